@@ -61,7 +61,7 @@ var others = map[string]string{
 	"systemd":  "../docs/systemd_test.go",
 	"docker":   "../docs/image_test.go",
 	"measure":  "../research/measure_test.go",
-	"defaults": "../testnet/defaults_test.go",
+	"defaults": "../research/defaults_test.go",
 	"itself":   "", // go test ./...
 }
 

@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -14,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"unicode"
+
+	"github.com/cosketch/cosketch/testnet/tree"
 )
 
 // The tests of this file hold what architecture.md says about the layout: they
@@ -68,32 +69,11 @@ func parseAll(t *testing.T) []file {
 
 // parsed reads every file once for all tests, which only look at them.
 var parsed = sync.OnceValues(func() (out []file, err error) {
-	root, err := filepath.Abs("..")
-	if err != nil {
-		return nil, err
-	}
 	set := token.NewFileSet()
-	err = filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if d.IsDir() && name != root && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata") {
-			return filepath.SkipDir
-		}
-		if d.IsDir() || !strings.HasSuffix(name, ".go") {
-			return nil
-		}
-		rel, err := filepath.Rel(root, name)
-		if err != nil {
-			return err
-		}
-		parsed, err := parser.ParseFile(set, name, nil, parser.ParseComments)
-		if err != nil {
-			return err
-		}
-		rel = filepath.ToSlash(rel)
-		out = append(out, file{rel, path.Dir(rel), strings.HasSuffix(rel, "_test.go"), parsed})
-		return nil
+	err = tree.Files("..", func(name string, text []byte) error {
+		parsed, err := parser.ParseFile(set, name, text, parser.ParseComments)
+		out = append(out, file{name, path.Dir(name), strings.HasSuffix(name, "_test.go"), parsed})
+		return err
 	})
 	return out, err
 })
@@ -227,7 +207,7 @@ func TestOneImporterEach(t *testing.T) {
 		"modernc.org/sqlite":          {"node/store", "node/dataset"},
 		"github.com/jackc/pgx":        {"node/dataset"},
 		"github.com/parquet-go":       {"node/dataset", "node/table", "research/bench"},
-		"github.com/alecthomas/kong":  {"node/console", "testnet", "research"},
+		"github.com/alecthomas/kong":  {"node/console", "testnet", "testnet/program", "research"},
 		"github.com/vbauerster/mpb":   {"cmd/party"},
 		"go.yaml.in/yaml":             {"protocol/schema", "protocol/study/file", "node/config", "testnet/networks"},
 		"golang.org/x/crypto/blake2b": {"seed/stream"},

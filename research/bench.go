@@ -7,77 +7,61 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"time"
 
 	"github.com/cosketch/cosketch/research/bench"
 	"github.com/cosketch/cosketch/testnet/network"
 	"github.com/cosketch/cosketch/testnet/program"
 )
 
-type benchOptions struct {
-	Rows    int           `default:"100000" help:"Records of 1,024 columns, at most 100000; the other shapes grow with it, and files have ten times as many. Fewer make a quick try."`
-	Repeat  int           `default:"5" help:"Times that each method runs; the best counts."`
-	Files   bool          `help:"Measure party processes that read and project generated files instead."`
-	Large   bool          `help:"With --files: also up to a hundred times --rows, for memory and for the slope. Takes 4 GB of temporary space."`
-	Format  string        `default:"text" enum:"text,json" help:"What to print on stdout: text or json."`
-	Timeout time.Duration `default:"10m" help:"Give up after this time."`
+type benchmark struct {
+	Rows   int  `default:"100000" help:"Records of 1,024 columns, at most 100000; the other shapes grow with it, and files have ten times as many. Fewer make a quick try."`
+	Repeat int  `default:"5" help:"Times that each method runs; the best counts."`
+	Files  bool `help:"Measure party processes that read and project generated files instead."`
+	Large  bool `help:"With --files: also up to a hundred times --rows, for memory and for the slope. Takes 4 GB of temporary space."`
+	program.Formatted
+	program.Timed `embed:"" set:"timeout=10m"`
 }
 
 // Validate refuses flags that mean nothing together.
-func (opts benchOptions) Validate() error {
-	if opts.Large && !opts.Files {
+func (o benchmark) Validate() error {
+	if o.Large && !o.Files {
 		return errors.New("--large: needs --files")
 	}
 	return nil
 }
 
-// runBench measures, tells the times and returns the exit code.
-func runBench(ctx context.Context, opts benchOptions, stdout, stderr io.Writer) int {
-	workload, err := bench.NewWorkload(opts.Rows, opts.Repeat)
+// Run measures projections of data in memory, or programs on files, and tells the times.
+func (o benchmark) Run(ctx context.Context, s program.Streams) error {
+	workload, err := bench.NewWorkload(o.Rows, o.Repeat)
 	if err != nil {
-		fmt.Fprintln(stderr, "research:", err)
-		return program.Usage
+		return program.Wrong(err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, opts.Timeout)
-	defer cancel()
-	var tell func() error
-	if opts.Files {
-		tell, err = benchFiles(ctx, opts, workload, stdout, stderr)
-	} else {
-		tell, err = benchMemory(ctx, opts, workload, stdout, stderr)
+	if o.Files {
+		times, err := bench.RunFiles(ctx, bench.FilesOptions{
+			Records: workload.Columns.M, Large: o.Large, Repeat: o.Repeat, Build: network.Build, Write: writeElsewhere,
+		}, s.Log)
+		if err != nil {
+			return err
+		}
+		return o.Print(s, times, func(w io.Writer) error { return bench.FilesText(w, times) })
 	}
-	return program.Told(ctx, name, err, tell, stderr)
+	times, err := bench.Run(ctx, workload, s.Log)
+	if err != nil {
+		return err
+	}
+	return o.Print(s, times, func(w io.Writer) error { return bench.Text(w, times) })
 }
 
-// benchMemory measures projections of data in memory.
-func benchMemory(ctx context.Context, opts benchOptions, w bench.Workload, stdout, log io.Writer) (tell func() error, err error) {
-	times, err := bench.Run(ctx, w, log)
-	return func() error {
-		if opts.Format == "json" {
-			return bench.JSON(stdout, times)
-		}
-		return bench.Text(stdout, times)
-	}, err
-}
-
-// benchFiles measures programs on files.
-func benchFiles(ctx context.Context, opts benchOptions, w bench.Workload, stdout, log io.Writer) (tell func() error, err error) {
-	times, err := bench.RunFiles(ctx, bench.FilesOptions{
-		Records: w.Columns.M, Large: opts.Large, Repeat: opts.Repeat, Build: network.Build, Write: writeElsewhere,
-	}, log)
-	return func() error {
-		if opts.Format == "json" {
-			return bench.FilesJSON(stdout, times)
-		}
-		return bench.FilesText(stdout, times)
-	}, err
-}
-
-// tableOptions asks for one generated file: what writeElsewhere runs.
-type tableOptions struct {
+// table writes one generated file: what writeElsewhere runs.
+type table struct {
 	File    string `arg:""`
 	Records int    `required:""`
 	Columns int    `required:""`
+}
+
+// Run writes the file.
+func (t table) Run(context.Context, program.Streams) error {
+	return bench.WriteTable(t.File, t.Records, t.Columns)
 }
 
 // writeElsewhere writes a generated file in a process of its own.
@@ -91,13 +75,4 @@ func writeElsewhere(ctx context.Context, file string, records, columns int) erro
 		return fmt.Errorf("writing a data file: %w: %s", err, talk)
 	}
 	return nil
-}
-
-// runTable writes the file and returns the exit code.
-func runTable(opts tableOptions, stderr io.Writer) int {
-	if err := bench.WriteTable(opts.File, opts.Records, opts.Columns); err != nil {
-		fmt.Fprintln(stderr, "research:", err)
-		return program.Failed
-	}
-	return program.OK
 }

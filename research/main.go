@@ -10,6 +10,11 @@
 //
 // measures how often the intervals of results hold the truth of the pooled data.
 //
+//	go run -C research . defaults
+//
+// measures whether what drafted studies answer is true to its label, and how close it is to
+// the best that its budget can buy.
+//
 //	go run -C research . union
 //
 // measures what studies that protect whole records of horizontal parties get from sums,
@@ -41,12 +46,9 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/alecthomas/kong"
 
@@ -59,52 +61,27 @@ const name = "research"
 
 // commands are what the program measures.
 type commands struct {
-	Papers     paperOptions     `cmd:"" help:"Compute the tables and figures of the sources anew, beside the published values and the theory, and play a study of each on three parties and an aggregator."`
-	Coverage   coverageOptions  `cmd:"" help:"Measure how often the intervals of results hold the truth: every kind of number, with and without noise, with equal and with other record sets."`
-	Union      unionOptions     `cmd:"" help:"Measure what horizontal studies that protect whole records get from moments and cells, beside what they get from row sketches and projections."`
-	Mechanisms mechanismOptions `cmd:"" help:"Compare this project's mechanisms with those of its sources at equal privacy."`
-	Bench      benchOptions     `cmd:"" help:"Measure the projections beside those of scikit-learn, numpy and scipy, where the system's Python has them. Wants a machine that is otherwise idle."`
-	Scale      scaleOptions     `cmd:"" help:"Measure what many parties cost: time, bytes and the aggregator's memory, for studies of 4 to 64 parties on this machine."`
-	Wide       wideOptions      `cmd:"" help:"Play covariances and correlations of thousands of columns on real processes, and print the memory that each took."`
-	Figures    figuresOptions   `cmd:"" help:"Count the code: lines, exported names, files that use each other, functions that one study runs, calls that debit a ledger or draw noise; beside another commit, if asked."`
-	Table      tableOptions     `cmd:"" hidden:"" help:"Write one of the generated files of bench --files."`
+	Papers     paperTables  `cmd:"" help:"Compute the tables and figures of the sources anew, beside the published values and the theory, and play a study of each on three parties and an aggregator."`
+	Coverage   coverageRows `cmd:"" help:"Measure how often the intervals of results hold the truth: every kind of number, with and without noise, with equal and with other record sets."`
+	Defaults   defaultsRows `cmd:"" help:"Measure whether what drafted studies answer is true to its label, on public and generated data, and how close it is to the best that its budget can buy. Wants the public data sets, and takes long."`
+	Union      unionReport  `cmd:"" help:"Measure what horizontal studies that protect whole records get from moments and cells, beside what they get from row sketches and projections."`
+	Mechanisms mechanisms   `cmd:"" help:"Compare this project's mechanisms with those of its sources at equal privacy."`
+	Bench      benchmark    `cmd:"" help:"Measure the projections beside those of scikit-learn, numpy and scipy, where the system's Python has them. Wants a machine that is otherwise idle."`
+	Scale      scaled       `cmd:"" help:"Measure what many parties cost: time, bytes and the aggregator's memory, for studies of 4 to 64 parties on this machine."`
+	Wide       wide         `cmd:"" help:"Play covariances and correlations of thousands of columns on real processes, and print the memory that each took."`
+	Figures    figureCounts `cmd:"" help:"Count the code: lines, exported names, files that use each other, functions that one study runs, calls that debit a ledger or draw noise; beside another commit, if asked."`
+	Table      table        `cmd:"" hidden:"" help:"Write one of the generated files of bench --files."`
 }
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 func run(args []string, stdout, stderr io.Writer) int {
-	var chosen commands
-	parser, err := newParser(&chosen, stderr)
+	parser, err := newParser(new(commands), stderr)
 	if err != nil {
 		fmt.Fprintln(stderr, "research:", err)
 		return program.Internal
 	}
-	parsed, err := parser.Parse(args)
-	if err != nil {
-		fmt.Fprintf(stderr, "research: %v (see --help)\n", err)
-		return program.Usage
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	switch parsed.Command() {
-	case "papers":
-		return runPapers(ctx, chosen.Papers, stdout, stderr)
-	case "coverage":
-		return runCoverage(ctx, chosen.Coverage, stdout, stderr)
-	case "union":
-		return runUnion(ctx, chosen.Union, stdout, stderr)
-	case "mechanisms":
-		return runMechanisms(ctx, chosen.Mechanisms, stdout, stderr)
-	case "bench":
-		return runBench(ctx, chosen.Bench, stdout, stderr)
-	case "scale":
-		return runScale(ctx, chosen.Scale, stdout, stderr)
-	case "wide":
-		return runWide(ctx, chosen.Wide, stdout, stderr)
-	case "figures":
-		return runFigures(ctx, chosen.Figures, stdout, stderr)
-	}
-	return runTable(chosen.Table, stderr)
+	return program.Main(name, parser, args, program.Streams{Out: stdout, Log: stderr})
 }
 
 // newParser returns the parser of the command line.

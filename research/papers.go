@@ -17,81 +17,66 @@ import (
 	"github.com/cosketch/cosketch/testnet/program"
 )
 
-type paperOptions struct {
-	Table   []string      `placeholder:"NAME" help:"Only these tables. Default: all."`
-	List    bool          `help:"List the tables."`
-	Data    string        `placeholder:"DIR" help:"Folder of public data sets, laid out as docs/data.md says. Default: ${data}."`
-	Repeats int           `placeholder:"N" help:"How often what is random is drawn anew. Default: each table's own."`
-	Nodes   bool          `default:"true" negatable:"" help:"Also run one study a table on three parties and an aggregator, real processes of this machine, and hold it against what this process draws."`
-	Out     string        `placeholder:"DIR" help:"Write papers.md into this folder, with figures and what the studies gave below papers/. With --no-nodes the record of studies that is there stays and is shown."`
-	Format  string        `default:"text" enum:"text,json" help:"What to print on stdout: text or json."`
-	Timeout time.Duration `default:"30m" help:"Give up after this time."`
+type paperTables struct {
+	Table   []string `placeholder:"NAME" help:"Only these tables. Default: all."`
+	List    bool     `help:"List the tables."`
+	Data    string   `placeholder:"DIR" help:"Folder of public data sets, laid out as docs/data.md says. Default: ${data}."`
+	Repeats int      `placeholder:"N" help:"How often what is random is drawn anew. Default: each table's own."`
+	Nodes   bool     `default:"true" negatable:"" help:"Also run one study a table on three parties and an aggregator, real processes of this machine, and hold it against what this process draws."`
+	Out     string   `placeholder:"DIR" help:"Write papers.md into this folder, with figures and what the studies gave below papers/. With --no-nodes the record of studies that is there stays and is shown."`
+	program.Formatted
+	program.Timed `embed:"" set:"timeout=30m"`
 }
 
-// runPapers computes the tables of the papers and returns the exit code.
-func runPapers(ctx context.Context, opts paperOptions, stdout, stderr io.Writer) int {
-	if opts.List {
+// Run computes the tables of the papers.
+func (o paperTables) Run(ctx context.Context, s program.Streams) error {
+	if o.List {
 		for _, about := range papers.About() {
-			fmt.Fprintf(stdout, "%-14s %s\n", about[0], about[1])
+			fmt.Fprintf(s.Out, "%-14s %s\n", about[0], about[1])
 		}
-		return program.OK
+		return nil
 	}
-	names, err := opts.names()
+	names, err := o.names()
 	if err != nil {
-		fmt.Fprintf(stderr, "research: %v (see papers --list)\n", err)
-		return program.Usage
+		return program.Wrongf("%w (see papers --list)", err)
 	}
-	if opts.Repeats < 0 || opts.Repeats == 1 {
-		fmt.Fprintln(stderr, "research: --repeats: want at least 2")
-		return program.Usage
+	if o.Repeats < 0 || o.Repeats == 1 {
+		return program.Wrongf("--repeats: want at least 2")
 	}
-	o := papers.Options{Repeats: opts.Repeats, Workers: runtime.GOMAXPROCS(0)}
-	switch data, err := corpus.Open(opts.Data, os.Getenv); {
+	asked := papers.Options{Repeats: o.Repeats, Workers: runtime.GOMAXPROCS(0), Drawn: map[string][]papers.Drawn{}}
+	switch data, err := corpus.Open(o.Data, os.Getenv); {
 	case err == nil:
-		o.Corpus = &data
+		asked.Corpus = &data
 	case !errors.Is(err, corpus.ErrNone):
-		fmt.Fprintln(stderr, "research:", err)
-		return program.Usage
+		return program.Wrong(err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, opts.Timeout)
-	defer cancel()
-	o.Drawn = map[string][]papers.Drawn{}
-	if opts.Nodes {
-		nodes := &lateNodes{log: stderr}
+	if o.Nodes {
+		nodes := &lateNodes{log: s.Log}
 		defer nodes.stop()
-		o.Player = nodes
+		asked.Player = nodes
 	}
-	if !opts.Nodes && opts.Out != "" {
-		if o.Drawn, err = papers.ReadStudies(opts.Out); err != nil {
-			fmt.Fprintln(stderr, "research:", err)
-			return program.Usage
+	if !o.Nodes && o.Out != "" {
+		if asked.Drawn, err = papers.ReadStudies(o.Out); err != nil {
+			return program.Wrong(err)
 		}
 	}
-	tables, off, err := makeTables(ctx, names, o, stderr)
+	tables, off, err := makeTables(ctx, names, asked, s.Log)
 	if err != nil {
-		fmt.Fprintln(stderr, "research:", program.Explain(ctx, err, nil))
-		return program.Failed
+		return err
 	}
-	if opts.Out != "" {
-		if err := papers.Write(opts.Out, tables, o.Drawn); err != nil {
-			fmt.Fprintln(stderr, "research:", err)
-			return program.Internal
+	if o.Out != "" {
+		if err := papers.Write(o.Out, tables, asked.Drawn); err != nil {
+			return err
 		}
-		fmt.Fprintf(stderr, "written: %s\n", filepath.Join(opts.Out, papers.Document))
+		fmt.Fprintf(s.Log, "written: %s\n", filepath.Join(o.Out, papers.Document))
 	}
-	write := papers.Text
-	if opts.Format == "json" {
-		write = papers.JSON
-	}
-	if err := write(stdout, tables); err != nil {
-		fmt.Fprintln(stderr, "research:", err)
-		return program.Internal
+	if err := o.Print(s, tables, func(w io.Writer) error { return papers.Text(w, tables) }); err != nil {
+		return err
 	}
 	if off > 0 {
-		fmt.Fprintf(stderr, "research: %d of %d tables have a line that is off\n", off, len(tables))
-		return program.Failed
+		return fmt.Errorf("%d of %d tables have a line that is off", off, len(tables))
 	}
-	return program.OK
+	return nil
 }
 
 // makeTables computes tables, and counts those that do not hold.
@@ -141,7 +126,7 @@ func (n *lateNodes) stop() {
 }
 
 // names are the tables that were asked for.
-func (o paperOptions) names() ([]string, error) {
+func (o paperTables) names() ([]string, error) {
 	var all []string
 	for _, about := range papers.About() {
 		all = append(all, about[0])

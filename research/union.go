@@ -5,9 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"time"
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/research/union"
@@ -15,51 +13,42 @@ import (
 	"github.com/cosketch/cosketch/testnet/program"
 )
 
-type unionOptions struct {
-	Data    string        `placeholder:"DIR" help:"Folder of public data sets, laid out as docs/data.md says, of which heart and diabetes130 are measured too. Default: ${data}."`
-	Trials  int           `default:"20" help:"Studies of each kind, with records dealt out anew, new seeds and new noise."`
-	Epsilon []float64     `default:"0.25,0.5,1,2,4,8" help:"The ε for whole records."`
-	Figures string        `placeholder:"FILE" help:"Draw the accuracy over ε and over the number of records there too, with the plan's forecast on it: a page that stands by itself."`
-	Timeout time.Duration `default:"20m" help:"Give up after this time."`
+type unionReport struct {
+	Data          string    `placeholder:"DIR" help:"Folder of public data sets, laid out as docs/data.md says, of which heart and diabetes130 are measured too. Default: ${data}."`
+	Trials        int       `default:"20" help:"Studies of each kind, with records dealt out anew, new seeds and new noise."`
+	Epsilon       []float64 `default:"0.25,0.5,1,2,4,8" help:"The ε for whole records."`
+	Figures       string    `placeholder:"FILE" help:"Draw the accuracy over ε and over the number of records there too, with the plan's forecast on it: a page that stands by itself."`
+	program.Timed `embed:"" set:"timeout=20m"`
 }
 
-// runUnion measures horizontal studies under unit record and returns the exit code.
-func runUnion(ctx context.Context, opts unionOptions, stdout, stderr io.Writer) int {
-	o := union.Options{Trials: opts.Trials}
-	switch data, err := corpus.Open(opts.Data, os.Getenv); {
+// Run measures horizontal studies under unit record.
+func (o unionReport) Run(ctx context.Context, s program.Streams) error {
+	asked := union.Options{Trials: o.Trials}
+	switch data, err := corpus.Open(o.Data, os.Getenv); {
 	case err == nil:
-		o.Corpus = &data
+		asked.Corpus = &data
 	case !errors.Is(err, corpus.ErrNone):
-		fmt.Fprintln(stderr, "research:", err)
-		return program.Usage
+		return program.Wrong(err)
 	}
-	for _, e := range opts.Epsilon {
+	for _, e := range o.Epsilon {
 		if _, err := dp.Promise(dp.Gaussian, dp.Budget{Epsilon: dp.Epsilon(e), Delta: 1e-6}); err != nil {
-			fmt.Fprintf(stderr, "research: %v (see union --help)\n", err)
-			return program.Usage
+			return program.Wrongf("%w (see union --help)", err)
 		}
-		o.Epsilon = append(o.Epsilon, dp.Epsilon(e))
+		asked.Epsilon = append(asked.Epsilon, dp.Epsilon(e))
 	}
-	if opts.Trials < 1 {
-		fmt.Fprintf(stderr, "research: %d trials: want at least 1 (see union --help)\n", opts.Trials)
-		return program.Usage
+	if o.Trials < 1 {
+		return program.Wrongf("%d trials: want at least 1 (see union --help)", o.Trials)
 	}
-	ctx, cancel := context.WithTimeout(ctx, opts.Timeout)
-	defer cancel()
 	var page bytes.Buffer
-	if opts.Figures != "" {
-		o.Figures = &page
+	if o.Figures != "" {
+		asked.Figures = &page
 	}
-	if err := union.Report(ctx, o, stdout); err != nil {
-		fmt.Fprintln(stderr, "research:", program.Explain(ctx, err, nil))
-		return program.Failed
+	if err := union.Report(ctx, asked, s.Out); err != nil || o.Figures == "" {
+		return err
 	}
-	if opts.Figures != "" {
-		if err := os.WriteFile(opts.Figures, page.Bytes(), 0o644); err != nil {
-			fmt.Fprintln(stderr, "research: writing the figures:", err)
-			return program.Usage
-		}
-		fmt.Fprintf(stderr, "Figures: %s\n", opts.Figures)
+	if err := os.WriteFile(o.Figures, page.Bytes(), 0o644); err != nil {
+		return program.Wrongf("writing the figures: %w", err)
 	}
-	return program.OK
+	fmt.Fprintf(s.Log, "Figures: %s\n", o.Figures)
+	return nil
 }

@@ -14,52 +14,36 @@ import (
 	"github.com/cosketch/cosketch/testnet/program"
 )
 
-type hostileOptions struct {
+type hostile struct {
 	Peers   int           `default:"20" help:"Hostile peers. Half of them are parties of studies of their own, the others are in none."`
 	Studies int           `default:"10" help:"Studies of three honest parties meanwhile."`
 	For     time.Duration `default:"5m" help:"How long hostile peers go on."`
 	Replies bool          `help:"Play a hostile aggregator instead, which answers each call of a party with the worst that it may."`
-	Format  string        `default:"text" enum:"text,json" help:"What to print on stdout: text or json."`
-	Timeout time.Duration `default:"30m" help:"Give up after this time."`
+	program.Formatted
+	program.Timed `embed:"" set:"timeout=30m"`
 }
 
-type hostilePeersOptions struct{}
-
-// runHostile attacks an aggregator, tells what was measured and returns the exit code.
-func runHostile(ctx context.Context, opts hostileOptions, stdout, stderr io.Writer) int {
-	if opts.Peers < 4 || opts.Peers > 64 || opts.Studies < 1 || opts.For <= 0 {
-		fmt.Fprintln(stderr, "testnet: hostile wants 4 to 64 --peers, at least one of --studies and a time above 0")
-		return program.Usage
+// Run attacks an aggregator, or a party, and tells what was measured.
+func (o hostile) Run(ctx context.Context, s program.Streams) error {
+	if o.Peers < 4 || o.Peers > 64 || o.Studies < 1 || o.For <= 0 {
+		return program.Wrongf("hostile wants 4 to 64 --peers, at least one of --studies and a time above 0")
 	}
-	ctx, cancel := context.WithTimeout(ctx, opts.Timeout)
-	defer cancel()
-	dir, remove, err := program.Built(ctx, "hostile", stderr)
-	if err != nil {
-		return program.Told(ctx, name, err, nil, stderr)
-	}
-	defer remove()
-	if opts.Replies {
-		replies, failed := chaos.Replies(ctx, dir, func(string, string) bool { return true }, stderr)
-		return program.Told(ctx, name, failed, func() error {
-			if opts.Format == "json" {
-				return program.PrintJSON(stdout, replies)
+	return program.In(ctx, "hostile", s.Log, func(dir string) error {
+		if o.Replies {
+			replies, err := chaos.Replies(ctx, dir, func(string, string) bool { return true }, s.Log)
+			if err != nil {
+				return err
 			}
-			return chaos.WriteReplies(stdout, replies)
-		}, stderr)
-	}
-	measured, failed := chaos.Attack(ctx, chaos.AttackOptions{Dir: dir, Peers: opts.Peers, Studies: opts.Studies, For: opts.For, Log: stderr, Attackers: attackersApart})
-	if len(measured.Loaded) > 0 {
-		tell := func() error {
-			if opts.Format == "json" {
-				return program.PrintJSON(stdout, measured)
+			return o.Print(s, replies, func(w io.Writer) error { return chaos.WriteReplies(w, replies) })
+		}
+		measured, err := chaos.Attack(ctx, chaos.AttackOptions{Dir: dir, Peers: o.Peers, Studies: o.Studies, For: o.For, Log: s.Log, Attackers: attackersApart})
+		if len(measured.Loaded) > 0 {
+			if failed := o.Print(s, measured, measured.Write); failed != nil {
+				return failed
 			}
-			return measured.Write(stdout)
 		}
-		if code := program.Told(ctx, name, nil, tell, stderr); code != program.OK {
-			return code
-		}
-	}
-	return program.Told(ctx, name, failed, func() error { return nil }, stderr)
+		return err
+	})
 }
 
 // attackersApart plays hostile peers in a process of their own, which gives way to all others where
@@ -90,13 +74,17 @@ func attackersApart(ctx context.Context, order chaos.Order) (tally chaos.Tally, 
 	return tally, nil
 }
 
-// runHostilePeers plays the hostile peers of an order on stdin, and prints what came of it.
-func runHostilePeers(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) int {
+type hostilePeers struct{}
+
+// Run plays the hostile peers of an order on stdin, and prints what came of it.
+func (hostilePeers) Run(ctx context.Context, s program.Streams) error {
 	var order chaos.Order
-	err := json.NewDecoder(stdin).Decode(&order)
-	var tally chaos.Tally
-	if err == nil {
-		tally, err = chaos.PlayAttackers(ctx, order)
+	if err := json.NewDecoder(os.Stdin).Decode(&order); err != nil {
+		return err
 	}
-	return program.Told(ctx, name, err, func() error { return program.PrintJSON(stdout, tally) }, stderr)
+	tally, err := chaos.PlayAttackers(ctx, order)
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(s.Out).Encode(tally)
 }

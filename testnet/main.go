@@ -28,24 +28,16 @@
 //
 // attacks an aggregator while honest parties finish studies.
 //
-//	go run ./testnet defaults
-//
-// measures whether what drafted studies answer is true to its label, and how close it is to
-// the best that its budget can buy.
-//
 //	go run ./testnet simulate
 //
 // plays random schedules of the protocol with random adversaries, and counts.
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 
 	"github.com/alecthomas/kong"
 
@@ -58,89 +50,52 @@ import (
 // name is what messages begin with.
 const name = "testnet"
 
-// commands are what the program does; without a name, it runs studies.
+// commands are what the program does; without a name, it shows the demonstration.
 type commands struct {
-	Run      options             `cmd:"" default:"withargs" help:"Run studies between three parties and an aggregator on this machine, and set the results beside the truth (the default)."`
-	Network  networkOptions      `cmd:"" help:"Play studies of real public data between organisations as they might be, and print an error table: every answer beside what the pooled data say."`
-	Up       upOptions           `cmd:"" help:"Start a network and keep it up until Ctrl-C, with a study slow enough to watch; nodes may be killed, and come back."`
-	Study    studyOptions        `cmd:"" help:"Play one more study on the network that is up."`
-	Ask      askOptions          `cmd:"" help:"Ask a node of the network, as its steward or operator would: ask north budget show."`
-	Kill     killOptions         `cmd:"" help:"Kill a node of the network that is up, as a crash would (SIGKILL)."`
-	Status   statusOptions       `cmd:"" help:"Say which nodes of a network run and where their studies stand."`
-	Down     downOptions         `cmd:"" help:"End the network that is up."`
-	Chaos    chaosOptions        `cmd:"" help:"Kill, pause and restart nodes and cut the network between them while they run studies, and check that nothing is lost, spent twice or left hanging."`
-	Upgrade  upgradeOptions      `cmd:"" help:"Stop studies at every state, give their nodes the programs of another build, and check that these finish them as if nothing had happened."`
-	Hostile  hostileOptions      `cmd:"" help:"Let hostile peers attack an aggregator while honest parties finish studies, and check that these are hardly slower, and that memory and disk stay within their bounds."`
-	Apart    hostilePeersOptions `cmd:"" name:"hostile-peers" hidden:"" help:"Play the hostile peers of an order on stdin."`
-	Defaults defaultsOptions     `cmd:"" help:"Measure whether what drafted studies answer is true to its label, on public and generated data, and how close it is to the best that its budget can buy. Wants the public data sets, and takes long."`
-	Simulate simulateOptions     `cmd:"" help:"Play random schedules of the protocol, with adversaries, crashes and a bad network, and count what came of them."`
+	Demo     demo         `cmd:"" aliases:"run" default:"withargs" help:"Run the studies of the demonstration between three parties and an aggregator on this machine, and set the results beside the truth (the default)."`
+	Network  playNetwork  `cmd:"" help:"Play studies of real public data between organisations as they might be, and print an error table: every answer beside what the pooled data say."`
+	Up       up           `cmd:"" help:"Start a network and keep it up until Ctrl-C, with a study slow enough to watch; nodes may be killed, and come back."`
+	Study    oneMore      `cmd:"" help:"Play one more study on the network that is up."`
+	Ask      ask          `cmd:"" help:"Ask a node of the network, as its steward or operator would: ask north budget show."`
+	Kill     kill         `cmd:"" help:"Kill a node of the network that is up, as a crash would (SIGKILL)."`
+	Status   status       `cmd:"" help:"Say which nodes of a network run and where their studies stand."`
+	Down     down         `cmd:"" help:"End the network that is up."`
+	Chaos    disturb      `cmd:"" help:"Kill, pause and restart nodes and cut the network between them while they run studies, and check that nothing is lost, spent twice or left hanging."`
+	Upgrade  upgrade      `cmd:"" help:"Stop studies at every state, give their nodes the programs of another build, and check that these finish them as if nothing had happened."`
+	Hostile  hostile      `cmd:"" help:"Let hostile peers attack an aggregator while honest parties finish studies, and check that these are hardly slower, and that memory and disk stay within their bounds."`
+	Apart    hostilePeers `cmd:"" name:"hostile-peers" hidden:"" help:"Play the hostile peers of an order on stdin."`
+	Simulate simulate     `cmd:"" help:"Play random schedules of the protocol, with adversaries, crashes and a bad network, and count what came of them."`
 }
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 func run(args []string, stdout, stderr io.Writer) int {
-	var chosen commands
-	parser, err := newParser(&chosen, stderr)
+	parser, err := newParser(new(commands), stderr)
 	if err != nil {
 		fmt.Fprintln(stderr, "testnet:", err)
 		return program.Internal
 	}
-	parsed, err := parser.Parse(args)
-	if err != nil {
-		fmt.Fprintf(stderr, "testnet: %v (see --help)\n", err)
-		return program.Usage
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	switch parsed.Command() {
-	case "simulate":
-		return runSimulate(ctx, chosen.Simulate, stdout, stderr)
-	case "network", "network <name>":
-		return runNetwork(ctx, chosen.Network, stdout, stderr)
-	case "up", "up <name>":
-		return runUp(ctx, chosen.Up, stderr)
-	case "study":
-		return runStudy(ctx, chosen.Study, stdout, stderr)
-	case "ask <node> <words>":
-		return runAsk(ctx, chosen.Ask, stdout, stderr)
-	case "kill <node>":
-		return runKill(ctx, chosen.Kill, stdout, stderr)
-	case "status":
-		return runStatus(ctx, chosen.Status, stdout, stderr)
-	case "down":
-		return runDown(chosen.Down, stdout, stderr)
-	case "chaos":
-		return runChaos(ctx, chosen.Chaos, stdout, stderr)
-	case "upgrade":
-		return runUpgrade(ctx, chosen.Upgrade, stdout, stderr)
-	case "hostile":
-		return runHostile(ctx, chosen.Hostile, stdout, stderr)
-	case "hostile-peers":
-		return runHostilePeers(ctx, os.Stdin, stdout, stderr)
-	case "defaults":
-		return runDefaults(ctx, chosen.Defaults, stdout, stderr)
-	}
-	return runStudies(ctx, chosen.Run, stdout, stderr)
+	return program.Main(name, parser, args, program.Streams{Out: stdout, Log: stderr})
 }
 
 // newParser returns the parser of the command line.
 func newParser(chosen *commands, stderr io.Writer) (*kong.Kong, error) {
-	return kong.New(chosen, kong.Name("testnet"), kong.Writers(stderr, stderr),
+	return kong.New(chosen, kong.Name(name), kong.Writers(stderr, stderr),
 		kong.Description("Run studies between three parties and an aggregator on this machine, and set the results beside the truth."),
 		kong.Help(help),
 		kong.Vars{"studies": strings.Join(networks.DemoNames(), ", "), "states": strings.Join(chaos.StateNames(), ", "), "data": corpus.Variable})
 }
 
-// help prints the usage of what was chosen, and of both program and studies when
+// help prints the usage of what was chosen, and of both program and demonstration when
 // nothing was: those flags need no command.
 func help(options kong.HelpOptions, chosen *kong.Context) error {
 	if err := kong.DefaultHelpPrinter(options, chosen); err != nil || chosen.Selected() != nil {
 		return err
 	}
-	studies, err := kong.Trace(chosen.Kong, []string{"run"})
+	shown, err := kong.Trace(chosen.Kong, []string{"demo"})
 	if err != nil {
 		return err
 	}
 	fmt.Fprintln(chosen.Stdout)
-	return kong.DefaultHelpPrinter(options, studies)
+	return kong.DefaultHelpPrinter(options, shown)
 }

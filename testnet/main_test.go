@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -34,14 +33,14 @@ func TestWrongArguments(t *testing.T) {
 }
 
 func TestChoose(t *testing.T) {
-	chosen, err := choose(options{Seed: 1, Study: []string{"hospitals-sparse", "laboratories"}})
+	chosen, err := demo{Seed: 1, Study: []string{"hospitals-sparse", "laboratories"}}.choose()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(chosen) != 2 || chosen[0].Name != "laboratories" {
 		t.Errorf("chose %d studies, want laboratories before hospitals-sparse", len(chosen))
 	}
-	if _, err := choose(options{Study: []string{"x"}}); !errors.Is(err, errUsage) || !strings.Contains(err.Error(), networks.DemoNames()[0]) {
+	if _, err := (demo{Study: []string{"x"}}).choose(); err == nil || !strings.Contains(err.Error(), networks.DemoNames()[0]) {
 		t.Errorf("error %v, want the names that there are", err)
 	}
 }

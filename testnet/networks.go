@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,7 +11,9 @@ import (
 	"time"
 
 	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/node/audit"
 	"github.com/cosketch/cosketch/node/present"
+	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/block"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/testnet/corpus"
@@ -23,71 +24,57 @@ import (
 	"github.com/cosketch/cosketch/testnet/steward"
 )
 
-type networkOptions struct {
-	Name    string        `arg:"" optional:"" help:"A network, or a data set for all of its networks. Default: list them."`
-	Data    string        `placeholder:"DIR" help:"Folder of public data sets, laid out as docs/data.md says. Default: ${data}. The networks of cancer need none."`
-	Seed    uint64        `default:"1" help:"Seed of the split. The projections' seed is agreed anew in every run."`
-	Format  string        `default:"text" enum:"text,json" help:"What to print on stdout: text or json."`
-	Timeout time.Duration `default:"20m" help:"Give up after this time."`
-	Keep    bool          `help:"Keep the temporary directory with all nodes' state, and say where it is."`
+type playNetwork struct {
+	Name string `arg:"" optional:"" help:"A network, or a data set for all of its networks. Default: list them."`
+	Data string `placeholder:"DIR" help:"Folder of public data sets, laid out as docs/data.md says. Default: ${data}. The networks of cancer need none."`
+	Seed uint64 `default:"1" help:"Seed of the split. The projections' seed is agreed anew in every run."`
+	Keep bool   `help:"Keep the temporary directory with all nodes' state, and say where it is."`
+	program.Formatted
+	program.Timed `embed:"" set:"timeout=20m"`
 }
 
-// runNetwork plays networks on real processes and returns the exit code.
-func runNetwork(ctx context.Context, opts networkOptions, stdout, stderr io.Writer) int {
-	if opts.Name == "" {
-		if err := listNetworks(opts, stdout); err != nil {
-			fmt.Fprintln(stderr, "testnet:", err)
-			return program.Internal
-		}
-		return program.OK
+// Run plays networks on real processes, or lists them.
+func (o playNetwork) Run(ctx context.Context, s program.Streams) error {
+	if o.Name == "" {
+		return o.list(s)
 	}
-	chosen, err := networks.Find(opts.Name)
+	chosen, err := networks.Find(o.Name)
 	if err != nil {
-		fmt.Fprintln(stderr, "testnet:", err)
-		return program.Usage
+		return program.Wrong(err)
 	}
-	tables, err := pooledData(opts.Data, chosen)
+	tables, err := pooledData(o.Data, chosen)
 	if err != nil {
-		fmt.Fprintln(stderr, "testnet:", err)
-		return program.Usage
+		return program.Wrong(err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, opts.Timeout)
-	defer cancel()
-	all, err := player{seed: opts.Seed, keep: opts.Keep, text: opts.Format == "text"}.play(ctx, chosen, tables, stdout, stderr)
-	if opts.Format == "json" && len(all) > 0 {
-		if err := program.PrintJSON(stdout, map[string]any{"networks": all}); err != nil {
-			fmt.Fprintln(stderr, "testnet:", err)
-			return program.Internal
+	all, err := player{seed: o.Seed, keep: o.Keep, text: o.Text()}.play(ctx, chosen, tables, s)
+	if len(all) > 0 {
+		nothing := func(io.Writer) error { return nil } // each was told as it ended
+		if failed := o.Print(s, map[string]any{"networks": all}, nothing); failed != nil {
+			return failed
 		}
 	}
-	if err != nil {
-		fmt.Fprintln(stderr, "testnet:", err)
-		return program.Failed
-	}
-	return program.OK
+	return err
 }
 
-// listNetworks says what there is.
-func listNetworks(opts networkOptions, stdout io.Writer) error {
+// list says what there is.
+func (o playNetwork) list(s program.Streams) error {
 	all, err := networks.All()
 	if err != nil {
 		return err
 	}
-	if opts.Format == "json" {
-		return json.NewEncoder(stdout).Encode(map[string]any{"networks": all})
-	}
-	table := present.NewTable("network", ">parties", "what")
-	for _, t := range all {
-		table.Add(t.Name, fmt.Sprint(len(t.Parties)), t.Title)
-	}
-	table.Write(stdout)
-	_, missing := corpus.Open(opts.Data, os.Getenv)
-	fmt.Fprintln(stdout)
-	if missing != nil {
-		present.Paragraph(stdout, "", fmt.Sprintf("Only those of %s can run: %v.", networks.Embedded, missing))
-	}
-	_, err = fmt.Fprintln(stdout, "Next: go run ./testnet network NAME, or the part of it before the first dash for all of a data set.")
-	return err
+	return o.Print(s, map[string]any{"networks": all}, func(w io.Writer) error {
+		table := present.NewTable("network", ">parties", "what")
+		for _, t := range all {
+			table.Add(t.Name, fmt.Sprint(len(t.Parties)), t.Title)
+		}
+		table.Write(w)
+		fmt.Fprintln(w)
+		if _, missing := corpus.Open(o.Data, os.Getenv); missing != nil {
+			present.Paragraph(w, "", fmt.Sprintf("Only those of %s can run: %v.", networks.Embedded, missing))
+		}
+		_, err := fmt.Fprintln(w, "Next: go run ./testnet network NAME, or the part of it before the first dash for all of a data set.")
+		return err
+	})
 }
 
 // pooledData loads the data sets of these networks.
@@ -122,20 +109,20 @@ type player struct {
 
 // play builds the programs once and plays one network after the other in a temporary
 // directory that it removes.
-func (p player) play(ctx context.Context, chosen []networks.Template, data map[string]corpus.Table, stdout, log io.Writer) (out []errortable.Study, err error) {
-	dir, remove, err := program.Built(ctx, "network", log)
+func (p player) play(ctx context.Context, chosen []networks.Template, data map[string]corpus.Table, s program.Streams) (out []errortable.Study, err error) {
+	dir, remove, err := program.Built(ctx, "network", s.Log)
 	if err != nil {
-		return nil, program.Explain(ctx, err, nil)
+		return nil, err
 	}
 	defer func() {
 		if p.keep {
-			fmt.Fprintln(log, "kept:", dir)
+			fmt.Fprintln(s.Log, "kept:", dir)
 		} else {
 			err = errors.Join(err, remove())
 		}
 	}()
 	for i, t := range chosen {
-		fmt.Fprintf(log, "%s: starting an aggregator and %d parties\n", t.Name, len(t.Parties))
+		fmt.Fprintf(s.Log, "%s: starting an aggregator and %d parties\n", t.Name, len(t.Parties))
 		one, err := p.playOne(ctx, dir, t, data[t.Data])
 		if err != nil {
 			return out, fmt.Errorf("%s: %w", t.Name, err)
@@ -143,9 +130,9 @@ func (p player) play(ctx context.Context, chosen []networks.Template, data map[s
 		out = append(out, one)
 		if p.text {
 			if i > 0 {
-				fmt.Fprintln(stdout)
+				fmt.Fprintln(s.Out)
 			}
-			writeNetwork(stdout, one)
+			writeNetwork(s.Out, one)
 		}
 	}
 	return out, nil
@@ -153,13 +140,12 @@ func (p player) play(ctx context.Context, chosen []networks.Template, data map[s
 
 func (p player) playOne(ctx context.Context, dir string, t networks.Template, pooled corpus.Table) (out errortable.Study, err error) {
 	home := filepath.Join(dir, t.Name)
-	nodes, err := network.StartIn(ctx, dir, home, t.Parties...)
+	site, serving, err := steward.Start(ctx, dir, home, t)
 	if err != nil {
-		return out, program.Explain(ctx, err, nil)
+		return out, err
 	}
-	defer nodes.Stop()
+	defer func() { err = errors.Join(err, serving.Stop()) }()
 	began := time.Now()
-	site := steward.Site{Dir: home, Address: nodes.Address, Aggregator: nodes.Aggregator, Parties: nodes.Parties, Template: t}
 	left := 20 * time.Minute
 	if deadline, ok := ctx.Deadline(); ok {
 		left = time.Until(deadline)
@@ -168,8 +154,11 @@ func (p player) playOne(ctx context.Context, dir string, t networks.Template, po
 	if err == nil {
 		out, err = studyOf(ctx, played)
 	}
+	if err == nil && played.Study.Privacy.Mechanism == dp.None {
+		out.Attacked, err = attacked(ctx, site.Parties[0], played.Study.ID)
+	}
 	if err != nil {
-		return out, program.Explain(ctx, err, nodes)
+		return out, program.Explain(ctx, err, serving)
 	}
 	out.Raw, out.Seconds = raw, time.Since(began).Seconds()
 	return out, nil
@@ -178,7 +167,7 @@ func (p player) playOne(ctx context.Context, dir string, t networks.Template, po
 // studyOf is what there is to say of a study that was played.
 func studyOf(ctx context.Context, p errortable.Played) (out errortable.Study, err error) {
 	out = errortable.Study{Name: p.Template.Name, Title: p.Template.Title, Question: p.Template.Question, Split: p.Template.Split.String(),
-		Study: p.Study.ID.String(), Privacy: promised(p.Study, p)}
+		Study: p.Study.ID.String(), Partition: p.Study.Partition, Unit: p.Study.Privacy.Unit, Promise: promise(p.Study), Privacy: promised(p)}
 	for i, part := range p.Data.Parties {
 		out.Parties = append(out.Parties, errortable.Holder{Name: part.Name, Records: len(part.Rows)})
 		for _, in := range p.Result.Parties {
@@ -215,16 +204,40 @@ func exposed(p errortable.Played) (string, error) {
 	return text, nil
 }
 
-// promised is what a study promises to people.
-func promised(s *study.Study, p errortable.Played) string {
+// attacked is what a party's own attacks recover of its values from its release: the one that recovers most.
+func attacked(ctx context.Context, party *network.Node, id protocol.StudyID) (*errortable.Attacked, error) {
+	var found audit.Attacked
+	if err := party.RunJSON(ctx, &found, "audit", id.String(), "--data"); err != nil {
+		return nil, err
+	}
+	var most *errortable.Attacked
+	for _, a := range found.Sketches[0].Attacks {
+		if a.Columns != nil && (most == nil || a.Value > most.Value) {
+			most = &errortable.Attacked{Party: party.Name, Knows: a.Knows, Measure: a.Measure, Value: a.Value, Baseline: a.Baseline}
+		}
+	}
+	return most, nil
+}
+
+// promise is what a study protects, in a few words; empty without noise.
+func promise(s *study.Study) string {
 	if s.Privacy.Mechanism == dp.None {
-		return "NO promise: no noise is added"
+		return ""
 	}
 	text := fmt.Sprintf("every %s at ε = %g", map[dp.Unit]string{dp.Record: "whole record", dp.Attribute: "single value"}[s.Privacy.Unit], float64(s.Privacy.Epsilon))
 	if s.Privacy.Delta > 0 {
 		text += fmt.Sprintf(", δ = %g", float64(s.Privacy.Delta))
 	}
-	text += fmt.Sprintf(" in each party's release (%s)", s.Privacy.Mechanism)
+	return text
+}
+
+// promised is all that a study promises to people.
+func promised(p errortable.Played) string {
+	s := p.Study
+	if s.Privacy.Mechanism == dp.None {
+		return "NO promise: no noise is added"
+	}
+	text := fmt.Sprintf("%s in each party's release (%s)", promise(s), s.Privacy.Mechanism)
 	if len(p.Result.Sketches) > 0 && p.Result.Sketches[0].EpsilonPerPerson != nil {
 		text += fmt.Sprintf("; all about one record together: ε = %.3g", *p.Result.Sketches[0].EpsilonPerPerson)
 	}
@@ -238,6 +251,9 @@ func writeNetwork(w io.Writer, n errortable.Study) {
 	fmt.Fprintln(w)
 	present.Paragraph(w, "  ", "Privacy: "+n.Privacy+".")
 	present.Paragraph(w, "  ", n.Exposure)
+	if n.Attacked != nil {
+		present.Paragraph(w, "  ", "Attacked: "+n.Attacked.String()+".")
+	}
 	if n.Table.Cut > 0 {
 		present.Paragraph(w, "  ", fmt.Sprintf("Clip: %.1f %% of the records are cut to it, in the sketch where most are.", 100*n.Table.Cut))
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"runtime"
 	"strings"
 	"sync"
@@ -13,18 +12,18 @@ import (
 	"github.com/cosketch/cosketch/testnet/program"
 )
 
-type simulateOptions struct {
+type simulate struct {
 	Schedules uint64 `default:"1000" help:"How many random schedules to play."`
 	States    bool   `help:"Print the machines' states instead: what each waits for, from whom, until when, and what follows."`
 	Seed      uint64 `default:"0" help:"The first schedule's seed; the others follow. One seed is one schedule."`
 }
 
-// runSimulate plays random schedules of the protocol with random adversaries, and
-// counts. It ends at the first broken invariant with the schedule's whole trace.
-func runSimulate(ctx context.Context, o simulateOptions, stdout, stderr io.Writer) int {
+// Run plays random schedules of the protocol with random adversaries, and counts. It ends at
+// the first broken invariant with the schedule's whole trace.
+func (o simulate) Run(ctx context.Context, s program.Streams) error {
 	if o.States {
-		fmt.Fprint(stdout, "party\n", stateTable(session.PartyTransitions()), "\naggregator\n", stateTable(session.AggregatorTransitions()))
-		return program.OK
+		_, err := fmt.Fprint(s.Out, "party\n", stateTable(session.PartyTransitions()), "\naggregator\n", stateTable(session.AggregatorTransitions()))
+		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -52,12 +51,11 @@ func runSimulate(ctx context.Context, o simulateOptions, stdout, stderr io.Write
 	}
 	close(next)
 	workers.Wait()
-	fmt.Fprint(stdout, all.String())
+	fmt.Fprint(s.Out, all.String())
 	if broken != nil {
-		fmt.Fprintln(stderr, "testnet: an invariant is broken:", broken)
-		return program.Failed
+		return fmt.Errorf("an invariant is broken: %w", broken)
 	}
-	return program.OK
+	return nil
 }
 
 // stateTable writes a machine's table for people.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,7 +30,7 @@ func (w where) dir() (standing.Dir, error) {
 	return standing.Dir(path), err
 }
 
-type upOptions struct {
+type up struct {
 	Name string `arg:"" optional:"" default:"cancer-vertical-value" help:"A network, as testnet network lists them. Default: ${default}."`
 	where
 	Data    string        `placeholder:"DIR" help:"Folder of public data sets, where the network wants one. Default: ${data}."`
@@ -39,99 +40,88 @@ type upOptions struct {
 	Study   bool          `default:"true" negatable:"" help:"Propose a study at once (the default), or wait for testnet study."`
 }
 
-type studyOptions struct {
+type oneMore struct {
 	where
 	Pace time.Duration `default:"4s" help:"Time between two steps of the stewards."`
 }
 
-type killOptions struct {
+type kill struct {
 	Node string `arg:"" help:"aggregator, or a party's name."`
 	where
 }
 
-type askOptions struct {
+type ask struct {
 	Node string `arg:"" help:"aggregator, or a party's name."`
 	where
 	Words []string `arg:"" passthrough:"" help:"What the node's steward or operator types behind party or aggregator, such as budget show."`
 }
 
-type statusOptions struct {
+type status struct {
 	where
-	Format string `default:"text" enum:"text,json" help:"What to print on stdout: text or json."`
+	program.Formatted
 }
 
-type downOptions struct {
+type down struct {
 	where
 	Remove bool `help:"Remove the directory as well, with all that the nodes hold."`
 }
 
-// outcomeOf says what went wrong and returns the exit code.
-func outcomeOf(err error, stderr io.Writer) int {
-	switch {
-	case err == nil:
-		return program.OK
-	case errors.Is(err, context.Canceled):
-		fmt.Fprintln(stderr, "testnet: interrupted")
-		return program.Failed
-	}
-	fmt.Fprintln(stderr, "testnet:", err)
-	for _, mended := range []error{standing.ErrBusy, standing.ErrName, standing.ErrNone, standing.ErrOther, errUsage} {
+// told marks the errors of a network that stands which other arguments mend.
+func told(err error) error {
+	for _, mended := range []error{standing.ErrBusy, standing.ErrName, standing.ErrNone, standing.ErrOther} {
 		if errors.Is(err, mended) {
-			return program.Usage
+			return program.Wrong(err)
 		}
 	}
-	return program.Failed
+	return err
 }
 
 // dealer loads a network's data now, and deals them out for any study.
 func dealer(t networks.Template, folder string, seed uint64) (standing.Dealer, error) {
 	tables, err := pooledData(folder, []networks.Template{t})
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errUsage, err)
+		return nil, program.Wrong(err)
 	}
 	return func(s *study.Study) (networks.Dealt, error) { return t.Deal(s, tables[t.Data], seed) }, nil
 }
 
-// runUp keeps a network up until it is interrupted, and returns the exit code.
-func runUp(ctx context.Context, opts upOptions, stderr io.Writer) int {
-	dir, err := opts.dir()
+// Run keeps a network up until it is interrupted.
+func (o up) Run(ctx context.Context, s program.Streams) error {
+	dir, err := o.dir()
 	if err != nil {
-		return outcomeOf(fmt.Errorf("%w: %w", errUsage, err), stderr)
+		return program.Wrong(err)
 	}
-	if opts.Pace < 0 || opts.Pace > 10*time.Minute {
-		return outcomeOf(fmt.Errorf("%w: --pace %v: must be from 0 to 10 minutes", errUsage, opts.Pace), stderr)
+	if o.Pace < 0 || o.Pace > 10*time.Minute {
+		return program.Wrongf("--pace %v: must be from 0 to 10 minutes", o.Pace)
 	}
-	found, err := networks.Find(opts.Name)
-	if err == nil && found[0].Name != opts.Name {
-		err = fmt.Errorf("%s are several networks: name one, such as %s", opts.Name, found[0].Name)
+	found, err := networks.Find(o.Name)
+	if err == nil && found[0].Name != o.Name {
+		err = fmt.Errorf("%s are several networks: name one, such as %s", o.Name, found[0].Name)
 	}
 	if err != nil {
-		return outcomeOf(fmt.Errorf("%w: %w", errUsage, err), stderr)
+		return program.Wrong(err)
 	}
-	folder := opts.Data
-	if folder == "" {
-		folder = os.Getenv(corpus.Variable)
-	}
+	folder := cmp.Or(o.Data, os.Getenv(corpus.Variable))
 	if folder != "" { // later commands may be given elsewhere
 		if folder, err = filepath.Abs(folder); err != nil {
-			return outcomeOf(err, stderr)
+			return err
 		}
 	}
-	deal, err := dealer(found[0], folder, opts.Seed)
+	deal, err := dealer(found[0], folder, o.Seed)
 	if err != nil {
-		return outcomeOf(err, stderr)
+		return err
 	}
-	return outcomeOf(standing.Up(ctx, standing.Options{
-		Dir: dir, Template: found[0], Data: folder, Dealt: deal, Seed: opts.Seed,
-		Restart: opts.Restart, Pace: opts.Pace, Study: opts.Study, Talk: stderr,
-	}), stderr)
+	return told(standing.Up(ctx, standing.Options{
+		Dir: dir, Template: found[0], Data: folder, Dealt: deal, Seed: o.Seed,
+		Restart: o.Restart, Pace: o.Pace, Study: o.Study, Talk: s.Log,
+	}))
 }
 
-// runStudy plays one more study on a network that is up.
-func runStudy(ctx context.Context, opts studyOptions, stdout, stderr io.Writer) int {
-	dir, err := opts.dir()
+// Run plays one more study on a network that is up.
+func (o oneMore) Run(ctx context.Context, s program.Streams) error {
+	dir, err := o.dir()
 	if err != nil {
-		return outcomeOf(err, stderr)
+		return err
 	}
 	deal := func(a standing.About) (standing.Dealer, error) {
 		found, err := networks.Find(a.Network)
@@ -140,53 +130,49 @@ func runStudy(ctx context.Context, opts studyOptions, stdout, stderr io.Writer) 
 		}
 		return dealer(found[0], a.Data, a.Seed)
 	}
-	return outcomeOf(standing.Propose(ctx, dir, deal, opts.Pace, stdout), stderr)
+	return told(standing.Propose(ctx, dir, deal, o.Pace, s.Out))
 }
 
-// runKill ends a node of a network that is up.
-func runKill(ctx context.Context, opts killOptions, stdout, stderr io.Writer) int {
-	dir, err := opts.dir()
+// Run ends a node of a network that is up.
+func (o kill) Run(ctx context.Context, s program.Streams) error {
+	dir, err := o.dir()
 	if err != nil {
-		return outcomeOf(err, stderr)
+		return err
 	}
-	return outcomeOf(standing.Kill(ctx, dir, opts.Node, stdout), stderr)
+	return told(standing.Kill(ctx, dir, o.Node, s.Out))
 }
 
-// runAsk runs a node's own program, and returns its exit code.
-func runAsk(ctx context.Context, opts askOptions, stdout, stderr io.Writer) int {
-	dir, err := opts.dir()
+// Run runs a node's own program, and ends with its exit code.
+func (o ask) Run(ctx context.Context, s program.Streams) error {
+	dir, err := o.dir()
 	if err != nil {
-		return outcomeOf(err, stderr)
+		return err
 	}
-	code, err := standing.Ask(ctx, dir, opts.Node, opts.Words, os.Stdin, stdout, stderr)
+	code, err := standing.Ask(ctx, dir, o.Node, o.Words, os.Stdin, s.Out, s.Log)
 	if err != nil {
-		return outcomeOf(err, stderr)
+		return told(err)
 	}
-	return code
+	return program.Exit(code)
 }
 
-// runStatus says how a network stands.
-func runStatus(ctx context.Context, opts statusOptions, stdout, stderr io.Writer) int {
-	dir, err := opts.dir()
+// Run says how a network stands.
+func (o status) Run(ctx context.Context, s program.Streams) error {
+	dir, err := o.dir()
 	if err != nil {
-		return outcomeOf(err, stderr)
+		return err
 	}
-	s, err := standing.Status(ctx, dir)
+	stands, err := standing.Status(ctx, dir)
 	if err != nil {
-		return outcomeOf(err, stderr)
+		return told(err)
 	}
-	if opts.Format == "json" {
-		return outcomeOf(program.PrintJSON(stdout, s), stderr)
-	}
-	s.Write(stdout)
-	return program.OK
+	return o.Print(s, stands, func(w io.Writer) error { stands.Write(w); return nil })
 }
 
-// runDown ends a network.
-func runDown(opts downOptions, stdout, stderr io.Writer) int {
-	dir, err := opts.dir()
+// Run ends a network.
+func (o down) Run(_ context.Context, s program.Streams) error {
+	dir, err := o.dir()
 	if err != nil {
-		return outcomeOf(err, stderr)
+		return err
 	}
-	return outcomeOf(standing.Down(dir, opts.Remove, stdout), stderr)
+	return told(standing.Down(dir, o.Remove, s.Out))
 }

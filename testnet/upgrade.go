@@ -9,50 +9,48 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/cosketch/cosketch/testnet/chaos"
 	"github.com/cosketch/cosketch/testnet/network"
 	"github.com/cosketch/cosketch/testnet/program"
 )
 
-type upgradeOptions struct {
-	From    string        `xor:"before" placeholder:"COMMIT" help:"Build the old programs from this commit of the repository, in a temporary worktree."`
-	Before  string        `xor:"before" placeholder:"DIR" help:"Or take the old programs, party and aggregator, from this directory."`
-	State   []string      `placeholder:"NAME" help:"Play only these states (repeatable): ${states}."`
-	Format  string        `default:"text" enum:"text,json" help:"What to print on stdout: text or json."`
-	Timeout time.Duration `default:"30m" help:"Give up after this time."`
+type upgrade struct {
+	From   string   `xor:"before" placeholder:"COMMIT" help:"Build the old programs from this commit of the repository, in a temporary worktree."`
+	Before string   `xor:"before" placeholder:"DIR" help:"Or take the old programs, party and aggregator, from this directory."`
+	State  []string `placeholder:"NAME" help:"Play only these states (repeatable): ${states}."`
+	program.Formatted
+	program.Timed `embed:"" set:"timeout=30m"`
 }
 
-// runUpgrade changes the programs of nodes amid studies, tells what came of these and returns the
-// exit code.
-func runUpgrade(ctx context.Context, opts upgradeOptions, stdout, stderr io.Writer) int {
-	if err := opts.check(); err != nil {
-		fmt.Fprintln(stderr, "testnet:", err)
-		return program.Usage
+// Run changes the programs of nodes amid studies, and tells what came of these.
+func (o upgrade) Run(ctx context.Context, s program.Streams) error {
+	if err := o.check(); err != nil {
+		return program.Wrong(err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, opts.Timeout)
-	defer cancel()
-	all, failed := upgrade(ctx, opts, stderr)
-	tell := func() error {
-		if opts.Format == "json" {
-			return program.PrintJSON(stdout, all)
+	var all []chaos.Upgraded
+	err := program.In(ctx, "upgrade", s.Log, func(dir string) error {
+		before, err := o.programs(ctx, dir, s.Log)
+		if err != nil {
+			return err
 		}
-		return chaos.WriteUpgraded(stdout, all)
-	}
+		take := func(state string) bool { return len(o.State) == 0 || slices.Contains(o.State, state) }
+		all, err = chaos.Upgrade(ctx, chaos.UpgradeOptions{Dir: dir, Before: before, After: dir, Take: take, Log: s.Log})
+		return err
+	})
 	if len(all) > 0 {
-		if code := program.Told(ctx, name, nil, tell, stderr); code != program.OK {
-			return code
+		if failed := o.Print(s, all, func(w io.Writer) error { return chaos.WriteUpgraded(w, all) }); failed != nil {
+			return failed
 		}
 	}
 	broken := func(u chaos.Upgraded) bool { return u.Outcome == chaos.Broken }
-	if failed == nil && slices.ContainsFunc(all, broken) {
-		failed = errors.New("a study was not finished as it must be")
+	if err == nil && slices.ContainsFunc(all, broken) {
+		return errors.New("a study was not finished as it must be")
 	}
-	return program.Told(ctx, name, failed, func() error { return nil }, stderr)
+	return err
 }
 
-func (o upgradeOptions) check() error {
+func (o upgrade) check() error {
 	if o.From == "" && o.Before == "" {
 		return errors.New("upgrade wants --from COMMIT or --before DIR")
 	}
@@ -72,26 +70,15 @@ func (o upgradeOptions) check() error {
 	return nil
 }
 
-// upgrade plays in a temporary directory and removes it.
-func upgrade(ctx context.Context, opts upgradeOptions, log io.Writer) (out []chaos.Upgraded, err error) {
-	dir, remove, err := program.Built(ctx, "upgrade", log)
-	if err != nil {
-		return nil, err
+// programs says where the old programs are, and builds them where they come from a commit.
+func (o upgrade) programs(ctx context.Context, dir string, log io.Writer) (string, error) {
+	if o.From == "" {
+		return filepath.Abs(o.Before)
 	}
-	defer func() { err = errors.Join(err, remove()) }()
 	before := filepath.Join(dir, "before")
-	if opts.From != "" {
-		fmt.Fprintln(log, "building party and aggregator of", opts.From)
-		if err := os.Mkdir(before, 0o700); err != nil {
-			return nil, fmt.Errorf("making a directory for the old programs: %w", err)
-		}
-		err = network.BuildCommit(ctx, opts.From, before)
-	} else {
-		before, err = filepath.Abs(opts.Before)
+	fmt.Fprintln(log, "building party and aggregator of", o.From)
+	if err := os.Mkdir(before, 0o700); err != nil {
+		return "", fmt.Errorf("making a directory for the old programs: %w", err)
 	}
-	if err != nil {
-		return nil, err
-	}
-	take := func(state string) bool { return len(opts.State) == 0 || slices.Contains(opts.State, state) }
-	return chaos.Upgrade(ctx, chaos.UpgradeOptions{Dir: dir, Before: before, After: dir, Take: take, Log: log})
+	return before, network.BuildCommit(ctx, o.From, before)
 }

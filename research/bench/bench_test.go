@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/cosketch/cosketch/node/present"
 )
 
 func workload(t *testing.T) Workload {
@@ -104,7 +106,7 @@ func TestTextWidth(t *testing.T) {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(text.String()) {
-		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > width {
+		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > present.Width {
 			t.Errorf("%d wide: %s", n, line)
 		}
 	}
@@ -166,7 +168,7 @@ func TestOursAlone(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, text.String())
 		}
 	}
-	if err := JSON(&encoded, c); err != nil {
+	if err := json.NewEncoder(&encoded).Encode(c); err != nil {
 		t.Fatal(err)
 	}
 	var back Comparison

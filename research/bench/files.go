@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -271,13 +270,3 @@ func (g *Growth) fit() {
 }
 
 func abs(x float64) float64 { return max(x, -x) }
-
-// FilesJSON writes the measurement for programs.
-func FilesJSON(w io.Writer, f Files) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetIndent("", "  ")
-	if err := encoder.Encode(f); err != nil {
-		return fmt.Errorf("writing the measurement: %w", err)
-	}
-	return nil
-}

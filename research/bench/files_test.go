@@ -113,7 +113,7 @@ func TestFilesText(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, text.String())
 		}
 	}
-	if err := FilesJSON(&encoded, f); err != nil {
+	if err := json.NewEncoder(&encoded).Encode(f); err != nil {
 		t.Fatal(err)
 	}
 	var back Files

@@ -1,19 +1,15 @@
 package bench
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"text/tabwriter"
-	"unicode/utf8"
 
 	"github.com/cosketch/cosketch/kernel/projection"
+	"github.com/cosketch/cosketch/node/present"
 )
-
-// width is the widest line of the text.
-const width = 100
 
 // Text writes the comparison as tables, with what has to be known to read them.
 func Text(w io.Writer, c Comparison) error {
@@ -48,22 +44,7 @@ func Text(w io.Writer, c Comparison) error {
 
 // paragraph writes words in lines of the width.
 func paragraph(out *strings.Builder, format string, args ...any) {
-	column := 0
-	for i, word := range strings.Fields(fmt.Sprintf(format, args...)) {
-		n := utf8.RuneCountInString(word)
-		switch {
-		case i == 0:
-		case column+1+n > width:
-			out.WriteString("\n")
-			column = 0
-		default:
-			out.WriteString(" ")
-			column++
-		}
-		out.WriteString(word)
-		column += n
-	}
-	out.WriteString("\n")
+	present.Paragraph(out, "", fmt.Sprintf(format, args...))
 }
 
 // writeTask writes the lines of one task. The methods of others have a letter, which
@@ -109,13 +90,3 @@ func usesFamily(times []Time, f projection.Family) bool {
 
 // method names a line of ours.
 func method(f projection.Family) string { return "cosketch " + string(f) }
-
-// JSON writes the comparison for programs.
-func JSON(w io.Writer, c Comparison) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetIndent("", "  ")
-	if err := encoder.Encode(c); err != nil {
-		return fmt.Errorf("writing the comparison: %w", err)
-	}
-	return nil
-}

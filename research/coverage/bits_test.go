@@ -56,7 +56,7 @@ func newBits(people table, overlap float64, sketch, privacy string) (*bits, erro
 		fmt.Fprintf(&columns, "  - {name: %s, kind: binary%s}\n", name, bitOwner(j))
 	}
 	rest := fmt.Sprintf("sketches: [%s]\nprivacy: %s\nanalyses: [{kind: correlation}, {kind: intersection}]\n", sketch, privacy)
-	s, err := parseColumns("vertical", columns.String(), rest)
+	s, err := parseColumns(study.Vertical, columns.String(), rest)
 	return &bits{people, s, overlap}, err
 }
 
@@ -231,7 +231,7 @@ func TestNumbersWithBoundsStandardised(t *testing.T) {
 			layout := layoutOf(t, known, share)
 			rest := fmt.Sprintf("sketches: [{side: columns, family: sparse, k: %d, s: 1, helpers: {ones: %v}, clip: %v%s}]\n", layout.K, layout.Ones, layout.Clip, standardise) +
 				"privacy: {unit: record, mechanism: gaussian, epsilon: 4, delta: 1e-6}\nanalyses: [{kind: correlation}, {kind: intersection}]\n"
-			s, err := parseColumns("vertical", columns.String(), rest)
+			s, err := parseColumns(study.Vertical, columns.String(), rest)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -8,7 +8,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/rand/v2"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -212,14 +211,4 @@ func (l *ledger) rows(c Condition) (out []Row) {
 		out = append(out, r)
 	}
 	return out
-}
-
-// source is a stream of random bytes of its own for each seed and use. It stands for the
-// operating system's: what is measured here is no one's data.
-func source(seed, use uint64) *rand.ChaCha8 {
-	var key [32]byte
-	for i := range 8 {
-		key[i], key[8+i] = byte(seed>>(8*i)), byte(use>>(8*i))
-	}
-	return rand.NewChaCha8(key)
 }

@@ -66,7 +66,7 @@ func TestCoverage(t *testing.T) {
 	if seeds > 100 {
 		t.Log("\n" + text.String())
 	}
-	if err := coverage.JSON(&document, rows); err != nil {
+	if err := json.NewEncoder(&document).Encode(rows); err != nil {
 		t.Fatal(err)
 	}
 	var back []coverage.Row

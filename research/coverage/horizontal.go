@@ -8,8 +8,8 @@ import (
 
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/research/rehearsal"
 	"github.com/cosketch/cosketch/testnet/cancer"
-	"github.com/cosketch/cosketch/testnet/rehearsal"
 )
 
 // horizontal is a study of three parties with other people each, dealt out anew.
@@ -29,7 +29,7 @@ func newHorizontal(noise bool) (*horizontal, error) {
 	if noise {
 		sketch, privacy = "{side: records, family: sparse, k: 24}", "{unit: attribute, mechanism: gaussian, epsilon: 16, delta: 1e-6}"
 	}
-	s, err := parse("horizontal", "bits: 14\nsketches: ["+sketch+"]\nprivacy: "+privacy+
+	s, err := parse(study.Horizontal, "bits: 14\nsketches: ["+sketch+"]\nprivacy: "+privacy+
 		"\nanalyses: [{kind: group-distance}, {kind: k-means, clusters: 3}, {kind: neighbors, neighbors: 3}]\n", people,
 		func(int) string { return "" })
 	return &horizontal{people, s, noise}, err
@@ -40,7 +40,7 @@ func (h *horizontal) condition() Condition {
 }
 
 func (h *horizontal) run(ctx context.Context, n uint64, into *ledger) error {
-	entropy, rng := source(n, 3), rand.New(source(n, 4))
+	entropy, rng := rehearsal.Source(n, 3), rand.New(rehearsal.Source(n, 4))
 	own := make([][]int, parties)
 	for _, r := range rng.Perm(len(h.people.values)) {
 		p := rng.IntN(parties)

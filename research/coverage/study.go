@@ -1,7 +1,6 @@
 package coverage
 
 import (
-	"bytes"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -10,12 +9,10 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/cosketch/cosketch/protocol/protocoltest"
 	"github.com/cosketch/cosketch/protocol/study"
-	"github.com/cosketch/cosketch/protocol/study/file"
+	"github.com/cosketch/cosketch/research/rehearsal"
 	"github.com/cosketch/cosketch/testnet/cancer"
 	"github.com/cosketch/cosketch/testnet/networks"
-	"github.com/cosketch/cosketch/testnet/rehearsal"
 )
 
 const parties = 3
@@ -103,27 +100,15 @@ func (t table) describe(b *strings.Builder, owner func(j int) string) {
 }
 
 // parse writes and reads a study file.
-func parse(partition, rest string, t table, owner func(j int) string) (*study.Study, error) {
+func parse(partition study.Partition, rest string, t table, owner func(j int) string) (*study.Study, error) {
 	var b strings.Builder
 	t.describe(&b, owner)
 	return parseColumns(partition, b.String(), rest)
 }
 
 // parseColumns is parse with columns that are written already.
-func parseColumns(partition, columns, rest string) (*study.Study, error) {
-	example, err := protocoltest.NewStudy(protocoltest.Terms{Parties: parties})
-	if err != nil {
-		return nil, err
-	}
-	head, _, _ := bytes.Cut(example.Source, []byte("columns:"))
-	var b strings.Builder
-	b.WriteString(strings.Replace(string(head), "partition: horizontal", "partition: "+partition, 1))
-	b.WriteString("columns:\n" + columns + rest)
-	s, err := file.Parse([]byte(b.String()))
-	if err != nil {
-		return nil, fmt.Errorf("parsing a study: %w", err)
-	}
-	return s, nil
+func parseColumns(partition study.Partition, columns, rest string) (*study.Study, error) {
+	return rehearsal.Study(parties, partition, "columns:\n"+columns+rest)
 }
 
 // held are some records of a party's own columns.

@@ -1,7 +1,6 @@
 package coverage
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -51,11 +50,4 @@ func noted(of *[]string, text string) int {
 		at, *of = len(*of), append(*of, text)
 	}
 	return at + 1
-}
-
-// JSON writes rows for programs.
-func JSON(w io.Writer, rows []Row) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(rows)
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/study"
-	"github.com/cosketch/cosketch/testnet/rehearsal"
+	"github.com/cosketch/cosketch/research/rehearsal"
 )
 
 // vertical is a study of three parties with three columns each of the same people, each
@@ -36,7 +36,7 @@ func newVertical(people table, noise bool, overlap float64) (*vertical, error) {
 	analyses := fmt.Sprintf("{kind: inner-product}, {kind: distance}, {kind: cosine}, {kind: covariance}, {kind: correlation}%s, {kind: intersection},"+
 		" {kind: sums}, {kind: pca, scale: false}, {kind: pca}, {kind: regression, target: %s, on: [%s, %s, %s, %s]}",
 		e1, regressed[0], regressed[1], regressed[2], regressed[3], regressed[4])
-	s, err := parse("vertical", fmt.Sprintf("bits: 14\nsketches: [%s]\nprivacy: %s\nanalyses: [%s]\n", sketch, privacy, analyses), people,
+	s, err := parse(study.Vertical, fmt.Sprintf("bits: 14\nsketches: [%s]\nprivacy: %s\nanalyses: [%s]\n", sketch, privacy, analyses), people,
 		func(j int) string { return fmt.Sprintf(", owner: %c", 'a'+j/(len(shown)/parties)) })
 	return &vertical{people, s, noise, overlap}, err
 }
@@ -60,7 +60,7 @@ func (v *vertical) run(ctx context.Context, n uint64, into *ledger) error {
 
 // play plays the study once, each party holding its part of the records by chance.
 func (v *vertical) play(ctx context.Context, n uint64) (*rehearsal.Answer, held, error) {
-	entropy, rng := source(n, 1), rand.New(source(n, 2))
+	entropy, rng := rehearsal.Source(n, 1), rand.New(rehearsal.Source(n, 2))
 	known := held{vertical: v, common: map[string][]int{}}
 	var parties []rehearsal.Held
 	for p, listed := range v.study.Parties {

@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"github.com/cosketch/cosketch/node/present"
+	"github.com/cosketch/cosketch/testnet/tree"
 )
 
 // Section is one figure, counted for each folder, package or file.
@@ -39,6 +40,15 @@ func Of(ctx context.Context, root string, study bool) ([]Section, error) {
 		out = append(out, ran)
 	}
 	return append(out, callers(loaded, "calls that debit a ledger", debits), callers(loaded, "calls that draw noise", draws)), nil
+}
+
+// OfCommit counts the code of another commit of a repository.
+func OfCommit(ctx context.Context, root, commit string, study bool) (out []Section, err error) {
+	err = tree.At(ctx, root, commit, func(dir string) error {
+		out, err = Of(ctx, dir, study)
+		return err
+	})
+	return out, err
 }
 
 // Tell prints the figures of one state of the code, or of several side by side: of packages

@@ -6,11 +6,10 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
-	"os"
 	"path"
-	"path/filepath"
 	"strings"
+
+	"github.com/cosketch/cosketch/testnet/tree"
 )
 
 // sources counts packages and lines in each top-level folder. It reads the files of all
@@ -20,29 +19,12 @@ func sources(root string) ([]Section, error) {
 	lines := Section{"lines without tests and generated code", true, map[string]int{}}
 	tests := Section{"test lines", true, map[string]int{}}
 	seen := map[string]bool{}
-	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if d.IsDir() && name != root && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata") {
-			return filepath.SkipDir
-		}
-		if d.IsDir() || !strings.HasSuffix(name, ".go") {
-			return nil
-		}
-		rel, err := filepath.Rel(root, name)
-		if err != nil {
-			return err
-		}
-		text, err := os.ReadFile(name)
-		if err != nil {
-			return err
-		}
+	err := tree.Files(root, func(name string, text []byte) error {
 		parsed, err := parser.ParseFile(token.NewFileSet(), name, text, parser.PackageClauseOnly|parser.ParseComments)
 		if err != nil {
 			return err
 		}
-		dir := path.Dir(filepath.ToSlash(rel))
+		dir := path.Dir(name)
 		top, _, _ := strings.Cut(dir, "/")
 		counted := lines.Counts
 		switch {

@@ -1,7 +1,6 @@
 package mechanism
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
@@ -77,11 +76,4 @@ func number(x float64) string {
 		return strconv.FormatFloat(x, 'f', 0, 64)
 	}
 	return strconv.FormatFloat(x, 'g', 3, 64)
-}
-
-// JSON prints a comparison for programs.
-func JSON(w io.Writer, c Comparison) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(c)
 }

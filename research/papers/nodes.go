@@ -15,7 +15,6 @@ import (
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/testnet/corpus"
-	"github.com/cosketch/cosketch/testnet/network"
 	"github.com/cosketch/cosketch/testnet/networks"
 	"github.com/cosketch/cosketch/testnet/steward"
 )
@@ -83,14 +82,13 @@ func (n *Nodes) Play(ctx context.Context, s Study) (out Outcome, err error) {
 		return out, err
 	}
 	home := filepath.Join(n.dir, s.Name)
-	nodes, err := network.StartIn(ctx, n.dir, home, partyNames[:]...)
+	site, serving, err := steward.Start(ctx, n.dir, home, template)
 	if err != nil {
 		return out, err
 	}
-	defer nodes.Stop()
-	site := steward.Site{Dir: home, Address: nodes.Address, Aggregator: nodes.Aggregator, Parties: nodes.Parties, Template: template}
-	if out, err = play(ctx, &site, s); err != nil && ctx.Err() == nil {
-		return Outcome{}, fmt.Errorf("playing study %s: %w%s", s.Name, err, nodes.Talk())
+	defer func() { err = errors.Join(err, serving.Stop()) }()
+	if out, err = play(ctx, site, s); err != nil && ctx.Err() == nil {
+		return Outcome{}, fmt.Errorf("playing study %s: %w%s", s.Name, err, serving.Talk())
 	}
 	return out, errors.Join(err, ctx.Err())
 }

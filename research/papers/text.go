@@ -1,19 +1,14 @@
 package papers
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
 	"unicode/utf8"
-)
 
-// JSON prints tables for programs.
-func JSON(w io.Writer, tables []Table) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", " ")
-	return e.Encode(tables)
-}
+	"github.com/cosketch/cosketch/node/present"
+	"github.com/cosketch/cosketch/protocol/block"
+)
 
 // Text prints tables for people.
 func Text(w io.Writer, tables []Table) error {
@@ -160,27 +155,8 @@ func writeCells(out *strings.Builder, cells []string, widths []int) {
 	out.WriteString(strings.TrimRight(line.String(), " ") + "\n")
 }
 
-const lineWidth = 98
+func paragraph(out *strings.Builder, text string) { present.Paragraph(out, "  ", text) }
 
-func paragraph(out *strings.Builder, text string) {
-	for _, line := range wrap(text, lineWidth) {
-		fmt.Fprintf(out, "  %s\n", line)
-	}
-}
-
-func wrap(text string, width int) (lines []string) {
-	line := ""
-	for _, word := range strings.Fields(text) {
-		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
-			lines, line = append(lines, line), ""
-		}
-		if line != "" {
-			line += " "
-		}
-		line += word
-	}
-	if line != "" {
-		lines = append(lines, line)
-	}
-	return lines
+func wrap(text string, width int) []string {
+	return strings.Split(strings.TrimSuffix(block.Wrap("", "", text, width), "\n"), "\n")
 }

@@ -25,6 +25,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/protocol/study/file"
 	"github.com/cosketch/cosketch/testnet/network"
+	"github.com/cosketch/cosketch/testnet/networks"
 )
 
 // Measured is what a study of so many parties took.
@@ -87,7 +88,7 @@ func one(ctx context.Context, dir string, size Size) (m Measured, err error) {
 	if err := os.Mkdir(home, 0o700); err != nil {
 		return m, fmt.Errorf("making a directory for the nodes: %w", err)
 	}
-	aggregator, err := network.Aggregator(ctx, dir, home)
+	aggregator, _, err := network.Identities(ctx, dir, home)
 	if err != nil {
 		return m, err
 	}
@@ -102,7 +103,7 @@ func one(ctx context.Context, dir string, size Size) (m Measured, err error) {
 	if _, err := aggregator.Run(ctx, "study", "create", path); err != nil {
 		return m, err
 	}
-	serving, err := aggregator.Start("serve", "--listen", fmt.Sprintf("/ip4/127.0.0.1/tcp/%d", port))
+	serving, err := aggregator.Serve(ctx, port, nil)
 	if err != nil {
 		return m, err
 	}
@@ -168,30 +169,32 @@ func (t *table) seat(aggregator *network.Node, port int) error {
 			fmt.Fprintf(&columns, "  - {name: x%d, kind: numeric, bounds: [0, 1]}\n", i)
 		}
 	}
-	var nonce [16]byte
-	if _, err := io.ReadFull(rand.Reader, nonce[:]); err != nil {
-		return fmt.Errorf("drawing a nonce: %w", err)
-	}
-	now := time.Now().UTC()
-	source := fmt.Sprintf(`cosketch: study/2
+	template, err := networks.Parse("scale", fmt.Sprintf(`data: d
+---
+cosketch: study/2
 name: scale
-nonce: "%x"
-aggregator: {id: %s, hpke: %s, addrs: [/ip4/127.0.0.1/tcp/%d]}
+nonce: "NONCE"
+aggregator: {id: AGGREGATOR_ID, hpke: AGGREGATOR_HPKE, addrs: [AGGREGATOR_ADDRESS]}
 parties:
 %squorum: %d
-expires: %s
-deadline: %s
+expires: EXPIRES
+deadline: DEADLINE
 records: {id: [id]}
 columns:
-%s%s`, nonce, aggregator.ID, aggregator.HPKE, port, &parties, t.Parties, instant(now.Add(time.Hour)), instant(now.Add(2*time.Hour)), &columns, terms)
-	var err error
-	if t.study, err = file.Parse([]byte(source)); err != nil {
+%s%s`, &parties, t.Parties, &columns, terms))
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	source, err := template.Study(networks.Terms{ID: aggregator.ID, HPKE: aggregator.HPKE, Address: network.Loopback(port), Expires: now.Add(time.Hour), Deadline: now.Add(2 * time.Hour)})
+	if err != nil {
+		return err
+	}
+	if t.study, err = file.Parse(source); err != nil {
 		return fmt.Errorf("the study file: %w", err)
 	}
 	return t.approve()
 }
-
-func instant(t time.Time) string { return t.Format("2006-01-02T15:04:05Z") }
 
 func (t *table) name(i int) string { return fmt.Sprintf("p%02d", i) }
 

@@ -12,8 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cosketch/cosketch/protocol/study/file"
 	"github.com/cosketch/cosketch/testnet/network"
+	"github.com/cosketch/cosketch/testnet/networks"
+	"github.com/cosketch/cosketch/testnet/steward"
 )
 
 // Wide is a study of two parties with many columns of the same people.
@@ -45,64 +46,41 @@ type Process struct {
 // result whose every part is what was signed.
 func PlayWide(ctx context.Context, dir string, w Wide, log io.Writer) (out Played, err error) {
 	home := filepath.Join(dir, "wide-"+w.Mechanism)
-	if err := os.Mkdir(home, 0o700); err != nil {
-		return out, fmt.Errorf("making a directory for the nodes: %w", err)
-	}
-	aggregator, err := network.Aggregator(ctx, dir, home)
-	if err != nil {
-		return out, err
-	}
-	var parties []*network.Node
-	for _, name := range []string{"north", "south"} {
-		party, err := network.Party(ctx, dir, home, name)
-		if err != nil {
-			return out, err
-		}
-		if err := w.writeData(filepath.Join(party.Dir(), "data.csv"), name, uint64(len(parties))); err != nil {
-			return out, fmt.Errorf("writing the data of %s: %w", name, err)
-		}
-		parties = append(parties, party)
-	}
-	port, err := network.FreePort()
+	template, err := w.network("[{kind: covariance}, {kind: correlation}]")
 	if err != nil {
 		return out, err
 	}
 	out.Mechanism = w.Mechanism
-	if out.Refused, err = w.refused(ctx, home, aggregator, parties, port); err != nil {
-		return out, err
-	}
-	source := w.study(aggregator, parties, port, "[{kind: covariance}, {kind: correlation}]")
-	s, err := file.Parse([]byte(source))
+	site, serving, err := steward.Start(ctx, dir, home, template)
 	if err != nil {
-		return out, fmt.Errorf("the study file: %w", err)
-	}
-	path, id := filepath.Join(home, "study.yaml"), s.ID.String()
-	if err := os.WriteFile(path, []byte(source), 0o600); err != nil {
-		return out, fmt.Errorf("writing the study file: %w", err)
-	}
-	if _, err := aggregator.Run(ctx, "study", "create", path); err != nil {
 		return out, err
+	}
+	defer func() { err = errors.Join(err, serving.Kill()) }()
+	if out.Refused, err = w.refused(ctx, *site); err != nil {
+		return out, err
+	}
+	draft, err := site.Draft(steward.Dates{Expires: 12 * time.Hour, Deadline: 24 * time.Hour})
+	if err != nil {
+		return out, err
+	}
+	for i, party := range site.Parties {
+		if err := w.writeData(filepath.Join(party.Dir(), steward.DataFile), party.Name, uint64(i)); err != nil {
+			return out, fmt.Errorf("writing the data of %s: %w", party.Name, err)
+		}
+		if err := network.WriteSiteFile(party, steward.SiteFile(template, draft.Study, steward.Terms{})); err != nil {
+			return out, err
+		}
 	}
 	began := time.Now()
-	serving, err := aggregator.Start("serve", "--listen", fmt.Sprintf("/ip4/127.0.0.1/tcp/%d", port))
-	if err != nil {
+	if err := site.Agree(ctx, draft); err != nil {
 		return out, err
 	}
+	id := draft.Study.ID.String()
 	var running []*network.Started
-	for _, party := range parties {
-		site := fmt.Sprintf("datasets:\n  d: {source: data.csv, caps: {attribute: {epsilon: %g}}}\nstudies:\n  %s: {dataset: d, accept_reconstruction: true}\n", max(w.Epsilon, 1), id)
-		err = errors.Join(err, network.WriteSiteFile(party, []byte(site)))
-		for _, args := range [][]string{{"study", "add", path}, {"study", "approve", id, "--id", id[:8], "--although-useless"}} {
-			if err == nil {
-				_, err = party.Run(ctx, args...)
-			}
-		}
-		if err != nil {
-			return out, errors.Join(err, serving.Kill())
-		}
+	for _, party := range site.Parties {
 		one, startErr := party.Start("run", id)
 		if startErr != nil {
-			return out, errors.Join(startErr, serving.Kill())
+			return out, startErr
 		}
 		running = append(running, one)
 	}
@@ -116,7 +94,7 @@ func PlayWide(ctx context.Context, dir string, w Wide, log io.Writer) (out Playe
 		case <-ctx.Done():
 			err = errors.Join(err, ctx.Err(), one.Kill())
 		}
-		out.Processes = append(out.Processes, Process{parties[i].Name + ": run", one.PeakMemory()})
+		out.Processes = append(out.Processes, Process{site.Parties[i].Name + ": run", one.PeakMemory()})
 	}
 	out.Seconds = time.Since(began).Seconds()
 	err = errors.Join(err, serving.Kill())
@@ -124,7 +102,7 @@ func PlayWide(ctx context.Context, dir string, w Wide, log io.Writer) (out Playe
 	if err != nil {
 		return out, err
 	}
-	for _, party := range parties {
+	for _, party := range site.Parties {
 		for _, args := range [][]string{{"result", id}, {"fsck"}} {
 			one, err := party.Start(args...)
 			if err != nil {
@@ -144,12 +122,15 @@ func PlayWide(ctx context.Context, dir string, w Wide, log io.Writer) (out Playe
 }
 
 // refused is what study create says of principal components of all columns.
-func (w Wide) refused(ctx context.Context, home string, aggregator *network.Node, parties []*network.Node, port int) (string, error) {
-	path := filepath.Join(home, "pca.yaml")
-	if err := os.WriteFile(path, []byte(w.study(aggregator, parties, port, "[{kind: pca}]")), 0o600); err != nil {
-		return "", fmt.Errorf("writing a study file: %w", err)
+func (w Wide) refused(ctx context.Context, site steward.Site) (_ string, err error) {
+	if site.Template, err = w.network("[{kind: pca}]"); err != nil {
+		return "", err
 	}
-	_, err := aggregator.Run(ctx, "study", "create", path)
+	draft, err := site.Draft(steward.Dates{Expires: 12 * time.Hour, Deadline: 24 * time.Hour})
+	if err != nil {
+		return "", err
+	}
+	_, err = site.Aggregator.Run(ctx, "study", "create", draft.Path)
 	if err == nil {
 		return "", fmt.Errorf("study create takes principal components of %d columns", 2*w.Columns)
 	}
@@ -160,34 +141,36 @@ func (w Wide) refused(ctx context.Context, home string, aggregator *network.Node
 	return "pca of " + said, nil
 }
 
-func (w Wide) study(aggregator *network.Node, parties []*network.Node, port int, analyses string) string {
-	var list, columns strings.Builder
-	for _, p := range parties {
-		fmt.Fprintf(&list, "  - {name: %s, id: %s}\n", p.Name, p.ID)
+// network is that of the study.
+func (w Wide) network(analyses string) (networks.Template, error) {
+	var columns strings.Builder
+	for _, name := range []string{"north", "south"} {
 		for c := range w.Columns {
-			fmt.Fprintf(&columns, "  - {name: %s%d, kind: numeric, centre: 50, spread: 10, owner: %s}\n", p.Name, c, p.Name)
+			fmt.Fprintf(&columns, "  - {name: %s%d, kind: numeric, centre: 50, spread: 10, owner: %s}\n", name, c, name)
 		}
 	}
 	privacy := "{mechanism: none}"
 	if w.Mechanism != "none" {
 		privacy = fmt.Sprintf("{unit: attribute, mechanism: %s, epsilon: %g}", w.Mechanism, w.Epsilon)
 	}
-	now := time.Now().UTC()
-	return fmt.Sprintf(`cosketch: study/2
+	return networks.Parse("wide", fmt.Sprintf(`data: d
+accept_reconstruction: true
+---
+cosketch: study/2
 name: wide
-nonce: 000102030405060708090a0b0c0d0e0f
-aggregator: {id: %s, hpke: %s, addrs: [/ip4/127.0.0.1/tcp/%d]}
+nonce: "NONCE"
+aggregator: {id: AGGREGATOR_ID, hpke: AGGREGATOR_HPKE, addrs: [AGGREGATOR_ADDRESS]}
 partition: vertical
-parties:
-%squorum: 2
-expires: %s
-deadline: %s
+parties: [{name: north, id: NORTH_ID}, {name: south, id: SOUTH_ID}]
+quorum: 2
+expires: EXPIRES
+deadline: DEADLINE
 records: {id: [id]}
 sketches: [{side: columns, family: sparse, k: %d, s: 1, helpers: {ones: 1}}]
 privacy: %s
 analyses: %s
 columns:
-%s`, aggregator.ID, aggregator.HPKE, port, &list, instant(now.Add(12*time.Hour)), instant(now.Add(24*time.Hour)), w.K, privacy, analyses, &columns)
+%s`, w.K, privacy, analyses, &columns))
 }
 
 // writeData writes columns of which neighbours are correlated, also across the parties, as all

@@ -1,8 +1,7 @@
 package union
 
 import (
-	"fmt"
-	"strconv"
+	"math"
 
 	"github.com/cosketch/cosketch/testnet/corpus"
 )
@@ -40,18 +39,14 @@ func columnsOf(all []typical) (out []Column) {
 func numbers(t corpus.Table, all []typical) ([][]float64, error) {
 	out := make([][]float64, len(t.Rows))
 	for _, c := range all {
-		cells, err := t.Column(c.name)
+		values, err := t.Values(c.name)
 		if err != nil {
 			return nil, err
 		}
-		for i, cell := range cells {
-			v := c.centre
-			if c.spread == 0 {
-				v = 0.5
-			}
-			if cell != "" {
-				if v, err = strconv.ParseFloat(cell, 64); err != nil {
-					return nil, fmt.Errorf("column %q, record %d: no number", c.name, i+1)
+		for i, v := range values {
+			if math.IsNaN(v) {
+				if v = c.centre; c.spread == 0 {
+					v = 0.5
 				}
 			}
 			out[i] = append(out[i], v)

@@ -13,6 +13,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/protocol/plan"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/research/rehearsal"
 	"github.com/cosketch/cosketch/testnet/networks"
 )
 
@@ -107,7 +108,7 @@ type Correlations struct {
 // Forecast is what a plan says of the first analysis of a study of the pooled records,
 // dealt out evenly.
 func Forecast(p Pooled, a Ask) (plan.Analysis, error) {
-	own, _ := p.deal(rand.New(source(0, 1)))
+	own, _ := p.deal(rand.New(rehearsal.Source(0, 1)))
 	asked, err := prepare(Data{Columns: p.Columns, Parties: own}, a)
 	if err != nil {
 		return plan.Analysis{}, err
@@ -131,12 +132,12 @@ func Forecast(p Pooled, a Ask) (plan.Analysis, error) {
 // trial deals the records out anew and plays a study of them; order is which record each of a
 // party's is.
 func (p Pooled) trial(ctx context.Context, a Ask, trial uint64) (answer *Answer, order [][]int, err error) {
-	own, order := p.deal(rand.New(source(trial, 1)))
+	own, order := p.deal(rand.New(rehearsal.Source(trial, 1)))
 	study, err := prepare(Data{Columns: p.Columns, Parties: own}, a)
 	if err != nil {
 		return nil, nil, err
 	}
-	answer, err = study.draw(ctx, source(trial, 2))
+	answer, err = study.draw(ctx, rehearsal.Source(trial, 2))
 	return answer, order, err
 }
 

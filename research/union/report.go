@@ -60,9 +60,6 @@ func (o Options) report(ctx context.Context, w io.Writer, pictures *pictures) er
 	if err := o.clusters(ctx, w, mixture, 5, sums(7, 4, 2), rows(2), few, []dp.Epsilon{1}, pictures); err != nil {
 		return err
 	}
-	if err := o.inertia(ctx, w, few); err != nil {
-		return err
-	}
 	fmt.Fprintln(w, "CORRELATIONS of 30 columns, three parties, ε = 1 for whole records: root mean square error")
 	fmt.Fprintln(w, "  (masked: the aggregator sees the parties' sum alone, one of them may collude)")
 	fmt.Fprintln(w, "     records   moments  covered  half width    masked  half width      R·X, sparse, k = 1024")

@@ -5,20 +5,15 @@
 package union
 
 import (
-	"bytes"
 	"context"
-	"encoding/binary"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"strings"
 
 	"github.com/cosketch/cosketch/protocol/analysis"
-	"github.com/cosketch/cosketch/protocol/protocoltest"
 	"github.com/cosketch/cosketch/protocol/study"
-	"github.com/cosketch/cosketch/protocol/study/file"
+	"github.com/cosketch/cosketch/research/rehearsal"
 	"github.com/cosketch/cosketch/testnet/networks"
-	"github.com/cosketch/cosketch/testnet/rehearsal"
 )
 
 // Column is one public column description.
@@ -63,13 +58,8 @@ type prepared struct {
 
 // prepare writes the study's file, reads it and encodes the data once for all draws.
 func prepare(d Data, a Ask) (*prepared, error) {
-	example, err := protocoltest.NewStudy(protocoltest.Terms{Parties: len(d.Parties)})
-	if err != nil {
-		return nil, err
-	}
-	head, _, _ := bytes.Cut(example.Source, []byte("columns:"))
 	var b strings.Builder
-	fmt.Fprintf(&b, "%scolumns:\n", head)
+	b.WriteString("columns:\n")
 	for _, c := range d.Columns {
 		at := fmt.Sprintf("bounds: [%s, %s]", networks.Decimal(c.Range.Lo), networks.Decimal(c.Range.Hi))
 		if c.Range.Spread > 0 {
@@ -81,9 +71,9 @@ func prepare(d Data, a Ask) (*prepared, error) {
 	if a.Masked {
 		b.WriteString("sum: masked\ncolluding: 1\n")
 	}
-	s, err := file.Parse([]byte(b.String()))
+	s, err := rehearsal.Study(len(d.Parties), study.Horizontal, b.String())
 	if err != nil {
-		return nil, fmt.Errorf("parsing a study: %w", err)
+		return nil, err
 	}
 	p := &prepared{study: s}
 	var parties []rehearsal.Held
@@ -127,13 +117,4 @@ func (p *prepared) draw(ctx context.Context, entropy io.Reader) (*Answer, error)
 		}
 	}
 	return out, nil
-}
-
-// source is a stream of random bytes of its own for each trial. It stands for the
-// operating system's: what is measured here is no one's data.
-func source(trial, stream uint64) *rand.ChaCha8 {
-	var key [32]byte
-	binary.LittleEndian.PutUint64(key[:], trial)
-	binary.LittleEndian.PutUint64(key[8:], stream)
-	return rand.NewChaCha8(key)
 }

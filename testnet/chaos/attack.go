@@ -19,6 +19,7 @@ import (
 
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/testnet/network"
+	"github.com/cosketch/cosketch/testnet/networks"
 )
 
 // AttackOptions of Attack.
@@ -83,14 +84,14 @@ func Attack(ctx context.Context, o AttackOptions) (out Attacked, err error) {
 	}
 	site.lifetime = 2 * time.Hour
 	attacked := attacked{site: site, pages: fmt.Sprintf("127.0.0.1:%d", pages), order: Order{
-		Aggregator: site.Aggregator.ID, Address: fmt.Sprintf("/ip4/127.0.0.1/tcp/%d", port), Port: port, Pages: fmt.Sprintf("127.0.0.1:%d", pages),
+		Aggregator: site.Aggregator.ID, Address: network.Loopback(port), Port: port, Pages: fmt.Sprintf("127.0.0.1:%d", pages),
 		Unlisted: o.Peers / hostileKinds, Seconds: o.For.Seconds(),
 	}}
 	out = Attacked{Peers: o.Peers, Most: (memoryMiB + besidesMiB) << 20, MostDisk: diskMiB << 20, Pages: map[int]int{}}
 	if err := attacked.seat(ctx, o.Peers-attacked.order.Unlisted); err != nil {
 		return out, err
 	}
-	if attacked.serving, err = site.Aggregator.Start(site.serveArgs()...); err != nil {
+	if attacked.serving, err = site.Aggregator.Serve(ctx, port, nil); err != nil {
 		return out, err
 	}
 	defer func() {
@@ -106,9 +107,6 @@ func Attack(ctx context.Context, o AttackOptions) (out Attacked, err error) {
 			err = out.judge()
 		}
 	}()
-	if err := network.Await(ctx, port); err != nil {
-		return out, err
-	}
 	if attacked.token, err = attacked.readersToken(ctx); err != nil {
 		return out, err
 	}
@@ -180,38 +178,42 @@ func (a *attacked) seat(ctx context.Context, listed int) error {
 		a.order.Seeds = append(a.order.Seeds, key.Seed())
 		fmt.Fprintf(&parties, "  - {name: h%d, id: %s}\n", i, id)
 	}
+	template, err := networks.Parse("hostile", fmt.Sprintf(hostileNetwork, &parties, listed/2+1))
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	terms := networks.Terms{ID: a.site.Aggregator.ID, HPKE: a.site.Aggregator.HPKE, Address: a.site.Address, Expires: now.Add(time.Hour), Deadline: now.Add(2 * time.Hour)}
 	for n := range hostileStudies {
-		var nonce [16]byte
-		if _, err := io.ReadFull(rand.Reader, nonce[:]); err != nil {
-			return fmt.Errorf("drawing a nonce: %w", err)
+		source, err := template.Study(terms)
+		if err != nil {
+			return err
 		}
-		now := time.Now().UTC()
-		source := fmt.Sprintf(hostileStudy, nonce, a.site.Aggregator.ID, a.site.Aggregator.HPKE, a.site.port, &parties, listed/2+1, instant(now.Add(time.Hour)), instant(now.Add(2*time.Hour)))
 		path := filepath.Join(a.site.Dir, fmt.Sprintf("hostile-%d.yaml", n+1))
-		if err := os.WriteFile(path, []byte(source), 0o600); err != nil {
+		if err := os.WriteFile(path, source, 0o600); err != nil {
 			return fmt.Errorf("writing a study file: %w", err)
 		}
 		if _, err := a.site.Aggregator.Run(ctx, "study", "create", path); err != nil {
 			return err
 		}
-		a.order.Studies = append(a.order.Studies, source)
+		a.order.Studies = append(a.order.Studies, string(source))
 	}
 	return nil
 }
 
-func instant(t time.Time) string { return t.Format("2006-01-02T15:04:05Z") }
-
 // hostileStudies is how many studies the listed peers may spoil.
 const hostileStudies = 4
 
-const hostileStudy = `cosketch: study/2
+const hostileNetwork = `data: none
+---
+cosketch: study/2
 name: hostile
-nonce: "%x"
-aggregator: {id: %s, hpke: %s, addrs: [/ip4/127.0.0.1/tcp/%d]}
+nonce: "NONCE"
+aggregator: {id: AGGREGATOR_ID, hpke: AGGREGATOR_HPKE, addrs: [AGGREGATOR_ADDRESS]}
 parties:
 %squorum: %d
-expires: %s
-deadline: %s
+expires: EXPIRES
+deadline: DEADLINE
 records: {id: [id]}
 columns:
   - {name: x, kind: numeric, bounds: [0, 1]}

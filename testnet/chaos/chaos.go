@@ -15,8 +15,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"time"
-
-	"github.com/cosketch/cosketch/testnet/network"
 )
 
 // Options of Run.
@@ -51,23 +49,15 @@ type Round struct {
 // Run disturbs study after study. It returns the rounds that were right, and an error
 // that names the first thing that was not.
 func Run(ctx context.Context, o Options) ([]Round, error) {
-	port, err := network.FreePort()
-	if err != nil {
-		return nil, err
-	}
-	between, err := network.NewRelay(ctx, fmt.Sprintf("127.0.0.1:%d", port))
-	if err != nil {
-		return nil, err
-	}
-	defer between.Close()
 	scene, err := laboratories(1 << 18)
 	if err != nil {
 		return nil, err
 	}
-	site, err := newSite(ctx, o.Dir, o.Dir, between.Port(), port, scene)
+	site, between, err := relayed(ctx, o.Dir, o.Dir, scene)
 	if err != nil {
 		return nil, err
 	}
+	defer between.Close()
 	var rounds []Round
 	for n := range o.Rounds {
 		began := time.Now()

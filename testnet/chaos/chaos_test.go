@@ -3,10 +3,8 @@ package chaos
 import (
 	"context"
 	"math/rand/v2"
-	"net"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -22,15 +20,11 @@ func TestRound(t *testing.T) {
 	defer cancel()
 	dir := t.TempDir()
 	must(t, network.Build(ctx, dir))
-	port, err := network.FreePort()
-	must(t, err)
-	between, err := network.NewRelay(ctx, net.JoinHostPort("127.0.0.1", itoa(port)))
-	must(t, err)
-	defer between.Close()
 	scene, err := laboratories(1 << 18)
 	must(t, err)
-	s, err := newSite(ctx, dir, dir, between.Port(), port, scene)
+	s, between, err := relayed(ctx, dir, dir, scene)
 	must(t, err)
+	defer between.Close()
 	id, err := s.propose(ctx)
 	must(t, err)
 	var round Round
@@ -58,8 +52,6 @@ func TestRound(t *testing.T) {
 		t.Errorf("a study that was never debited: %v", err)
 	}
 }
-
-func itoa(n int) string { return strconv.Itoa(n) }
 
 func must(t *testing.T, err error) {
 	t.Helper()

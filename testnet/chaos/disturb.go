@@ -45,7 +45,7 @@ type disturber struct {
 func (d *disturber) run(ctx context.Context, id string) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, roundDeadline)
 	defer cancel()
-	d.members = []*member{{node: d.site.Aggregator, args: d.site.serveArgs()}}
+	d.members = []*member{{node: d.site.Aggregator, args: []string{"serve", "--listen", network.Loopback(d.site.port)}}}
 	for _, p := range d.site.Parties {
 		d.members = append(d.members, &member{node: p, args: []string{"run", id, "--wait", roundDeadline.String()}, ends: true})
 	}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
-	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -105,13 +104,10 @@ func TestLargeUpload(t *testing.T) {
 	defer cancel()
 	dir := t.TempDir()
 	must(t, network.Build(ctx, dir))
-	port, err := network.FreePort()
-	must(t, err)
-	between, err := network.NewRelay(ctx, net.JoinHostPort("127.0.0.1", itoa(port)))
+	s, between, err := relayed(ctx, dir, dir, template)
 	must(t, err)
 	defer between.Close()
-	s, err := seated(ctx, dir, dir, between.Port(), port, template, pooled)
-	must(t, err)
+	s.pooled = pooled
 	s.lifetime = 2 * patience
 	id, err := s.propose(ctx)
 	must(t, err)
@@ -132,7 +128,7 @@ func TestLargeUpload(t *testing.T) {
 		}
 	}
 	began := time.Now()
-	aggregator := start(s.Aggregator, s.serveArgs()...)
+	aggregator := start(s.Aggregator, "serve", "--listen", network.Loopback(s.port))
 	run := []string{"run", id, "--wait", patience.String()}
 	small := []*network.Started{start(s.Parties[1], run...), start(s.Parties[2], run...)}
 	party := start(s.Parties[0], run...)
@@ -164,7 +160,7 @@ func TestLargeUpload(t *testing.T) {
 	until(func() bool { return between.Up() > before+whole*(cuts+1)/(cuts+2) })
 	must(t, aggregator.Kill())
 	taking := aggregator.PeakMemory()
-	aggregator = start(s.Aggregator, s.serveArgs()...)
+	aggregator = start(s.Aggregator, "serve", "--listen", network.Loopback(s.port))
 	progress := filepath.Join(s.Aggregator.StateDir(), "uploads", id, s.Parties[0].ID, "sketch-0", strconv.FormatInt((whole-1)/protocol.ChunkSize, 10))
 	until(func() bool { _, err := os.Stat(progress); return err == nil })
 	uploading, up := time.Since(began), between.Up()-before

@@ -119,7 +119,7 @@ type between struct {
 
 // newBetween listens at a port in the aggregator's name.
 func newBetween(s *site, port int) (b *between, err error) {
-	b = &between{clients: map[protocol.PeerID]*p2p.Host{}, behind: fmt.Sprintf("/ip4/127.0.0.1/tcp/%d", s.port)}
+	b = &between{clients: map[protocol.PeerID]*p2p.Host{}, behind: network.Loopback(s.port)}
 	defer func() {
 		if err != nil {
 			b.close()
@@ -145,7 +145,7 @@ func newBetween(s *site, port int) (b *between, err error) {
 		}
 		b.clients[id] = h
 	}
-	if b.host, b.own, err = host(s.Aggregator, fmt.Sprintf("/ip4/127.0.0.1/tcp/%d", port)); err != nil {
+	if b.host, b.own, err = host(s.Aggregator, network.Loopback(port)); err != nil {
 		return nil, err
 	}
 	for _, name := range callNames {
@@ -198,14 +198,11 @@ func reply(ctx context.Context, dir string, n int, call string, payload []byte) 
 	if err != nil {
 		return r, err
 	}
-	serving, err := s.Aggregator.Start(s.serveArgs()...)
+	serving, err := s.Aggregator.Serve(ctx, behind, nil)
 	if err != nil {
 		return r, err
 	}
 	defer func() { err = errors.Join(err, serving.Kill()) }()
-	if err := network.Await(ctx, behind); err != nil {
-		return r, err
-	}
 	b, err := newBetween(s, port)
 	if err != nil {
 		return r, err

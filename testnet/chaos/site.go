@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -17,9 +18,9 @@ import (
 // site is the nodes, and what they have.
 type site struct {
 	steward.Site
-	pooled   corpus.Table
-	port     int      // at which the aggregator listens; its address is that of the relay
-	ids      []string // studies so far
+	pooled   corpus.Table // empty: those that the template names
+	port     int          // at which the aggregator listens; its address is that of the relay
+	ids      []string     // studies so far
 	lifetime time.Duration
 }
 
@@ -43,24 +44,28 @@ func laboratories(k int) (networks.Template, error) {
 
 // newSite makes the nodes under home, from the programs in dir.
 func newSite(ctx context.Context, dir, home string, relay, port int, t networks.Template) (*site, error) {
-	pooled, err := networks.Load(t.Data, nil)
-	if err != nil {
-		return nil, err
-	}
-	return seated(ctx, dir, home, relay, port, t, pooled)
-}
-
-// seated does so with other data.
-func seated(ctx context.Context, dir, home string, relay, port int, t networks.Template, pooled corpus.Table) (*site, error) {
-	s := &site{pooled: pooled, port: port, lifetime: 10 * time.Minute}
-	s.Dir, s.Address, s.Template, s.Terms.Studies = home, fmt.Sprintf("/ip4/127.0.0.1/tcp/%d", relay), t, mostStudies
+	s := &site{port: port, lifetime: 10 * time.Minute}
+	s.Dir, s.Address, s.Template, s.Terms.Studies = home, network.Loopback(relay), t, mostStudies
 	var err error
 	s.Aggregator, s.Parties, err = network.Identities(ctx, dir, home, t.Parties...)
 	return s, err
 }
 
-func (s *site) serveArgs() []string {
-	return []string{"serve", "--listen", fmt.Sprintf("/ip4/127.0.0.1/tcp/%d", s.port)}
+// relayed makes the nodes with a relay before the aggregator, which the caller closes.
+func relayed(ctx context.Context, dir, home string, t networks.Template) (*site, *network.Relay, error) {
+	port, err := network.FreePort()
+	if err != nil {
+		return nil, nil, err
+	}
+	relay, err := network.NewRelay(ctx, fmt.Sprintf("127.0.0.1:%d", port))
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := newSite(ctx, dir, home, relay.Port(), port, t)
+	if err != nil {
+		return nil, nil, errors.Join(err, relay.Close())
+	}
+	return s, relay, nil
 }
 
 // propose makes a study, and every steward approves it. The data are dealt out for the first.
@@ -70,6 +75,11 @@ func (s *site) propose(ctx context.Context) (id string, err error) {
 		return "", err
 	}
 	if len(s.ids) == 0 {
+		if s.pooled.Rows == nil {
+			if s.pooled, err = networks.Load(s.Template.Data, nil); err != nil {
+				return "", err
+			}
+		}
 		dealt, err := s.Template.Deal(draft.Study, s.pooled, 1)
 		if err != nil {
 			return "", err

@@ -116,20 +116,13 @@ type play struct {
 
 // newPlay makes the nodes, by the programs that begin the study.
 func newPlay(ctx context.Context, home string, s state, w way) (p *play, err error) {
-	port, err := network.FreePort()
-	if err != nil {
-		return nil, err
-	}
 	scene, err := laboratories(1 << 18)
 	if err != nil {
 		return nil, err
 	}
 	p = &play{state: s, way: w, home: home}
-	if p.relay, err = network.NewRelay(ctx, fmt.Sprintf("127.0.0.1:%d", port)); err != nil {
-		return nil, err
-	}
-	if p.site, err = newSite(ctx, w.begin.parties, home, p.relay.Port(), port, scene); err != nil {
-		return nil, errors.Join(err, p.close())
+	if p.site, p.relay, err = relayed(ctx, w.begin.parties, home, scene); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(home))
 	}
 	p.Terms.Ask = s.ask
 	n, err := p.staff(ctx, w.begin)
@@ -178,36 +171,12 @@ func (e *ear) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// verbose are the arguments with which a process tells every message.
-func verbose(args ...string) []string { return append([]string{"--log-level", "debug"}, args...) }
+// verbose has a process tell every message.
+var verbose = []string{"--log-level", "debug"}
 
 // serve starts the aggregator and waits until it listens.
 func (p *play) serve(ctx context.Context, e *ear) (*network.Started, error) {
-	serving, err := p.Aggregator.StartLogged(e, nil, verbose(p.serveArgs()...)...)
-	if err != nil {
-		return nil, err
-	}
-	ready, cancel := context.WithCancel(ctx)
-	var watching sync.WaitGroup
-	watching.Go(func() {
-		select {
-		case <-serving.Ended():
-			cancel()
-		case <-ready.Done():
-		}
-	})
-	err = network.Await(ready, p.port)
-	cancel()
-	watching.Wait()
-	if err == nil {
-		return serving, nil
-	}
-	select {
-	case <-serving.Ended():
-		return nil, errors.Join(serving.Err(), errors.New("the aggregator ended by itself"))
-	default:
-		return nil, errors.Join(err, serving.Kill())
-	}
+	return p.Aggregator.Serve(ctx, p.port, e, slices.Clone(verbose)...)
 }
 
 // act plays one act, and kills whoever it started.
@@ -226,7 +195,7 @@ func (p *play) act(ctx context.Context, a act) (err error) {
 	for i, n := range a.parties {
 		running.Go(func() {
 			e := listen(a.says)
-			party, err := p.Parties[n].StartLogged(e, nil, verbose("serve")...)
+			party, err := p.Parties[n].StartLogged(e, nil, append(slices.Clone(verbose), "serve")...)
 			if err == nil {
 				err = errors.Join(p.await(ctx, party, a, sent, e.heard, hears.heard), party.Kill())
 			}

@@ -3,7 +3,6 @@ package chaos
 import (
 	"context"
 	"math/rand/v2"
-	"net"
 	"os"
 	"testing"
 	"time"
@@ -28,21 +27,17 @@ func TestUploadSurvivesCuts(t *testing.T) {
 	defer cancel()
 	dir := t.TempDir()
 	must(t, network.Build(ctx, dir))
-	port, err := network.FreePort()
-	must(t, err)
-	between, err := network.NewRelay(ctx, net.JoinHostPort("127.0.0.1", itoa(port)))
-	must(t, err)
-	defer between.Close()
 	scene, err := laboratories(k)
 	must(t, err)
-	s, err := newSite(ctx, dir, dir, between.Port(), port, scene)
+	s, between, err := relayed(ctx, dir, dir, scene)
 	must(t, err)
+	defer between.Close()
 	id, err := s.propose(ctx)
 	must(t, err)
 
 	draft, err := s.Reopen(id)
 	must(t, err)
-	aggregator, err := s.Aggregator.Start(s.serveArgs()...)
+	aggregator, err := s.Aggregator.Serve(ctx, s.port, nil)
 	must(t, err)
 	defer aggregator.Kill()
 	parties := make([]*network.Started, len(s.Parties))

@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,14 +47,26 @@ func (t Table) Column(name string) ([]string, error) {
 
 // Numbers returns a column without missing values as numbers.
 func (t Table) Numbers(name string) ([]float64, error) {
+	out, err := t.Values(name)
+	if at := slices.IndexFunc(out, math.IsNaN); err == nil && at >= 0 {
+		return nil, fmt.Errorf("column %q, record %d: it has no value", name, at+1)
+	}
+	return out, err
+}
+
+// Values returns a column as numbers, NaN where a value is missing.
+func (t Table) Values(name string) ([]float64, error) {
 	cells, err := t.Column(name)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]float64, len(cells))
 	for i, cell := range cells {
+		if out[i] = math.NaN(); cell == "" {
+			continue
+		}
 		if out[i], err = strconv.ParseFloat(cell, 64); err != nil {
-			return nil, fmt.Errorf("column %q, record %d: %w", name, i+1, err)
+			return nil, fmt.Errorf("column %q, record %d: no number", name, i+1)
 		}
 	}
 	return out, nil

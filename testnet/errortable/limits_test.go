@@ -220,11 +220,11 @@ func (s *simulated) judge(kind study.AnalysisKind, each []Example) Check {
 	return Table{Numbers: []Numbers{c.close()}}.Checks(s.Template.Name)[0]
 }
 
-// extended is the distance that a run exceeds with probability FalseAlarm / 3, if the excess
+// extended is the distance that a run exceeds with probability FalseAlarm / 5, if the excess
 // over the 99th percentile of the sorted distances is exponential.
 func extended(d []float64) float64 {
 	tail := d[len(d)*99/100:]
-	return tail[0] + (stat.Mean(tail, nil)-tail[0])*math.Log(0.01/(FalseAlarm/3))
+	return tail[0] + (stat.Mean(tail, nil)-tail[0])*math.Log(0.01/(FalseAlarm/5))
 }
 
 // TestLimits repeats the simulation behind the limits: right intervals pass in every run

@@ -7,18 +7,26 @@ import (
 	"io"
 	"math"
 
+	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/node/figure"
 	"github.com/cosketch/cosketch/protocol/block"
+	"github.com/cosketch/cosketch/protocol/study"
 )
 
 // Study is a study that was played, for people and programs.
 type Study struct {
-	Name     string    `json:"name"` // of its network
-	Title    string    `json:"title"`
-	Question string    `json:"question"`
-	Study    string    `json:"study"` // its id
-	Privacy  string    `json:"privacy"`
-	Exposure string    `json:"exposure,omitempty"` // what sketches without noise give away
+	Name     string `json:"name"` // of its network
+	Title    string `json:"title"`
+	Question string `json:"question"`
+	Study    string `json:"study"` // its id
+
+	Partition study.Partition `json:"partition"`
+	Unit      dp.Unit         `json:"unit,omitempty"`    // that is protected; empty: none
+	Promise   string          `json:"promise,omitempty"` // in a few words, as "every whole record at ε = 1"
+	Privacy   string          `json:"privacy"`
+	Exposure  string          `json:"exposure,omitempty"` // what sketches without noise give away
+	Attacked  *Attacked       `json:"attacked,omitempty"` // the same, as it was measured
+
 	Split    string    `json:"split"`
 	Parties  []Holder  `json:"parties"`
 	Bytes    int64     `json:"bytes_shipped"`
@@ -44,13 +52,9 @@ var pageSource string
 func Page(w io.Writer, studies []Study) error {
 	page, err := template.New("page").Funcs(template.FuncMap{
 		"style": figure.Style, "digits": digits, "percent": block.Percent, "chart": chart, "rule": func() string { return Rule },
-		"kB": block.Bytes,
-		"checks": func() (out []Check) {
-			for _, s := range studies {
-				out = append(out, s.Checks...)
-			}
-			return out
-		},
+		"kB":     block.Bytes,
+		"checks": func() []Check { return Checks(studies) },
+		"seen":   func() []string { return Seen(studies) },
 	}).Parse(pageSource)
 	if err == nil {
 		err = page.Execute(w, studies)
@@ -62,7 +66,7 @@ func Page(w io.Writer, studies []Study) error {
 }
 
 // chart draws estimates over the truth; nil where there are fewer than two.
-func chart(study string, at int, n Numbers) *figure.Figure {
+func chart(of string, at int, n Numbers) *figure.Figure {
 	low, high := math.Inf(1), math.Inf(-1)
 	held, missed := block.Curve{Name: "the interval holds the truth", Look: block.Marks}, block.Curve{Name: "it does not", Look: block.Marks}
 	for _, e := range n.Each {
@@ -71,7 +75,7 @@ func chart(study string, at int, n Numbers) *figure.Figure {
 		}
 		low, high = min(low, e.Truth), max(high, e.Truth)
 		point := block.Point{X: e.Truth, Y: e.Estimate, Low: e.Low, High: e.High,
-			Title: fmt.Sprintf("%s: %s [%s, %s], truth %s", e.Name, digits(e.Estimate), digits(e.Low), digits(e.High), digits(e.Truth))}
+			Title: fmt.Sprintf("%s: %s [%s, %s], truth %s", e.Name, e.Digits(e.Estimate), e.Digits(e.Low), e.Digits(e.High), e.Digits(e.Truth))}
 		if e.Covered() {
 			held.Points = append(held.Points, point)
 		} else {
@@ -86,7 +90,7 @@ func chart(study string, at int, n Numbers) *figure.Figure {
 		curves = append(curves, missed)
 	}
 	drawn := figure.Chart{
-		ID:          fmt.Sprintf("%s-%d", study, at),
+		ID:          fmt.Sprintf("%s-%d", of, at),
 		Title:       fmt.Sprintf("%s: estimates over the truth", n.Kind),
 		Description: fmt.Sprintf("%d estimates, each with its interval, over what the pooled data say. Right ones lie on the line.", len(held.Points)+len(missed.Points)),
 		Chart: block.Chart{

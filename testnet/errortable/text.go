@@ -3,6 +3,7 @@ package errortable
 import (
 	"fmt"
 	"io"
+	"math"
 
 	"github.com/cosketch/cosketch/node/present"
 	"github.com/cosketch/cosketch/protocol/block"
@@ -49,8 +50,9 @@ func (t Table) numbers(w io.Writer) {
 	table.Write(w)
 	for _, n := range t.Numbers {
 		if n.Answers > n.Undefined && n.Of != "R²" {
+			e := n.Worst
 			present.Paragraph(w, "  ", fmt.Sprintf("Farthest %s: %s, %s [%s, %s] where the data have %s.",
-				n.Kind, n.Worst.Name, digits(n.Worst.Estimate), digits(n.Worst.Low), digits(n.Worst.High), digits(n.Worst.Truth)))
+				n.Kind, e.Name, e.Digits(e.Estimate), e.Digits(e.Low), e.Digits(e.High), e.Digits(e.Truth)))
 		}
 	}
 }
@@ -88,4 +90,12 @@ func digits(x float64) string {
 		return fmt.Sprintf("%.0f", x)
 	}
 	return fmt.Sprintf("%.2g", x)
+}
+
+// Digits writes a number of the answer so that the ends of its interval are told apart.
+func (e Example) Digits(x float64) string {
+	if width := e.High - e.Low; width > 0 && width < math.Abs(x)/10 {
+		return fmt.Sprintf("%.*f", max(0, 1-int(math.Floor(math.Log10(width)))), x)
+	}
+	return digits(x)
 }

@@ -43,28 +43,28 @@ func newTruth(p Played) (*truth, error) {
 		if c.Kind == study.Categorical {
 			return nil, fmt.Errorf("column %q: the testnet knows no truth about categorical columns", c.Name)
 		}
-		cells, err := p.Data.Pooled.Column(c.Name)
+		values, err := p.Data.Pooled.Values(c.Name)
 		if err != nil {
 			return nil, err
 		}
-		out := column{raw: make([]float64, len(cells)), bounded: make([]float64, len(cells))}
-		decode := func(v int64) float64 { return c.Scale.Origin() + float64(float64(v)*c.Scale.Step(p.Study.Bits)) }
-		for i, cell := range cells {
-			if cell == "" {
-				out.raw[i], out.bounded[i] = math.NaN(), decode(c.Scale.Missing(p.Study.Bits))
+		out := column{raw: make([]float64, len(values)), bounded: make([]float64, len(values))}
+		scale, bits := c.Scale, p.Study.ReadBits() // as parties read values
+		if p.Study.Wide() {
+			scale = scale.Unlimited()
+		}
+		decode := func(v int64) float64 { return scale.Origin() + float64(float64(v)*scale.Step(bits)) }
+		for i, x := range values {
+			if math.IsNaN(x) {
+				out.raw[i], out.bounded[i] = math.NaN(), decode(scale.Missing(bits))
 				continue
 			}
-			x, err := strconv.ParseFloat(cell, 64)
-			if err != nil {
-				return nil, fmt.Errorf("column %q, record %d: no number", c.Name, i+1)
-			}
-			v, _ := c.Scale.Encode(x, p.Study.Bits)
-			if out.raw[i], out.bounded[i] = c.Scale.Transform().Apply(x), decode(v); math.IsInf(out.raw[i], -1) {
+			v, _ := scale.Encode(x, bits)
+			if out.raw[i], out.bounded[i] = scale.Transform().Apply(x), decode(v); math.IsInf(out.raw[i], -1) {
 				out.raw[i] = math.NaN() // of no logarithm there is no truth before the terms
 			}
 		}
 		out.terms = slices.Clone(out.bounded)
-		out.origin, out.step = c.Scale.Origin(), c.Scale.Step(p.Study.Bits)
+		out.origin, out.step = scale.Origin(), scale.Step(p.Study.Bits)
 		out.encode = func(x float64) float64 {
 			return math.Round((x-out.origin)/out.step) / float64(p.Study.Bits.One())
 		}

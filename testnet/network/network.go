@@ -5,30 +5,17 @@ package network
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
+
+	"github.com/cosketch/cosketch/testnet/tree"
 )
-
-// Network is a running aggregator and parties that run when told to.
-type Network struct {
-	Aggregator *Node
-	Parties    []*Node
-	Address    string // where the aggregator listens, a multiaddr
-
-	dir    string
-	cancel context.CancelFunc
-	ended  chan struct{} // closed when the aggregator's process has ended
-	served *talk
-	err    error // why it ended; read after ended is closed
-}
 
 // module is what the programs are built from.
 const module = "github.com/cosketch/cosketch"
@@ -44,29 +31,13 @@ func Build(ctx context.Context, dir string) error {
 }
 
 // BuildCommit compiles both programs as they were at a commit of the module's repository into
-// dir, in a worktree that it removes again.
-func BuildCommit(ctx context.Context, commit, dir string) (err error) {
+// dir.
+func BuildCommit(ctx context.Context, commit, dir string) error {
 	root, err := sources(ctx)
 	if err != nil {
 		return err
 	}
-	hash, err := git(ctx, root, "rev-parse", "--verify", "--end-of-options", commit+"^{commit}")
-	if err != nil {
-		return fmt.Errorf("looking for commit %q: %w", commit, err)
-	}
-	tree, err := os.MkdirTemp("", "cosketch-commit-")
-	if err != nil {
-		return fmt.Errorf("making a directory for commit %q: %w", commit, err)
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(tree)) }()
-	if _, err := git(ctx, root, "worktree", "add", "--quiet", "--detach", tree, hash); err != nil {
-		return fmt.Errorf("checking commit %q out: %w", commit, err)
-	}
-	defer func() { // also after an interrupt
-		_, failed := git(context.WithoutCancel(ctx), root, "worktree", "remove", "--force", tree)
-		err = errors.Join(err, failed)
-	}()
-	return buildIn(ctx, tree, dir)
+	return tree.At(ctx, root, commit, func(sources string) error { return buildIn(ctx, sources, dir) })
 }
 
 // sources is the module's directory.
@@ -86,39 +57,6 @@ func buildIn(ctx context.Context, sources, dir string) error {
 	return err
 }
 
-// git runs a command of git in a directory and returns what it says.
-func git(ctx context.Context, dir string, args ...string) (string, error) {
-	out, err := run(command(ctx, "git", append([]string{"-C", dir}, args...)...), "git", new(talk))
-	return strings.TrimSpace(string(out)), err
-}
-
-// StartIn makes every node's identity in a directory of its own under home, from the programs
-// that Build put into dir, and starts the aggregator on a free port of the loopback interface.
-// It returns when the aggregator accepts connections.
-func StartIn(ctx context.Context, dir, home string, parties ...string) (*Network, error) {
-	n := &Network{dir: dir, ended: make(chan struct{}), served: new(talk)}
-	var err error
-	if n.Aggregator, n.Parties, err = Identities(ctx, dir, home, parties...); err != nil {
-		return nil, err
-	}
-	port, err := freePort()
-	if err != nil {
-		return nil, err
-	}
-	n.Address = fmt.Sprintf("/ip4/127.0.0.1/tcp/%d", port)
-	serving, cancel := context.WithCancel(ctx)
-	n.cancel = cancel
-	cmd := command(serving, n.Aggregator.program, n.Aggregator.arguments([]string{"serve", "--listen", n.Address})...)
-	go n.serve(cmd)
-	if err := n.awaitPort(ctx, port); err != nil {
-		n.Stop()
-		return nil, err
-	}
-	return n, nil
-}
-
-func (n *Network) program(name string) string { return filepath.Join(n.dir, Executable(name)) }
-
 // Executable is the file name of a program on this system.
 func Executable(name string) string {
 	if runtime.GOOS == "windows" {
@@ -127,42 +65,14 @@ func Executable(name string) string {
 	return name
 }
 
-// serve owns the aggregator's process until it ends.
-func (n *Network) serve(cmd *exec.Cmd) {
-	_, n.err = run(cmd, n.Aggregator.Name, n.served)
-	close(n.ended)
-}
-
-// Check reports an aggregator that has stopped.
-func (n *Network) Check() error {
-	select {
-	case <-n.ended:
-		return fmt.Errorf("the aggregator stopped: %w", n.err)
-	default:
-		return nil
-	}
-}
-
-// Talk is what the aggregator said last, line by line after its name.
-func (n *Network) Talk() string { return n.served.indented(n.Aggregator.Name) }
-
-// Stop ends the aggregator and waits until it is gone.
-func (n *Network) Stop() {
-	n.cancel()
-	<-n.ended
-}
+// Loopback is the address of a port of this machine, a multiaddr.
+func Loopback(port int) string { return fmt.Sprintf("/ip4/127.0.0.1/tcp/%d", port) }
 
 // startTimeout is how long the aggregator may take to listen.
 const startTimeout = 20 * time.Second
 
 // Await waits until a port of the loopback interface accepts connections.
 func Await(ctx context.Context, port int) error {
-	n := &Network{Address: fmt.Sprintf("/ip4/127.0.0.1/tcp/%d", port), ended: make(chan struct{}), served: new(talk)}
-	return n.awaitPort(ctx, port)
-}
-
-// awaitPort waits until the port accepts connections.
-func (n *Network) awaitPort(ctx context.Context, port int) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	retry := time.NewTicker(50 * time.Millisecond)
@@ -174,18 +84,16 @@ func (n *Network) awaitPort(ctx context.Context, port int) error {
 		}
 		select {
 		case <-retry.C:
-		case <-n.ended:
-			return n.Check()
 		case <-ctx.Done():
-			return fmt.Errorf("waiting for the aggregator at %s: %w%s", n.Address, ctx.Err(), n.Talk())
+			return fmt.Errorf("waiting for the aggregator at port %d: %w", port, ctx.Err())
 		}
 	}
 }
 
-// freePort finds a loopback port that nobody listens at, below the range from
+// FreePort finds a loopback port that nobody listens at, below the range from
 // which systems take the ports of outgoing connections: none of those can take
 // it before the aggregator does.
-func freePort() (int, error) {
+func FreePort() (int, error) {
 	const tries = 100
 	for range tries {
 		port := 20000 + rand.IntN(10000)

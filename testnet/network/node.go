@@ -31,15 +31,9 @@ func (n *Node) Dir() string { return n.dir }
 // program is the path of its program.
 func OpenNode(ctx context.Context, program, dir, name string) (*Node, error) {
 	n := &Node{Name: name, program: program, dir: dir}
-	if _, err := os.Stat(n.StateDir()); errors.Is(err, os.ErrNotExist) {
-		return newNode(ctx, program, dir, name)
+	if _, err := os.Stat(n.StateDir()); !errors.Is(err, os.ErrNotExist) {
+		return n, n.identify(ctx, "identity")
 	}
-	return n, n.identify(ctx, "identity")
-}
-
-// newNode makes a node's identity.
-func newNode(ctx context.Context, program, dir, name string) (*Node, error) {
-	n := &Node{Name: name, program: program, dir: dir}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("making the directory of %s: %w", name, err)
 	}

@@ -9,17 +9,18 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"time"
 )
 
 // Identities makes every node's identity under home, from the programs that Build put
 // into dir, and starts nothing.
 func Identities(ctx context.Context, dir, home string, names ...string) (aggregator *Node, parties []*Node, err error) {
-	if aggregator, err = Aggregator(ctx, dir, home); err != nil {
+	if aggregator, err = OpenNode(ctx, filepath.Join(dir, Executable("aggregator")), filepath.Join(home, "aggregator.d"), "aggregator"); err != nil {
 		return nil, nil, err
 	}
 	for _, name := range names {
-		party, err := Party(ctx, dir, home, name)
+		party, err := OpenNode(ctx, filepath.Join(dir, Executable("party")), filepath.Join(home, name), name)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -27,21 +28,6 @@ func Identities(ctx context.Context, dir, home string, names ...string) (aggrega
 	}
 	return aggregator, parties, nil
 }
-
-// Aggregator makes an aggregator's identity under home, from the programs in dir.
-func Aggregator(ctx context.Context, dir, home string) (*Node, error) {
-	n := &Network{dir: dir}
-	return newNode(ctx, n.program("aggregator"), filepath.Join(home, "aggregator.d"), "aggregator")
-}
-
-// Party makes a party's identity under home, from the programs in dir.
-func Party(ctx context.Context, dir, home, name string) (*Node, error) {
-	n := &Network{dir: dir}
-	return newNode(ctx, n.program("party"), filepath.Join(home, name), name)
-}
-
-// FreePort finds a loopback port that nobody listens at.
-func FreePort() (int, error) { return freePort() }
 
 // Free reports whether nobody listens at a loopback port.
 func Free(port int) bool {
@@ -83,6 +69,39 @@ func (n *Node) StartLogged(log io.Writer, environment []string, args ...string) 
 	return s, nil
 }
 
+// Serve starts the aggregator at a port of the loopback interface, and waits until it accepts
+// connections. Flags are of the program; log may be nil.
+func (n *Node) Serve(ctx context.Context, port int, log io.Writer, flags ...string) (*Started, error) {
+	s, err := n.StartLogged(log, nil, append(flags, "serve", "--listen", Loopback(port))...)
+	if err != nil {
+		return nil, err
+	}
+	ready, cancel := context.WithCancel(ctx)
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		select {
+		case <-s.done:
+			cancel()
+		case <-ready.Done():
+		}
+	})
+	err = Await(ready, port)
+	cancel()
+	watching.Wait()
+	if err == nil {
+		return s, nil
+	}
+	select {
+	case <-s.done:
+		return nil, errors.Join(s.Err(), errors.New("the aggregator ended by itself"))
+	default:
+		return nil, errors.Join(fmt.Errorf("%w%s", err, s.Talk()), s.Kill())
+	}
+}
+
+// Talk is what the process said last, line by line after the node's name.
+func (s *Started) Talk() string { return s.said.indented(s.node.Name) }
+
 // Ended is closed when the process is gone.
 func (s *Started) Ended() <-chan struct{} { return s.done }
 
@@ -92,7 +111,7 @@ func (s *Started) Err() error {
 	if s.err == nil {
 		return nil
 	}
-	return fmt.Errorf("%s: %w%s", s.node.Name, s.err, s.said.indented(s.node.Name))
+	return fmt.Errorf("%s: %w%s", s.node.Name, s.err, s.Talk())
 }
 
 // Code is the process' exit code, -1 where a signal ended it. It must not be called before Ended.

@@ -74,8 +74,9 @@ func All() ([]Template, error) {
 	return readAll(found)
 }
 
-// demo are the networks of the demonstration, in its order.
-var demo = []string{"laboratories", "registry", "hospitals-plain", "hospitals-identity", "hospitals-sparse", "hospitals-cells", "laboratories-joined"}
+// demo are the networks of the demonstration, in its order: whole records protected between
+// parties with other people and with other columns, what no noise gives away, and the rest.
+var demo = []string{"regions", "registry", "laboratories", "hospitals-plain", "hospitals-cells", "hospitals-identity", "hospitals-sparse", "laboratories-joined"}
 
 // Change returns the template with a part of its study replaced, which stands there once.
 func (t Template) Change(from, to string) (Template, error) {

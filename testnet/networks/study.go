@@ -1,6 +1,7 @@
 package networks
 
 import (
+	"crypto/rand"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -8,9 +9,9 @@ import (
 	"time"
 )
 
-// Terms are what a study file needs beside the template. All are required.
+// Terms are what a study file needs beside the template. All but the nonce are required.
 type Terms struct {
-	Nonce    [16]byte
+	Nonce    [16]byte          // zero: one is drawn
 	ID, HPKE string            // the aggregator's peer id and key
 	Address  string            // where it listens, a multiaddr
 	Parties  map[string]string // the parties' peer ids by name
@@ -23,6 +24,9 @@ var place = regexp.MustCompile(`\b(NONCE|EXPIRES|DEADLINE|[A-Z0-9]+_(ID|HPKE|ADD
 
 // Study fills the template in.
 func (t Template) Study(terms Terms) ([]byte, error) {
+	if terms.Nonce == ([16]byte{}) {
+		rand.Read(terms.Nonce[:]) // it does not fail
+	}
 	known := map[string]string{
 		"NONCE": fmt.Sprintf("%x", terms.Nonce), "AGGREGATOR_ID": terms.ID, "AGGREGATOR_HPKE": terms.HPKE,
 		"AGGREGATOR_ADDRESS": terms.Address, "EXPIRES": instant(terms.Expires), "DEADLINE": instant(terms.Deadline),

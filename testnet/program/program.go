@@ -1,6 +1,6 @@
-// Package program has what the commands of the testnet and of the laboratory share: their
-// exit codes, a temporary directory with the two programs in it, and how it is told what
-// was measured or why nothing was.
+// Package program has what the commands of the testnet and of the laboratory share: how they
+// are parsed and run, their exit codes, a temporary directory with the two programs in it, and
+// how it is told what was measured or why nothing was.
 package program
 
 import (
@@ -10,7 +10,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
+	"syscall"
 	"time"
+
+	"github.com/alecthomas/kong"
 
 	"github.com/cosketch/cosketch/testnet/network"
 )
@@ -22,6 +26,114 @@ const (
 	Usage    = 4
 	Internal = 5
 )
+
+// Streams are where a command writes.
+type Streams struct {
+	Out io.Writer // what was asked for
+	Log io.Writer // what happens meanwhile
+}
+
+// Command is one command of a program, with its flags. An error ends with Failed, but for those
+// of Wrong, Exit and of what Print cannot write.
+type Command interface {
+	Run(context.Context, Streams) error
+}
+
+// ended is an error with an exit code; without an error nothing is said.
+type ended struct {
+	code int
+	err  error
+}
+
+func (e ended) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit code %d", e.code)
+	}
+	return e.err.Error()
+}
+
+func (e ended) Unwrap() error { return e.err }
+
+// Wrong marks an error that other arguments mend; nil stays nil.
+func Wrong(err error) error {
+	if err == nil {
+		return nil
+	}
+	return ended{Usage, err}
+}
+
+// Wrongf is Wrong of a new error.
+func Wrongf(format string, args ...any) error { return Wrong(fmt.Errorf(format, args...)) }
+
+// Exit ends the program with a code and says nothing.
+func Exit(code int) error {
+	if code == OK {
+		return nil
+	}
+	return ended{code: code}
+}
+
+// Timed is the flag of commands that end by themselves. Each sets its default, as
+// `embed:"" set:"timeout=10m"`.
+type Timed struct {
+	Timeout time.Duration `default:"${timeout}" help:"Give up after this time."`
+}
+
+func (t Timed) limit() time.Duration { return t.Timeout }
+
+// Formatted is the flag of commands that print for people and for programs.
+type Formatted struct {
+	Format string `default:"text" enum:"text,json" help:"What to print on stdout: text or json."`
+}
+
+// Text reports whether people read what is printed.
+func (f Formatted) Text() bool { return f.Format != "json" }
+
+// Print prints what was measured in the format that was asked for.
+func (f Formatted) Print(s Streams, measured any, text func(io.Writer) error) error {
+	if f.Text() {
+		if err := text(s.Out); err != nil {
+			return ended{Internal, err}
+		}
+		return nil
+	}
+	out := json.NewEncoder(s.Out)
+	out.SetIndent("", "  ")
+	if err := out.Encode(measured); err != nil {
+		return ended{Internal, fmt.Errorf("printing: %w", err)}
+	}
+	return nil
+}
+
+// Main parses the arguments, runs the command that they choose and returns the exit code. The
+// name is what messages begin with. Interrupted, or after the command's timeout, it ends in order.
+func Main(name string, parser *kong.Kong, args []string, s Streams) int {
+	parsed, err := parser.Parse(args)
+	if err != nil {
+		fmt.Fprintf(s.Log, "%s: %v (see --help)\n", name, err)
+		return Usage
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	command := parsed.Selected().Target.Addr().Interface().(Command)
+	if timed, ok := command.(interface{ limit() time.Duration }); ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, timed.limit())
+		defer cancel()
+	}
+	err = command.Run(ctx, s)
+	if err == nil {
+		return OK
+	}
+	how := ended{Failed, err}
+	if !errors.As(err, &how) {
+		how.err = Explain(ctx, err, nil)
+	}
+	if how.err != nil {
+		fmt.Fprintf(s.Log, "%s: %v\n", name, how.err)
+	}
+	return how.code
+}
 
 // Built makes a temporary directory with the programs of a network in it, and says how to
 // remove it.
@@ -42,23 +154,19 @@ func Built(ctx context.Context, of string, log io.Writer) (dir string, remove fu
 	return dir, remove, nil
 }
 
-// Told tells what was measured, unless err says why nothing was, and returns the exit code.
-// The name is that of the program.
-func Told(ctx context.Context, name string, err error, tell func() error, stderr io.Writer) int {
+// In does something in such a directory, and removes it.
+func In(ctx context.Context, of string, log io.Writer, do func(dir string) error) (err error) {
+	dir, remove, err := Built(ctx, of, log)
 	if err != nil {
-		fmt.Fprintf(stderr, "%s: %v\n", name, Explain(ctx, err, nil))
-		return Failed
+		return err
 	}
-	if err := tell(); err != nil {
-		fmt.Fprintf(stderr, "%s: %v\n", name, err)
-		return Internal
-	}
-	return OK
+	defer func() { err = errors.Join(err, remove()) }()
+	return do(dir)
 }
 
 // Explain says why a run ended: from outside, or by the error, which then comes with what
-// the aggregator said, where there are nodes.
-func Explain(ctx context.Context, err error, nodes *network.Network) error {
+// the aggregator said, where there is one.
+func Explain(ctx context.Context, err error, aggregator *network.Started) error {
 	// An interrupt at the terminal reaches the nodes too, and perhaps first.
 	select {
 	case <-ctx.Done():
@@ -69,18 +177,8 @@ func Explain(ctx context.Context, err error, nodes *network.Network) error {
 		return errors.New("gave up after --timeout")
 	case ctx.Err() != nil:
 		return errors.New("interrupted")
-	case nodes != nil:
-		return fmt.Errorf("%w%s", err, nodes.Talk())
+	case aggregator != nil:
+		return fmt.Errorf("%w%s", err, aggregator.Talk())
 	}
 	return err
-}
-
-// PrintJSON prints what was measured for programs.
-func PrintJSON(w io.Writer, measured any) error {
-	out := json.NewEncoder(w)
-	out.SetIndent("", "  ")
-	if err := out.Encode(measured); err != nil {
-		return fmt.Errorf("printing: %w", err)
-	}
-	return nil
 }

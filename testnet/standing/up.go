@@ -73,7 +73,7 @@ func Up(ctx context.Context, o Options) (err error) {
 	if about.Port, err = port(before.Port, o.Talk); err != nil {
 		return err
 	}
-	site.Address = address(about.Port)
+	site.Address = network.Loopback(about.Port)
 	pages, err := network.FreePort()
 	if err != nil {
 		return err
@@ -98,8 +98,6 @@ func interrupted(ctx context.Context, err error) error {
 	return err
 }
 
-func address(port int) string { return fmt.Sprintf("/ip4/127.0.0.1/tcp/%d", port) }
-
 // port is the one that the studies so far name, or a free one.
 func port(before int, talk io.Writer) (int, error) {
 	if before != 0 && network.Free(before) {
@@ -115,7 +113,7 @@ func port(before int, talk io.Writer) (int, error) {
 // open opens every node of the directory.
 func (d Dir) open(ctx context.Context, about About, t networks.Template) (*steward.Site, error) {
 	site := &steward.Site{
-		Dir: d.path("studies"), Address: address(about.Port), Template: t,
+		Dir: d.path("studies"), Address: network.Loopback(about.Port), Template: t,
 		Terms: steward.Terms{Studies: studiesPaid, Ask: true},
 	}
 	var err error
@@ -192,7 +190,7 @@ func (o Options) stand(ctx context.Context, about About, site *steward.Site) err
 // aggregatorServes is the aggregator's command.
 func aggregatorServes(about About) []string {
 	pages := strings.TrimSuffix(strings.TrimPrefix(about.Pages, "http://"), "/")
-	return []string{"serve", "--listen", address(about.Port), "--http", pages}
+	return []string{"serve", "--listen", network.Loopback(about.Port), "--http", pages}
 }
 
 // explain says where everything is and how to look at it.

@@ -9,8 +9,8 @@ import (
 	"github.com/cosketch/cosketch/testnet/networks"
 )
 
-// dataFile is the name of a party's data in its own directory.
-const dataFile = "data.csv"
+// DataFile is the name of a party's data in its own directory.
+const DataFile = "data.csv"
 
 // Terms are what every steward of a network decides alone.
 type Terms struct {
@@ -22,7 +22,7 @@ type Terms struct {
 // them.
 func SiteFile(t networks.Template, s *study.Study, terms Terms) []byte {
 	var out strings.Builder
-	fmt.Fprintf(&out, "datasets:\n  %s:\n    source: %s\n    id: [%s]\n", t.Data, dataFile, strings.Join(s.Records.ID, ", "))
+	fmt.Fprintf(&out, "datasets:\n  %s:\n    source: %s\n    id: [%s]\n", t.Data, DataFile, strings.Join(s.Records.ID, ", "))
 	if p := s.Privacy; p.Mechanism != dp.None {
 		times := float64(max(terms.Studies, 1))
 		fmt.Fprintf(&out, "    caps: {%s: {epsilon: %s", p.Unit, networks.Decimal(times*float64(p.Epsilon)))

@@ -6,9 +6,7 @@ package steward
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -29,6 +27,21 @@ type Site struct {
 	Terms      Terms
 }
 
+// Start makes the nodes of a network under home, from the programs that network.Build put into
+// dir, and starts its aggregator, which the caller stops.
+func Start(ctx context.Context, dir, home string, t networks.Template) (*Site, *network.Started, error) {
+	port, err := network.FreePort()
+	if err != nil {
+		return nil, nil, err
+	}
+	s := &Site{Dir: home, Address: network.Loopback(port), Template: t}
+	if s.Aggregator, s.Parties, err = network.Identities(ctx, dir, home, t.Parties...); err != nil {
+		return nil, nil, err
+	}
+	serving, err := s.Aggregator.Serve(ctx, port, nil)
+	return s, serving, err
+}
+
 // Dates are a study's, counted from now.
 type Dates struct{ Expires, Deadline time.Duration }
 
@@ -44,9 +57,6 @@ func (s *Site) Draft(d Dates) (Draft, error) {
 	terms := networks.Terms{
 		ID: s.Aggregator.ID, HPKE: s.Aggregator.HPKE, Address: s.Address, Parties: map[string]string{},
 		Expires: now.Add(d.Expires), Deadline: now.Add(d.Deadline),
-	}
-	if _, err := io.ReadFull(rand.Reader, terms.Nonce[:]); err != nil {
-		return Draft{}, fmt.Errorf("drawing a nonce: %w", err)
 	}
 	for _, p := range s.Parties {
 		terms.Parties[p.Name] = p.ID
@@ -91,7 +101,7 @@ func (s *Site) Deal(d Draft, data networks.Dealt) (raw int64, err error) {
 		if err := data.WriteCSV(p, &file); err != nil {
 			return 0, err
 		}
-		if err := os.WriteFile(filepath.Join(party.Dir(), dataFile), file.Bytes(), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(party.Dir(), DataFile), file.Bytes(), 0o600); err != nil {
 			return 0, fmt.Errorf("writing the data of %s: %w", party.Name, err)
 		}
 		raw += int64(file.Len())

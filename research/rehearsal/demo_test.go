@@ -1,18 +1,70 @@
-package errortable
+package rehearsal_test
 
 import (
+	"encoding/base64"
 	"encoding/binary"
 	"math"
 	"math/rand/v2"
 	"strconv"
 	"testing"
+	"time"
 
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/protocoltest"
 	"github.com/cosketch/cosketch/protocol/study"
-	"github.com/cosketch/cosketch/testnet/rehearsal"
+	"github.com/cosketch/cosketch/protocol/study/file"
+	"github.com/cosketch/cosketch/research/rehearsal"
+	"github.com/cosketch/cosketch/testnet/errortable"
+	"github.com/cosketch/cosketch/testnet/networks"
 )
+
+// dealt is a study of the demonstration, dealt out, without any answers.
+func dealt(t *testing.T, name string) errortable.Played {
+	t.Helper()
+	found, err := networks.Find(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	example, err := protocoltest.NewStudy(protocoltest.Terms{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	terms := networks.Terms{
+		ID: example.Aggregator.ID.String(), HPKE: base64.StdEncoding.EncodeToString(example.Aggregator.HPKE), Address: example.Aggregator.Addrs[0],
+		Parties: map[string]string{}, Expires: time.Unix(int64(example.Expires), 0), Deadline: time.Unix(int64(example.Deadline), 0),
+	}
+	terms.Nonce[0] = 1
+	for _, party := range found[0].Parties {
+		terms.Parties[party] = protocoltest.Identity(party).ID().String()
+	}
+	source, err := found[0].Study(terms)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := errortable.Played{Template: found[0]}
+	if p.Study, err = file.Parse(source); err != nil {
+		t.Fatal(err)
+	}
+	pooled, err := networks.Load(found[0].Data, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Data, err = found[0].Deal(p.Study, pooled, 1); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// compared sets the answers of a played study beside the truth.
+func compared(t *testing.T, p errortable.Played) errortable.Table {
+	t.Helper()
+	out, err := errortable.Make(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
 
 // rehearsed plays a dealt study within this process under the n-th seed.
 func rehearsed(t *testing.T, r *rehearsal.Rehearsal, n int) *rehearsal.Answer {
@@ -27,7 +79,7 @@ func rehearsed(t *testing.T, r *rehearsal.Rehearsal, n int) *rehearsal.Answer {
 }
 
 // held are the parties' values, in the study's order.
-func held(t *testing.T, p Played) *rehearsal.Rehearsal {
+func held(t *testing.T, p errortable.Played) *rehearsal.Rehearsal {
 	t.Helper()
 	var all []rehearsal.Held
 	for i, listed := range p.Study.Parties {
@@ -73,13 +125,10 @@ type coverage struct {
 }
 
 // add takes the correlations of one draw.
-func (c *coverage) add(t *testing.T, truth *truth, answer analysis.Analysis) {
+func (c *coverage) add(t *testing.T, p errortable.Played, answer *rehearsal.Answer) {
 	t.Helper()
-	numbers, err := truth.numbers(answer, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := numbers[0]
+	p.Result = answer.Result
+	n := compared(t, p).Numbers[0]
 	if n.Undefined > 0 || n.Kind != study.Correlation {
 		t.Fatalf("%s: %d undefined", n.Kind, n.Undefined)
 	}
@@ -116,18 +165,14 @@ func (c *coverage) rmse() float64 { return math.Sqrt(c.squares / float64(c.pairs
 // the mean over 20 has .012. Over the choice of seeds it leaves [0.90, 0.99] with
 // probability about 1e-4; the seeds are fixed, so the test is deterministic.
 func TestCoverageOfLaboratories(t *testing.T) {
-	p := played(t, "laboratories")
+	p := dealt(t, "laboratories")
 	var c coverage
 	for n := range seeds {
 		var err error
 		if p.Data, err = p.Template.Deal(p.Study, p.Data.Pooled, uint64(n)); err != nil {
 			t.Fatal(err)
 		}
-		truth, err := newTruth(p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c.add(t, truth, rehearsed(t, held(t, p), n).Result.Analyses[0])
+		c.add(t, p, rehearsed(t, held(t, p), n))
 	}
 	c.check(t)
 }
@@ -142,15 +187,11 @@ func TestCoverageOfRegistry(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a long statistic")
 	}
-	p := played(t, "registry")
-	truth, err := newTruth(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := dealt(t, "registry")
 	r := held(t, p)
 	var c coverage
 	for n := range seeds {
-		c.add(t, truth, rehearsed(t, r, n).Result.Analyses[0])
+		c.add(t, p, rehearsed(t, r, n))
 	}
 	c.check(t)
 	if c.rmse() >= 0.07 {
@@ -162,7 +203,7 @@ func TestCoverageOfRegistry(t *testing.T) {
 // every value protected, agree with those of the pooled columns: over 40 seeds the agreement is
 // .94 with standard deviation .007. One cluster for everybody would agree by .66.
 func TestJoinedAgreesWithPooled(t *testing.T) {
-	p := played(t, "laboratories-joined")
+	p := dealt(t, "laboratories-joined")
 	r := held(t, p)
 	var mean float64
 	const seeds = 5
@@ -177,14 +218,14 @@ func TestJoinedAgreesWithPooled(t *testing.T) {
 			}
 			p.Labels = append(p.Labels, own)
 		}
-		mean += make1(t, p).Groups[0].Pooled.Share / seeds
+		mean += compared(t, p).Groups[0].Pooled.Share / seeds
 	}
 	t.Logf("agreement %.3f", mean)
 	if mean < 0.9 {
 		t.Errorf("agreement with clusters of the pooled records is %.3f", mean)
 	}
 	p.Labels[0][0] = 1 - p.Labels[0][0]
-	if _, err := Make(t.Context(), p); err == nil {
+	if _, err := errortable.Make(t.Context(), p); err == nil {
 		t.Error("two parties are told other clusters of one patient, and nobody says so")
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 
 	"github.com/cosketch/cosketch/testnet/cancer"
 	"github.com/cosketch/cosketch/testnet/corpus"
@@ -70,17 +69,11 @@ func labelled(d *data, name string, is func(row int) bool) *data {
 func table(name string, from corpus.Table, columns []column) (*data, error) {
 	out := &data{name: name, real: true, columns: columns, rows: make([][]float64, len(from.Rows))}
 	for _, c := range columns {
-		cells, err := from.Column(c.name)
+		values, err := from.Values(c.name)
 		if err != nil {
 			return nil, fmt.Errorf("reading %s: %w", name, err)
 		}
-		for i, cell := range cells {
-			x := math.NaN()
-			if cell != "" {
-				if x, err = strconv.ParseFloat(cell, 64); err != nil {
-					return nil, fmt.Errorf("reading %s: column %q, record %d: no number", name, c.name, i+1)
-				}
-			}
+		for i, x := range values {
 			out.rows[i] = append(out.rows[i], x)
 		}
 	}

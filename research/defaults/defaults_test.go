@@ -57,7 +57,7 @@ func TestDraftsAnswerTrulyShortForm(t *testing.T) {
 			t.Errorf("the text has no %q", want)
 		}
 	}
-	if err := JSON(&document, rows); err != nil {
+	if err := json.NewEncoder(&document).Encode(rows); err != nil {
 		t.Fatal(err)
 	}
 	var back []Row

@@ -10,7 +10,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/plan"
 	"github.com/cosketch/cosketch/protocol/study"
-	"github.com/cosketch/cosketch/testnet/rehearsal"
+	"github.com/cosketch/cosketch/research/rehearsal"
 )
 
 // setting is one study, drafted and played anew for every seed.
@@ -51,14 +51,9 @@ type played struct {
 	forecast  plan.Plan // of the first seeds alone
 }
 
-// source is a stream of its own for each setting, seed and use. It stands for the
-// operating system's: what is measured here is no one's data.
+// source is a stream of its own for each setting, seed and use.
 func source(name string, seed, use uint64) *rand.ChaCha8 {
-	var key [32]byte
-	for i := range 8 {
-		key[i], key[8+i], key[16+i] = byte(hash(name)>>(8*i)), byte(seed>>(8*i)), byte(use>>(8*i))
-	}
-	return rand.NewChaCha8(key)
+	return rehearsal.Source(hash(name), seed, use)
 }
 
 // planned is how many seeds are forecast.

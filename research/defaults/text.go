@@ -1,7 +1,6 @@
 package defaults
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -101,13 +100,6 @@ func digits(x *float64) string {
 		return "–"
 	}
 	return fmt.Sprintf("%.3g", *x)
-}
-
-// JSON writes the rows as a document.
-func JSON(w io.Writer, rows []Row) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(rows)
 }
 
 // Failed reports whether a row fails.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cosketch/cosketch/research/defaults"
 	"github.com/cosketch/cosketch/testnet/corpus"
-	"github.com/cosketch/cosketch/testnet/defaults"
 	"github.com/cosketch/cosketch/testnet/program"
 )
 
@@ -38,9 +38,9 @@ func TestDefaultsRun(t *testing.T) {
 	}
 	_, block, _ := strings.Cut(string(text), "```sh not defaults\n")
 	block, _, _ = strings.Cut(block, "\n```")
-	args, found := strings.CutPrefix(strings.ReplaceAll(block, "DIR", os.Getenv(corpus.Variable)), "go run ./testnet ")
+	args, found := strings.CutPrefix(strings.ReplaceAll(block, "DIR", os.Getenv(corpus.Variable)), "go run -C research . ")
 	if !found {
-		t.Fatalf("not a command of the testnet: %q", block)
+		t.Fatalf("not a command of the laboratory: %q", block)
 	}
 	var out, talk strings.Builder
 	code := run(append(strings.Fields(args), "--seeds", "2", "--only", "heart", "--format", "json"), &out, &talk)

@@ -33,11 +33,10 @@ func runFigures(ctx context.Context, opts figuresOptions, stdout, stderr io.Writ
 
 // counted are the figures of the commit that was asked for, if any, and of the code as it lies here.
 func counted(ctx context.Context, opts figuresOptions) (names []string, states [][]figures.Section, err error) {
-	top, err := exec.CommandContext(ctx, "git", "rev-parse", "--show-toplevel").Output()
+	root, err := repository(ctx)
 	if err != nil {
-		return nil, nil, fmt.Errorf("finding the repository of this folder: %w", err)
+		return nil, nil, err
 	}
-	root := strings.TrimSpace(string(top))
 	if opts.Ref != "" {
 		before, err := figures.OfCommit(ctx, root, opts.Ref, opts.Study)
 		if err != nil {
@@ -50,4 +49,13 @@ func counted(ctx context.Context, opts figuresOptions) (names []string, states [
 		return nil, nil, err
 	}
 	return append(names, "here"), append(states, here), nil
+}
+
+// repository is the root of the one around this folder.
+func repository(ctx context.Context) (string, error) {
+	top, err := exec.CommandContext(ctx, "git", "rev-parse", "--show-toplevel").Output()
+	if err != nil {
+		return "", fmt.Errorf("finding the repository of this folder: %w", err)
+	}
+	return strings.TrimSpace(string(top)), nil
 }

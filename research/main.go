@@ -37,6 +37,10 @@
 // counts the code: lines, exported names, files that use each other; with --ref COMMIT
 // beside another commit.
 //
+//	go run -C research . mutate
+//
+// changes the code a little, over and over, and looks whether tests notice.
+//
 // It is a module of its own, which nothing else imports.
 package main
 
@@ -67,6 +71,7 @@ type commands struct {
 	Scale      scaleOptions     `cmd:"" help:"Measure what many parties cost: time, bytes and the aggregator's memory, for studies of 4 to 64 parties on this machine."`
 	Wide       wideOptions      `cmd:"" help:"Play covariances and correlations of thousands of columns on real processes, and print the memory that each took."`
 	Figures    figuresOptions   `cmd:"" help:"Count the code: lines, exported names, files that use each other, functions that one study runs, calls that debit a ledger or draw noise; beside another commit, if asked."`
+	Mutate     mutateOptions    `cmd:"" help:"Change the code a little, a hundred times, and run the tests of the changed package each time: nine of ten changes must be noticed."`
 	Table      tableOptions     `cmd:"" hidden:"" help:"Write one of the generated files of bench --files."`
 }
 
@@ -103,6 +108,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return runWide(ctx, chosen.Wide, stdout, stderr)
 	case "figures":
 		return runFigures(ctx, chosen.Figures, stdout, stderr)
+	case "mutate":
+		return runMutate(ctx, chosen.Mutate, stdout, stderr)
 	}
 	return runTable(chosen.Table, stderr)
 }

@@ -68,7 +68,11 @@ func (c Change) Test(ctx context.Context, dir string, limit time.Duration, args 
 func Run(ctx context.Context, dir string, limit time.Duration, args ...string) (Verdict, string, error) {
 	within, cancel := context.WithTimeout(ctx, limit+building)
 	defer cancel()
-	cmd := exec.CommandContext(within, "go", append([]string{"test", "-vet=off", "-failfast", "-timeout", limit.String()}, args...)...)
+	flags := []string{"test", "-vet=off", "-failfast", "-timeout", limit.String()}
+	if bounded, err := exec.LookPath("prlimit"); err == nil {
+		flags = append(flags, "-exec", fmt.Sprintf("%s --as=%d", bounded, memory))
+	}
+	cmd := exec.CommandContext(within, "go", append(flags, args...)...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = dir, append(os.Environ(), "COSKETCH_FULL=0"), time.Minute
 	out, err := cmd.CombinedOutput()
 	said := string(out)
@@ -90,6 +94,9 @@ func Run(ctx context.Context, dir string, limit time.Duration, args ...string) (
 
 // building is how long the compiler and the linker may take.
 const building = 5 * time.Minute
+
+// memory is the address space of the tests, where it can be bounded: changed loops may not end.
+const memory = 6 << 30
 
 // Name is a function's name behind its receiver's type.
 func Name(fn *ast.FuncDecl) string {

@@ -106,7 +106,7 @@ func TestSurvivorsAreNamed(t *testing.T) {
 			if err != nil || got != c.want {
 				t.Fatalf("%v, %v, want %v", got, err, c.want)
 			}
-			named := strings.Contains(out.String(), "survived: p/p.go:3\np.adult\n- func adult(age int) bool { return age >= limit }\n+ func adult(age int) bool { return age > limit }\n")
+			named := strings.Contains(out.String(), "survived p/p.go:3\n\tp.adult\n\t- func adult(age int) bool { return age >= limit }\n\t+ func adult(age int) bool { return age > limit }\n")
 			if named != (got.Killed < got.Drawn) || !strings.HasPrefix(out.String(), "2 mutants, seed 3\n") {
 				t.Error(out.String())
 			}

@@ -35,7 +35,7 @@ type Score struct{ Drawn, Killed int }
 // Enough reports whether at least nine of ten were noticed.
 func (s Score) Enough() bool { return 10*s.Killed >= 9*s.Drawn }
 
-// Run draws mutants, has them tested one after another, and prints each that survives, then the
+// Run draws mutants, has them tested one after another, and prints what became of each, then the
 // scores. It returns that of all.
 func Run(ctx context.Context, opts Options, out io.Writer) (Score, error) {
 	known, err := equivalents(equivalentText)
@@ -57,15 +57,17 @@ func run(ctx context.Context, opts Options, of []subject, known []equivalent, ou
 	fmt.Fprintf(out, "%d mutants, seed %d\n", len(drawn), opts.Seed)
 	limits, scores := limits{root: opts.Root}, map[string]Score{}
 	for _, m := range drawn {
-		verdict, err := limits.judge(ctx, m)
-		if err != nil {
-			return total, fmt.Errorf("%s: %w", m.place(), err)
+		verdict, failed := limits.judge(ctx, m)
+		if failed != nil {
+			err = fmt.Errorf("%s: %w", m.place(), failed)
+			break // what was measured until then is told
 		}
 		score := scores[m.subject.path]
 		score.Drawn++
 		if verdict == overlaytest.Passed {
-			fmt.Fprintf(out, "\nsurvived: %s\n%s\n- %s\n+ %s\n", m.place(), m.in, m.old, m.new)
+			fmt.Fprintf(out, "survived %s\n\t%s\n\t- %s\n\t+ %s\n", m.place(), m.in, m.old, m.new)
 		} else {
+			fmt.Fprintf(out, "noticed  %s\n", m.place())
 			score.Killed++
 		}
 		scores[m.subject.path] = score
@@ -77,7 +79,7 @@ func run(ctx context.Context, opts Options, of []subject, known []equivalent, ou
 		fmt.Fprintf(out, "%-22s %3d of %3d noticed\n", s.path, score.Killed, score.Drawn)
 	}
 	fmt.Fprintf(out, "%-22s %3d of %3d noticed\n", "all", total.Killed, total.Drawn)
-	return total, nil
+	return total, err
 }
 
 // draw are mutants that compile and are not known to be equivalent. The same seed draws the same ones

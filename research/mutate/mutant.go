@@ -95,7 +95,7 @@ func (f *finder) walk(root ast.Node) {
 			return false
 		case *ast.CallExpr:
 			return !f.words(n)
-		case *ast.ImportSpec, *ast.Field: // lengths of arrays in signatures
+		case *ast.ImportSpec, *ast.ArrayType: // lengths of arrays are for the compiler
 			return false
 		case *ast.BinaryExpr:
 			f.operator(n.Op, n.OpPos, n.X)

@@ -108,8 +108,11 @@ func TestCheckReleases(t *testing.T) {
 		t.Errorf("an older one: %d, %v", count, err)
 	}
 	must(t, os.RemoveAll(s.path(releasesDir)))
-	_, err := s.CheckReleases(summed)
+	count, err := s.CheckReleases(summed)
 	wantIs(t, err, os.ErrNotExist)
+	if count != 0 {
+		t.Errorf("%d releases without a folder", count)
+	}
 }
 
 // Which releases must have sums is told by the journal of their debits, and by nothing else.

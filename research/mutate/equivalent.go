@@ -11,12 +11,13 @@ var equivalentText string
 
 // equivalent is a change that no test can notice.
 type equivalent struct {
-	in, old, new string // as in mutant
-	reason       string
+	in, above, old, new string // as in mutant; above is empty where it does not matter
+	reason              string
 }
 
-// equivalents reads equivalent.txt: blocks of lines, each a function, "- " and the line that changes,
-// "+ " and what it becomes, and the reason. Lines that begin with # are comments.
+// equivalents reads equivalent.txt: blocks of lines, each a function, "^ " and the line above where the
+// function has the line more than once, "- " and the line that changes, "+ " and what it becomes, and the
+// reason. Lines that begin with # are comments.
 func equivalents(text string) ([]equivalent, error) {
 	var out []equivalent
 	for block := range strings.SplitSeq(text, "\n\n") {
@@ -27,6 +28,8 @@ func equivalents(text string) ([]equivalent, error) {
 			case line == "" || strings.HasPrefix(line, "#"):
 			case e.in == "":
 				e.in = line
+			case strings.HasPrefix(line, "^ "):
+				e.above = line[2:]
 			case strings.HasPrefix(line, "- "):
 				e.old = line[2:]
 			case strings.HasPrefix(line, "+"):
@@ -48,5 +51,5 @@ func equivalents(text string) ([]equivalent, error) {
 
 // of reports whether a mutant is this one.
 func (e equivalent) of(m mutant) bool {
-	return e.in == m.in && e.old == m.old && e.new == m.new
+	return e.in == m.in && (e.above == "" || e.above == m.above) && e.old == m.old && e.new == m.new
 }

@@ -21,6 +21,7 @@ type mutant struct {
 	in      string // function behind the package's path
 	line    int
 	change  overlaytest.Change
+	above   string // the line above
 	old     string // the first line that changes
 	new     string // and what it becomes; empty: nothing
 }
@@ -207,10 +208,12 @@ func (f *finder) add(from, to token.Pos, by string) {
 	change := overlaytest.Change{File: f.file, From: at.Offset, To: f.set.Position(to).Offset, New: by}
 	begin := bytes.LastIndexByte(f.text[:change.From], '\n') + 1
 	old, _, _ := strings.Cut(string(f.text[begin:]), "\n")
+	above := f.text[:max(0, begin-1)]
+	above = above[bytes.LastIndexByte(above, '\n')+1:]
 	changed, _, _ := strings.Cut(string(f.text[begin:change.From])+by+string(f.text[change.To:]), "\n")
 	f.found = append(f.found, mutant{
 		subject: f.subject, in: f.in, line: at.Line, change: change,
-		old: strings.TrimSpace(old), new: strings.TrimSpace(changed),
+		above: strings.TrimSpace(string(above)), old: strings.TrimSpace(old), new: strings.TrimSpace(changed),
 	})
 }
 

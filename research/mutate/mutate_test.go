@@ -84,6 +84,11 @@ func TestErrorsAreDropped(t *testing.T) {
 
 func TestKnownEquivalentsAreNotDrawn(t *testing.T) {
 	const code = "const three = 3\n\nfunc f() int { return 5 }\n"
+	const twice = "func f(a int) int {\n\ta = a / 3\n\ta++\n\ta = a / 5\n\ta++\n\treturn a\n}\n"
+	all, but := drawn(t, twice), drawn(t, twice, equivalent{in: "p.f", above: "a = a / 3", old: "a++", new: "a--", reason: "-"})
+	if len(but) != len(all)-1 {
+		t.Errorf("of two changes that look alike %d are drawn", len(but)-len(all)+2)
+	}
 	got := drawn(t, code, equivalent{in: "p.f", old: "func f() int { return 5 }", new: "func f() int { return 6 }", reason: "-"})
 	if want := []string{"const three = 3 => const three = 2", "const three = 3 => const three = 4", "func f() int { return 5 } => func f() int { return 4 }"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
@@ -131,7 +136,7 @@ func TestScores(t *testing.T) {
 	}
 }
 
-// What is called equivalent is a change of the code that there is.
+// What is called equivalent is one change of the code that there is.
 func TestEquivalentsStand(t *testing.T) {
 	known, err := equivalents(equivalentText)
 	if err != nil {
@@ -150,8 +155,14 @@ func TestEquivalentsStand(t *testing.T) {
 		all = append(all, found...)
 	}
 	for i, e := range known {
-		if !slices.ContainsFunc(all, e.of) {
-			t.Errorf("nothing is changed as in\n%s\n- %s\n+ %s", e.in, e.old, e.new)
+		places := map[int]bool{}
+		for _, m := range all {
+			if e.of(m) {
+				places[m.change.From] = true
+			}
+		}
+		if len(places) != 1 {
+			t.Errorf("%d places are changed as in\n%s\n^ %s\n- %s\n+ %s", len(places), e.in, e.above, e.old, e.new)
 		}
 		if slices.Contains(known[:i], e) {
 			t.Errorf("%s stands twice: %s", e.in, e.old)
@@ -166,7 +177,7 @@ func TestEquivalentsHaveReasons(t *testing.T) {
 		}
 	}
 	got, err := equivalents("# about\n\np.f\n- a\n+\nFor one\nreason.\n")
-	if want := []equivalent{{"p.f", "a", "", "For one reason."}}; err != nil || !slices.Equal(got, want) {
+	if want := []equivalent{{"p.f", "", "a", "", "For one reason."}}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v, %v", got, err)
 	}
 }

@@ -534,3 +534,27 @@ func listed(t *testing.T, dir string) string {
 	}))
 	return out.String()
 }
+
+// Messages that the journal notes are read back, and one that it does not name is no message 0.
+func TestNotedMessages(t *testing.T) {
+	s := newStore(t, Aggregator)
+	id := addStudy(t, s, "study")
+	must(t, s.AppendBoard(id, 0, [][]byte{{1}, {2}}, nil))
+	noted, last, err := s.Noted(0)
+	if err != nil || len(noted) != 2 || noted[0].Study != id || noted[1].Number != 1 {
+		t.Fatalf("%+v, %v", noted, err)
+	}
+	for what, e := range map[string]journal.Entry{
+		"number": {At: 5, Event: journal.OnBoard, Study: id.String(), Note: "message one"},
+		"study":  {At: 5, Event: journal.OnBoard, Study: "patients", Note: "message 0"},
+	} {
+		s := newStore(t, Aggregator)
+		must(t, s.Note(e))
+		if noted, _, err := s.Noted(0); err == nil || len(noted) > 0 {
+			t.Errorf("a message without its %s: %+v", what, noted)
+		}
+	}
+	if more, _, err := s.Noted(last); err != nil || len(more) > 0 {
+		t.Errorf("after the last: %+v, %v", more, err)
+	}
+}

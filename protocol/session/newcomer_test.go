@@ -79,3 +79,32 @@ func TestStrangersToTheRoster(t *testing.T) {
 		}
 	}
 }
+
+// A welcome that its sender has stored goes out until late_until, and not at it: nobody would take it.
+func TestWelcomesGoInTime(t *testing.T) {
+	f := joinedLate(t)
+	board := f.before(protocol.KindWelcome)
+	at := slices.IndexFunc(f.board.Envelopes, func(e protocol.Verified) bool { return e.Kind() == protocol.KindWelcome })
+	welcome := f.board.Envelopes[at]
+	who := slices.IndexFunc(f.parties, func(p *protocoltest.Party) bool { return p.Signer.ID() == welcome.Sender() })
+	for now, want := range map[protocol.Instant]bool{protocoltest.LateUntil - 1: true, protocoltest.LateUntil: false} {
+		restored := session.PartyRestored{Own: []protocol.Verified{welcome}}
+		for _, own := range board.Envelopes {
+			if own.Sender() == welcome.Sender() {
+				restored.Own = append(restored.Own, own)
+			}
+		}
+		p, err := session.NewParty(session.PartyConfig{Study: f.study, Signer: f.party(who), Entropy: nothing{}, Restored: restored})
+		check(t, err)
+		_, err = p.Step(session.Tick{Now: now})
+		check(t, err)
+		stored := board.All()
+		stored.Stored = true // it acts on nothing yet, and sends what it has
+		effects, err := p.Step(stored)
+		check(t, err)
+		sent := slices.ContainsFunc(effects.Send, func(e protocol.Verified) bool { return e.ID() == welcome.ID() })
+		if sent != want {
+			t.Errorf("at %s its welcome goes out: %v", now, sent)
+		}
+	}
+}

@@ -207,6 +207,7 @@ func TestMomentsSensitivity(t *testing.T) {
 		"products, cut":               {Products: true, SumWeight: 4, Cut: true, CutSums: true},
 		"fourth powers":               {Products: true, SumWeight: 5, Fourth: true},
 		"finer sums":                  {Products: true, SumWeight: 3, Fine: 2},
+		"finer sums, by class, cut":   {Products: true, SumWeight: 4, Fine: 1, Label: true, Cut: true, CutSums: true},
 		"absent, sums":                {Typical: []int64{30, 60}},
 		"absent, products":            {Products: true, SumWeight: 5, Typical: []int64{50, 50}},
 		"absent, products, all parts": {Products: true, SumWeight: 5, Label: true, Cut: true, CutSums: true, Fourth: true, Typical: []int64{30, 60}},
@@ -271,7 +272,11 @@ func TestMomentsSensitivity(t *testing.T) {
 					t.Errorf("records move it by %+v, and the bound is %+v", most, got)
 				}
 				part := float64(most.L2Squared) / float64(got.L2Squared)
-				if part < []float64{0.995, 0.97}[n] {
+				least := []float64{0.995, 0.97}[n]
+				if n == Replaced && parts.Fine > 0 { // what rounding may add is in the bound
+					least = 0.94
+				}
+				if part < least {
 					t.Errorf("records move it by %.3f of the bound on l2 squared alone", part)
 				}
 				all := uint64(entries)

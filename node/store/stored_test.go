@@ -544,3 +544,23 @@ func TestNotedMessages(t *testing.T) {
 		t.Errorf("after the last: %+v, %v", more, err)
 	}
 }
+
+// A row of the ledger that cannot be read is damage, and no ledger without it: nothing is debited to what is left.
+func TestARowOfTheLedgerThatCannotBeRead(t *testing.T) {
+	s := newStore(t, Party)
+	id := addStudy(t, s, "study")
+	for i := range 2 {
+		if _, err := debit(t, s, id, i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := s.db.Exec("DROP TRIGGER ledger_keep; UPDATE ledger SET seq = -seq WHERE seq = 1") // no number of an entry
+	must(t, err)
+	entries, err := s.Ledger()
+	if !errors.Is(err, ErrDamaged) || len(entries) > 0 {
+		t.Errorf("%d entries, %v", len(entries), err)
+	}
+	if _, err := debit(t, s, id, 2); err == nil {
+		t.Error("a debit beside it")
+	}
+}

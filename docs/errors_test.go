@@ -26,7 +26,7 @@ code. The ` + "`id`" + ` says which error it is, and stays when words change; th
 message alone does. Errors of the API have the same ids and hints: [api.md](api.md#asking).
 
 Where one error wraps another, the outermost decides, unless it only says where something happened. ` + "`…`" + ` stands for what
-differs. Mistakes in study files are in [mistakes.md](mistakes.md). ` + "`party doctor`" + ` finds most of these before you meet them.
+differs. ` + "`party doctor`" + ` finds most of these before you meet them.
 
 ## Exit codes
 

@@ -230,7 +230,7 @@ func TestOneImporterEach(t *testing.T) {
 		"github.com/parquet-go":       {"node/dataset", "node/table", "research/bench"},
 		"github.com/alecthomas/kong":  {"node/console", "testnet", "research"},
 		"github.com/vbauerster/mpb":   {"cmd/party"},
-		"go.yaml.in/yaml":             {"protocol/study", "node/config", "testnet/networks"},
+		"go.yaml.in/yaml":             {"protocol/schema", "protocol/study/file", "node/config", "testnet/networks"},
 		"golang.org/x/crypto/blake2b": {"seed/stream"},
 		"golang.org/x/sys/cpu":        {"kernel/cpu", "seed/stream"},
 		"github.com/chromedp":         nil, // tests alone

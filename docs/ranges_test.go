@@ -7,7 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/schema"
+	studyfile "github.com/cosketch/cosketch/protocol/study/file"
 )
 
 // What the reference says of ranges and defaults is what the parser says of studies in
@@ -99,25 +100,6 @@ var options = []option{
 	{"queries.releases", ofRecords, "releases: ", "VALUE #", ""},
 	{"queries.records", ofRecords, "releases: 4", ", records: VALUE", "1000"},
 	{"queries.neighbors", ofRecords, "releases: 4", ", neighbors: VALUE", "10"},
-	{"analyses.intervals", ofColumns, "kind: correlation", ", intervals: VALUE", "each"},
-	{"analyses.clusters", ofRecords, "clusters: ", "VALUE #", ""},
-	{"analyses.max_clusters", ofSums, "clusters: auto", ", max_clusters: VALUE", "10"},
-	{"analyses.restarts", ofRecords, "clusters: 3", ", restarts: VALUE", "10"},
-	{"analyses.neighbors", ofRecords, "kind: neighbors", ", neighbors: VALUE", "10"},
-	{"analyses.neighbors", ofRecords, "kind: outliers", ", neighbors: VALUE", "20"},
-	{"analyses.score", ofRecords, "kind: outliers", ", score: VALUE", "lof"},
-	{"analyses.top", ofRecords, "kind: outliers", ", top: VALUE", "10"},
-	{"analyses.folds", ofRecords, "kind: perceptron", ", folds: VALUE", "10"},
-	{"analyses.epochs", ofRecords, "kind: perceptron", ", epochs: VALUE", "10"},
-	{"analyses.cost", ofRecords, "kind: svm", ", cost: VALUE", "1"},
-	{"analyses.loss", ofRecords, "kind: svm", ", loss: VALUE", "squared-hinge"},
-	{"analyses.penalty", ofRecords, "kind: ridge-classification", ", penalty: VALUE", "1"},
-	{"analyses.components", ofColumns, "kind: pca", ", components: VALUE", "10"},
-	{"analyses.scale", ofColumns, "kind: pca", ", scale: VALUE", "true"},
-	{"analyses.centre", ofColumns, "kind: pca", ", centre: VALUE", "true"},
-	{"analyses.ridge", ofColumns, "kind: regression, target: age", ", ridge: VALUE", "auto"},
-	{"analyses.linkage", ofColumns, "kind: clustering", ", linkage: VALUE", "average"},
-	{"analyses.distance", ofColumns, "kind: clustering", ", distance: VALUE", "absolute"},
 }
 
 // limits are the ranges of numbers that depend on other keys, or that nothing bounds.
@@ -160,8 +142,8 @@ var between = regexp.MustCompile(`is not between (.+?) and (.+?)(?:$|,)`)
 func (o option) rangeOf(t *testing.T) string {
 	t.Helper()
 	for _, value := range []string{"1000000000", "-1", "2000000", "0"} {
-		_, err := study.Parse([]byte(o.with(t, value)))
-		var all study.Errors
+		_, err := studyfile.Parse([]byte(o.with(t, value)))
+		var all schema.Errors
 		errors.As(err, &all)
 		for _, e := range all {
 			key := o.path[strings.LastIndexByte(o.path, '.')+1:]
@@ -176,14 +158,14 @@ func (o option) rangeOf(t *testing.T) string {
 // A key left out means the same as its default, by the hash that parties compare.
 func TestDefaults(t *testing.T) {
 	for _, o := range options {
-		base, err := study.Parse([]byte(strings.Replace(o.base, "HPKE", hpkeKey(t), 1)))
+		base, err := studyfile.Parse([]byte(strings.Replace(o.base, "HPKE", hpkeKey(t), 1)))
 		if err != nil {
 			t.Fatalf("%s: %v", o.path, err)
 		}
 		if o.is == "" {
 			continue
 		}
-		s, err := study.Parse([]byte(o.with(t, o.is)))
+		s, err := studyfile.Parse([]byte(o.with(t, o.is)))
 		if err != nil {
 			t.Errorf("%s: %s: %v", o.path, o.is, err)
 			continue
@@ -212,15 +194,13 @@ func TestNeeded(t *testing.T) {
 		"privacy.unit":      {ofColumns, "unit: record, ", ""},
 		"privacy.epsilon":   {ofColumns, ", epsilon: 1", ""},
 		"privacy.delta":     {ofColumns, ", delta: 1e-6", ""},
-		"analyses.target":   {ofColumns, ", target: age", ""},
-		"analyses.clusters": {ofRecords, ", clusters: 3", ""},
 	} {
 		source := strings.Replace(strings.Replace(c.base, c.from, c.to, 1), "HPKE", hpkeKey(t), 1)
-		_, err := study.Parse([]byte(source))
-		var all study.Errors
+		_, err := studyfile.Parse([]byte(source))
+		var all schema.Errors
 		errors.As(err, &all)
 		key := path[strings.LastIndexByte(path, '.')+1:]
-		missed := slices.ContainsFunc(all, func(e *study.Error) bool {
+		missed := slices.ContainsFunc(all, func(e *schema.Error) bool {
 			return (e.Key == key || strings.HasSuffix(e.Key, "."+key)) && (e.Message == "is missing" || strings.HasPrefix(e.Message, "lists 0"))
 		})
 		if !missed {

@@ -5,13 +5,14 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/cosketch/cosketch/node/config"
+	"github.com/cosketch/cosketch/protocol/schema"
 	"github.com/cosketch/cosketch/protocol/study"
+	studyfile "github.com/cosketch/cosketch/protocol/study/file"
 )
 
 var update = flag.Bool("update", false, "write reference.md anew")
@@ -41,7 +42,6 @@ func objects() []object {
 		{"sketches.tables.of", "Entries of of in a table", "sketches: [{side: counts, tables: [{of: [{%s}]}]}]", nil},
 		{"privacy", "privacy", "privacy: {%s}", nil},
 		{"queries", "queries", "queries: {%s}", nil},
-		{"analyses", "Entries of analyses", "analyses: [{%s}]", analysisKinds()},
 	}
 }
 
@@ -49,13 +49,13 @@ func objects() []object {
 const no = "zzzzzzzzzzzzzzzzzzzz"
 
 // mistakes are what the parser says of a file with an object's content.
-func mistakes(o object, content string) study.Errors {
+func mistakes(o object, content string) schema.Errors {
 	separator := "\n"
 	if o.name == "" {
 		content = strings.ReplaceAll(content, ", ", separator)
 	}
-	_, err := study.Parse([]byte("cosketch: study/2\n" + fmt.Sprintf(o.in, content) + "\n"))
-	var all study.Errors
+	_, err := studyfile.Parse([]byte("cosketch: study/2\n" + fmt.Sprintf(o.in, content) + "\n"))
+	var all schema.Errors
 	errors.As(err, &all)
 	return all
 }
@@ -82,22 +82,11 @@ func keys(t *testing.T, o object) []string {
 	return nil
 }
 
-func analysisKinds() (out []string) {
-	for _, e := range mistakes(object{name: "analyses", in: "analyses: [{%s}]"}, "kind: "+no) {
-		for _, kind := range list(e.Hint, "one of: ") {
-			out = append(out, "kind: "+kind)
-		}
-	}
-	return out
-}
-
 // form says what the parser wants of a key.
 func form(o object, key string) string {
 	switch {
 	case o.name == "" && key == "cosketch":
 		return "`study/2`"
-	case o.name == "analyses" && key == "kind":
-		return "a word of these"
 	}
 	fallback := "text"
 	for _, beside := range besides(o, key) {
@@ -138,9 +127,6 @@ func besides(o object, key string) []string {
 		if !strings.HasPrefix(kind, key+":") {
 			out = append(out, kind+", ")
 		}
-	}
-	if o.name == "analyses" && key != "clusters" && key != "kind" {
-		out = append(out, "kind: k-means, clusters: auto, ")
 	}
 	return out
 }
@@ -190,7 +176,7 @@ func needed(o object, key string) bool {
 }
 
 func missed(o object, content, key string) bool {
-	return slices.ContainsFunc(mistakes(o, content), func(e *study.Error) bool {
+	return slices.ContainsFunc(mistakes(o, content), func(e *schema.Error) bool {
 		return e.Message == "is missing" && isAbout(e.Key, o, key)
 	})
 }
@@ -201,7 +187,7 @@ func reference(t *testing.T) string {
 	var b strings.Builder
 	b.WriteString(`# Reference of the study file and the configuration files
 
-<!-- Made by go test ./docs -run Reference -update from the parser and the templates. -->
+<!-- Made by go test ./docs -run Reference -update from the parser and the tables of keys. -->
 
 [study.md](study.md) says how to choose; here is every key. Keys marked * have to be there. Unknown and
 repeated keys are errors, with a suggestion; so are anchors, aliases, tags and a second document.
@@ -211,9 +197,6 @@ repeated keys are errors, with a suggestion; so are anchors, aliases, tags and a
 	used := map[string]bool{}
 	for _, o := range objects() {
 		fmt.Fprintf(&b, "\n### %s\n\n", o.title)
-		if o.name == "analyses" {
-			writeKinds(&b)
-		}
 		b.WriteString("| key | value | what it says |\n|---|---|---|\n")
 		for _, key := range keys(t, o) {
 			path := strings.TrimPrefix(o.name+"."+key, ".")
@@ -229,15 +212,16 @@ repeated keys are errors, with a suggestion; so are anchors, aliases, tags and a
 			fmt.Fprintf(&b, "| `%s`%s | %s | %s |\n", key, star, withRange(t, path, form(o, key)), means)
 		}
 	}
+	writeAnalyses(&b)
 	for path := range meanings {
 		if !used[path] {
 			t.Errorf("meanings has %q, which is no key", path)
 		}
 	}
 	fmt.Fprintf(&b, "\nAt most %d parties, %d columns, %d values of a column, %d sketches, %d analyses, and %d bytes. Names of studies, parties\nand columns have 1 to 64 letters, digits, _, -, . and single spaces; other texts up to 200 characters.\n",
-		study.MaxParties, study.MaxColumns, study.MaxValues, study.MaxSketches, study.MaxAnalyses, study.MaxSource)
-	b.WriteString("\n## The site file of a party\n\n`party config init` writes this, to `~/.config/cosketch/party.yaml` unless `--config` or `PARTY_CONFIG` says otherwise.\n\n```yaml\n" + config.PartyTemplate() + "```\n")
-	b.WriteString("\n## The configuration file of an aggregator\n\n`aggregator config init` writes this, to `~/.config/cosketch/aggregator.yaml` unless `--config` or `AGGREGATOR_CONFIG` says otherwise.\n\n```yaml\n" + config.AggregatorTemplate() + "```\n")
+		study.MaxParties, study.MaxColumns, study.MaxValues, study.MaxSketches, study.MaxAnalyses, studyfile.MaxSource)
+	b.WriteString("\n## The site file of a party\n\n`party config init` writes one in which every key is shown and none is set, to `~/.config/cosketch/party.yaml` unless `--config` or `PARTY_CONFIG` says otherwise.\n\n" + schema.Reference("The site file", config.PartyKeys()))
+	b.WriteString("\n## The configuration file of an aggregator\n\n`aggregator config init` writes one in which every key is shown and none is set, to `~/.config/cosketch/aggregator.yaml` unless `--config` or `AGGREGATOR_CONFIG` says otherwise.\n\n" + schema.Reference("The configuration file", config.AggregatorKeys()))
 	return b.String()
 }
 
@@ -261,29 +245,35 @@ func withRange(t *testing.T, path, form string) string {
 	return form
 }
 
-// writeKinds lists the kinds of analyses with the options that each has.
-func writeKinds(b *strings.Builder) {
-	b.WriteString("| kind | options |\n|---|---|\n")
-	o := object{name: "analyses", in: "analyses: [{%s}]"}
-	var all []string
-	for _, e := range mistakes(o, no+": 1") {
-		if e.Message == "unknown key" {
-			all = list(e.Hint, "keys here: ")
-		}
+// writeAnalyses lists the kinds of analyses with the options that each has, and what these say.
+func writeAnalyses(b *strings.Builder) {
+	b.WriteString("\n### Entries of analyses\n\n| kind | options |\n|---|---|\n")
+	rows := []schema.Row{
+		{Name: "kind", Is: "a word of these", Says: "what is asked", Must: true},
+		{Name: "intervals", Is: "`" + string(study.IntervalsEach) + "`, `" + string(study.IntervalsAll) + "`", Says: "each holds at 95 % by itself, or all of the analysis together", Default: string(study.IntervalsEach)},
 	}
-	for _, kind := range analysisKinds() {
+	for _, name := range study.Kinds() {
+		kind, _ := study.KindOf(name)
 		var own []string
-		for _, key := range all {
-			refused := slices.ContainsFunc(mistakes(o, kind+", "+key+": "+no), func(e *study.Error) bool {
-				return strings.Contains(e.Message, "it is an option of") || strings.Contains(e.Message, "it belongs to answers")
-			})
-			if key != "kind" && !refused {
-				own = append(own, "`"+key+"`")
+		if !kind.Bare {
+			own = append(own, "`intervals`")
+		}
+		for _, row := range kind.Keys().Rows() {
+			own = append(own, "`"+row.Name+"`")
+			same := slices.IndexFunc(rows, func(r schema.Row) bool { return r.Name == row.Name })
+			if same < 0 {
+				if row.Must {
+					row.Says, row.Must = row.Says+"; "+string(name)+" needs it", false
+				}
+				rows = append(rows, row)
+			} else if row.Default != rows[same].Default {
+				rows[same].Default += "; of " + string(name) + ", " + row.Default
 			}
 		}
-		fmt.Fprintf(b, "| `%s` | %s |\n", strings.TrimPrefix(kind, "kind: "), strings.Join(own, ", "))
+		fmt.Fprintf(b, "| `%s` | %s |\n", name, strings.Join(own, ", "))
 	}
-	b.WriteString("\n")
+	_, table, _ := strings.Cut(schema.Reference("", rows), "\n\n")
+	b.WriteString("\n" + table)
 }
 
 func TestReference(t *testing.T) {
@@ -299,59 +289,6 @@ func TestReference(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Error("reference.md is not what the parser and the templates say: go test ./docs -run Reference -update")
-	}
-}
-
-// The templates, which the reference shows, have every key of the configuration files.
-func TestTemplatesHaveEveryKey(t *testing.T) {
-	const id = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
-	party := func(path string) error { _, err := config.LoadParty(path); return err }
-	aggregator := func(path string) error { _, err := config.LoadAggregator(path); return err }
-	found := 0
-	for _, c := range []struct {
-		in       string
-		load     func(string) error
-		template string
-	}{
-		{"%s: 1", party, config.PartyTemplate()},
-		{"datasets: {x: {%s: 1}}", party, config.PartyTemplate()},
-		{"datasets: {x: {csv: {%s: 1}}}", party, config.PartyTemplate()},
-		{"datasets: {x: {sql: {%s: 1}}}", party, config.PartyTemplate()},
-		{"datasets: {x: {caps: {%s: 1}}}", party, config.PartyTemplate()},
-		{"datasets: {x: {caps: {record: {%s: 1}}}}", party, config.PartyTemplate()},
-		{"studies: {" + id + ": {%s: 1}}", party, config.PartyTemplate()},
-		{"approval: {%s: 1}", party, config.PartyTemplate()},
-		{"network: {%s: 1}", party, config.PartyTemplate()},
-		{"log: {%s: 1}", party, config.PartyTemplate()},
-		{"%s: 1", aggregator, config.AggregatorTemplate()},
-		{"limits: {%s: 1}", aggregator, config.AggregatorTemplate()},
-		{"analysis: {%s: 1}", aggregator, config.AggregatorTemplate()},
-		{"http: {%s: 1}", aggregator, config.AggregatorTemplate()},
-		{"http: {tls: {%s: 1}}", aggregator, config.AggregatorTemplate()},
-		{"log: {%s: 1}", aggregator, config.AggregatorTemplate()},
-	} {
-		path := filepath.Join(t.TempDir(), "site.yaml")
-		if err := os.WriteFile(path, fmt.Appendf(nil, c.in+"\n", no), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		err := c.load(path)
-		if err == nil {
-			t.Errorf("%s: an unknown key is taken", c.in)
-			continue
-		}
-		known := list(err.Error(), "known are ")
-		if len(known) == 0 {
-			t.Errorf("%s: %v, want the keys that there are", c.in, err)
-		}
-		for _, key := range known {
-			found++
-			if !strings.Contains(c.template, key+":") && !strings.Contains(c.template, "or "+key+",") {
-				t.Errorf("%s: no template has %s", c.in, key)
-			}
-		}
-	}
-	if found < 45 {
-		t.Errorf("%d keys found", found)
+		t.Error("reference.md is not what the parser and the tables say: go test ./docs -run Reference -update")
 	}
 }

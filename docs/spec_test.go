@@ -25,7 +25,7 @@ var spoken = []struct {
 	{"kernel/projection", regexp.MustCompile(`^(Sparse|Rademacher|Achlioptas|Gaussian|Hadamard|Identity)$`), 6},
 	{"kernel/sketch", regexp.MustCompile(`^(Columns|Records|Moments|Cells)$`), 4},
 	{"protocol/ledger", regexp.MustCompile(`^(hashLabel|version)$`), 2},
-	{"protocol/study", regexp.MustCompile(`^version$`), 1},
+	{"protocol/study/file", regexp.MustCompile(`^version$`), 1},
 	{"protocol/analysis", regexp.MustCompile(`Format$`), 2},
 	{"node/calls", regexp.MustCompile(`^[A-Z]`), 10},
 	{"node/carry", regexp.MustCompile(`^Part[A-Z]`), 3},
@@ -209,7 +209,7 @@ func TestSpecTabulatesKinds(t *testing.T) {
 func TestSpecNamesTheMeaning(t *testing.T) {
 	own, found := section(t, readSpec(t), "### 3.5"), 0
 	for _, f := range parseAll(t) {
-		if f.path != "protocol/study/meaning.go" {
+		if f.path != "protocol/study/file/meaning.go" {
 			continue
 		}
 		ast.Inspect(f.ast, func(n ast.Node) bool {

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/cosketch/cosketch/node/config"
-	"github.com/cosketch/cosketch/protocol/study"
+	studyfile "github.com/cosketch/cosketch/protocol/study/file"
 )
 
 // examples returns the YAML blocks of study.md.
@@ -38,7 +38,7 @@ func TestExampleStudyParses(t *testing.T) {
 		"NORTH_ID", "12D3KooWK99VoVxNE7XzyBwXEzW7xhK7Gpv85r9F3V3fyKSUKPH5",
 		"SOUTH_ID", "12D3KooWJWoaqZhDaoEFshF7Rh1bpY9ohihFhzcW6d69Lr2NASuq",
 	).Replace(examples(t)[0])
-	if _, err := study.Parse([]byte(source)); err != nil {
+	if _, err := studyfile.Parse([]byte(source)); err != nil {
 		t.Error(err)
 	}
 }
@@ -121,7 +121,7 @@ func TestPiecesOfStudiesParse(t *testing.T) {
 		for _, key := range keys {
 			source.WriteString(parts[key])
 		}
-		if _, err := study.Parse([]byte(strings.Replace(source.String(), "HPKE", hpkeKey(t), 1))); err != nil {
+		if _, err := studyfile.Parse([]byte(strings.Replace(source.String(), "HPKE", hpkeKey(t), 1))); err != nil {
 			t.Errorf("study.md shows\n%s\n%v", piece, err)
 		}
 	}

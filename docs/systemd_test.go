@@ -94,7 +94,7 @@ func TestSystemdUnits(t *testing.T) {
 	}
 	for _, want := range []string{
 		"== north has the result", "== south has the result", `"msg":"log level","level":"WARN"`, "NRestarts=1\nActiveState=active",
-		strings.Repeat("Result=success\nExecMainStatus=0\n", 3), `unknown key "nonsense"`,
+		strings.Repeat("Result=success\nExecMainStatus=0\n", 3), `nonsense: unknown key`,
 	} {
 		if !strings.Contains(said, want) {
 			t.Errorf("nothing says %q", want)
@@ -121,7 +121,7 @@ func TestSystemdUnits(t *testing.T) {
 		}
 	}
 	for _, line := range regexp.MustCompile(`(?m)^not JSON: .*$`).FindAllString(said, -1) {
-		if !strings.Contains(line, `unknown key "nonsense"`) {
+		if !strings.Contains(line, `nonsense: unknown key`) {
 			t.Errorf("in the journal, %s", line)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/cosketch/cosketch/node/views"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/fail"
-	"github.com/cosketch/cosketch/protocol/study"
+	studyfile "github.com/cosketch/cosketch/protocol/study/file"
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
@@ -24,7 +24,7 @@ func (b *bench) spoil() (board, file protocol.StudyID) {
 	st := b.open("agg")
 	defer st.Close()
 	source := strings.Replace(string(b.study.Source), "nonce: 0001", "nonce: ffff", 1)
-	s, err := study.Parse([]byte(source))
+	s, err := studyfile.Parse([]byte(source))
 	check(b.t, err)
 	check(b.t, st.PutStudy(s.ID, s.Source, b.now()))
 	check(b.t, st.AppendBoard(s.ID, 0, [][]byte{{0xff}}, nil))
@@ -129,7 +129,7 @@ func TestDamagedStudyIsGivenUpOffline(t *testing.T) {
 	if err != nil || got.Damage == nil || got.Name != "bench" {
 		t.Fatalf("%+v, %v", got, err)
 	}
-	s, err := study.Parse([]byte(strings.Replace(string(b.study.Source), "nonce: 0001", "nonce: ffff", 1)))
+	s, err := studyfile.Parse([]byte(strings.Replace(string(b.study.Source), "nonce: 0001", "nonce: ffff", 1)))
 	check(t, err)
 	if e, err := local.EndingOf(st, s); err != nil || !e.Over {
 		t.Errorf("its ending: %+v, %v", e, err)

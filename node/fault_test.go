@@ -24,6 +24,7 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/protocoltest"
 	"github.com/cosketch/cosketch/protocol/session"
+	"github.com/cosketch/cosketch/protocol/wait"
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
@@ -64,7 +65,7 @@ func TestSecondAttemptWithoutASilentParty(t *testing.T) {
 			for _, name := range []string{"a", "b"} {
 				others.Go(func() {
 					err := b.run(b.context(), name, func(p event.Progress) {
-						onlyC := p.Milestone == event.Waiting && p.Status.WaitFor == session.Wait(kind+"s") && len(p.Status.From) == 1
+						onlyC := p.Milestone == event.Waiting && p.Status.WaitFor == wait.Code(kind+"s") && len(p.Status.From) == 1
 						if !onlyC {
 							return
 						}
@@ -166,7 +167,7 @@ func lateParty(t *testing.T, w terms, data func(party int) string) *bench {
 				if p.Milestone == event.Waiting && p.Status.State == session.Approved && len(p.Status.From) == 1 {
 					b.skew.Store(3700) // only c has not approved: past the close of approval
 				}
-				if p.Milestone == event.Waiting && p.Status.State == session.Released && p.Status.WaitFor == session.WaitLate {
+				if p.Milestone == event.Waiting && p.Status.State == session.Released && p.Status.WaitFor == wait.Late {
 					once.Do(first.Done)
 				}
 			})

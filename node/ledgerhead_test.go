@@ -19,6 +19,7 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/study/file"
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
@@ -43,7 +44,7 @@ func copyDir(t *testing.T, from, to string) {
 func (b *bench) again(w terms) {
 	b.t.Helper()
 	source := strings.Replace(b.source(w), "nonce: 00", "nonce: 01", 1)
-	s, err := study.Parse([]byte(source))
+	s, err := file.Parse([]byte(source))
 	check(b.t, err)
 	b.study = s
 	for _, p := range b.parties {

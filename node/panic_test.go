@@ -15,7 +15,7 @@ import (
 	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/session"
-	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/study/file"
 )
 
 // mistaken is a node's state under which its program panics at one study, while told to.
@@ -47,7 +47,7 @@ func (m mistaken) Study(id protocol.StudyID) ([]byte, error) {
 // that the panic said.
 func TestAPanicAtOneStudy(t *testing.T) {
 	b := newBench(t, smallSketch, uniform(50))
-	other, err := study.Parse([]byte(strings.Replace(string(b.study.Source), "nonce: 00", "nonce: ff", 1)))
+	other, err := file.Parse([]byte(strings.Replace(string(b.study.Source), "nonce: 00", "nonce: ff", 1)))
 	check(t, err)
 	st := b.open("agg")
 	check(t, st.PutStudy(other.ID, other.Source, now()))

@@ -15,6 +15,7 @@ import (
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/study/file"
 )
 
 // What is kept of a seed goes at the date that the study names, whoever looks first, and what
@@ -30,7 +31,7 @@ func TestKeptKeysGoInTime(t *testing.T) {
 	var studies []*study.Study
 	for _, until := range []string{"2027-01-01T00:00:00Z", "2027-06-01T00:00:00Z"} {
 		source := strings.Replace(string(example), "deadline:", "new_records_until: "+until+"\ndeadline:", 1)
-		s, err := study.Parse([]byte(source))
+		s, err := file.Parse([]byte(source))
 		check(t, err)
 		check(t, st.PutStudy(s.ID, []byte(source), 0))
 		check(t, st.PutKept(s.ID, []byte("keys")))

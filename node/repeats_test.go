@@ -17,6 +17,7 @@ import (
 	"github.com/cosketch/cosketch/node/local"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol/session"
+	"github.com/cosketch/cosketch/protocol/wait"
 )
 
 // What people do when a write failed: the same again.
@@ -99,7 +100,7 @@ func (b *bench) held(ctx context.Context) error {
 		defer cancel()
 		waits := false
 		err := b.run(ctx, "a", func(p event.Progress) {
-			if p.Milestone == event.Waiting && p.Status.WaitFor == session.WaitSteward {
+			if p.Milestone == event.Waiting && p.Status.WaitFor == wait.Steward {
 				waits = true
 				cancel()
 			}
@@ -135,7 +136,7 @@ func (tab table) joined(t *testing.T, w *writes) []string {
 					if p.Status.State == session.Approved && len(p.Status.From) == 1 {
 						b.skew.Store(3700) // only c has not approved: past the close of approval
 					}
-					if name == "a" && p.Status.State == session.Released && p.Status.WaitFor == session.WaitLate {
+					if name == "a" && p.Status.State == session.Released && p.Status.WaitFor == wait.Late {
 						select {
 						case first <- struct{}{}:
 						default:

@@ -21,6 +21,7 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/study/file"
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
@@ -32,7 +33,7 @@ func TestEndedStudiesRest(t *testing.T) {
 	st := b.open("agg")
 	var all []*study.Study
 	for i := range studies {
-		s, err := study.Parse([]byte(strings.Replace(string(b.study.Source), "nonce: 0001", fmt.Sprintf("nonce: f%03x", i), 1)))
+		s, err := file.Parse([]byte(strings.Replace(string(b.study.Source), "nonce: 0001", fmt.Sprintf("nonce: f%03x", i), 1)))
 		check(t, err)
 		check(t, st.PutStudy(s.ID, s.Source, now()))
 		all = append(all, s)

@@ -26,6 +26,7 @@ import (
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/study/file"
 )
 
 func now() protocol.Instant { return protocol.Instant(time.Now().Unix()) }
@@ -82,7 +83,7 @@ func newBench(t *testing.T, w terms, data func(party int) string) *bench {
 		check(t, os.WriteFile(b.path(p+".csv"), []byte(data(i)), 0o600))
 	}
 	source := b.source(w)
-	s, err := study.Parse([]byte(source))
+	s, err := file.Parse([]byte(source))
 	if err != nil {
 		t.Fatalf("the test's study: %v\n%s", err, source)
 	}

@@ -20,7 +20,7 @@ import (
 	"github.com/cosketch/cosketch/node/local"
 	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
-	"github.com/cosketch/cosketch/protocol/session"
+	"github.com/cosketch/cosketch/protocol/wait"
 )
 
 // table is one study in which every durable write of one node fails.
@@ -208,10 +208,10 @@ func (b *bench) takenUp(ctx context.Context, tab table, w *writes, between func(
 		err := b.run(ctx, "a", func(p event.Progress) {
 			switch {
 			case p.Milestone != event.Waiting:
-			case p.Status.WaitFor == session.WaitSteward:
+			case p.Status.WaitFor == wait.Steward:
 				cancel()
-			case tab.silent == protocol.KindShare && len(p.Status.From) == 1 && p.Status.WaitFor == session.WaitShares,
-				tab.silent == protocol.KindRelease && p.Status.WaitFor == session.WaitResult:
+			case tab.silent == protocol.KindShare && len(p.Status.From) == 1 && p.Status.WaitFor == wait.Shares,
+				tab.silent == protocol.KindRelease && p.Status.WaitFor == wait.Result:
 				b.skew.Store(5000) // past the end of the first attempt, before the second's
 			}
 		})

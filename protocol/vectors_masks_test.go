@@ -9,7 +9,7 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/release"
-	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/study/file"
 	"github.com/cosketch/cosketch/seed/agree"
 	"github.com/cosketch/cosketch/seed/transcript"
 )
@@ -57,7 +57,7 @@ func fillMasks(t *testing.T, c *maskCase) {
 	c.Secret = secret
 	source, err := os.ReadFile("study/testdata/infirmaries.yaml")
 	check(err)
-	s, err := study.Parse(source)
+	s, err := file.Parse(source)
 	check(err)
 	plan, err := release.For(s, 0, c.Sketch)
 	check(err)

@@ -18,6 +18,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/study/file"
 	"github.com/cosketch/cosketch/protocol/wire"
 	"github.com/cosketch/cosketch/seed"
 	"github.com/cosketch/cosketch/seed/agree"
@@ -86,7 +87,7 @@ type world struct {
 
 func open(t *testing.T, c *runCase) *world {
 	t.Helper()
-	s, err := study.Parse([]byte(c.Study))
+	s, err := file.Parse([]byte(c.Study))
 	must(t, err)
 	w := &world{T: t, runCase: c, study: s}
 	for i, p := range c.Parties {

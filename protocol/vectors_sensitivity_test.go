@@ -9,7 +9,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/protocoltest"
 	"github.com/cosketch/cosketch/protocol/release"
-	"github.com/cosketch/cosketch/protocol/study"
+	studyfile "github.com/cosketch/cosketch/protocol/study/file"
 )
 
 // sensitivityCase is a study and what each party's sketches are calibrated to.
@@ -89,7 +89,7 @@ analyses: [{kind: k-means, clusters: 2}, {kind: covariance}]
 			}
 		},
 		fill: func(t *testing.T, c *sensitivityCase) {
-			s, err := study.Parse([]byte(c.Study))
+			s, err := studyfile.Parse([]byte(c.Study))
 			must(t, err)
 			c.Bits, c.Parties, c.Shares = int(s.Bits), nil, nil
 			for i, sk := range s.Sketches {
@@ -134,7 +134,7 @@ func fileOf(t *testing.T, partition, rest string) string {
 	must(t, err)
 	head, _, _ := strings.Cut(string(s.Source), "columns: ")
 	file := strings.Replace(head, "partition: horizontal", "partition: "+partition, 1) + rest
-	if _, err := study.Parse([]byte(file)); err != nil {
+	if _, err := studyfile.Parse([]byte(file)); err != nil {
 		t.Fatal(fmt.Errorf("%w\n%s", err, file))
 	}
 	return file

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/study/file"
 )
 
 // studyCase is a study file of this repository, and its meaning taken apart.
@@ -33,7 +34,7 @@ func studies() vectors {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s, err := study.Parse(source)
+			s, err := file.Parse(source)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -12,6 +12,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/protocoltest"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/study"
+	studyfile "github.com/cosketch/cosketch/protocol/study/file"
+	"github.com/cosketch/cosketch/protocol/turn"
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
@@ -114,7 +116,7 @@ func verified(t *testing.T, raws []hexed) (out []protocol.Verified) {
 // keeper is an aggregator's machine for a study file of the simulations.
 func keeper(t *testing.T, file string) (*session.Aggregator, *study.Study) {
 	t.Helper()
-	s, err := study.Parse([]byte(file))
+	s, err := studyfile.Parse([]byte(file))
 	must(t, err)
 	a, err := session.NewAggregator(session.AggregatorConfig{Study: s, Signer: protocoltest.Identity("aggregator")})
 	must(t, err)
@@ -129,11 +131,11 @@ type turnsCase struct {
 }
 
 type try struct {
-	Count    int           `json:"count"`           // how much of the board is there
-	After    []hexed       `json:"after,omitempty"` // what stands there after it
-	Phase    session.Phase `json:"phase"`           // of the envelope's attempt
-	Envelope hexed         `json:"envelope"`
-	Turn     string        `json:"turn"`
+	Count    int        `json:"count"`           // how much of the board is there
+	After    []hexed    `json:"after,omitempty"` // what stands there after it
+	Phase    turn.Phase `json:"phase"`           // of the envelope's attempt
+	Envelope hexed      `json:"envelope"`
+	Turn     string     `json:"turn"`
 }
 
 func turns() vectors {
@@ -154,15 +156,15 @@ func turns() vectors {
 				case errors.Is(err, session.ErrConflict) || err == nil:
 					t.Errorf("%s in phase %s: %v", e, one.Phase, err)
 				case errors.Is(err, session.ErrPassed):
-					one.Turn = string(session.Late)
+					one.Turn = string(turn.Late)
 				case errors.Is(err, session.ErrPremature):
-					one.Turn = string(session.Early)
+					one.Turn = string(turn.Early)
 				default:
-					one.Turn = string(session.Takes)
+					one.Turn = string(turn.Takes)
 				}
-				row := slices.IndexFunc(session.Turns(), func(r session.TurnRow) bool { return r.Kind == e.Kind() })
-				phases := session.Phases()
-				if want := session.Turns()[row].In[slices.Index(phases[:], one.Phase)]; string(want) != one.Turn {
+				row := slices.IndexFunc(turn.Rows(), func(r turn.Row) bool { return r.Kind == e.Kind() })
+				phases := turn.Phases()
+				if want := turn.Rows()[row].In[slices.Index(phases[:], one.Phase)]; string(want) != one.Turn {
 					t.Errorf("%s in phase %s is %s, and the table says %s", e, one.Phase, one.Turn, want)
 				}
 			}
@@ -175,36 +177,36 @@ func givenTurns(t *testing.T) []turnsCase {
 	day := play(t, protocoltest.Terms{Quorum: 2, Late: true, Nonce: 0x43}, "", nil)
 	second := protocoltest.Sealed(day.s.Parties[0].Signer.Seal(day.s.Study.ID, protocol.KindCommit, 1, []byte("junk")))
 	c := turnsCase{Study: string(day.s.Study.Source), Board: raw(day.board)}
-	c.at(day, session.NoRoster, 0, nil)
-	c.at(day, session.Committing, day.upTo(protocol.KindCommit), nil)
-	c.at(day, session.Sharing, day.upTo(protocol.KindShare), nil)
-	c.at(day, session.Confirming, day.upTo(protocol.KindConfirm), nil)
-	c.at(day, session.Certified, day.upTo(protocol.KindRelease), nil)
-	c.at(day, session.HasResult, day.upTo(protocol.KindClose), nil)
-	c.at(day, session.Over, day.upTo(protocol.KindShare), []protocol.Verified{day.fault(0, protocol.CauseConflict, protocol.KindCommit, day.posted(0, protocol.KindCommit), second)})
-	c.at(day, session.Doubtful, day.upTo(protocol.KindConfirm), []protocol.Verified{day.fault(0, protocol.CauseMissing, protocol.KindConfirm)})
-	c.at(day, session.Ended, len(day.board), nil)
+	c.at(day, turn.NoRoster, 0, nil)
+	c.at(day, turn.Committing, day.upTo(protocol.KindCommit), nil)
+	c.at(day, turn.Sharing, day.upTo(protocol.KindShare), nil)
+	c.at(day, turn.Confirming, day.upTo(protocol.KindConfirm), nil)
+	c.at(day, turn.Certified, day.upTo(protocol.KindRelease), nil)
+	c.at(day, turn.HasResult, day.upTo(protocol.KindClose), nil)
+	c.at(day, turn.Over, day.upTo(protocol.KindShare), []protocol.Verified{day.fault(0, protocol.CauseConflict, protocol.KindCommit, day.posted(0, protocol.KindCommit), second)})
+	c.at(day, turn.Doubtful, day.upTo(protocol.KindConfirm), []protocol.Verified{day.fault(0, protocol.CauseMissing, protocol.KindConfirm)})
+	c.at(day, turn.Ended, len(day.board), nil)
 
 	again := play(t, protocoltest.Terms{Quorum: 2, Late: true, Nonce: 0x44}, "low-order key", func(s *protocoltest.Simulation) bool { return s.Aggregator.Status().State == session.Collecting })
 	d := turnsCase{Study: string(again.s.Study.Source), Board: raw(again.board)}
-	d.at(again, session.Elsewhere, len(again.board), nil)
+	d.at(again, turn.Elsewhere, len(again.board), nil)
 
 	lost := play(t, protocoltest.Terms{Parties: 4, Quorum: 3, Masked: true, Nonce: 0x45}, "no release", nil)
 	must(t, lost.s.Advance(lost.s.Study.AgreeBy(1)))
 	lost.board = lost.s.Aggregator.Stored
 	lost.board = lost.board[:lost.upTo(protocol.KindFault)+1]
 	e := turnsCase{Study: string(lost.s.Study.Source), Board: raw(lost.board)}
-	e.at(lost, session.Void, len(lost.board), nil)
+	e.at(lost, turn.Void, len(lost.board), nil)
 	return []turnsCase{c, d, e}
 }
 
 // at adds an envelope of each kind about attempt 1, from a sender whose slot is free.
-func (c *turnsCase) at(p played, phase session.Phase, count int, after []protocol.Verified) {
+func (c *turnsCase) at(p played, phase turn.Phase, count int, after []protocol.Verified) {
 	there := append(p.board[:count:count], after...)
-	for _, row := range session.Turns() {
+	for _, row := range turn.Rows() {
 		about := row.Kind.PreAttempt() || row.Kind == protocol.KindStop || row.Kind == protocol.KindClose
 		late := row.Kind == protocol.KindJoin || row.Kind == protocol.KindWelcome || row.Kind == protocol.KindJoined
-		if phase == session.Elsewhere && about || late && p.s.Study.LateUntil == 0 || row.Kind == protocol.KindJoined && (phase == session.Certified || phase == session.HasResult) {
+		if phase == turn.Elsewhere && about || late && p.s.Study.LateUntil == 0 || row.Kind == protocol.KindJoined && (phase == turn.Certified || phase == turn.HasResult) {
 			continue
 		}
 		senders := []protocol.Signer{p.s.Aggregator.Signer}

@@ -12,6 +12,7 @@ import (
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/study/file"
 )
 
 type analyzeCommand struct {
@@ -48,7 +49,7 @@ func (cmd analyzeCommand) Run(ctx context.Context, c *console.Console, g *consol
 	if err != nil {
 		return err
 	}
-	asked, err := s.Further(cmd.Kind, cmd.Options)
+	asked, err := file.Further(s, cmd.Kind, cmd.Options)
 	if err != nil {
 		return fmt.Errorf("study %s (%s): %w", s.Name, s.ID.Short(), err)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/study/file"
 )
 
 type studyNew struct {
@@ -102,14 +103,14 @@ func (cmd studyNew) Run(ctx context.Context, c *console.Console, g *console.Glob
 		for _, o := range open {
 			c.Say("to be filled in: %s", o)
 		}
-		if s, err := study.Parse([]byte(text)); err == nil { // with nothing left to fill in
+		if s, err := file.Parse([]byte(text)); err == nil { // with nothing left to fill in
 			c.Say("%s", analysis.SizeOf(s).Says())
 			if err := analysis.Deliverable(s); err != nil {
 				c.Say("aggregator study create will refuse it: %v", err)
 			}
 		}
-		if slices.ContainsFunc(open, func(o string) bool { return strings.Contains(o, "centre: ") }) {
-			c.Say("%s", study.Describing)
+		if d.Undescribed() {
+			c.Say("%s", file.Describing)
 		}
 		for _, p := range d.Parties {
 			if p.Records == 0 {
@@ -124,8 +125,8 @@ func (cmd studyNew) Run(ctx context.Context, c *console.Console, g *console.Glob
 const placeholder = "/dns4/YOUR-HOST/tcp/7424"
 
 // known gathers what this node, the flags and the column lists say.
-func (cmd studyNew) known(c *console.Console, g *console.Globals) (study.Draft, error) {
-	d := study.Draft{Name: cmd.Name, Partition: study.Partition(cmd.Partition), Epsilon: cmd.Epsilon, Analyses: cmd.Ask}
+func (cmd studyNew) known(c *console.Console, g *console.Globals) (file.Draft, error) {
+	d := file.Draft{Name: cmd.Name, Partition: study.Partition(cmd.Partition), Epsilon: cmd.Epsilon, Analyses: cmd.Ask}
 	st, err := g.OpenReadOnly(store.Aggregator)
 	if err != nil {
 		return d, err
@@ -135,7 +136,7 @@ func (cmd studyNew) known(c *console.Console, g *console.Globals) (study.Draft, 
 	if err != nil {
 		return d, err
 	}
-	d.Aggregator = study.DraftAggregator{ID: id, HPKE: base64.StdEncoding.EncodeToString(st.HPKE().PublicKey().Bytes()), Addrs: cmd.Addr}
+	d.Aggregator = file.DraftAggregator{ID: id, HPKE: base64.StdEncoding.EncodeToString(st.HPKE().PublicKey().Bytes()), Addrs: cmd.Addr}
 	if len(cmd.Addr) == 0 {
 		d.Aggregator.Addrs = []string{placeholder}
 	}
@@ -163,7 +164,7 @@ func (cmd studyNew) known(c *console.Console, g *console.Globals) (study.Draft, 
 		} else {
 			d.Records = l.Records
 		}
-		d.Parties = append(d.Parties, study.DraftParty{Name: l.Name, ID: l.ID, Columns: l.Columns, Records: l.About})
+		d.Parties = append(d.Parties, file.DraftParty{Name: l.Name, ID: l.ID, Columns: l.Columns, Records: l.About})
 	}
 	if err := count(d.Parties, counts); err != nil {
 		return d, fail.Usage.Of(err)
@@ -175,9 +176,9 @@ func (cmd studyNew) known(c *console.Console, g *console.Globals) (study.Draft, 
 }
 
 // count gives parties the numbers of records that were named, in place of those of their lists.
-func count(parties []study.DraftParty, counts map[string]int64) error {
+func count(parties []file.DraftParty, counts map[string]int64) error {
 	for name, n := range counts {
-		known := name == "" || slices.ContainsFunc(parties, func(p study.DraftParty) bool { return p.Name == name })
+		known := name == "" || slices.ContainsFunc(parties, func(p file.DraftParty) bool { return p.Name == name })
 		switch {
 		case !known:
 			return fmt.Errorf("--records: no column list is of %q", name)
@@ -197,7 +198,7 @@ func count(parties []study.DraftParty, counts map[string]int64) error {
 
 // ask asks a person for what flags left out. An answer that fits nothing is asked for again,
 // so that none that was good is lost.
-func (cmd studyNew) ask(ctx context.Context, c *console.Console, d *study.Draft) error {
+func (cmd studyNew) ask(ctx context.Context, c *console.Console, d *file.Draft) error {
 	var given []string // as flags, for who has to begin again
 	ask := func(flag, question string, take func(answer string) error) error {
 		if !c.Interactive() {

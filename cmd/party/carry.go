@@ -15,6 +15,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/wait"
 )
 
 // exportCommand and importCommand carry a study by hand instead of run.
@@ -124,7 +125,7 @@ func (cmd importCommand) next(w io.Writer, c *console.Console, s *study.Study, s
 		return
 	}
 	fmt.Fprintf(w, "read %s; %s is %s\n", cmd.File, s.Name, status.State)
-	if status.WaitFor == session.WaitSteward {
+	if status.WaitFor == wait.Steward {
 		c.Say("Next: party release %s, or first party sketch %s; then party export %s", s.ID.Short(), s.ID.Short(), s.ID.Short())
 		return
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/study/file"
 )
 
 type dataColumns struct {
@@ -125,9 +126,9 @@ const rare = 0.01
 
 // guesses are the guesses of binary columns that rest on few values: counts of what is rare
 // look the same. They are for the data's owner, and in no list.
-func guesses(held dataset.Description, columns []study.DraftColumn) (out []string) {
+func guesses(held dataset.Description, columns []file.DraftColumn) (out []string) {
 	for _, c := range held.Columns {
-		if c.Kind != dataset.KindBinary || !slices.ContainsFunc(columns, func(d study.DraftColumn) bool { return d.Name == c.Name }) || len(c.Common) == 0 {
+		if c.Kind != dataset.KindBinary || !slices.ContainsFunc(columns, func(d file.DraftColumn) bool { return d.Name == c.Name }) || len(c.Common) == 0 {
 			continue
 		}
 		const or = "If it counts something rare, or another party may have more than 0 and 1, write kind: numeric."
@@ -142,7 +143,7 @@ func guesses(held dataset.Description, columns []study.DraftColumn) (out []strin
 }
 
 // listed chooses the columns that a study can use, and names the others with the reason.
-func listed(held dataset.Description, header bool) (columns []study.DraftColumn, left []string, err error) {
+func listed(held dataset.Description, header bool) (columns []file.DraftColumn, left []string, err error) {
 	kinds := map[dataset.Kind]study.ColumnKind{
 		dataset.KindNumeric: study.Numeric, dataset.KindDate: study.Numeric, dataset.KindBinary: study.Binary, dataset.KindCategorical: study.Categorical,
 	}
@@ -163,7 +164,7 @@ func listed(held dataset.Description, header bool) (columns []study.DraftColumn,
 		case !usable:
 			left = append(left, fmt.Sprintf("%q (%s)", c.Name, c.Kind))
 		default:
-			columns = append(columns, study.DraftColumn{Name: c.Name, Kind: kind})
+			columns = append(columns, file.DraftColumn{Name: c.Name, Kind: kind})
 		}
 	}
 	if columns == nil {

@@ -130,7 +130,7 @@ func (cmd dataShow) fields(g *console.Globals, s *study.Study, bounds map[string
 		case f.Kind == study.Binary:
 			bounds[f.Header] = "0 or 1"
 		default:
-			bounds[f.Header] = strings.TrimPrefix(f.Scale.String(), "bounds ")
+			bounds[f.Header] = f.Scale.Short()
 		}
 		out = append(out, f)
 	}

@@ -103,6 +103,9 @@ func TestConstants(t *testing.T) {
 			t.Errorf("String = %q, want %q", s, want)
 		}
 	}
+	if got := bounds.Short() + "; " + centre.Short(); got != "[10, 20]; centre 5, spread 2" {
+		t.Error(got)
+	}
 	if Weight(0.3, 10) != 307 || Weight(1, 14) != 1<<14 || Weight(2, 8) != 256 || Weight(-1, 8) != 0 {
 		t.Error("Weight")
 	}

@@ -257,6 +257,17 @@ func (s Scale) Origin() float64 {
 
 // String describes the scale in the words of a study file.
 func (s Scale) String() string {
+	if s.bare() {
+		return "bounds " + s.Short()
+	}
+	return s.Short()
+}
+
+// bare reports a scale of which there are bounds to say and nothing else.
+func (s Scale) bare() bool { return s.lo < s.hi && s.rate == 0 && s.transform.IsZero() }
+
+// Short is String, but for the word bounds where nothing else is said.
+func (s Scale) Short() string {
 	words := ""
 	switch unit, ok := s.transform.Unit(); {
 	case s.IsZero():
@@ -269,8 +280,11 @@ func (s Scale) String() string {
 		words = fmt.Sprintf("transform asinh, unit %v, ", unit)
 	}
 	first, second := s.Declared()
-	if s.spread > 0 {
+	switch {
+	case s.spread > 0:
 		return words + fmt.Sprintf("centre %v, spread %v", first, second)
+	case s.bare():
+		return fmt.Sprintf("[%v, %v]", first, second)
 	}
 	return words + fmt.Sprintf("bounds [%v, %v]", first, second)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/cosketch/cosketch/node/p2p"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/study/file"
 )
 
 // offer answers the call for study files: those that list the caller, of studies that are
@@ -114,10 +115,10 @@ func FetchStudies(ctx context.Context, o FetchOptions) ([]*study.Study, error) {
 		if len(list) >= 4 {
 			size = int(binary.BigEndian.Uint32(list))
 		}
-		if len(list) < 4 || size > len(list)-4 || size > study.MaxSource {
+		if len(list) < 4 || size > len(list)-4 || size > file.MaxSource {
 			return nil, errors.New("the aggregator's list of studies is damaged")
 		}
-		s, err := study.Parse(list[4 : 4+size])
+		s, err := file.Parse(list[4 : 4+size])
 		if err != nil {
 			return nil, fmt.Errorf("a study file of the aggregator:\n%w", err)
 		}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/dataset"
 	"github.com/cosketch/cosketch/node/stored"
@@ -14,8 +16,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/study/file"
 	"github.com/cosketch/cosketch/seed"
-	"gonum.org/v1/gonum/mat"
 )
 
 // SecretMatrixError refuses to project vectors in a study that keeps R secret.
@@ -53,7 +55,7 @@ func Query(ctx context.Context, o Options, s *study.Study, v Vectors) (out analy
 			err = fmt.Errorf("internal error: %s", what)
 		}
 	}()
-	asked, err := s.Further(string(study.Neighbors), []string{fmt.Sprintf("neighbors=%d", v.Neighbors)})
+	asked, err := file.Further(s, string(study.Neighbors), []string{fmt.Sprintf("neighbors=%d", v.Neighbors)})
 	if err != nil {
 		return out, summary, err
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/study/file"
 )
 
 // fake are views of studies that a test moves on.
@@ -105,7 +106,7 @@ func newFake(t *testing.T) *fake {
 	check(t, err)
 	f := &fake{news: make(chan struct{})}
 	for i := range 3 {
-		s, err := study.Parse(append(source, strings.Repeat("#\n", i)...))
+		s, err := file.Parse(append(source, strings.Repeat("#\n", i)...))
 		check(t, err)
 		one := Study{File: s, Added: protocol.Instant(1000 + i), Status: Status{State: "collecting", WaitFor: "releases", From: []string{s.Parties[1].Name}, Until: s.Deadline}, Messages: 7}
 		for _, p := range s.Parties {
@@ -190,7 +191,7 @@ func TestPagesOfStudies(t *testing.T) {
 		}
 		if n == 0 { // a study that comes meanwhile shifts nothing
 			source := append(f.studies[0].File.Source, "# another\n"...)
-			another, err := study.Parse(source)
+			another, err := file.Parse(source)
 			check(t, err)
 			f.studies = append(f.studies, Study{File: another})
 		}

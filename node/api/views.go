@@ -4,8 +4,8 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/fail"
-	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/wait"
 )
 
 // ErrNotFound reports a study, a result or a message that is not there.
@@ -57,7 +57,7 @@ type Study struct {
 type Status struct {
 	State    string           // of package session, added where it was never served, or damaged
 	Ended    bool             // nothing will change any more
-	WaitFor  session.Wait     // empty when it waits for nothing
+	WaitFor  wait.Code        // empty when it waits for nothing
 	From     []string         // who owes it, by name
 	Until    protocol.Instant // 0: no date ends the wait
 	Failure  string           // why it ended without a result

@@ -1,8 +1,9 @@
 package config
 
 import (
+	"fmt"
+
 	"github.com/multiformats/go-multiaddr"
-	"go.yaml.in/yaml/v4"
 
 	"github.com/cosketch/cosketch/node/p2p"
 	"github.com/cosketch/cosketch/node/sniff"
@@ -48,56 +49,30 @@ func LoadAggregator(path string) (Aggregator, error) {
 	}
 	source, root, err := load("configuration file", sniff.Aggregator, path, usual)
 	if err == nil {
-		root, err = source.environment(aggregatorVariables, root, aggregatorDefaults())
+		root, err = source.environment(aggregatorVariables, root, AggregatorKeys())
 	}
-	a := Aggregator{Path: source.path, Memory: DefaultMemory, Uploads: Uploads{DefaultUploads, DefaultFree}}
+	a := Aggregator{Path: source.path}
 	if err == nil {
-		err = a.parse(source, root)
+		err = read(source, root, aggregatorKeys(), &a)
 	}
 	if err != nil {
 		return Aggregator{}, err
 	}
-	if a.Listen == nil {
-		a.Listen = DefaultListen()
-	}
 	return a, nil
-}
-
-func (a *Aggregator) parse(s source, root *yaml.Node) error {
-	return s.fields(root, fields{
-		"listen": func(n *yaml.Node) error {
-			if err := s.texts(&a.Listen)(n); err != nil {
-				return err
-			}
-			for i, text := range a.Listen {
-				if err := checkListen(text); err != "" {
-					return s.errorf(n.Content[i], "listen address %q: %s", text, err)
-				}
-			}
-			return nil
-		},
-		"limits":   parseLimits(s, &a.Limits),
-		"analysis": func(n *yaml.Node) error { return s.fields(n, fields{"memory_mib": s.mebibytes(&a.Memory)}) },
-		"uploads": func(n *yaml.Node) error {
-			return s.fields(n, fields{"study_mib": s.mebibytes(&a.Uploads.Study), "free_mib": s.mebibytesOrNone(&a.Uploads.Free)})
-		},
-		"http": a.HTTP.parse(s),
-		"log":  a.Log.parse(s),
-	})
 }
 
 // checkListen says what is wrong with a listen address, or "".
 func checkListen(text string) string {
-	const form = "want a multiaddr like /ip4/0.0.0.0/tcp/7424"
+	const form = "listen address %q: want a multiaddr like /ip4/0.0.0.0/tcp/7424"
 	address, err := multiaddr.NewMultiaddr(text)
 	if err != nil {
-		return form
+		return fmt.Sprintf(form, text)
 	}
 	if _, err := address.ValueForProtocol(multiaddr.P_P2P); err == nil {
-		return "the node's own id is not part of it (leave out /p2p/…)"
+		return fmt.Sprintf("listen address %q: the node's own id is not part of it (leave out /p2p/…)", text)
 	}
 	if _, err := address.ValueForProtocol(multiaddr.P_TLS); err == nil {
-		return "HTTPS ends at a proxy in front of this node: listen without /tls, as in /ip4/127.0.0.1/tcp/8080/ws"
+		return fmt.Sprintf("listen address %q: HTTPS ends at a proxy in front of this node: listen without /tls, as in /ip4/127.0.0.1/tcp/8080/ws", text)
 	}
 	return ""
 }

@@ -10,7 +10,9 @@ import (
 
 	"github.com/cosketch/cosketch/node/sniff"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/schema"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/study/file"
 )
 
 // ColumnList is what a party tells the operator who drafts a study: who it is, and which
@@ -21,7 +23,7 @@ type ColumnList struct {
 	ID      protocol.PeerID
 	Records []string // columns that identify a record
 	About   int64    // about how many records; 0 where it is not said
-	Columns []study.DraftColumn
+	Columns []file.DraftColumn
 }
 
 // Text is the list as party data columns writes it. It asks for what only people know: of
@@ -33,17 +35,17 @@ func (l ColumnList) Text() string {
 		records += fmt.Sprintf(", about: %d", l.About)
 		counted = " and the rounded number of records"
 	}
-	comment(&b, fmt.Sprintf("What %s could bring to a study, for aggregator study new --columns. Nothing here was computed from values, except the guess of each column's kind%s: correct a wrong guess. Read all of it before you send it.", printable(l.Name), counted))
-	comment(&b, "Add what is missing, from what is public already: a code book, a norm, the literature, experience. Never compute it from the data: no noise protects what stands here. You may say where a number is from: source: census 2021.")
+	b.WriteString(schema.Comment(fmt.Sprintf("What %s could bring to a study, for aggregator study new --columns. Nothing here was computed from values, except the guess of each column's kind%s: correct a wrong guess. Read all of it before you send it.", printable(l.Name), counted)))
+	b.WriteString(schema.Comment("Add what is missing, from what is public already: a code book, a norm, the literature, experience. Never compute it from the data: no noise protects what stands here. You may say where a number is from: source: census 2021."))
 	b.WriteString("#\n# Numbers, best first:\n#   centre: 50, spread: 20                    # or as centre: TYPICAL, spread: DEVIATION\n")
 	b.WriteString("#   transform: log, centre: 2000, spread: 3   # amounts of which a few are very large: two thirds lie\n")
 	b.WriteString("#                                             # between 2000/3 and 2000*3; none is 0 or less\n")
 	b.WriteString("#   transform: asinh, unit: 100, centre: 2000, spread: 3   # the same where 0 and less occur; the\n")
 	b.WriteString("#                                             # unit is an amount that is small among the others\n")
 	b.WriteString("#   bounds: [LOW, HIGH]                       # second best\n")
-	comment(&b, study.Describing)
+	b.WriteString(schema.Comment(file.Describing))
 	b.WriteString("#\n")
-	comment(&b, "Binary columns hold only 0 and 1, at every party. A column that may hold more at another party, such as a count, is numeric.")
+	b.WriteString(schema.Comment("Binary columns hold only 0 and 1, at every party. A column that may hold more at another party, such as a count, is numeric."))
 	fmt.Fprintf(&b, "cosketch: %s\nparty: {name: %s, id: %s}\nrecords: {%s}\ncolumns:\n", columnsVersion, scalar(l.Name), l.ID, records)
 	for _, c := range l.Columns {
 		line := fmt.Sprintf("  - {name: %s, kind: %s}", scalar(c.Name), c.Kind)
@@ -56,20 +58,6 @@ func (l ColumnList) Text() string {
 		b.WriteString(line + "\n")
 	}
 	return b.String()
-}
-
-// comment writes text in lines of a comment.
-func comment(b *strings.Builder, text string) {
-	const width = 96
-	line := "#"
-	for _, word := range strings.Fields(text) {
-		if len(line)+1+len(word) > width && line != "#" {
-			b.WriteString(line + "\n")
-			line = "#"
-		}
-		line += " " + word
-	}
-	b.WriteString(line + "\n")
 }
 
 // printable leaves out what would end a comment's line.
@@ -88,48 +76,64 @@ const columnsVersion = "columns/1"
 // LoadColumns reads a column list, as party data columns writes it.
 func LoadColumns(path string) (ColumnList, error) {
 	source, root, err := load("column list", sniff.Columns, path, "")
-	l := ColumnList{Path: source.path}
+	l := columnList{ColumnList: ColumnList{Path: source.path}}
 	if err == nil {
 		err = l.parse(source, root)
 	}
 	if err != nil {
 		return ColumnList{}, err
 	}
-	return l, nil
+	return l.ColumnList, nil
 }
 
-func (l *ColumnList) parse(s source, root *yaml.Node) error {
-	version := ""
-	err := s.fields(root, fields{
-		"cosketch": s.text(&version),
-		"party": func(n *yaml.Node) error {
-			return s.fields(n, fields{"name": s.text(&l.Name), "id": func(n *yaml.Node) (err error) {
-				if l.ID, err = protocol.ParsePeerID(n.Value); err != nil {
-					return s.errorf(n, "%v", err)
-				}
-				return nil
-			}})
-		},
-		"records": func(n *yaml.Node) error {
-			about := 0
-			err := s.fields(n, fields{"id": s.texts(&l.Records), "about": s.count(&about)})
-			l.About = int64(about)
-			return err
-		},
-		"columns": func(n *yaml.Node) error {
-			if n.Kind != yaml.SequenceNode {
-				return s.errorf(n, "want a list of columns")
-			}
-			for _, entry := range n.Content {
-				c, err := s.draftColumn(entry)
-				if err != nil {
-					return err
-				}
-				l.Columns = append(l.Columns, c)
-			}
-			return nil
-		},
+// columnListKeys are those of a column list.
+func columnListKeys() schema.Keys[columnList] {
+	return schema.Keys[columnList]{
+		{Name: "cosketch", Form: schema.Text(func(l *columnList) *string { return &l.version }, nil)},
+		{Name: "party", Form: schema.Table(schema.Itself[columnList], schema.Keys[columnList]{
+			{Name: "name", Form: schema.Text(func(l *columnList) *string { return &l.Name }, nil)},
+			{Name: "id", Form: schema.Parsed(func(l *columnList) *protocol.PeerID { return &l.ID }, "peer id", protocol.ParsePeerID, protocol.PeerID.String)},
+		})},
+		{Name: "records", Form: schema.Table(schema.Itself[columnList], schema.Keys[columnList]{
+			{Name: "id", Form: schema.List(func(l *columnList) *[]string { return &l.Records }, text(), 1, most)},
+			{Name: "about", Form: schema.AtLeast(func(l *columnList) *int64 { return &l.About }, 1)},
+		})},
+		{Name: "columns", Form: schema.List(func(l *columnList) *[]file.DraftColumn { return &l.Columns }, draftColumn(), 0, most)},
+	}
+}
+
+// draftColumn is one column. Its terms are kept as they are written: the study file's own
+// parser judges them.
+func draftColumn() schema.Form[file.DraftColumn] {
+	type column = file.DraftColumn
+	keys := schema.Keys[column]{
+		{Name: "name", Form: schema.Text(func(c *column) *string { return &c.Name }, nil)},
+		{Name: "kind", Form: schema.Text(func(c *column) *study.ColumnKind { return &c.Kind }, nil)},
+	}
+	for _, term := range []string{"transform", "unit", "bounds", "centre", "spread", "values"} {
+		keys = append(keys, schema.Key[column]{Name: term, Form: schema.Custom("as in a study file", func(_ *schema.Reader, at schema.Item, c *column) {
+			c.Terms = append(c.Terms, file.DraftTerm{Key: term, Value: spelled(at.Node)})
+		})})
+	}
+	keys = append(keys,
+		schema.Key[column]{Name: "source", Form: schema.Text(func(c *column) *string { return &c.Source }, nil)},
+		schema.Key[column]{Name: "role", Form: schema.Text(func(c *column) *string { return &c.Role }, nil)})
+	return schema.Entry(keys).Then(func(r *schema.Reader, at schema.Item, c *column) {
+		if c.Name == "" || c.Kind == "" {
+			r.Fail(at.Path, "a column needs a name and a kind")
+		}
 	})
+}
+
+// columnList is a list with the version that it says it is of.
+type columnList struct {
+	ColumnList
+	version string
+}
+
+func (l *columnList) parse(s source, root *yaml.Node) error {
+	err := read(s, root, columnListKeys(), l)
+	version := l.version
 	switch {
 	case version != "" && version != columnsVersion:
 		return fmt.Errorf("reading %s %s: it is of kind %.40q, and a column list says cosketch: %s (is it what party data columns wrote?)", s.what, s.path, version, columnsVersion)
@@ -145,38 +149,24 @@ func (l *ColumnList) parse(s source, root *yaml.Node) error {
 
 // ParseColumn reads one column as a column list has it, like {name: age, kind: numeric,
 // centre: 47, spread: 21}.
-func ParseColumn(text string) (study.DraftColumn, error) {
+func ParseColumn(text string) (file.DraftColumn, error) {
 	s := source{what: "column", path: fmt.Sprintf("%.80q", text)}
 	root, err := s.document([]byte(text))
 	switch {
 	case err != nil:
-		return study.DraftColumn{}, err
+		return file.DraftColumn{}, err
 	case root == nil || root.Kind != yaml.MappingNode:
-		return study.DraftColumn{}, fmt.Errorf("reading column %.80q: want {name: …, kind: …, centre: …, spread: …}, as a column list has it", text)
+		return file.DraftColumn{}, fmt.Errorf("reading column %.80q: want {name: …, kind: …, centre: …, spread: …}, as a column list has it", text)
 	}
-	return s.draftColumn(root)
-}
-
-// draftColumn reads one column. Its terms are kept as they are written: the study file's own
-// parser judges them.
-func (s source) draftColumn(n *yaml.Node) (c study.DraftColumn, err error) {
-	term := func(key string) parser {
-		return func(n *yaml.Node) error {
-			c.Terms = append(c.Terms, study.DraftTerm{Key: key, Value: spelled(n)})
-			return nil
-		}
+	var c file.DraftColumn
+	r := &schema.Reader{Loose: true}
+	if r.Survey(root, "") {
+		draftColumn().Read(r, schema.Item{Node: root}, &c)
 	}
-	kind := ""
-	err = s.fields(n, fields{
-		"name": s.text(&c.Name), "kind": s.text(&kind),
-		"transform": term("transform"), "unit": term("unit"), "bounds": term("bounds"), "centre": term("centre"), "spread": term("spread"), "values": term("values"),
-		"source": s.text(&c.Source), "role": s.text(&c.Role),
-	})
-	c.Kind = study.ColumnKind(kind)
-	if err == nil && (c.Name == "" || kind == "") {
-		err = s.errorf(n, "a column needs a name and a kind")
+	if r.Failure() != nil {
+		return file.DraftColumn{}, s.error(r.Errs[0])
 	}
-	return c, err
+	return c, nil
 }
 
 // spelled writes a term on one line, as it was written: what was quoted stays so.

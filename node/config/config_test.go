@@ -105,51 +105,51 @@ func TestPartyErrors(t *testing.T) {
 	home(t)
 	study := "\nstudies:\n  " + testID + ":\n    "
 	for name, c := range map[string]struct{ text, want string }{
-		"unknown key":       {"datasets:\n  a:\n    sorce: x.csv", `:3: unknown key "sorce" (did you mean "source"?); known are apart_from, caps, csv, id, source, sql`},
-		"unknown top key":   {"xyzzy: 1", `:1: unknown key "xyzzy"; known are approval, datasets, log, metrics, network, studies`},
-		"secret":            {"\npassword: hunter2", `:2: unknown key "password"; known are approval, datasets, log, metrics, network, studies`},
-		"repeated key":      {"datasets:\n  a: {source: x}\n  a: {source: y}", `:3: key "a" is already on line 2`},
-		"no source":         {"datasets:\n  a: {}", `:2: dataset "a" has no source (add: source: PATH.csv)`},
-		"database":          {"datasets:\n  a: {source: 'postgres://h/db'}", `:2: source "postgres://h/db" of dataset "a": only paths of files can be read (a database is named under sql)`},
-		"password":          {"datasets:\n  a: {source: 'postgres://me:hunter2@h/db'}", `:2: source "postgres://…@h/db" of dataset "a": only paths of files can be read (a database is named under sql)`},
-		"empty list":        {"datasets:\n  a: {source: []}", `:2: want a list with at least one entry, like [a, b]`},
-		"two sources":       {"datasets:\n  a: {source: x, sql: {driver: sqlite, database: y, query: SELECT 1}}", `:2: dataset "a" has both source and sql: it can have one`},
-		"csv of a database": {"datasets:\n  a: {csv: {decimal: comma}, sql: {driver: sqlite, database: y, query: SELECT 1}}", `:2: dataset "a" has csv, which is about files, beside sql`},
-		"delimiter":         {"datasets:\n  a: {source: x, csv: {delimiter: ';'}}", `:2: want one of comma, semicolon, tab, bar, not ";"`},
-		"encoding":          {"datasets:\n  a: {source: x, csv: {encoding: latin1}}", `:2: want one of utf-8, windows-1252, not "latin1"`},
-		"csv key":           {"datasets:\n  a: {source: x, csv: {separator: comma}}", `:2: unknown key "separator"; known are date, decimal, delimiter, encoding`},
-		"driver":            {"datasets:\n  a: {sql: {driver: mysql}}", `:2: want one of sqlite, postgres, not "mysql"`},
-		"no driver":         {"datasets:\n  a: {sql: {query: SELECT 1}}", `:2: sql needs a driver (add: driver: sqlite, or postgres)`},
-		"no query":          {"datasets:\n  a: {sql: {driver: sqlite, database: y}}", `:2: sql needs a query (add: query: SELECT …)`},
-		"sqlite dsn":        {"datasets:\n  a: {sql: {driver: sqlite, dsn_env: Y, query: SELECT 1}}", `:2: driver sqlite wants database: PATH, and neither dsn_env nor dsn_file`},
-		"postgres, no dsn":  {"datasets:\n  a: {sql: {driver: postgres, query: SELECT 1}}", `:2: driver postgres wants dsn_env: NAME or dsn_file: PATH, one of the two: the data source name itself is a secret and not for this file`},
-		"postgres, two":     {"datasets:\n  a: {sql: {driver: postgres, dsn_env: A, dsn_file: b, query: SELECT 1}}", `:2: driver postgres wants dsn_env: NAME or dsn_file: PATH, one of the two: the data source name itself is a secret and not for this file`},
-		"dsn in the file":   {"datasets:\n  a: {sql: {driver: postgres, dsn: 'password=hunter2', query: SELECT 1}}", `:2: unknown key "dsn"; known are database, driver, dsn_env, dsn_file, query`},
-		"id not a list":     {"datasets:\n  a: {source: x, id: patient}", `:2: want a list with at least one entry, like [a, b]`},
-		"id empty":          {"datasets:\n  a: {source: x, id: []}", `:2: want a list with at least one entry, like [a, b]`},
-		"cap without ε":     {"datasets:\n  a: {source: x, caps: {record: {delta: 0.1}}}", `:2: a cap needs an epsilon above 0 (to allow nothing, leave all caps out)`},
-		"negative ε":        {"datasets:\n  a: {source: x, caps: {record: {epsilon: -1}}}", `:2: a cap needs an epsilon above 0 (to allow nothing, leave all caps out)`},
-		"infinite ε":        {"datasets:\n  a: {source: x, caps: {record: {epsilon: .inf}}}", `:2: want a number like 0.5 or 1e-6, not ".inf"`},
-		"huge ε":            {"datasets:\n  a: {source: x, caps: {record: {epsilon: 1e999}}}", `:2: number "1e999" is out of range`},
-		"quoted ε":          {"datasets:\n  a: {source: x, caps: {record: {epsilon: '1'}}}", `:2: want a number like 0.5 or 1e-6, not "1"`},
-		"octal ε":           {"datasets:\n  a: {source: x, caps: {record: {epsilon: 010}}}", `:2: want a number like 0.5 or 1e-6, not "010"`},
-		"δ of 1":            {"datasets:\n  a: {source: x, caps: {record: {epsilon: 1, delta: 1}}}", `:2: delta 1: must be at least 0 and below 1`},
-		"short study id":    {"studies: {abc: {dataset: a}}", `:1: parsing study id "abc": want 64 hexadecimal digits`},
-		"no dataset":        {study + "columns: {}", `:3: study 01234567 has no dataset (add: dataset: NAME)`},
-		"unknown dataset":   {"datasets: {patients: {source: x}}" + study + "dataset: patient", `:3: study 01234567 names dataset "patient", which is not under datasets (did you mean "patients"?)`},
-		"study twice":       {"datasets: {a: {source: x}}" + study + "dataset: a\n  " + strings.ToUpper(testID) + ":\n    dataset: a", `:5: study 01234567 is listed twice`},
-		"release word":      {study + "release: later", `:4: want one of auto, ask, not "later"`},
-		"boolean word":      {study + "accept_reconstruction: yes", `:4: want one of false, true, not "yes"`},
-		"welcome a word":    {study + "welcome: everybody", `:4: welcome is auto, ask, or a list of the parties that are welcome late, not "everybody"`},
-		"column to nothing": {study + "columns: {age: }", `:4: want a text`},
-		"anchor":            {"datasets:\n  a: &x {source: x}\n  b: *x", `:2: anchors and aliases are not allowed: write the value out`},
-		"merge key":         {"datasets:\n  <<: {a: {source: x}}", `:2: merge keys are not allowed: write the fields out`},
-		"tag":               {"log: !!map {}", `:1: tag "!!map" is not allowed`},
-		"second document":   {"log:\n---\nlog:\n", `:2: a second document begins: write all into one`},
-		"not a mapping":     {"- a", `:1: want a mapping (key: value)`},
-		"syntax":            {"a: [1, 2\nb: 3\n", `:2: did not find expected ',' or ']'`},
-		"tab":               {"log:\n\tlevel: info\n", `:2: found character that cannot start any token`},
-		"level":             {"log: {level: loud}", `:1: want one of debug, info, warn, error, not "loud"`},
+		"unknown key":       {"datasets:\n  a:\n    sorce: x.csv", `:3: datasets.a.sorce: unknown key (did you mean "source"?)`},
+		"unknown top key":   {"xyzzy: 1", `:1: xyzzy: unknown key (keys here: datasets, studies, approval, network, metrics, log; if a newer program wrote the file, update this one)`},
+		"secret":            {"\npassword: hunter2", `:2: password: unknown key (keys here: datasets, studies, approval, network, metrics, log; if a newer program wrote the file, update this one)`},
+		"repeated key":      {"datasets:\n  a: {source: x}\n  a: {source: y}", `:3: datasets: key "a" appears twice (first on line 2)`},
+		"no source":         {"datasets:\n  a: {}", `:2: datasets.a: dataset "a" has no source (add: source: PATH.csv)`},
+		"database":          {"datasets:\n  a: {source: 'postgres://h/db'}", `:2: datasets.a: source "postgres://h/db" of dataset "a": only paths of files can be read (a database is named under sql)`},
+		"password":          {"datasets:\n  a: {source: 'postgres://me:hunter2@h/db'}", `:2: datasets.a: source "postgres://…@h/db" of dataset "a": only paths of files can be read (a database is named under sql)`},
+		"empty list":        {"datasets:\n  a: {source: []}", `:2: datasets.a.source: has 0 entries, at least 1`},
+		"two sources":       {"datasets:\n  a: {source: x, sql: {driver: sqlite, database: y, query: SELECT 1}}", `:2: datasets.a: dataset "a" has both source and sql: it can have one`},
+		"csv of a database": {"datasets:\n  a: {csv: {decimal: comma}, sql: {driver: sqlite, database: y, query: SELECT 1}}", `:2: datasets.a: dataset "a" has csv, which is about files, beside sql`},
+		"delimiter":         {"datasets:\n  a: {source: x, csv: {delimiter: ';'}}", `:2: datasets.a.csv.delimiter: unknown delimiter ";" (one of: comma, semicolon, tab, bar)`},
+		"encoding":          {"datasets:\n  a: {source: x, csv: {encoding: latin1}}", `:2: datasets.a.csv.encoding: unknown encoding "latin1" (one of: utf-8, windows-1252)`},
+		"csv key":           {"datasets:\n  a: {source: x, csv: {separator: comma}}", `:2: datasets.a.csv.separator: unknown key (keys here: delimiter, decimal, encoding, date; if a newer program wrote the file, update this one)`},
+		"driver":            {"datasets:\n  a: {sql: {driver: mysql}}", `:2: datasets.a.sql.driver: unknown driver "mysql" (one of: sqlite, postgres)`},
+		"no driver":         {"datasets:\n  a: {sql: {query: SELECT 1}}", `:2: datasets.a.sql: sql needs a driver (add: driver: sqlite, or postgres)`},
+		"no query":          {"datasets:\n  a: {sql: {driver: sqlite, database: y}}", `:2: datasets.a.sql: sql needs a query (add: query: SELECT …)`},
+		"sqlite dsn":        {"datasets:\n  a: {sql: {driver: sqlite, dsn_env: Y, query: SELECT 1}}", `:2: datasets.a.sql: driver sqlite wants database: PATH, and neither dsn_env nor dsn_file`},
+		"postgres, no dsn":  {"datasets:\n  a: {sql: {driver: postgres, query: SELECT 1}}", `:2: datasets.a.sql: driver postgres wants dsn_env: NAME or dsn_file: PATH, one of the two: the data source name itself is a secret and not for this file`},
+		"postgres, two":     {"datasets:\n  a: {sql: {driver: postgres, dsn_env: A, dsn_file: b, query: SELECT 1}}", `:2: datasets.a.sql: driver postgres wants dsn_env: NAME or dsn_file: PATH, one of the two: the data source name itself is a secret and not for this file`},
+		"dsn in the file":   {"datasets:\n  a: {sql: {driver: postgres, dsn: 'password=hunter2', query: SELECT 1}}", `:2: datasets.a.sql.dsn: unknown key (keys here: driver, database, dsn_env, dsn_file, query; if a newer program wrote the file, update this one)`},
+		"id not a list":     {"datasets:\n  a: {source: x, id: patient}", `:2: datasets.a.id: want a list, have the bare word "patient" (write [a, b] or one - per line)`},
+		"id empty":          {"datasets:\n  a: {source: x, id: []}", `:2: datasets.a.id: has 0 entries, at least 1`},
+		"cap without ε":     {"datasets:\n  a: {source: x, caps: {record: {delta: 0.1}}}", `:2: datasets.a.caps.record: a cap needs an epsilon above 0 (to allow nothing, leave all caps out)`},
+		"negative ε":        {"datasets:\n  a: {source: x, caps: {record: {epsilon: -1}}}", `:2: datasets.a.caps.record: a cap needs an epsilon above 0 (to allow nothing, leave all caps out)`},
+		"infinite ε":        {"datasets:\n  a: {source: x, caps: {record: {epsilon: .inf}}}", `:2: datasets.a.caps.record.epsilon: want a number, have the bare word ".inf" (write it like 12, -0.5 or 1e-6, without quotes)`},
+		"huge ε":            {"datasets:\n  a: {source: x, caps: {record: {epsilon: 1e999}}}", `:2: datasets.a.caps.record.epsilon: number 1e999 is out of range`},
+		"quoted ε":          {"datasets:\n  a: {source: x, caps: {record: {epsilon: '1'}}}", `:2: datasets.a.caps.record.epsilon: want a number, have the text "1" (write it like 12, -0.5 or 1e-6, without quotes)`},
+		"octal ε":           {"datasets:\n  a: {source: x, caps: {record: {epsilon: 010}}}", `:2: datasets.a.caps.record.epsilon: want a number, have the bare word "010" (write it like 12, -0.5 or 1e-6, without quotes)`},
+		"δ of 1":            {"datasets:\n  a: {source: x, caps: {record: {epsilon: 1, delta: 1}}}", `:2: datasets.a.caps.record: delta 1: must be at least 0 and below 1`},
+		"short study id":    {"studies: {abc: {dataset: a}}", `:1: studies.abc: parsing study id "abc": want 64 hexadecimal digits`},
+		"no dataset":        {study + "columns: {}", `:3: studies.0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef: study 01234567 has no dataset (add: dataset: NAME)`},
+		"unknown dataset":   {"datasets: {patients: {source: x}}" + study + "dataset: patient", `:3: studies.0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef: study 01234567 names dataset "patient", which is not under datasets (did you mean "patients"?)`},
+		"study twice":       {"datasets: {a: {source: x}}" + study + "dataset: a\n  " + strings.ToUpper(testID) + ":\n    dataset: a", `:5: studies.0123456789ABCDEF0123456789ABCDEF0123456789ABCDEF0123456789ABCDEF: study 01234567 is listed twice`},
+		"release word":      {study + "release: later", `:4: studies.0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef.release: unknown way to release "later" (one of: auto, ask)`},
+		"boolean word":      {study + "accept_reconstruction: yes", `:4: studies.0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef.accept_reconstruction: want true or false, have the bare word "yes"`},
+		"welcome a word":    {study + "welcome: everybody", `:4: studies.0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef.welcome: want auto, ask, or a list of the parties that are welcome late, not "everybody"`},
+		"column to nothing": {study + "columns: {age: }", `:4: studies.0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef.columns.age: want a text, have nothing`},
+		"anchor":            {"datasets:\n  a: &x {source: x}\n  b: *x", `:2: datasets.a: anchor &x: anchors are not used (remove it)`},
+		"merge key":         {"datasets:\n  <<: {a: {source: x}}", `:2: datasets: merge key <<: merge keys are not used (write the keys out)`},
+		"tag":               {"log: !!map {}", `:1: log: tag !!map: tags are not used (remove it; quotes make a text of any word)`},
+		"second document":   {"log:\n---\nlog:\n", `:2: a second document begins here (write all into one)`},
+		"not a mapping":     {"- a", `:1: want keys and values, have a list (keys here: datasets, studies, approval, network, metrics, log)`},
+		"syntax":            {"a: [1, 2\nb: 3\n", `:2: not YAML: did not find expected ',' or ']' while parsing a flow sequence`},
+		"tab":               {"log:\n\tlevel: info\n", `:2: not YAML: found character that cannot start any token while scanning for the next token`},
+		"level":             {"log: {level: loud}", `:1: log.level: unknown level "loud" (one of: debug, info, warn, error)`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := write(t, c.text)
@@ -239,10 +239,10 @@ func TestAggregator(t *testing.T) {
 		t.Errorf("%+v, %v", a, err)
 	}
 	for text, want := range map[string]string{
-		"listen: [0.0.0.0:7424]": `:1: listen address "0.0.0.0:7424": want a multiaddr like /ip4/0.0.0.0/tcp/7424`,
+		"listen: [0.0.0.0:7424]": `:1: listen[0]: listen address "0.0.0.0:7424": want a multiaddr like /ip4/0.0.0.0/tcp/7424`,
 		"listen: [/ip4/0.0.0.0/tcp/1/p2p/12D3KooWPZ7yEZaBZ5cEhQYjbEqNsmjRjiJzpzjtnEnuh9sQJpNg]": `leave out /p2p/`,
 		"datasets: {}": `it is a party's site file, which party --config names`,
-		"data: {}":     `:1: unknown key "data"; known are analysis, http, limits, listen, log`,
+		"data: {}":     `:1: data: unknown key (keys here: listen, limits, analysis, uploads, http, log; `,
 	} {
 		if _, err := LoadAggregator(write(t, text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
@@ -267,6 +267,9 @@ func uncomment(template string) string {
 
 func TestTemplates(t *testing.T) {
 	home(t)
+	if !strings.Contains(PartyTemplate(), "level: info                   # debug, info, warn, error\n") {
+		t.Error("the drafted site file does not say which levels there are")
+	}
 	p, err := LoadParty(write(t, PartyTemplate()))
 	if err != nil || len(p.Datasets)+len(p.Studies) != 0 {
 		t.Errorf("party template: %+v, %v", p, err)
@@ -353,12 +356,7 @@ func FuzzParty(f *testing.F) {
 	f.Add("datasets: [")
 	f.Add("{? [a]: b}")
 	f.Fuzz(func(t *testing.T, text string) {
-		p := Party{Datasets: make(map[string]Dataset), Studies: make(map[protocol.StudyID]StudySite)}
-		file := source{what: "site file", path: "/etc/site.yaml"}
-		root, err := file.document([]byte(text))
-		if err == nil {
-			err = p.parse(file, root)
-		}
+		p, _, err := partyOf("/etc/site.yaml", text)
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), "reading site file /etc/site.yaml") {
 				t.Errorf("an error without its file: %v", err)

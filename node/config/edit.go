@@ -201,10 +201,10 @@ var errEdit = errors.New("the site file is written in a way that cannot be edite
 // partyOf parses a site file's text.
 func partyOf(path, text string) (Party, *yaml.Node, error) {
 	s := source{what: "site file", path: path}
-	p := Party{Path: path, Datasets: make(map[string]Dataset), Studies: make(map[protocol.StudyID]StudySite)}
+	p := emptyParty(path)
 	root, err := s.document([]byte(text))
 	if err == nil {
-		err = p.parse(s, root)
+		err = read(s, root, partyKeys(), &p)
 	}
 	return p, root, err
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/cosketch/cosketch/node/dataset"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/study/file"
 )
 
 func visits() Dataset {
@@ -219,7 +220,7 @@ func TestColumnListReadsAsWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list := ColumnList{Name: "North\n# \u2028", ID: id, Records: []string{"patient", "visit, day"}, About: 5000, Columns: []study.DraftColumn{
+	list := ColumnList{Name: "North\n# \u2028", ID: id, Records: []string{"patient", "visit, day"}, About: 5000, Columns: []file.DraftColumn{
 		{Name: "größe in \"cm\": #1", Kind: study.Numeric}, {Name: "null", Kind: study.Categorical}, {Name: "- x}", Kind: study.Binary},
 	}}
 	list.Path = write(t, list.Text())

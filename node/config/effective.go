@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/cosketch/cosketch/node/sniff"
+	"github.com/cosketch/cosketch/protocol/schema"
 )
 
 // Setting is one value that a node runs with, and where it comes from.
@@ -31,7 +33,7 @@ func PartySettings(path string) ([]Setting, error) {
 	if err != nil {
 		return nil, err
 	}
-	return settings("site file", sniff.Party, path, usual, partyVariables, partyDefaults())
+	return settings("site file", sniff.Party, path, usual, partyVariables, PartyKeys())
 }
 
 // AggregatorSettings is PartySettings for an aggregator's configuration file.
@@ -43,70 +45,29 @@ func AggregatorSettings(path string) ([]Setting, error) {
 	if err != nil {
 		return nil, err
 	}
-	return settings("configuration file", sniff.Aggregator, path, usual, aggregatorVariables, aggregatorDefaults())
+	return settings("configuration file", sniff.Aggregator, path, usual, aggregatorVariables, AggregatorKeys())
 }
 
 // MisspeltForParty says of environment variables that look like a party's settings, and are
 // none, that they change nothing.
-func MisspeltForParty() []string { return misspelt(partyVariables, partyDefaults()) }
+func MisspeltForParty() []string { return misspelt(partyVariables, PartyKeys()) }
 
 // MisspeltForAggregator is MisspeltForParty for an aggregator.
-func MisspeltForAggregator() []string { return misspelt(aggregatorVariables, aggregatorDefaults()) }
+func MisspeltForAggregator() []string { return misspelt(aggregatorVariables, AggregatorKeys()) }
 
-// setting is a key and its default.
-type setting struct {
-	key, value string
-	list       bool
-}
-
-func logDefaults() []setting {
-	return []setting{{key: "log.level", value: "info"}, {key: "log.format", value: "text on a terminal, else json"}}
-}
-
-// partyDefaults are of the keys that are not below a dataset or a study.
-func partyDefaults() []setting {
-	return append([]setting{
-		{key: "approval.second", value: "nobody", list: true},
-		{key: "network.roots", value: "the system's"},
-		{key: "metrics", value: "off"},
-	}, logDefaults()...)
-}
-
-// aggregatorDefaults are of all keys, as the template shows them.
-func aggregatorDefaults() []setting {
-	return append([]setting{
-		{key: "listen", value: "[" + strings.Join(DefaultListen(), ", ") + "]", list: true},
-		{key: "limits.connections", value: "1024"},
-		{key: "limits.connections_per_address", value: "256"},
-		{key: "limits.calls_per_party", value: "32"},
-		{key: "limits.memory_mib", value: "512"},
-		{key: "analysis.memory_mib", value: fmt.Sprint(DefaultMemory >> 20)},
-		{key: "uploads.study_mib", value: fmt.Sprint(DefaultUploads >> 20)},
-		{key: "uploads.free_mib", value: fmt.Sprint(DefaultFree >> 20)},
-		{key: "http.listen", value: "off"},
-		{key: "http.tokens", value: "always"},
-		{key: "http.hosts", value: "none", list: true},
-		{key: "http.behind_proxy", value: "false"},
-		{key: "http.tls.cert", value: "none"},
-		{key: "http.tls.key", value: "none"},
-		{key: "http.connections", value: "256"},
-		{key: "http.streams", value: "64"},
-	}, logDefaults()...)
-}
-
-func settings(what string, kind sniff.Kind, path, fallback, program string, defaults []setting) ([]Setting, error) {
+func settings(what string, kind sniff.Kind, path, fallback, program string, keys []schema.Row) ([]Setting, error) {
 	file, root, err := load(what, kind, path, fallback)
 	if err == nil {
-		root, err = file.environment(program, root, defaults)
+		root, err = file.environment(program, root, keys)
 	}
 	if err != nil {
 		return nil, err
 	}
 	out := file.leaves(nil, "", root)
-	for _, d := range defaults {
-		set := func(s Setting) bool { return s.Key == d.key }
+	for _, leaf := range schema.Leaves(keys) {
+		set := func(s Setting) bool { return s.Key == leaf.Name }
 		if !slices.ContainsFunc(out, set) {
-			out = append(out, Setting{Key: d.key, Value: d.value, Origin: FromDefault})
+			out = append(out, Setting{Key: leaf.Name, Value: cmp.Or(leaf.Unset, leaf.Default), Origin: FromDefault})
 		}
 	}
 	return out, nil
@@ -119,7 +80,7 @@ func (s source) leaves(to []Setting, prefix string, n *yaml.Node) []Setting {
 	}
 	if n.Kind != yaml.MappingNode {
 		origin := fmt.Sprintf("%s:%d", s.path, n.Line)
-		if name, ok := s.variables[n]; ok {
+		if name := s.variables[prefix]; name != "" {
 			origin = "environment " + name
 		}
 		return append(to, Setting{Key: prefix, Value: flow(n), Origin: origin})

@@ -8,7 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"github.com/cosketch/cosketch/node/spelling"
+	"github.com/cosketch/cosketch/protocol/schema"
 )
 
 // Every key that stands once in a file, so none below a dataset or a study, has an
@@ -29,31 +29,28 @@ func variable(program, key string) string {
 
 // environment puts what the environment says into the file's mappings, and remembers of
 // which variable each value is.
-func (s *source) environment(program string, root *yaml.Node, known []setting) (*yaml.Node, error) {
-	s.variables = make(map[*yaml.Node]string)
-	for _, one := range known {
-		name := variable(program, one.key)
+func (s *source) environment(program string, root *yaml.Node, known []schema.Row) (*yaml.Node, error) {
+	s.variables = make(map[string]string)
+	for _, one := range schema.Leaves(known) {
+		name := variable(program, one.Name)
 		text := os.Getenv(name)
 		if text == "" {
 			continue
 		}
 		value := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text}
-		if one.list {
-			value = &yaml.Node{Kind: yaml.SequenceNode}
+		if one.List {
+			value = &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
 			for entry := range strings.SplitSeq(text, ",") {
 				value.Content = append(value.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: strings.TrimSpace(entry)})
 			}
 		}
 		if root == nil || root.Kind == yaml.ScalarNode && root.Tag == "!!null" {
-			root = &yaml.Node{Kind: yaml.MappingNode}
+			root = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
 		}
-		there := put(root, strings.Split(one.key, "."), value)
-		if there == nil {
+		if put(root, strings.Split(one.Name, "."), value) == nil {
 			return nil, fmt.Errorf("reading environment variable %s: what stands around its key in %s is no mapping", name, s.path)
 		}
-		for _, n := range append(there.Content, there) {
-			s.variables[n] = name
-		}
+		s.variables[one.Name] = name
 	}
 	return root, nil
 }
@@ -66,7 +63,7 @@ func put(n *yaml.Node, path []string, value *yaml.Node) *yaml.Node {
 	}
 	key, there := child(n, path[0])
 	if key == nil {
-		there = &yaml.Node{Kind: yaml.MappingNode}
+		there = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
 		n.Content = append(n.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: path[0]}, there)
 	}
 	if len(path) == 1 {
@@ -74,17 +71,17 @@ func put(n *yaml.Node, path []string, value *yaml.Node) *yaml.Node {
 		return there
 	}
 	if there.Kind == yaml.ScalarNode && there.Tag == "!!null" {
-		*there = yaml.Node{Kind: yaml.MappingNode}
+		*there = yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
 	}
 	return put(there, path[1:], value)
 }
 
 // misspelt says of environment variables that look like one of a setting, and are none, that
 // they change nothing.
-func misspelt(program string, known []setting) (out []string) {
+func misspelt(program string, known []schema.Row) (out []string) {
 	var names []string
-	for _, one := range known {
-		names = append(names, strings.TrimPrefix(variable(program, one.key), program+"_"))
+	for _, one := range schema.Leaves(known) {
+		names = append(names, strings.TrimPrefix(variable(program, one.Name), program+"_"))
 	}
 	for _, pair := range os.Environ() {
 		variable, _, _ := strings.Cut(pair, "=")
@@ -92,7 +89,7 @@ func misspelt(program string, known []setting) (out []string) {
 		if !ours || slices.Contains(names, name) {
 			continue
 		}
-		if meant := spelling.Closest(name, names); meant != "" {
+		if meant := schema.Closest(name, names); meant != "" {
 			out = append(out, fmt.Sprintf("environment variable %s is no setting (did you mean %s_%s?)", variable, program, meant))
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/cosketch/cosketch/protocol/schema"
 )
 
 // others are values that are no key's default and no file's.
@@ -35,15 +37,15 @@ func TestTheEnvironmentWins(t *testing.T) {
 	party := write(t, uncomment(PartyTemplate()))
 	for _, program := range []struct {
 		variables string
-		known     []setting
+		known     []schema.Row
 		read      func(string) ([]Setting, error)
 		files     []string
 	}{
-		{partyVariables, partyDefaults(), PartySettings, []string{party, write(t, ""), write(t, "log:\nnetwork:\n")}},
-		{aggregatorVariables, aggregatorDefaults(), AggregatorSettings, []string{path, write(t, ""), write(t, "http:\nlog: {}\n")}},
+		{partyVariables, schema.Leaves(PartyKeys()), PartySettings, []string{party, write(t, ""), write(t, "log:\nnetwork:\n")}},
+		{aggregatorVariables, schema.Leaves(AggregatorKeys()), AggregatorSettings, []string{path, write(t, ""), write(t, "http:\nlog: {}\n")}},
 	} {
 		for _, one := range program.known {
-			t.Setenv(variable(program.variables, one.key), values[one.key])
+			t.Setenv(variable(program.variables, one.Name), values[one.Name])
 		}
 		for _, file := range program.files {
 			got, err := program.read(file)
@@ -51,11 +53,11 @@ func TestTheEnvironmentWins(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, one := range program.known {
-				want := values[one.key]
-				if one.list {
+				want := values[one.Name]
+				if one.List {
 					want = "[" + strings.Join(strings.FieldsFunc(want, func(r rune) bool { return r == ',' || r == ' ' }), ", ") + "]"
 				}
-				if s := (Setting{one.key, want, "environment " + variable(program.variables, one.key)}); !slices.Contains(got, s) {
+				if s := (Setting{one.Name, want, "environment " + variable(program.variables, one.Name)}); !slices.Contains(got, s) {
 					t.Errorf("%+v is not among the settings of %s: %v", s, file, got)
 				}
 			}
@@ -71,9 +73,9 @@ func TestVariablesAreCheckedAsKeysAre(t *testing.T) {
 	home(t)
 	empty := write(t, "")
 	for _, c := range []struct{ name, value, want string }{
-		{"AGGREGATOR_HTTP_TOKENS", "never", "reading environment variable AGGREGATOR_HTTP_TOKENS: want one of always, unless_loopback"},
-		{"AGGREGATOR_LIMITS_CONNECTIONS", "many", `reading environment variable AGGREGATOR_LIMITS_CONNECTIONS: want a number like 0.5 or 1e-6, not "many"`},
-		{"AGGREGATOR_LISTEN", "/ip4/0.0.0.0/tcp/1,7424", `reading environment variable AGGREGATOR_LISTEN: listen address "7424"`},
+		{"AGGREGATOR_HTTP_TOKENS", "never", "reading environment variable AGGREGATOR_HTTP_TOKENS: http.tokens: unknown rule for tokens \"never\" (one of: always, unless_loopback)"},
+		{"AGGREGATOR_LIMITS_CONNECTIONS", "many", `reading environment variable AGGREGATOR_LIMITS_CONNECTIONS: limits.connections: want a whole number, have the bare word "many"`},
+		{"AGGREGATOR_LISTEN", "/ip4/0.0.0.0/tcp/1,7424", `reading environment variable AGGREGATOR_LISTEN: listen[1]: listen address "7424"`},
 		{"AGGREGATOR_HTTP_LISTEN", "0.0.0.0:80", "say under which names readers reach it"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

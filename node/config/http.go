@@ -10,9 +10,8 @@ import (
 	"regexp"
 	"strings"
 
-	"go.yaml.in/yaml/v4"
-
 	"github.com/cosketch/cosketch/node/private"
+	"github.com/cosketch/cosketch/protocol/schema"
 )
 
 // HTTP says where an aggregator shows its studies to readers, and to whom.
@@ -26,51 +25,25 @@ type HTTP struct {
 	Streams       int                     // of events at once; default 64
 }
 
-func (h *HTTP) parse(s source) parser {
-	return func(n *yaml.Node) error {
-		tokens := ""
-		err := s.fields(n, fields{
-			"listen":       s.text(&h.Listen),
-			"hosts":        s.hosts(&h.Hosts),
-			"tokens":       oneOf(s, &tokens, []string{"always", "unless_loopback"}),
-			"behind_proxy": s.boolean(&h.BehindProxy),
-			"connections":  s.count(&h.Connections),
-			"streams":      s.count(&h.Streams),
-			"tls":          h.parseTLS(s),
-		})
-		h.WithoutTokens = tokens == "unless_loopback"
-		if err == nil && h.Listen == "off" {
-			h.Listen = ""
-		}
-		if err == nil {
-			err = h.Check()
-		}
-		if err != nil && n != nil && !errors.As(err, new(*placed)) {
-			err = s.errorf(n, "%v", err)
-		}
-		return err
-	}
-}
+// pair is where a certificate and its key are.
+type pair struct{ cert, key string }
 
-func (h *HTTP) parseTLS(s source) parser {
-	return func(n *yaml.Node) error {
-		var cert, key string
-		if err := s.fields(n, fields{"cert": s.text(&cert), "key": s.text(&key)}); err != nil {
-			return err
-		}
-		if cert == "" || key == "" {
-			return s.errorf(n, "tls: want cert and key, files in PEM form")
-		}
-		if strings.Contains(cert, "-----BEGIN") || strings.Contains(key, "-----BEGIN") {
-			return s.errorf(n, "tls: cert and key are the paths of files; what is in them does not belong here")
-		}
-		pair, err := readPair(s.absolute(cert), s.absolute(key))
-		if err != nil {
-			return s.errorf(n, "tls: %v", err)
-		}
-		h.TLS = func() *tls.Certificate { return &pair }
-		return nil
+// readTLS reads the files of a pair.
+func readTLS(r *schema.Reader, at schema.Item, h *HTTP, files *pair) {
+	switch {
+	case files.cert == "" || files.key == "":
+		r.Fail(at.Path, "want cert and key, files in PEM form")
+		return
+	case strings.Contains(files.cert, "-----BEGIN") || strings.Contains(files.key, "-----BEGIN"):
+		r.Fail(at.Path, "cert and key are the paths of files; what is in them does not belong here")
+		return
 	}
+	pair, err := readPair(absolute(r, files.cert), absolute(r, files.key))
+	if err != nil {
+		r.Fail(at.Path, "%v", err).Cause = err
+		return
+	}
+	h.TLS = func() *tls.Certificate { return &pair }
 }
 
 // readPair reads a certificate and its key, which only its owner and its group may be able to read.
@@ -92,20 +65,14 @@ func readPair(cert, key string) (tls.Certificate, error) {
 
 var hostName = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$`)
 
-func (s source) hosts(to *[]string) parser {
-	return func(n *yaml.Node) error {
-		if err := s.texts(to)(n); err != nil {
-			return err
+// host is a name, which ends up in lower case.
+func host() schema.Form[string] {
+	return schema.Text(schema.Itself[string], func(name string) string {
+		if _, err := netip.ParseAddr(name); err != nil && !hostName.MatchString(strings.ToLower(name)) {
+			return fmt.Sprintf("host %q: want a name like cosketch.example.org, without scheme and port", name)
 		}
-		for i, name := range *to {
-			name = strings.ToLower(name)
-			if _, err := netip.ParseAddr(name); err != nil && !hostName.MatchString(name) {
-				return s.errorf(n.Content[i], "host %q: want a name like cosketch.example.org, without scheme and port", name)
-			}
-			(*to)[i] = name
-		}
-		return nil
-	}
+		return ""
+	}).Then(func(_ *schema.Reader, _ schema.Item, name *string) { *name = strings.ToLower(*name) })
 }
 
 // Check refuses an address that would show results, or tokens, to whom they are not for.
@@ -145,23 +112,18 @@ func onLoopback(address string) (bool, error) {
 	return err == nil && ip.IsLoopback(), nil
 }
 
-// loopback reads an address of the loopback interface.
-func (s source) loopback(to *string) parser {
-	return func(n *yaml.Node) error {
-		if err := s.text(to)(n); err != nil {
-			return err
-		}
-		if *to == "off" {
-			*to = ""
-			return nil
-		}
-		ok, err := onLoopback(*to)
-		if err == nil && !ok {
-			err = fmt.Errorf("address %q is open to other machines: want one like 127.0.0.1:7481", *to)
-		}
-		if err != nil {
-			return s.errorf(n, "%v", err)
-		}
-		return nil
+// readMetrics reads an address of the loopback interface.
+func readMetrics(r *schema.Reader, at schema.Item, p *Party) {
+	address := r.Text(at)
+	if off(&address); address == "" {
+		return // off, or said already
 	}
+	ok, err := onLoopback(address)
+	if err == nil && !ok {
+		err = fmt.Errorf("address %q is open to other machines: want one like 127.0.0.1:7481", address)
+	}
+	if err != nil {
+		r.Fail(at.Path, "%v", err)
+	}
+	p.Metrics = address
 }

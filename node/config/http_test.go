@@ -20,7 +20,7 @@ func TestHTTP(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := HTTP{Listen: "127.0.0.1:7480", Hosts: []string{"cosketch.example.org", "192.0.2.1"}, BehindProxy: true, Streams: 7}
+	want := HTTP{Listen: "127.0.0.1:7480", Hosts: []string{"cosketch.example.org", "192.0.2.1"}, BehindProxy: true, Connections: 256, Streams: 7}
 	if !reflect.DeepEqual(got.HTTP, want) {
 		t.Errorf("read %+v, want %+v", got.HTTP, want)
 	}
@@ -84,7 +84,7 @@ func errorIsOpen(err error) bool {
 	if runtime.GOOS == "windows" {
 		return err == nil
 	}
-	return err != nil && strings.Contains(err.Error(), "agg.yaml:1: tls: ") && strings.Contains(err.Error(), "key.pem has mode 0644 and is open to other users (run `chmod g-wx,o= ")
+	return err != nil && strings.Contains(err.Error(), "agg.yaml:1: http.tls: ") && strings.Contains(err.Error(), "key.pem has mode 0644 and is open to other users (run `chmod g-wx,o= ")
 }
 
 func TestPartyMetrics(t *testing.T) {

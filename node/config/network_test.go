@@ -25,7 +25,7 @@ func certificate(t *testing.T) []byte {
 
 func TestRootsRefusals(t *testing.T) {
 	path := write(t, "network:\n  roots: ca.pem\n")
-	if _, err := LoadParty(path); err == nil || !strings.Contains(err.Error(), ":2: roots: ") {
+	if _, err := LoadParty(path); err == nil || !strings.Contains(err.Error(), ":2: network.roots: ") {
 		t.Errorf("absent file: %v", err)
 	}
 	if err := os.WriteFile(filepath.Join(filepath.Dir(path), "ca.pem"), []byte("no certificate"), 0o600); err != nil {
@@ -38,10 +38,10 @@ func TestRootsRefusals(t *testing.T) {
 
 func TestAggregatorRefusals(t *testing.T) {
 	for text, want := range map[string]string{
-		"limits: {connections: 0}":                          `want a whole number of at least 1, not "0"`,
-		"limits: {calls_per_party: 1.5}":                    `want a whole number of at least 1, not "1.5"`,
-		"limits: {memory_mib: 63}":                          `want at least 64, not "63"`,
-		"limits: {memory_mib: 1e12}":                        `want a whole number of at least 1, not "1e12"`,
+		"limits: {connections: 0}":                          `limits.connections: want at least 1, not 0`,
+		"limits: {calls_per_party: 1.5}":                    `want a whole number, have the bare word "1.5"`,
+		"limits: {memory_mib: 63}":                          `want at least 64, not 63`,
+		"limits: {memory_mib: 1e12}":                        `want a whole number, have the bare word "1e12"`,
 		"limits: {connection: 5}":                           `did you mean "connections"?`,
 		"listen: [/dns4/agg.example.org/tcp/443/tls/ws]":    "listen without /tls",
 		"listen: [/ip4/0.0.0.0/tcp/7424/tls/sni/a.example]": "listen without /tls",

@@ -12,8 +12,8 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/node/dataset"
 	"github.com/cosketch/cosketch/node/sniff"
-	"github.com/cosketch/cosketch/node/spelling"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/schema"
 )
 
 // Party is a party's site file.
@@ -87,15 +87,11 @@ func LoadParty(path string) (Party, error) {
 	}
 	source, root, err := load("site file", sniff.Party, path, usual)
 	if err == nil {
-		root, err = source.environment(partyVariables, root, partyDefaults())
+		root, err = source.environment(partyVariables, root, PartyKeys())
 	}
-	p := Party{
-		Path:     source.path,
-		Datasets: make(map[string]Dataset),
-		Studies:  make(map[protocol.StudyID]StudySite),
-	}
+	p := emptyParty(source.path)
 	if err == nil {
-		err = p.parse(source, root)
+		err = read(source, root, partyKeys(), &p)
 	}
 	if err != nil {
 		return Party{}, err
@@ -144,97 +140,30 @@ func (s StudySite) Headers(columns []string) ([]string, error) {
 }
 
 func suggestion(word string, candidates []string) string {
-	if close := spelling.Closest(word, candidates); close != "" {
+	if close := schema.Closest(word, candidates); close != "" {
 		return fmt.Sprintf(" (did you mean %q?)", close)
 	}
 	return ""
 }
 
-func (p *Party) parse(s source, root *yaml.Node) error {
-	// Studies refer to datasets and so come second, whatever the file's order.
-	var studies *yaml.Node
-	err := s.fields(root, fields{
-		"datasets": func(n *yaml.Node) error {
-			return s.entries(n, func(key, value *yaml.Node) error { return p.parseDataset(s, key, value) })
-		},
-		"studies": func(n *yaml.Node) error {
-			studies = n
-			return nil
-		},
-		"approval": func(n *yaml.Node) error { return s.fields(n, fields{"second": s.peers(&p.Second)}) },
-		"network":  p.Network.parse(s),
-		"metrics":  s.loopback(&p.Metrics),
-		"log":      p.Log.parse(s),
-	})
-	if err != nil {
-		return err
-	}
-	return s.entries(studies, func(key, value *yaml.Node) error { return p.parseStudy(s, key, value) })
+// emptyParty is what an empty site file says, but for defaults.
+func emptyParty(path string) Party {
+	return Party{Path: path, Datasets: make(map[string]Dataset), Studies: make(map[protocol.StudyID]StudySite)}
 }
 
-// peers reads a list of peer ids.
-func (s source) peers(to *[]protocol.PeerID) parser {
-	return func(n *yaml.Node) error {
-		var texts []string
-		if err := s.texts(&texts)(n); err != nil {
-			return err
-		}
-		for i, text := range texts {
-			id, err := protocol.ParsePeerID(text)
-			if err != nil {
-				return s.errorf(n.Content[i], "%v", err)
-			}
-			*to = append(*to, id)
-		}
-		return nil
-	}
+func putDataset(r *schema.Reader, name, _ schema.Item, p *Party, d *Dataset) {
+	d.Name = name.Node.Value
+	d.checkSource(r, name)
+	p.Datasets[d.Name] = *d
 }
 
-func (p *Party) parseDataset(s source, key, value *yaml.Node) error {
-	d := Dataset{Name: key.Value}
-	err := s.fields(value, fields{
-		"source": s.oneOrMore(&d.Source.Files),
-		"csv":    parseDialect(s, &d.Source.CSV),
-		"sql":    parseSQL(s, &d.Source),
-		"id":     s.texts(&d.ID),
-		"apart_from": func(n *yaml.Node) error {
-			d.ApartFrom = map[string]string{}
-			return s.entries(n, func(key, value *yaml.Node) error {
-				var reason string
-				if err := s.text(&reason)(value); err != nil {
-					return err
-				}
-				if d.ApartFrom[key.Value] = reason; strings.TrimSpace(reason) == "" {
-					return s.errorf(value, "apart_from says why the people of %q are others: %s: REASON", key.Value, scalar(key.Value))
-				}
-				return nil
-			})
-		},
-		"caps": func(n *yaml.Node) error {
-			return s.fields(n, fields{"record": d.Caps.Record.parse(s), "attribute": d.Caps.Attribute.parse(s)})
-		},
-	})
-	if err != nil {
-		return err
+func putApart(r *schema.Reader, name, value schema.Item, d *Dataset, reason *string) {
+	if d.ApartFrom == nil {
+		d.ApartFrom = map[string]string{}
 	}
-	if err := d.checkSource(s, key); err != nil {
-		return err
-	}
-	p.Datasets[d.Name] = d
-	return nil
-}
-
-func (b *Budget) parse(s source) parser {
-	return func(n *yaml.Node) error {
-		var epsilon, delta float64
-		if err := s.fields(n, fields{"epsilon": s.number(&epsilon), "delta": s.number(&delta)}); err != nil {
-			return err
-		}
-		*b = Budget{Epsilon: dp.Epsilon(epsilon), Delta: dp.Delta(delta)}
-		if err := b.check(); err != nil {
-			return s.errorf(n, "%v", err)
-		}
-		return nil
+	other := name.Node.Value
+	if d.ApartFrom[other] = *reason; strings.TrimSpace(*reason) == "" {
+		r.Fail(value.Path, "apart_from says why the people of %q are others: %s: REASON", other, scalar(other))
 	}
 }
 
@@ -258,62 +187,46 @@ type Welcome struct {
 // Admits reports whether a late party of this name is welcome.
 func (w Welcome) Admits(name string) bool { return !w.Ask || slices.Contains(w.Names, name) }
 
-// parse reads auto, ask, or the names of parties.
-func (w *Welcome) parse(s source) parser {
-	return func(n *yaml.Node) error {
-		var words []string
-		if err := s.oneOrMore(&words)(n); err != nil {
-			return err
-		}
-		*w = Welcome{Ask: true, Names: words}
-		if n.Kind != yaml.ScalarNode {
-			return nil
-		}
-		switch words[0] {
-		case "auto":
-			*w = Welcome{}
-		case "ask":
-			w.Names = nil
-		default:
-			return s.errorf(n, "welcome is auto, ask, or a list of the parties that are welcome late, not %q", words[0])
-		}
-		return nil
+// read reads auto, ask, or the names of parties.
+func (w *Welcome) read(r *schema.Reader, at schema.Item) {
+	var words []string
+	before := r.Failures
+	schema.OneOrMore(schema.Itself[[]string], text(), most).Read(r, at, &words)
+	if r.Failures > before {
+		return
+	}
+	*w = Welcome{Ask: true, Names: words}
+	if at.Node.Kind != yaml.ScalarNode {
+		return
+	}
+	switch words[0] {
+	case "auto":
+		*w = Welcome{}
+	case "ask":
+		w.Names = nil
+	default:
+		r.Fail(at.Path, "want auto, ask, or a list of the parties that are welcome late, not %q", words[0])
 	}
 }
 
-func (p *Party) parseStudy(s source, key, value *yaml.Node) error {
-	id, err := protocol.ParseStudyID(key.Value)
+func putStudy(r *schema.Reader, name, _ schema.Item, p *Party, site *StudySite) {
+	id, err := protocol.ParseStudyID(name.Node.Value)
 	if err != nil {
-		return s.errorf(key, "%v", err)
+		r.FailAt(name, "%v", err)
+		return
 	}
 	if _, twice := p.Studies[id]; twice {
-		return s.errorf(key, "study %s is listed twice", id.Short())
+		r.FailAt(name, "study %s is listed twice", id.Short())
+		return
 	}
-	site := StudySite{Columns: make(map[string]string), Release: ReleaseAuto, where: fmt.Sprintf("%s:%d", s.path, key.Line)}
-	err = s.fields(value, fields{
-		"dataset":               s.text(&site.Dataset),
-		"accept_reconstruction": s.boolean(&site.AcceptReconstruction),
-		"release":               oneOf(s, &site.Release, []ReleaseMode{ReleaseAuto, ReleaseAsk}),
-		"welcome":               site.Welcome.parse(s),
-		"columns": func(n *yaml.Node) error {
-			return s.entries(n, func(key, value *yaml.Node) error {
-				var header string
-				err := s.text(&header)(value)
-				site.Columns[key.Value] = header
-				return err
-			})
-		},
-	})
-	if err != nil {
-		return err
+	if site.Columns == nil {
+		site.Columns = map[string]string{}
 	}
+	site.where = fmt.Sprintf("%s:%d", r.File, name.Node.Line)
 	if site.Dataset == "" {
-		return s.errorf(key, "study %s has no dataset (add: dataset: NAME)", id.Short())
+		r.FailAt(name, "study %s has no dataset (add: dataset: NAME)", id.Short())
+	} else if _, known := p.Datasets[site.Dataset]; !known && r.Failures == 0 {
+		r.FailAt(name, "study %s names dataset %q, which is not under datasets%s", id.Short(), site.Dataset, suggestion(site.Dataset, sortedKeys(p.Datasets)))
 	}
-	if _, known := p.Datasets[site.Dataset]; !known {
-		return s.errorf(key, "study %s names dataset %q, which is not under datasets%s",
-			id.Short(), site.Dataset, suggestion(site.Dataset, sortedKeys(p.Datasets)))
-	}
-	p.Studies[id] = site
-	return nil
+	p.Studies[id] = *site
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/cosketch/cosketch/node/present"
 	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/premise"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -134,7 +135,7 @@ func TestWhatIsToBeReadFirst(t *testing.T) {
 	}
 	a := analysis.Analysis{
 		Kind: study.Correlation, Caution: "about 7 % of the records were longer than the clip: means and covariances are of the shortened data",
-		Assumption: "that shortened data are what is asked about; a number is over all records", Level: 0.95,
+		Assumption: "that much; over all records", Rests: premise.List{premise.CutAsked, premise.NumbersOfUnion}, Level: 0.95,
 		Features: []analysis.Feature{{Party: "a", Column: "x"}, {Party: "b", Column: "y"}, {Party: "c", Column: "z"}},
 		Pairs:    []analysis.Pair{{I: 0, J: 1, Number: number(1, -1, 1)}, {I: 0, J: 2, Number: number(0.1, -0.3, 0.5)}, {I: 1, J: 2, Number: number(-0.9, -1, 0.5)}},
 	}
@@ -150,7 +151,7 @@ func TestWhatIsToBeReadFirst(t *testing.T) {
 		"CORRELATION: 0 of 3 pairs across parties",
 		"CAUTION: About 7 % of the records were longer than the clip: means and covariances are of the shortened data.",
 		"Nothing here stands out of the noise: 0 of 3 pairs across parties clearly differ from 0.",
-		"95 % intervals, each by itself.", "It assumes that shortened data are what is asked about; a number is over all records.",
+		"95 % intervals, each by itself.", "It assumes that the question is about shortened records, as intervals may miss what whole records would give; a number is over all records of the union.",
 		"b: y c: z -0.9", "a: x c: z 0.1", "a: x b: y no answer [-1.0, 1.0]",
 	} {
 		found := strings.Index(text[at:], next)

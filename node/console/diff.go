@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"github.com/cosketch/cosketch/node/store"
-	"github.com/cosketch/cosketch/protocol/study"
+	studyfile "github.com/cosketch/cosketch/protocol/study/file"
 )
 
 // DiffCommand says what differs between two studies.
@@ -25,7 +25,7 @@ func (cmd DiffCommand) Run(c *Console, g *Globals) error {
 	if err != nil {
 		return err
 	}
-	changes := study.Diff(before, after)
+	changes := studyfile.Diff(before, after)
 	return c.Print(map[string]any{"before": before.ID.String(), "after": after.ID.String(), "same_meaning": before.Meaning == after.Meaning, "changes": changes}, func(w io.Writer) {
 		for _, d := range changes {
 			fmt.Fprintf(w, "%s\n  - %s\n  + %s\n", d.Key, d.Before, d.After)

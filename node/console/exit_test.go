@@ -16,8 +16,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/ledger"
 	"github.com/cosketch/cosketch/protocol/release/job"
+	"github.com/cosketch/cosketch/protocol/schema"
 	"github.com/cosketch/cosketch/protocol/session"
-	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
@@ -50,8 +50,8 @@ func TestExitCodes(t *testing.T) {
 		"deadline of the study": {&session.DeadlineError{What: "the roster"}, fail.Absent},
 		"interrupted by user":   {context.Canceled, fail.Absent},
 		"out of time":           {context.DeadlineExceeded, fail.Absent},
-		"study file, one":       {&study.Error{Line: 1}, fail.Usage},
-		"study file, some":      {study.Errors{{Line: 1}, {Line: 2}}, fail.Usage},
+		"study file, one":       {&schema.Error{Line: 1}, fail.Usage},
+		"study file, some":      {schema.Errors{{Line: 1}, {Line: 2}}, fail.Usage},
 		"data":                  {&dataset.Error{File: "x", Err: fs.ErrNotExist}, fail.Usage},
 		"site file":             {&node.SiteError{Err: errors.New("unknown key")}, fail.Usage},
 		"not in store":          {store.ErrNotFound, fail.Usage},

@@ -14,6 +14,7 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/wait"
 )
 
 // StatusCommand prints where studies stand. It reads beside a running node.
@@ -82,9 +83,9 @@ func (cmd StatusCommand) next(c *Console, all []stored.Snapshot) {
 		switch {
 		case s.State == stored.Added && cmd.Role == store.Party:
 			c.Say("Next: party study explain %s, then party study approve %s", short, short)
-		case s.Wait == session.WaitSteward:
+		case s.Wait == wait.Steward:
 			c.Say("Next: party release %s, or first party sketch %s", short, short)
-		case s.State == stored.ApprovedHere, s.Wait == session.WaitRelease:
+		case s.State == stored.ApprovedHere, s.Wait == wait.Release:
 			c.Say("Next: party run %s, or party serve", short)
 		case s.State == stored.Added:
 			c.Say("Next: aggregator serve")
@@ -213,7 +214,7 @@ func storedSnapshot(st *store.Store, id protocol.StudyID) (stored.Snapshot, erro
 // not in it before the study is served again.
 func decidedSince(st *store.Store, id protocol.StudyID, raw []byte) (stored.Snapshot, error) {
 	s, err := stored.DecodeSnapshot(raw)
-	if err != nil || s.Wait != session.WaitSteward {
+	if err != nil || s.Wait != wait.Steward {
 		return s, err
 	}
 	decided, err := st.Held(id).Decided()
@@ -221,7 +222,7 @@ func decidedSince(st *store.Store, id protocol.StudyID, raw []byte) (stored.Snap
 		return s, nil // released this moment
 	}
 	if decided {
-		s.Await(session.WaitRelease)
+		s.Await(wait.Release)
 	}
 	return s, err
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/study"
+	studyfile "github.com/cosketch/cosketch/protocol/study/file"
 )
 
 // What both commands do with studies.
@@ -26,7 +27,7 @@ func ReadStudy(path string) (*study.Study, error) {
 	if err := notAStudy(path, source); err != nil {
 		return nil, err
 	}
-	s, err := study.Parse(source)
+	s, err := studyfile.Parse(source)
 	if err != nil {
 		return nil, fmt.Errorf("study file %s:\n%w", path, err)
 	}

@@ -26,6 +26,8 @@ type judgedAnswer struct {
 	Name    string `json:"name"` // as a plan has it, like "correlation (E2)"
 	Usable  bool   `json:"usable"`
 	Verdict string `json:"verdict"`
+
+	Outcome plan.Outcome `json:"outcome"` // the verdict as a code
 }
 
 // NewVerdict is the short form of a plan.
@@ -33,8 +35,8 @@ func NewVerdict(p plan.Plan) Verdict {
 	out := Verdict{Useless: true, Analyses: []judgedAnswer{}, Parties: p.Parties, Assumed: p.Assumptions}
 	for _, s := range p.Sketches {
 		for _, a := range s.Analyses {
-			out.Analyses = append(out.Analyses, judgedAnswer{a.Name(), a.Chosen.Usable, a.Verdict})
-			if a.Chosen.Usable || a.Chosen.Method == "" { // of the latter nothing is known
+			out.Analyses = append(out.Analyses, judgedAnswer{a.Name(), a.Chosen.Usable, a.Verdict, a.Outcome})
+			if a.Chosen.Usable || !a.Outcome.Forecast() {
 				out.Useless = false
 			}
 		}

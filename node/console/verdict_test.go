@@ -12,9 +12,9 @@ import (
 
 // A study is useless where all of its analyses have a forecast and none is usable.
 func TestVerdict(t *testing.T) {
-	usable := plan.Analysis{Kind: study.Mean, Chosen: plan.Choice{Method: "sums", Usable: true}, Verdict: "usable"}
-	lost := plan.Analysis{Kind: study.Correlation, Estimator: study.E2, Chosen: plan.Choice{Method: "sums"}, Verdict: "not usable: it is lost"}
-	unknown := plan.Analysis{Kind: study.PCA, Verdict: "not planned"}
+	usable := plan.Analysis{Kind: study.Mean, Chosen: plan.Choice{Method: "sums", Usable: true}, Outcome: plan.Usable, Verdict: "usable"}
+	lost := plan.Analysis{Kind: study.Correlation, Estimator: study.E2, Chosen: plan.Choice{Method: "sums"}, Outcome: plan.TooWide, Verdict: "not usable: it is lost"}
+	unknown := plan.Analysis{Kind: study.PCA, Outcome: plan.Uncentred, Verdict: "not planned"}
 	s := &study.Study{Name: "trial"}
 	for _, c := range []struct {
 		of      []plan.Analysis

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cosketch/cosketch/node/spelling"
+	"github.com/cosketch/cosketch/protocol/schema"
 )
 
 // header is the names of a file's or a query's columns, and where they stand.
@@ -62,7 +62,7 @@ func (h header) absenceHint(wanted, absent []string) string {
 		return said
 	}
 	var hint strings.Builder
-	if close := spelling.Closest(absent[0], h.names); close != "" {
+	if close := schema.Closest(absent[0], h.names); close != "" {
 		fmt.Fprintf(&hint, "did you mean %q? ", close)
 	}
 	const most = 20

@@ -18,6 +18,7 @@ import (
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/study/file"
 	"github.com/cosketch/cosketch/seed"
 )
 
@@ -103,7 +104,7 @@ func newWorld(t testing.TB, cell string, n uint64) *world {
 	must(t, err)
 	head, _, _ := strings.Cut(string(example), "partition:")
 	source := head + "expires: 2026-12-01T17:00:00Z\ndeadline: 2026-12-15T17:00:00Z\nrecords: {id: [id], missing: centre}\nbits: 10\n" + strings.TrimPrefix(cells[cell], "\n") + "\n"
-	s, err := study.Parse([]byte(source))
+	s, err := file.Parse([]byte(source))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, source)
 	}

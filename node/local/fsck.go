@@ -17,6 +17,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/ledger"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/study/file"
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
@@ -167,7 +168,7 @@ func (f *fsck) study(ctx context.Context, id protocol.StudyID) {
 	}
 	var s *study.Study
 	if err == nil {
-		s, err = study.Parse(source)
+		s, err = file.Parse(source)
 	}
 	if err != nil {
 		f.add("study file", err, restoreFix, "")

@@ -186,3 +186,6 @@ func (c *Config) check() error {
 	}
 	return nil
 }
+
+// DefaultLimits are those of a node that is told none.
+func DefaultLimits() Limits { return Limits{}.withDefaults() }

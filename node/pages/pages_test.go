@@ -19,7 +19,7 @@ import (
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/node/views"
 	"github.com/cosketch/cosketch/protocol"
-	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/study/file"
 )
 
 func check(t testing.TB, err error) {
@@ -43,7 +43,7 @@ func site(t testing.TB, studies int) http.Handler {
 	for range studies {
 		var fresh [16]byte
 		rand.Read(fresh[:])
-		s, err := study.Parse(nonce.ReplaceAll(source, []byte(fmt.Sprintf("nonce: %q", hex.EncodeToString(fresh[:])))))
+		s, err := file.Parse(nonce.ReplaceAll(source, []byte(fmt.Sprintf("nonce: %q", hex.EncodeToString(fresh[:])))))
 		check(t, err)
 		check(t, st.PutStudy(s.ID, s.Source, 1_790_000_000))
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol/release/job"
 	"github.com/cosketch/cosketch/protocol/session"
+	"github.com/cosketch/cosketch/protocol/wait"
 )
 
 // errUndecided reports a held sketch that the steward has not released, or that a
@@ -86,7 +87,7 @@ func (r *service) status() session.Status { return r.asked(r.machine.Status()) }
 // asked.
 func (r *service) asked(s session.Status) session.Status {
 	if r.asking && s.State == session.Seeded {
-		s.WaitFor = session.WaitSteward
+		s.WaitFor = wait.Steward
 	}
 	return s
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/cosketch/cosketch/node/present"
-	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/study/file"
 )
 
 // Explanations are written as the files beside the studies have them.
@@ -25,7 +25,7 @@ func TestExplanations(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := study.Parse(source)
+		s, err := file.Parse(source)
 		if err != nil {
 			t.Fatal(err)
 		}

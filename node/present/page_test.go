@@ -12,8 +12,11 @@ import (
 	"github.com/cosketch/cosketch/node/present"
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/block"
+	"github.com/cosketch/cosketch/protocol/measure"
+	"github.com/cosketch/cosketch/protocol/premise"
 	"github.com/cosketch/cosketch/protocol/show"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/study/file"
 )
 
 func ptr(x float64) *float64 { return &x }
@@ -24,9 +27,9 @@ func number(estimate, half float64) analysis.Number {
 
 // pairs is an analysis of so many columns of two parties, with names that need escaping and
 // one undefined pair.
-func pairs(kind study.AnalysisKind, columns int, units string) analysis.Analysis {
+func pairs(kind study.AnalysisKind, columns int, units measure.Unit) analysis.Analysis {
 	rng := rand.New(rand.NewPCG(1, uint64(columns)))
-	a := analysis.Analysis{Kind: kind, Level: 0.95, Intervals: study.IntervalsEach, Units: units, Assumption: "nothing"}
+	a := analysis.Analysis{Kind: kind, Level: 0.95, Intervals: study.IntervalsEach, Units: units, Assumption: "nothing", Rests: premise.List{premise.AnyOverlap}}
 	for i := range columns {
 		a.Features = append(a.Features, analysis.Feature{Party: []string{"Saint <Mary>", "Charité"}[i%2], Column: fmt.Sprintf("a column & its number %d", i)})
 	}
@@ -59,7 +62,7 @@ func page(t *testing.T, analyses ...analysis.Analysis) show.Document {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := study.Parse(source)
+	s, err := file.Parse(source)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/protocoltest"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/study/file"
 )
 
 // noiseless is a study of one numeric column without noise, told apart by its name.
@@ -29,7 +30,7 @@ func noiseless(t *testing.T, name, sketches string) (*study.Study, *Opened) {
 	head, _, _ := bytes.Cut(example.Source, []byte("columns:"))
 	text := string(head) + "columns: [{name: income, kind: numeric, bounds: [0, 100]}]\nbits: 12\nsketches: [" + sketches +
 		"]\nprivacy: {mechanism: none}\nanalyses: [{kind: inner-product}]\n# " + name + "\n"
-	s, err := study.Parse([]byte(text))
+	s, err := file.Parse([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}

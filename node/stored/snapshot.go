@@ -11,26 +11,27 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/wait"
 )
 
 // Snapshot is a study's status as a node last stored it, for status commands
 // that run beside the node.
 type Snapshot struct {
-	Study    string       `json:"study"`
-	Name     string       `json:"name"`
-	State    string       `json:"state"`
-	Wait     session.Wait `json:"wait,omitempty"`     // the code of what it waits for
-	WaitFor  string       `json:"wait_for,omitempty"` // that, in words
-	From     []string     `json:"from,omitempty"`     // names
-	Until    string       `json:"until,omitempty"`    // RFC 3339, UTC
-	Failure  string       `json:"failure,omitempty"`
-	Reason   string       `json:"reason,omitempty"`   // of a failure that is a stop: why, without by whom and when
-	Trouble  string       `json:"trouble,omitempty"`  // why it is not served for the time being
-	Grace    string       `json:"grace,omitempty"`    // a date has passed that does not count yet
-	Clock    string       `json:"clock,omitempty"`    // a party's: the clocks differ, and what to do
-	GivenUp  string       `json:"given_up,omitempty"` // RFC 3339, UTC: when the operator ended a damaged study here
-	Restored string       `json:"restored,omitempty"` // an aggregator's: its state is of a backup that the study may have gone on after
-	Faults   []string     `json:"faults,omitempty"`   // why attempts at agreeing on the seed ended
+	Study    string    `json:"study"`
+	Name     string    `json:"name"`
+	State    string    `json:"state"`
+	Wait     wait.Code `json:"wait,omitempty"`     // the code of what it waits for
+	WaitFor  string    `json:"wait_for,omitempty"` // that, in words
+	From     []string  `json:"from,omitempty"`     // names
+	Until    string    `json:"until,omitempty"`    // RFC 3339, UTC
+	Failure  string    `json:"failure,omitempty"`
+	Reason   string    `json:"reason,omitempty"`   // of a failure that is a stop: why, without by whom and when
+	Trouble  string    `json:"trouble,omitempty"`  // why it is not served for the time being
+	Grace    string    `json:"grace,omitempty"`    // a date has passed that does not count yet
+	Clock    string    `json:"clock,omitempty"`    // a party's: the clocks differ, and what to do
+	GivenUp  string    `json:"given_up,omitempty"` // RFC 3339, UTC: when the operator ended a damaged study here
+	Restored string    `json:"restored,omitempty"` // an aggregator's: its state is of a backup that the study may have gone on after
+	Faults   []string  `json:"faults,omitempty"`   // why attempts at agreeing on the seed ended
 
 	Culprits []Culprit `json:"culprits,omitempty"` // of attempts that ended, and of a failure
 }
@@ -118,13 +119,13 @@ func sorted(names []string) []string {
 }
 
 // Await lets a snapshot wait for something, from nobody in particular.
-func (s *Snapshot) Await(w session.Wait) { s.Wait, s.WaitFor, s.From = w, w.String(), nil }
+func (s *Snapshot) Await(w wait.Code) { s.Wait, s.WaitFor, s.From = w, w.String(), nil }
 
 // Waits is the code of what a status waits for; one that was stored before there were codes
 // says its text.
-func (s Snapshot) Waits() session.Wait {
+func (s Snapshot) Waits() wait.Code {
 	if s.Wait == "" {
-		return session.Wait(s.WaitFor)
+		return wait.Code(s.WaitFor)
 	}
 	return s.Wait
 }
@@ -181,11 +182,11 @@ const (
 // party's steward decided.
 func Unserved(s *study.Study, role store.Role, decision store.Decision) Snapshot {
 	out := Snapshot{Study: s.ID.String(), Name: s.Name, State: Added, Until: s.Expires.String()}
-	out.Await(session.WaitServing)
+	out.Await(wait.Serving)
 	switch decision {
 	case "":
 		if role == store.Party {
-			out.Await(session.WaitDecision)
+			out.Await(wait.Decision)
 		}
 	case store.Approve:
 		out.State = ApprovedHere

@@ -9,6 +9,7 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/study/file"
 )
 
 // ErrStudyChanged reports a study file that is not, byte for byte, what was added: somebody
@@ -21,7 +22,7 @@ func Parse(id protocol.StudyID, source []byte) (*study.Study, error) {
 	if here := protocol.StudyID(sha256.Sum256(source)); here != id {
 		return nil, &DamagedError{id, "study file", fmt.Errorf("%w: its bytes have id %s", ErrStudyChanged, here.Short())}
 	}
-	s, err := study.Parse(source)
+	s, err := file.Parse(source)
 	if err != nil {
 		return nil, &DamagedError{id, "study file", err}
 	}

@@ -16,6 +16,8 @@ import (
 	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/measure"
+	"github.com/cosketch/cosketch/protocol/premise"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/protocol/sum"
@@ -65,30 +67,22 @@ func (c *CellMeans) check(a Analysis) error {
 	return nil
 }
 
-// What the numbers of clusters are about.
-const (
-	aboutCells        = "sizes and means are of all records in the cells that lie nearest to a cluster"
-	aboutClippedCells = aboutCells + "; for means, each record is cut to the study's clip"
-	meansAreCut       = "that means are asked of shortened records, as intervals may miss those of whole ones"
-)
-
-// assumesCells says what clusters by cells rest on: cells have no place for a missing value.
-func (r *run) assumesCells(clipped bool, cut *Cut) string {
-	about, rests := aboutCells, ""
-	if clipped {
-		about = aboutClippedCells
-	}
+// restsOnCells says what clusters by cells rest on: cells have no place for a missing value.
+func (r *run) restsOnCells(clipped bool, cut *Cut) (rests premise.List) {
 	switch {
 	case cut != nil && cut.Shortened:
-		rests = meansAreCut
+		rests = append(rests, premise.CutMeansAsked)
 	case cut != nil:
-		rests = fewCut
+		rests = append(rests, premise.FewCut)
 	}
-	switch r.Study.Records.Missing {
-	case study.MissingCentre, study.MissingCount:
-		return also(rests, missingIsCentre) + "; " + about
+	if r.Study.Records.Missing.Stays() {
+		rests = append(rests, premise.MissingIsCentre)
 	}
-	return also(rests, "nothing: "+about)
+	rests = append(rests, premise.InCells)
+	if clipped {
+		rests = append(rests, premise.CutForMeans)
+	}
+	return rests
 }
 
 // noCell is why a cluster has no numbers: its model is nearer to no cell's place than another.
@@ -144,8 +138,8 @@ func (r *run) cellMeans(ctx context.Context, index, sk int, a study.Analysis) (A
 	}
 	cut := r.cutFromCells(x.plan, sum, o.Clusters)
 	out := Analysis{
-		Kind: a.Kind, Sketch: sk, Assumption: r.assumesCells(x.plan.Clip > 0 && !r.Study.Sketches[sk].Whole, cut), Cut: cut, Caution: cut.caution(a.Kind),
-		Units: unitsOriginal, CellMeans: answer,
+		Kind: a.Kind, Sketch: sk, Rests: r.restsOnCells(x.plan.Clip > 0 && !r.Study.Sketches[sk].Whole, cut), Cut: cut, Caution: cut.caution(a.Kind),
+		Units: measure.Original, CellMeans: answer,
 	}
 	for i := range x.plan.Features {
 		out.Features = append(out.Features, x.name(i))

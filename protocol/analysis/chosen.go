@@ -8,6 +8,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/cosketch/cosketch/kernel/estimate"
+	"github.com/cosketch/cosketch/protocol/measure"
+	"github.com/cosketch/cosketch/protocol/premise"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -36,10 +38,8 @@ func (d *RecordDistances) check(a Analysis) error {
 	return nil
 }
 
-const assumesChosen = "the records were chosen without regard to the releases: of the nearest or farthest of many, chosen by what was released, an interval would have to allow for the choice, as those of neighbors do"
-
 // recordDistance answers the squared distances between chosen records.
-func (r *run) recordDistance(ctx context.Context, sk int, a study.Analysis) (Analysis, error) {
+func (r *run) recordDistance(ctx context.Context, _, sk int, a study.Analysis) (Analysis, error) {
 	o, ok := a.Options.(study.RecordDistanceOptions)
 	if !ok {
 		return Analysis{}, fmt.Errorf("options %T", a.Options)
@@ -55,7 +55,7 @@ func (r *run) recordDistance(ctx context.Context, sk int, a study.Analysis) (Ana
 	if err != nil {
 		return Analysis{}, err
 	}
-	out := Analysis{Kind: a.Kind, Sketch: sk, Joined: all.joined, Assumption: assumesChosen, Units: unitsSquared, RecordDistances: &RecordDistances{}}
+	out := Analysis{Kind: a.Kind, Sketch: sk, Joined: all.joined, Rests: premise.List{premise.ChosenBlindly}, Units: measure.Squared, RecordDistances: &RecordDistances{}}
 	for _, name := range o.Of {
 		out.Features = append(out.Features, Feature{Party: name.String()})
 		out.RecordDistances.Records = append(out.RecordDistances.Records, ChosenRecord{name.Party, name.Row})
@@ -159,4 +159,16 @@ func meanRecord(matrix *mat.Dense, rows []int) estimate.Mean {
 		}
 	}
 	return out
+}
+
+func ofRecordDistance() kind {
+	return kind{
+		name: study.RecordDistance, ways: []way{onRecords((*run).recordDistance)},
+		most: func(t *taken) int64 {
+			o, _ := t.asked.Options.(study.RecordDistanceOptions)
+			of := int64(len(o.Of))
+			return mostNumbers(2, of, of+t.parties)
+		},
+		asked: study.RecordDistanceOptions{Of: make([]study.RecordName, 100)},
+	}
 }

@@ -12,12 +12,13 @@ import (
 	"github.com/cosketch/cosketch/kernel/distance"
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/study"
+	studyfile "github.com/cosketch/cosketch/protocol/study/file"
 )
 
 // chosen asks for the distances between records, and lets the document through Decode.
 func (s shipped) chosen(t *testing.T, words ...string) analysis.Analysis {
 	t.Helper()
-	asked, err := s.options.Study.Further("record-distance", words)
+	asked, err := studyfile.Further(s.options.Study, "record-distance", words)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +190,7 @@ func TestDistancesOfJoinedRecords(t *testing.T) {
 		if join == "all" && !strings.Contains(lacking.Undefined, "is a record that other parties lack") || join == "any" && lacking.Undefined != "" {
 			t.Errorf("join: %s, a record that west lacks: %q", join, lacking.Undefined)
 		}
-		if _, err := s.Further("record-distance", []string{names, "to=parties"}); err == nil || !strings.Contains(err.Error(), "no mean record of each") {
+		if _, err := studyfile.Further(s, "record-distance", []string{names, "to=parties"}); err == nil || !strings.Contains(err.Error(), "no mean record of each") {
 			t.Errorf("means of joined parties: %v", err)
 		}
 	}

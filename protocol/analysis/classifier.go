@@ -11,6 +11,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/estimate"
 	"github.com/cosketch/cosketch/kernel/linear"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/premise"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/seed/transcript"
@@ -111,11 +112,8 @@ func (c *Classifier) check(Analysis) error {
 	return errors.Join(c.Accuracy.check(), c.Baseline.check())
 }
 
-// validationAssumes is what the interval of an accuracy rests on: see linear.Validation.
-const validationAssumes = "records are drawn independently, and one record moves a model little; accuracy is that of models trained on as many records"
-
 // classify predicts the label of the records of all parties from their sketches.
-func (r *run) classify(ctx context.Context, index, sk int, a study.Analysis) (Analysis, error) {
+func (r *run) classify(ctx context.Context, index, sk int, a study.Analysis, trainer trainer) (Analysis, error) {
 	all, err := r.points(ctx, sk)
 	if err != nil {
 		return Analysis{}, err
@@ -124,9 +122,9 @@ func (r *run) classify(ctx context.Context, index, sk int, a study.Analysis) (An
 	if err != nil {
 		return Analysis{}, err
 	}
-	out := Analysis{Kind: a.Kind, Sketch: sk, Assumption: validationAssumes, Joined: all.joined}
-	level := out.promise(a, 2) // of accuracy and baseline
-	found, err := r.train(ctx, index, a, level, known, &out)
+	out := Analysis{Kind: a.Kind, Sketch: sk, Rests: premise.List{premise.Independent}, Joined: all.joined} // see linear.Validation
+	level := out.promise(a, 2)                                                                              // of accuracy and baseline
+	found, err := r.train(ctx, index, a, level, known, trainer, &out)
 	if unfit := (*linear.DataError)(nil); errors.As(err, &unfit) {
 		return Analysis{}, unanswerable("%v", unfit)
 	}
@@ -192,7 +190,7 @@ func (r *run) labelled(all *points, sk int) (labelled, error) {
 
 // train fills the section from a matrix of records and their labels, and returns the
 // predicted class of each.
-func (r *run) train(ctx context.Context, index int, a study.Analysis, level estimate.Level, known labelled, out *Analysis) ([]string, error) {
+func (r *run) train(ctx context.Context, index int, a study.Analysis, level estimate.Level, known labelled, trainer trainer, out *Analysis) ([]string, error) {
 	o, ok := a.Options.(study.ClassifierOptions)
 	if !ok {
 		return nil, fmt.Errorf("options %T", a.Options)
@@ -208,10 +206,9 @@ func (r *run) train(ctx context.Context, index int, a study.Analysis, level esti
 	}
 	// One deal of the records for all classifiers of a study, which makes them comparable.
 	folds := linear.Folds{Count: o.Folds, Level: level, Rand: start("folds", r.Study.ID[:]), Progress: r.tell(index, a.Kind)}
-	by, err := trainer(a.Kind, o, start(string(a.Kind), r.Study.ID[:], transcript.Uint32(uint32(index))))
-	if err != nil {
-		return nil, err
-	}
+	by := trainer(o, start(string(a.Kind), r.Study.ID[:], transcript.Uint32(uint32(index))))
+	p, _ := by.(linear.Perceptron)
+	voted := p.Voted
 	v, err := linear.CrossValidate(ctx, data, by, folds)
 	if err != nil {
 		return nil, err
@@ -225,7 +222,7 @@ func (r *run) train(ctx context.Context, index int, a study.Analysis, level esti
 		Column: r.Study.Columns[l.Column].Name, Classes: l.Classes, Options: o.String(), Labels: string(plan.Sketch().Labels),
 		Other: l.Response.Other(), Records: len(labels), Accuracy: number(v.Accuracy), Folds: v.Folds, FoldsError: v.Error,
 		Baseline: number(v.Baseline), Majority: l.Classes[v.Majority], Confusion: v.Confusion, Unit: plan.Unit(),
-		Coordinates: coordinates, Voted: a.Kind == study.VotedPerceptron, ClassPlanes: classPlanes(model, l.Classes),
+		Coordinates: coordinates, Voted: voted, ClassPlanes: classPlanes(model, l.Classes),
 	}
 	for _, s := range model.Scorers {
 		out.Classifier.Unfinished = out.Classifier.Unfinished || s.Unfinished
@@ -256,17 +253,44 @@ func margins(v linear.Validation, labels []int, classes []string) []Margins {
 	return out
 }
 
-// trainer is the kernel's for a kind.
-func trainer(kind study.AnalysisKind, o study.ClassifierOptions, random *rand.Rand) (linear.Trainer, error) {
-	switch kind {
-	case study.Perceptron, study.VotedPerceptron:
-		return linear.Perceptron{Epochs: o.Epochs, Voted: kind == study.VotedPerceptron, Rand: random}, nil
-	case study.SVM:
-		return linear.SVM{Cost: o.Cost, Squared: o.Loss == study.SquaredHinge, Rand: random}, nil
-	case study.RidgeClassification:
-		return linear.Ridge{Penalty: o.Penalty}, nil
+// trainer is the kernel's with the options of a study.
+type trainer func(o study.ClassifierOptions, random *rand.Rand) linear.Trainer
+
+// classifier is the row of a kind of classifier, whose answer has at most so many planes a class.
+func classifier(name study.AnalysisKind, planes int64, by trainer) kind {
+	return kind{
+		name: name,
+		ways: []way{onRecords(func(r *run, ctx context.Context, index, sk int, a study.Analysis) (Analysis, error) {
+			return r.classify(ctx, index, sk, a, by)
+		})},
+		most: func(t *taken) int64 {
+			return plus(mostNumbers(2, t.classes, t.classes+20), times(mostEntry*t.classes*planes, t.k+4))
+		},
 	}
-	return nil, fmt.Errorf("%s is no classifier", kind)
+}
+
+func ofPerceptron() kind {
+	return classifier(study.Perceptron, 1, func(o study.ClassifierOptions, random *rand.Rand) linear.Trainer {
+		return linear.Perceptron{Epochs: o.Epochs, Rand: random}
+	})
+}
+
+func ofVotedPerceptron() kind {
+	return classifier(study.VotedPerceptron, linear.MostPlanes, func(o study.ClassifierOptions, random *rand.Rand) linear.Trainer {
+		return linear.Perceptron{Epochs: o.Epochs, Voted: true, Rand: random}
+	})
+}
+
+func ofSVM() kind {
+	return classifier(study.SVM, 1, func(o study.ClassifierOptions, random *rand.Rand) linear.Trainer {
+		return linear.SVM{Cost: o.Cost, Squared: o.Loss == study.SquaredHinge, Rand: random}
+	})
+}
+
+func ofRidge() kind {
+	return classifier(study.RidgeClassification, 1, func(o study.ClassifierOptions, _ *rand.Rand) linear.Trainer {
+		return linear.Ridge{Penalty: o.Penalty}
+	})
 }
 
 func classPlanes(m linear.Model, classes []string) (out []Planes) {

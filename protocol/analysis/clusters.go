@@ -9,7 +9,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/cosketch/cosketch/kernel/cluster"
+	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/measure"
+	"github.com/cosketch/cosketch/protocol/premise"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/seed/transcript"
 )
@@ -70,20 +73,18 @@ func (s *Suggested) check() error {
 	return nil
 }
 
-const assumesInertia = "noise is nearly normal where two clusters meet, for the inertia without it"
-
 // wholeEach is how many records of every party a cluster takes for these alone to say where
 // clusters are.
 const wholeEach = 30
 
-// kMeans clusters the records of all parties. A record that a party lacks has zeros from it,
+// recordMeans clusters the records of all parties. A record that a party lacks has zeros from it,
 // which draw centroids to the centre, and the less noise the more parties lack it: so where
 // there are enough records of every party their centroids are taken, and others only go to
 // the nearest. (To weight records by their noise does harm for that reason: in simulations
 // it put centroids farther off than equal weights do.)
 // Labels go to each party for its
 // own records alone, by the row order of its release.
-func (r *run) kMeans(ctx context.Context, index, sk int, a study.Analysis) (Analysis, error) {
+func (r *run) recordMeans(ctx context.Context, index, sk int, a study.Analysis) (Analysis, error) {
 	all, err := r.points(ctx, sk)
 	if err != nil {
 		return Analysis{}, err
@@ -122,7 +123,7 @@ func (r *run) kMeans(ctx context.Context, index, sk int, a study.Analysis) (Anal
 	if err != nil {
 		return Analysis{}, err
 	}
-	out := Analysis{Kind: a.Kind, Sketch: sk, Units: unitsSquared, Assumption: assumesInertia, Joined: all.joined}
+	out := Analysis{Kind: a.Kind, Sketch: sk, Units: measure.Squared, Rests: premise.Usual(a.Kind, ""), Joined: all.joined}
 	inertia, err := cluster.Inertia(all.matrix, found, law, out.promise(a, 1))
 	if err != nil {
 		return Analysis{}, err
@@ -197,4 +198,20 @@ func (r *run) inform(contribution int, column RowColumn) {
 		}
 	}
 	r.labels[contribution].Columns = append(r.labels[contribution].Columns, column)
+}
+
+func ofKMeans() kind {
+	return kind{
+		name: study.KMeans, ways: []way{{sketch.Cells, (*run).cellMeans}, onRecords((*run).recordMeans)},
+		most: func(t *taken) int64 {
+			o, _ := t.asked.Options.(study.KMeansOptions)
+			clusters, size := int64(max(o.Clusters, o.MaxClusters)), int64(0)
+			if t.values > 0 { // by cells: each two of them
+				size = mostNumbers(2, clusters, clusters)
+			}
+			return plus(size, plus(mostNumbers(2, clusters, t.values+4), times(mostEntry*clusters, t.k)))
+		},
+		asked:     study.KMeansOptions{Clusters: 256},
+		shortened: ": means of clusters are of the shortened data",
+	}
 }

@@ -5,6 +5,8 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/estimate"
 	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/measure"
+	"github.com/cosketch/cosketch/protocol/premise"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -157,22 +159,6 @@ func (c *columns) places(of []estimate.Variable) (out []int) {
 	return out
 }
 
-// Intervals is how many intervals an analysis has, about so many columns of values and
-// parties in all.
-func Intervals(kind study.AnalysisKind, values, parties int) int {
-	switch kind {
-	case study.Mean:
-		return values
-	case study.GroupDistance:
-		return parties * parties
-	case study.Intersection:
-		return parties * (parties - 1) / 2
-	case study.InnerProduct, study.Covariance:
-		return values * (values + 1) / 2
-	}
-	return values * (values - 1) / 2
-}
-
 // variable is one value feature, with its group.
 type variable struct {
 	group   group
@@ -218,17 +204,12 @@ func (c *columns) original(v variable) (estimate.Combination, bool) {
 	return estimate.Column(at), false
 }
 
-// Assumptions of the two estimators of a correlation over the intersection.
-const (
-	assumesE1 = "nothing about which records the parties share"
-	assumesE2 = "the records that two parties share are a random part of each party's records"
-)
-
 func (c *columns) correlation(ctx context.Context, a study.Analysis, out *Analysis) (err error) {
-	out.Estimator, out.Assumption = a.Estimator(), assumesE2
+	out.Estimator = a.Estimator()
+	out.Rests = premise.Usual(a.Kind, out.Estimator)
 	of := (*estimate.Gram).CorrelationE2
 	if a.Estimator() == study.E1 {
-		out.Assumption, of = assumesE1, (*estimate.Gram).CorrelationE1
+		of = (*estimate.Gram).CorrelationE1
 	}
 	located := c.locate(a, out)
 	drawn, err := c.draw(ctx, c.variables(), located)
@@ -287,7 +268,7 @@ func (c *columns) origin(v variable) float64 {
 	return c.column(v).Scale.Origin() + v.group.centres[v.feature]*c.encoded(v)
 }
 
-func (c *columns) intersection(ctx context.Context, out *Analysis) error {
+func (c *columns) intersection(ctx context.Context, _ study.Analysis, out *Analysis) error {
 	if err := c.reach(ctx, nil); err != nil {
 		return err
 	}
@@ -302,43 +283,93 @@ func (c *columns) intersection(ctx context.Context, out *Analysis) error {
 	return nil
 }
 
-// Units of products and distances.
-const (
-	unitsOriginal = "original"
-	unitsEncoded  = "encoded: (value - origin) over the range of bounds or over 3 spreads, as the sketch has no column of ones"
-)
-
-// products answers inner products, distances and cosines of all pairs. They are
+// products answers inner products, distances or cosines of all pairs. They are
 // in original units if those of every column can be restored.
-func (c *columns) products(ctx context.Context, kind study.AnalysisKind, out *Analysis) (err error) {
+func (c *columns) products(ctx context.Context, out *Analysis, product func(g *estimate.Gram, x, y estimate.Combination) estimate.Estimate, themselves bool) error {
 	vars := c.variables()
 	combos := make([]estimate.Combination, len(vars))
-	out.Units = unitsOriginal
+	out.Units = measure.Original
 	for i, v := range vars {
 		out.Features = append(out.Features, c.name(v))
 		combo, ok := c.original(v)
 		combos[i] = combo
 		if !ok {
-			out.Units = unitsEncoded
+			out.Units = measure.NoOffset
 		}
 	}
-	if out.Units == unitsEncoded {
+	if out.Units == measure.NoOffset {
 		for i, v := range vars {
 			combos[i] = estimate.Column(v.group.first + v.feature)
 		}
 	}
-	if kind == study.Cosine && out.Units == unitsOriginal {
-		out.Units = ""
-	}
-	return c.pairs(ctx, out, shape{themselves: kind == study.InnerProduct}, c.located(vars), func(g *estimate.Gram, i, j int) estimate.Estimate {
-		switch {
-		case i == j:
+	return c.pairs(ctx, out, shape{themselves: themselves}, c.located(vars), func(g *estimate.Gram, i, j int) estimate.Estimate {
+		if i == j {
 			return g.SquaredNorm(combos[i], c.level)
-		case kind == study.Distance:
-			return g.SquaredDistance(combos[i], combos[j], c.level)
-		case kind == study.Cosine:
-			return g.Cosine(combos[i], combos[j], c.level)
 		}
-		return g.InnerProduct(combos[i], combos[j], c.level)
+		return product(g, combos[i], combos[j])
 	})
 }
+
+func ofInnerProduct() kind {
+	return kind{
+		name: study.InnerProduct, intervals: withThemselves,
+		ways: []way{onColumns(func(c *columns, ctx context.Context, _ study.Analysis, out *Analysis) error {
+			return c.products(ctx, out, func(g *estimate.Gram, x, y estimate.Combination) estimate.Estimate {
+				return g.InnerProduct(x, y, c.level)
+			}, true)
+		})},
+		size: pairsSize(true), most: pairsAtMost, refuse: tooManyPairs(study.InnerProduct),
+	}
+}
+
+func ofDistance() kind {
+	return kind{
+		name: study.Distance,
+		ways: []way{onColumns(func(c *columns, ctx context.Context, _ study.Analysis, out *Analysis) error {
+			return c.products(ctx, out, func(g *estimate.Gram, x, y estimate.Combination) estimate.Estimate {
+				return g.SquaredDistance(x, y, c.level)
+			}, false)
+		})},
+		size: pairsSize(false), most: pairsAtMost, refuse: tooManyPairs(study.Distance),
+	}
+}
+
+func ofCosine() kind {
+	return kind{
+		name: study.Cosine,
+		ways: []way{onColumns(func(c *columns, ctx context.Context, _ study.Analysis, out *Analysis) error {
+			err := c.products(ctx, out, func(g *estimate.Gram, x, y estimate.Combination) estimate.Estimate {
+				return g.Cosine(x, y, c.level)
+			}, false)
+			if out.Units == measure.Original { // it has none, of values as they are
+				out.Units = ""
+			}
+			return err
+		})},
+		size: pairsSize(false), most: pairsAtMost, refuse: tooManyPairs(study.Cosine),
+	}
+}
+
+func ofCorrelation() kind {
+	return kind{
+		name: study.Correlation,
+		ways: []way{onMoments((*moments).correlation), onColumns(func(c *columns, ctx context.Context, a study.Analysis, out *Analysis) error {
+			if err := c.correlation(ctx, a, out); err != nil {
+				return err
+			}
+			return c.repairCorrelation(ctx, out)
+		})},
+		size: pairsSize(false), most: pairsAtMost, refuse: tooManyPairs(study.Correlation),
+	}
+}
+
+func ofIntersection() kind {
+	return kind{
+		name: study.Intersection, ways: []way{onColumns((*columns).intersection)}, uncut: true, // ones are neither missing nor cut
+		intervals: func(_, parties int) int { return parties * (parties - 1) / 2 },
+		most:      pairsAtMost,
+	}
+}
+
+// withThemselves is of numbers of each two values, and of each with itself.
+func withThemselves(values, _ int) int { return values * (values + 1) / 2 }

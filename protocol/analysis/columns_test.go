@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/measure"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -128,7 +129,7 @@ func TestProductsInOriginalUnits(t *testing.T) {
 				closeTo(t, "cosine of "+what, cosines.estimate(x.name, y.name), min(1, max(-1, xy/math.Sqrt(xx*yy))))
 			}
 		}
-		for i, want := range []string{"original", "original", ""} {
+		for i, want := range []measure.Unit{measure.Original, measure.Original, ""} {
 			if got := result.Analyses[i].Units; got != want {
 				t.Errorf("%s: units %q, want %q", result.Analyses[i].Kind, got, want)
 			}
@@ -162,7 +163,7 @@ func TestProductsWithoutOnes(t *testing.T) {
 	closeTo(t, "inner product", products.estimate("north/weight", "west/pulse"), dot(weight, pulse))
 	closeTo(t, "cosine", cosines.estimate("north/weight", "west/pulse"), dot(weight, pulse)/math.Sqrt(dot(weight, weight)*dot(pulse, pulse)))
 	for _, a := range result.Analyses {
-		if !strings.HasPrefix(a.Units, "encoded: ") {
+		if a.Units != measure.NoOffset {
 			t.Errorf("%s: units %q", a.Kind, a.Units)
 		}
 	}

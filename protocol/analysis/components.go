@@ -8,16 +8,9 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/decompose"
 	"github.com/cosketch/cosketch/kernel/estimate"
+	"github.com/cosketch/cosketch/protocol/measure"
+	"github.com/cosketch/cosketch/protocol/premise"
 	"github.com/cosketch/cosketch/protocol/study"
-)
-
-// What principal components and regressions are about.
-const (
-	assumesRandomOverlap = "the records that parties share are a random part of each party's records"
-	assumesTogether      = "nothing: means and products are over all records of the union"
-	unitsBare            = "encoded: (value - origin) over the range of bounds or over 3 spreads"
-	unitsCentred         = "encoded: (value - centre) over the range of bounds or over 3 spreads, the centre of bounds being their middle"
-	assumesNoOverlap     = "nothing: a record that one party lacks counts as zero there"
 )
 
 // PCA is the section of principal components. They are of the analysis's features.
@@ -88,7 +81,7 @@ func (c *columns) pca(ctx context.Context, a study.Analysis, out *Analysis) erro
 		return fmt.Errorf("options of kind %T", a.Options)
 	}
 	section := &PCA{Scaled: o.Scale, Centred: o.Centre}
-	out.Assumption = c.assumes(o.Centre)
+	out.Rests = c.rests(o.Centre)
 	vars := c.variables()
 	if len(vars) > decompose.MaxEigen {
 		return unanswerable("%d columns are too many: at most %d have principal components", len(vars), decompose.MaxEigen)
@@ -108,11 +101,11 @@ func (c *columns) pca(ctx context.Context, a study.Analysis, out *Analysis) erro
 		}
 		m = scaled
 	case o.Centre:
-		out.Units = unitsOriginal
+		out.Units = measure.Original
 		m = m.In(c.units(vars))
 	default:
-		if out.Units = unitsBare; c.study.Centred(out.Sketch) {
-			out.Units = unitsCentred
+		if out.Units = measure.Encoded; c.study.Centred(out.Sketch) {
+			out.Units = measure.Centred
 		}
 	}
 	for _, v := range vars {
@@ -145,15 +138,15 @@ func (p *PCA) find(ctx context.Context, m *estimate.Moments, a study.Analysis, o
 	return nil
 }
 
-// assumes says what one matrix of all columns takes.
-func (c *columns) assumes(centred bool) string {
+// rests says what one matrix of all columns rests on.
+func (c *columns) rests(centred bool) premise.List {
 	switch {
 	case c.union():
-		return assumesTogether
+		return premise.List{premise.Together}
 	case centred:
-		return assumesRandomOverlap
+		return premise.List{premise.RandomOverlap}
 	}
-	return assumesNoOverlap
+	return premise.List{premise.NoOverlap}
 }
 
 // units are how much of its original unit an encoded unit of each variable is.
@@ -193,4 +186,23 @@ func (c *columns) moments(vars []variable, centred, scaled bool, leftOut *[]Feat
 		return nil, nil, unanswerable("%s", why)
 	}
 	return m, kept, nil
+}
+
+func ofPCA() kind {
+	return kind{
+		name: study.PCA, ways: []way{onMoments((*moments).pca), onColumns((*columns).pca)},
+		size: func(t *taken) Size {
+			out := numbers(2 * t.values)
+			if o, ok := t.asked.Options.(study.PCAOptions); ok {
+				out.Document += min(int64(o.Components), t.values) * t.values * (numberBytes + entryBytes)
+			}
+			return out
+		},
+		most: func(t *taken) int64 {
+			o, _ := t.asked.Options.(study.PCAOptions)
+			return mostNumbers(min(int64(o.Components), t.values)+1, t.values+4)
+		},
+		refuse: cubic(study.PCA, "decomposed", decompose.MaxEigen, 8),
+		asked:  study.PCAOptions{Components: MostInline},
+	}
 }

@@ -9,14 +9,13 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/decompose"
 	"github.com/cosketch/cosketch/kernel/estimate"
+	"github.com/cosketch/cosketch/protocol/measure"
+	"github.com/cosketch/cosketch/protocol/premise"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// What a covariance is about, and what may be said of a repaired matrix.
+// What may be said of a repaired matrix.
 const (
-	assumesCovariance = "nothing about which records the parties share: each entry is over the records that its two columns have in common"
-	assumesUnion      = "nothing: each entry is over all records of the union"
-
 	notUnbiased   = "A repair makes entries biased: use this matrix for methods that need one, not to read off entries."
 	otherMatrices = " Its entries are over different records. They make one matrix only where parties share records at random."
 )
@@ -26,9 +25,9 @@ const (
 // covariances. That is found in encoded units, in which all columns have a range of
 // about one.
 func (c *columns) covariance(ctx context.Context, a study.Analysis, out *Analysis) error {
-	out.Assumption, out.Units = assumesCovariance, unitsOriginal
+	out.Rests, out.Units = premise.List{premise.AnyPairs}, measure.Original
 	if c.union() {
-		out.Assumption = assumesUnion
+		out.Rests = premise.List{premise.EntriesOfUnion}
 	}
 	vars, located := c.variables(), c.locate(a, out)
 	drawn, err := c.draw(ctx, vars, located)
@@ -160,4 +159,12 @@ func repair(ctx context.Context, name string, n int, pairs []Pair,
 		r.Matrix[i] = make([]float64, n)
 	}
 	return r, found.Matrix, nil
+}
+
+func ofCovariance() kind {
+	return kind{
+		name: study.Covariance, ways: []way{onMoments((*moments).covariance), onColumns((*columns).covariance)},
+		intervals: withThemselves, ofTail: true,
+		size: pairsSize(true), most: pairsAtMost, refuse: tooManyPairs(study.Covariance),
+	}
 }

@@ -1,14 +1,15 @@
 package analysis
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/cosketch/cosketch/kernel/estimate"
 	"github.com/cosketch/cosketch/kernel/forecast"
 	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/premise"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -126,12 +127,9 @@ func (c *Cut) caution(kind study.AnalysisKind) string {
 		return ""
 	case c.Beyond:
 		return fmt.Sprintf("about %s of the records were longer than the clip or had a value beyond three spreads: the answer is about the shortened data", c.share())
-	case kind == study.KMeans:
-		return fmt.Sprintf("about %s of the records were longer than the clip: means of clusters are of the shortened data", c.share())
-	case kind == study.Mean:
-		return fmt.Sprintf("about %s of the records were longer than the clip and were shortened: half of what means may have lost is added back", c.share())
 	}
-	return fmt.Sprintf("about %s of the records were longer than the clip: means and covariances are of the shortened data", c.share())
+	after := cmp.Or(kindOf(kind).shortened, ": means and covariances are of the shortened data")
+	return fmt.Sprintf("about %s of the records were longer than the clip", c.share()) + after
 }
 
 // share shows which part of the records was cut, to two digits.
@@ -149,46 +147,22 @@ func (c *Cut) share() string {
 	return fmt.Sprintf("%.1g %%", share)
 }
 
-// What is assumed of records that were cut.
-const (
-	fewCut     = "that the few records that were cut to the clip do not matter beside the noise"
-	fallOff    = "that lengths of records fall off beyond the clip as they do up to it"
-	cutAsked   = "that the question is about shortened records, as intervals may miss what whole records would give"
-	nobodyKnew = "that hardly any record is longer than the clip, as nobody counted them"
-	limited    = "that a value more than three spreads from its centre counts as three spreads away"
-)
-
-// assumesOfCut is what an answer from a sketch that projects assumes of records that were cut; "" where
+// restsOnCut is what an answer from a sketch that projects assumes of records that were cut; empty where
 // it is about all of them as they are.
-func (r *run) assumesOfCut(sk int, cut *Cut) string {
-	var rests []string
+func (r *run) restsOnCut(sk int, cut *Cut) (rests premise.List) {
 	switch {
 	case cut != nil && cut.Shortened:
-		rests = append(rests, cutAsked)
+		rests = append(rests, premise.CutAsked)
 	case cut != nil:
-		rests = append(rests, fewCut)
+		rests = append(rests, premise.FewCut)
 	case r.Study.Sketches[sk].Clip > 0 && r.Study.Sketches[sk].Side == sketch.Records:
-		rests = append(rests, nobodyKnew)
+		rests = append(rests, premise.NobodyCounted)
 	}
 	if counted := cut != nil && (cut.Beyond || r.Study.Sketches[sk].Side.Sums()); !counted && slices.ContainsFunc(r.Study.Columns, func(c study.Column) bool {
 		_, _, centred := c.Scale.CentreSpread()
 		return centred
 	}) {
-		rests = append(rests, limited)
+		rests = append(rests, premise.Limited)
 	}
-	return strings.Join(rests, ", and ")
-}
-
-// also is an assumption with another one before it.
-func also(another, assumption string) string {
-	if another == "" {
-		return assumption
-	}
-	if about, nothing := strings.CutPrefix(assumption, "nothing: "); nothing {
-		return another + "; " + about
-	}
-	if strings.HasPrefix(assumption, "nothing") || strings.HasPrefix(assumption, "that ") {
-		return another + ", and " + assumption
-	}
-	return another + ", and that " + assumption
+	return rests
 }

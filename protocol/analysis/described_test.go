@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/premise"
 )
 
 var rewriteDocuments = flag.Bool("documents", false, "write ../DOCUMENTS.md anew")
@@ -166,6 +167,10 @@ func TestDocumentsAreDescribed(t *testing.T) {
 	} {
 		fmt.Fprintf(&d.out, "\n## `%s`\n", one.format)
 		d.document(one.of)
+	}
+	fmt.Fprint(&d.out, "\n## Codes of `assumes`\n\nWhere `assumes` is absent and `assumption` is not, `estimator` E1 means `any-overlap`, E2 `random-overlap-of-pairs`,\nand the kind `k-means` means `normal-noise`.\n\n| code | alone it is worded |\n|---|---|\n")
+	for _, code := range premise.All() {
+		fmt.Fprintf(&d.out, "| `%s` | %s |\n", code, premise.List{code})
 	}
 	const path = "../DOCUMENTS.md"
 	const made = "<!-- What follows is made by go test ./protocol/analysis -run Described -documents from the types. -->\n"

@@ -3,10 +3,13 @@ package analysis
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 
 	"github.com/cosketch/cosketch/kernel/estimate"
+	"github.com/cosketch/cosketch/protocol/measure"
+	"github.com/cosketch/cosketch/protocol/premise"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -64,23 +67,24 @@ type Sketch struct {
 
 // Analysis is one answered question.
 type Analysis struct {
-	Kind       study.AnalysisKind `json:"kind"`                      // as the study file has it
-	Sketch     int                `json:"sketch"`                    // index of the study's sketch that answered
-	Undefined  string             `json:"undefined,omitempty"`       // why there is no answer; then all below is empty
-	Caution    string             `json:"caution,omitempty"`         // to be read first: what the numbers are not about
-	Estimator  study.Estimator    `json:"estimator,omitempty"`       // of correlation: E1 or E2
-	Assumption string             `json:"assumption,omitempty"`      // what the numbers rest on beside noise and projection, in words
-	Units      string             `json:"units,omitempty"`           // of the numbers, in words
-	Level      float64            `json:"level,omitempty"`           // at which the intervals hold, as Intervals says
-	Intervals  study.Intervals    `json:"intervals,omitempty"`       // each: by itself; all: all of the analysis together
-	EachLevel  float64            `json:"each_level,omitempty"`      // where it is not Level: the level for which each was built
-	Features   []Feature          `json:"features,omitempty" by:"i"` // rows and columns of the matrix of pairs, or what a section counts by
-	Pairs      []Pair             `json:"pairs,omitempty"`           // one a pair of features, i ≤ j
-	Dense      *Dense             `json:"dense,omitempty"`           // in the place of Pairs, where there are more than MostInline features
-	Shifts     []Pair             `json:"shifts,omitempty"`          // group-distance: squared distance between the mean records of two parties
-	Repaired   *Repaired          `json:"repaired,omitempty"`        // of covariance and correlation: the matrix made positive semidefinite
-	Cut        *Cut               `json:"cut,omitempty"`             // the records that were not sketched as they are, where they were counted
-	Joined     *Joined            `json:"joined,omitempty"`          // records side of a vertical study
+	Kind       study.AnalysisKind `json:"kind"`                                  // as the study file has it
+	Sketch     int                `json:"sketch"`                                // index of the study's sketch that answered
+	Undefined  string             `json:"undefined,omitempty"`                   // why there is no answer; then all below is empty
+	Caution    string             `json:"caution,omitempty"`                     // to be read first: what the numbers are not about
+	Estimator  study.Estimator    `json:"estimator,omitempty"`                   // of correlation: E1 or E2
+	Assumption string             `json:"assumption,omitempty"`                  // what the numbers rest on beside noise and projection, in words
+	Rests      premise.List       `json:"assumes,omitempty" by:"-" of:"assumes"` // the assumption in codes; absent where it is the usual one of the kind, or of the estimator
+	Units      measure.Unit       `json:"units,omitempty"`                       // of the numbers, in words
+	Level      float64            `json:"level,omitempty"`                       // at which the intervals hold, as Intervals says
+	Intervals  study.Intervals    `json:"intervals,omitempty"`                   // each: by itself; all: all of the analysis together
+	EachLevel  float64            `json:"each_level,omitempty"`                  // where it is not Level: the level for which each was built
+	Features   []Feature          `json:"features,omitempty" by:"i"`             // rows and columns of the matrix of pairs, or what a section counts by
+	Pairs      []Pair             `json:"pairs,omitempty"`                       // one a pair of features, i ≤ j
+	Dense      *Dense             `json:"dense,omitempty"`                       // in the place of Pairs, where there are more than MostInline features
+	Shifts     []Pair             `json:"shifts,omitempty"`                      // group-distance: squared distance between the mean records of two parties
+	Repaired   *Repaired          `json:"repaired,omitempty"`                    // of covariance and correlation: the matrix made positive semidefinite
+	Cut        *Cut               `json:"cut,omitempty"`                         // the records that were not sketched as they are, where they were counted
+	Joined     *Joined            `json:"joined,omitempty"`                      // records side of a vertical study
 
 	// One of these, where the kind has a section of its own.
 	KMeans     *KMeans     `json:"k_means,omitempty"`             // of k-means by records
@@ -106,44 +110,14 @@ type section interface {
 
 // sections lists those that an analysis has.
 func (a Analysis) sections() (out []section) {
-	if a.Joined != nil {
-		out = append(out, a.Joined)
-	}
-	if a.KMeans != nil {
-		out = append(out, a.KMeans)
-	}
-	if a.Classifier != nil {
-		out = append(out, a.Classifier)
-	}
-	if a.PCA != nil {
-		out = append(out, a.PCA)
-	}
-	if a.Regression != nil {
-		out = append(out, a.Regression)
-	}
-	if a.Hierarchy != nil {
-		out = append(out, a.Hierarchy)
-	}
-	if a.Sums != nil {
-		out = append(out, a.Sums)
-	}
-	if a.Neighbors != nil {
-		out = append(out, a.Neighbors)
-	}
-	if a.Outliers != nil {
-		out = append(out, a.Outliers)
-	}
-	if a.CellMeans != nil {
-		out = append(out, a.CellMeans)
-	}
-	if a.Means != nil {
-		out = append(out, a.Means)
-	}
-	if a.LDA != nil {
-		out = append(out, a.LDA)
-	}
-	if a.RecordDistances != nil {
-		out = append(out, a.RecordDistances)
+	v := reflect.ValueOf(a)
+	for i := range v.NumField() {
+		if kind := v.Field(i).Kind(); kind != reflect.Pointer && kind != reflect.Slice || v.Field(i).IsNil() {
+			continue
+		}
+		if s, ok := v.Field(i).Interface().(section); ok {
+			out = append(out, s)
+		}
 	}
 	return out
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
+	studyfile "github.com/cosketch/cosketch/protocol/study/file"
 	"github.com/cosketch/cosketch/seed"
 )
 
@@ -30,7 +31,7 @@ func hospitals(t *testing.T, terms string) *study.Study {
 	for i := range 12 {
 		fmt.Fprintf(&b, "  - {name: column %d, kind: numeric, bounds: [0, 1]}\n", i)
 	}
-	s, err := study.Parse([]byte(b.String() + "bits: 10\n" + terms))
+	s, err := studyfile.Parse([]byte(b.String() + "bits: 10\n" + terms))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,22 +4,18 @@ import (
 	"context"
 
 	"github.com/cosketch/cosketch/kernel/estimate"
+	"github.com/cosketch/cosketch/protocol/measure"
+	"github.com/cosketch/cosketch/protocol/premise"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
-)
-
-// Units of mean squared distances, and what they are about.
-const (
-	unitsSquared    = "squared encoded: (value - origin) over the range of bounds or over 3 spreads"
-	assumesDistance = "nothing: a mean is over all pairs of two different records"
 )
 
 // groupDistance answers how far apart records are within and between parties: the
 // mean squared distances of all pairs, and, as shifts, the squared distances between
 // the parties' mean records. Single distances drown in the noise that protects them;
 // means over all pairs need not. All releases share R, which the intervals know.
-func (r *run) groupDistance(ctx context.Context, sk int, a study.Analysis) (Analysis, error) {
-	out := Analysis{Kind: a.Kind, Sketch: sk, Assumption: assumesDistance, Units: unitsSquared}
+func (r *run) groupDistance(ctx context.Context, _, sk int, a study.Analysis) (Analysis, error) {
+	out := Analysis{Kind: a.Kind, Sketch: sk, Rests: premise.List{premise.AllPairs}, Units: measure.Squared}
 	n := len(r.Contributions)
 	level := out.promise(a, Intervals(a.Kind, 0, n))
 	groups := make([]*estimate.Group, n)
@@ -63,4 +59,11 @@ func (r *run) group(ctx context.Context, c Contribution, sk int) (*estimate.Grou
 		return nil, err
 	}
 	return g, nil
+}
+
+func ofGroupDistance() kind {
+	return kind{
+		name: study.GroupDistance, ways: []way{onRecords((*run).groupDistance)},
+		intervals: func(_, parties int) int { return parties * parties },
+	}
 }

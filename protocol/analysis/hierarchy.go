@@ -10,6 +10,7 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/cluster"
 	"github.com/cosketch/cosketch/kernel/estimate"
+	"github.com/cosketch/cosketch/protocol/premise"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -60,7 +61,8 @@ func (c *columns) clustering(ctx context.Context, a study.Analysis, out *Analysi
 	if !ok {
 		return fmt.Errorf("options of kind %T", a.Options)
 	}
-	out.Estimator, out.Assumption = study.E2, assumesE2
+	out.Estimator = study.E2
+	out.Rests = premise.Usual(a.Kind, out.Estimator)
 	c.level = out.promise(a, Intervals(study.Correlation, len(c.variables()), len(c.groups)))
 	vars := c.variables()
 	located := c.located(vars)
@@ -138,4 +140,12 @@ func definedOf(n int, pairs []Pair) (out []int) {
 		}
 	}
 	return out
+}
+
+func ofClustering() kind {
+	return kind{
+		name: study.Clustering, ways: []way{onColumns((*columns).clustering)},
+		size:   func(t *taken) Size { return numbers(t.values) },
+		refuse: cubic(study.Clustering, "clustered", MostClustered, 12),
+	}
 }

@@ -1,10 +1,14 @@
 package analysis
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
+	"github.com/cosketch/cosketch/kernel/decompose"
 	"github.com/cosketch/cosketch/kernel/estimate"
+	"github.com/cosketch/cosketch/protocol/measure"
+	"github.com/cosketch/cosketch/protocol/premise"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -80,11 +84,8 @@ func (l *LDA) check(a Analysis) error {
 	return nil
 }
 
-// assumesNormal is what accuracies rest on beside.
-const assumesNormal = "that values are normal within each class, with one covariance, of which accuracies are those of the best score"
-
 // lda tells the classes of the label apart.
-func (m *moments) lda(a study.Analysis, out *Analysis) error {
+func (m *moments) lda(_ context.Context, a study.Analysis, out *Analysis) error {
 	o, ok := a.Options.(study.LDAOptions)
 	if !ok {
 		return fmt.Errorf("options of kind %T", a.Options)
@@ -94,7 +95,7 @@ func (m *moments) lda(a study.Analysis, out *Analysis) error {
 		return fmt.Errorf("no column has role: label")
 	}
 	section := &LDA{Column: label.Name, Identified: estimate.Identified}
-	out.Units, out.Assumption = unitsOriginal, m.assumption(study.LDA, assumesNormal)
+	out.Units, out.Rests = measure.Original, m.rests(study.LDA, premise.Normal)
 	classes := label.Classes()
 	all := slices.DeleteFunc(m.all(), func(i int) bool { return m.column(i).Name == label.Name })
 	options := estimate.DiscriminantOptions{}
@@ -164,5 +165,16 @@ func (l *LDA) fill(d *estimate.Discriminant, classes []string, o estimate.Discri
 			row[b] = d.Within.At(a, b) * (o.Units[i] * o.Units[j])
 		}
 		l.Within = append(l.Within, row)
+	}
+}
+
+func ofLDA() kind {
+	return kind{
+		name: study.LDA, ways: []way{onMoments((*moments).lda)},
+		size: func(t *taken) Size { return numbers(t.values * 2 * t.classes) },
+		most: func(t *taken) int64 {
+			return plus(plus(mostNumbers(4, t.values, t.classes), mostNumbers(2, t.classes, t.classes)), times(mostEntry*t.values, t.values))
+		},
+		refuse: cubic(study.LDA, "in one equation", decompose.MaxEigen, 8),
 	}
 }

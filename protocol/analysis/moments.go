@@ -4,13 +4,14 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/cosketch/cosketch/kernel/decompose"
 	"github.com/cosketch/cosketch/kernel/estimate"
 	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/measure"
+	"github.com/cosketch/cosketch/protocol/premise"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -37,8 +38,10 @@ type moments struct {
 	cut       *Cut    // nil where no record can have been cut
 	product   float64 // variance of the noise on a product of two entries, in their own units
 	estimates *estimate.Summed
-	level     estimate.Level // of each interval
-	keep      Keeper         // of dense tables; nil: there are none
+	drawnAs   *estimate.Summed // what tells how values are spread
+	level     estimate.Level   // of each interval
+	tell      func(done, total int)
+	keep      Keeper // of dense tables; nil: there are none
 }
 
 // axes are the values of records in sums: encoded, around the public centre, in which
@@ -141,42 +144,37 @@ func (r *run) plainTallies(plan release.Plan, index int) (out []estimate.Tally, 
 	return out, nil
 }
 
-// missingIsCentre is assumed where a value stands in place of a missing one.
-const missingIsCentre = "that a missing value is the centre of its column or the middle of its bounds"
-
-// assumption says what numbers from moments rest on, beside what a kind's own rest on.
-func (m *moments) assumption(kind study.AnalysisKind, own ...string) string {
-	rests := own
+// rests says what numbers from moments rest on, beside what a kind's own rest on.
+func (m *moments) rests(kind study.AnalysisKind, own ...premise.Code) premise.List {
+	row, rests := kindOf(kind), premise.List(own)
 	switch {
 	case m.cut == nil:
-	case kind == study.Mean || !m.cut.Shortened && kind == study.Covariance:
-		rests = append(rests, fallOff)
+	case row.givesBack || !m.cut.Shortened && row.ofTail:
+		rests = append(rests, premise.FallOff)
 	case m.cut.Shortened:
-		rests = append(rests, cutAsked)
+		rests = append(rests, premise.CutAsked)
 	default:
-		rests = append(rests, fewCut)
+		rests = append(rests, premise.FewCut)
 	}
 	s := m.plan.Study
 	if s.Records.Missing == study.MissingCentre {
-		rests = append(rests, missingIsCentre)
+		rests = append(rests, premise.MissingIsCentre)
 	}
 	if !s.Wide() && slices.ContainsFunc(m.plan.Features, func(f study.Feature) bool {
 		_, _, centred := s.Columns[f.Column].Scale.CentreSpread()
 		return centred
 	}) {
-		rests = append(rests, limited)
+		rests = append(rests, premise.Limited)
 	}
-	over := "means and covariances are over all records of the union"
 	if s.Records.Missing == study.MissingCount {
-		over = "means are over the values that are there, covariances and correlations over the records that have both values"
+		rests = append(rests, premise.MomentsThere)
+	} else {
+		rests = append(rests, premise.MomentsOfUnion)
 	}
-	if m.cut != nil && m.cut.Shortened && kind != study.Mean {
-		over += "; each record is cut to the clip first"
+	if m.cut != nil && m.cut.Shortened && !row.givesBack {
+		rests = append(rests, premise.CutFirst)
 	}
-	if len(rests) == 0 {
-		return "nothing: " + over
-	}
-	return strings.Join(rests, ", and ") + "; " + over
+	return rests
 }
 
 // spread is what tells how values are spread: moments that have products, where the study has such.
@@ -195,47 +193,20 @@ func (r *run) spread(m *moments) (*estimate.Summed, error) {
 	return other.estimates, nil
 }
 
-// ofMoments answers what needs the means and second moments of the union.
-func (r *run) ofMoments(ctx context.Context, sk int, a study.Analysis, tell func(done, total int)) (Analysis, error) {
-	m, err := r.moments(sk)
-	if err != nil {
-		return Analysis{}, err
+// mean answers the mean of every feature, in original units.
+func (m *moments) mean(_ context.Context, _ study.Analysis, out *Analysis) error {
+	out.Units = measure.Original
+	drawn := m.drawAs(m.drawnAs)
+	for i := range out.Features {
+		out.Means = append(out.Means, number(drawn.mean(m.estimates.Mean(i, m.level), i, 0).Times(m.unit(i)).Plus(m.origin(i))))
 	}
-	out := Analysis{Kind: a.Kind, Sketch: sk, Caution: m.cut.caution(a.Kind), Assumption: m.assumption(a.Kind), Cut: m.cut}
-	for i := range m.plan.Features {
-		out.Features = append(out.Features, m.name(i))
-	}
-	m.level = out.promise(a, Intervals(a.Kind, len(out.Features), 1))
-	switch a.Kind {
-	case study.Mean:
-		out.Units = unitsOriginal
-		spread, err := r.spread(m)
-		if err != nil {
-			return out, err
-		}
-		drawn := m.drawAs(spread)
-		for i := range out.Features {
-			out.Means = append(out.Means, number(drawn.mean(m.estimates.Mean(i, m.level), i, 0).Times(m.unit(i)).Plus(m.origin(i))))
-		}
-		return out, nil
-	case study.Covariance:
-		return out, m.covariance(ctx, &out)
-	case study.Correlation:
-		return out, m.correlation(ctx, &out)
-	case study.PCA:
-		return out, m.pca(ctx, a, &out, tell)
-	case study.Regression:
-		return out, m.regression(a, &out)
-	case study.LDA:
-		return out, m.lda(a, &out)
-	}
-	return Analysis{}, fmt.Errorf("moments do not answer %s", a.Kind)
+	return nil
 }
 
 // covariance answers all pairs, and variances, in original units, and beside them the
 // nearest matrix that could be one of covariances, found in encoded units.
-func (m *moments) covariance(ctx context.Context, out *Analysis) error {
-	out.Units = unitsOriginal
+func (m *moments) covariance(ctx context.Context, _ study.Analysis, out *Analysis) error {
+	out.Units = measure.Original
 	drawn := m.draw()
 	if m.keep != nil && len(out.Features) > MostInline {
 		out.Repaired = tooWide("covariance_psd", len(out.Features))
@@ -276,7 +247,7 @@ func (m *moments) all() (out []int) {
 func (m *moments) of(i int) (study.Column, Feature) { return m.column(i), m.name(i) }
 
 // pca answers with principal components: of correlations, or in original units.
-func (m *moments) pca(ctx context.Context, a study.Analysis, out *Analysis, tell func(done, total int)) error {
+func (m *moments) pca(ctx context.Context, a study.Analysis, out *Analysis) error {
 	o, ok := a.Options.(study.PCAOptions)
 	if !ok {
 		return fmt.Errorf("options of kind %T", a.Options)
@@ -311,19 +282,19 @@ func (m *moments) pca(ctx context.Context, a study.Analysis, out *Analysis, tell
 		out.Features, units = append(out.Features, m.name(i)), append(units, m.unit(i))
 	}
 	if !o.Scale {
-		out.Units, found = unitsOriginal, found.In(units)
+		out.Units, found = measure.Original, found.In(units)
 	}
-	return section.find(ctx, found, a, out, tell)
+	return section.find(ctx, found, a, out, m.tell)
 }
 
 // regression answers with coefficients in original units.
-func (m *moments) regression(a study.Analysis, out *Analysis) error {
+func (m *moments) regression(_ context.Context, a study.Analysis, out *Analysis) error {
 	o, ok := a.Options.(study.RegressionOptions)
 	if !ok {
 		return fmt.Errorf("options of kind %T", a.Options)
 	}
 	section := &Regression{Identified: estimate.Identified}
-	out.Units, out.Features = unitsOriginal, nil
+	out.Units, out.Features = measure.Original, nil
 	vars, target := explaining(o, section, len(m.plan.Features), m.of)
 	found, why := m.estimates.Moments(vars)
 	if why != "" {
@@ -351,7 +322,7 @@ func (m *moments) ridge(of study.Ridge, on, features []int) float64 {
 	return m.plan.Ridge(of, m.product, m.records, explaining)
 }
 
-func (m *moments) correlation(ctx context.Context, out *Analysis) error {
+func (m *moments) correlation(ctx context.Context, _ study.Analysis, out *Analysis) error {
 	drawn := m.draw()
 	if m.keep != nil && len(out.Features) > MostInline {
 		out.Repaired = tooWide("correlation_psd", len(out.Features))
@@ -373,4 +344,13 @@ func (m *moments) correlation(ctx context.Context, out *Analysis) error {
 	}
 	out.Repaired = r
 	return err
+}
+
+func ofMean() kind {
+	return kind{
+		name: study.Mean, ways: []way{onMoments((*moments).mean)},
+		shortened: " and were shortened: half of what means may have lost is added back", givesBack: true,
+		intervals: func(values, _ int) int { return values },
+		size:      func(t *taken) Size { return numbers(t.values) },
+	}
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/cosketch/cosketch/kernel/linear"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -50,21 +49,12 @@ func BoundsOf(s *study.Study) Bounds {
 	return out
 }
 
-// Options of further analyses are bounded by nothing but sense.
-const (
-	mostFurtherClusters = 256
-	mostFurtherRecords  = 100
-)
-
 // FurtherBounds is of the answer to one further analysis, of any kind.
 func FurtherBounds(s *study.Study) Bounds {
 	out := BoundsOf(s)
 	out.kinds, out.Document, out.Tables = nil, 0, 0
-	for _, a := range []study.Analysis{
-		{Kind: study.Covariance}, {Kind: study.PCA, Options: study.PCAOptions{Components: MostInline}}, {Kind: study.LDA}, {Kind: study.VotedPerceptron},
-		{Kind: study.KMeans, Options: study.KMeansOptions{Clusters: mostFurtherClusters}},
-		{Kind: study.RecordDistance, Options: study.RecordDistanceOptions{Of: make([]study.RecordName, mostFurtherRecords)}},
-	} {
+	for _, k := range kinds() {
+		a := study.Analysis{Kind: k.name, Options: k.asked}
 		out.Document = max(out.Document, mostBase+mostOf(s, a))
 		out.Tables = max(out.Tables, sizeOf(s, a).Tables)
 	}
@@ -74,62 +64,36 @@ func FurtherBounds(s *study.Study) Bounds {
 
 // mostOf is what an analysis takes of a document.
 func mostOf(s *study.Study, a study.Analysis) int64 {
-	n, parties := int64(len(valuesOf(s, a))), int64(len(s.Parties))
-	classes, k, clusters := int64(0), int64(0), int64(0)
-	if l, ok := s.Label(); ok {
-		classes = int64(len(l.Classes()))
-	}
-	if index, ok := s.SketchFor(a); ok {
-		k = int64(s.Sketches[index].Projection.K)
-		if s.Sketches[index].Side == sketch.Records && a.Kind == study.KMeans {
-			n = 0
-		}
-	}
-	number := func(count ...int64) (out int64) {
-		out = mostNumber
-		for _, c := range count {
-			out = times(out, c)
-		}
-		return out
+	t := takenBy(s, a)
+	if t.side == sketch.Records {
+		t.values = 0
 	}
 	// Every analysis has features, which may be listed again where they are left out, numbers of
 	// each, and of parties.
-	size := plus(mostBase, number(16, n+parties))
-	size = plus(size, times(4*longestName(s), n+parties))
-	size = plus(size, number(2, parties, parties))
-	switch o := a.Options.(type) {
-	case study.KMeansOptions:
-		clusters = int64(max(o.Clusters, o.MaxClusters))
-	case study.PCAOptions:
-		size = plus(size, number(min(int64(o.Components), n)+1, n+4))
-	case study.RecordDistanceOptions:
-		of := int64(len(o.Of))
-		size = plus(size, number(2, of, of+parties))
-	}
-	switch a.Kind {
-	case study.Covariance, study.Correlation, study.InnerProduct, study.Distance, study.Cosine, study.Intersection:
-		if n <= MostInline {
-			size = plus(plus(size, number(n, n)), times(mostEntry*n, n))
-		} else {
-			size = plus(size, number(mostClearest+sizeOf(s, a).Tables/PartSize))
-		}
-	case study.Sums:
-		size = plus(size, number(2, n, parties))
-	case study.LDA:
-		size = plus(plus(size, number(4, n, classes)), plus(number(2, classes, classes), times(mostEntry*n, n)))
-	case study.KMeans:
-		if n > 0 { // by cells: each two of them
-			size = plus(size, number(2, clusters, clusters))
-		}
-		size = plus(size, plus(number(2, clusters, n+4), times(mostEntry*clusters, k)))
-	case study.Perceptron, study.VotedPerceptron, study.SVM, study.RidgeClassification:
-		planes := int64(1)
-		if a.Kind == study.VotedPerceptron {
-			planes = linear.MostPlanes
-		}
-		size = plus(size, plus(number(2, classes, classes+20), times(mostEntry*classes*planes, k+4)))
+	size := plus(mostBase, mostNumbers(16, t.values+t.parties))
+	size = plus(size, times(4*longestName(s), t.values+t.parties))
+	size = plus(size, mostNumbers(2, t.parties, t.parties))
+	if of := kindOf(a.Kind).most; of != nil {
+		size = plus(size, of(t))
 	}
 	return plus(size, mostEntry*8*mostPoints)
+}
+
+// mostNumbers bounds so many numbers, the product of the counts.
+func mostNumbers(count ...int64) int64 {
+	out := int64(mostNumber)
+	for _, c := range count {
+		out = times(out, c)
+	}
+	return out
+}
+
+// pairsAtMost bounds numbers of pairs of values: in the document, or where they are too many in tables.
+func pairsAtMost(t *taken) int64 {
+	if t.values <= MostInline {
+		return plus(mostNumbers(t.values, t.values), times(mostEntry*t.values, t.values))
+	}
+	return mostNumbers(mostClearest + sizeOf(t.study, t.asked).Tables/PartSize)
 }
 
 // longestName bounds how a feature's party, column and value are spelt, escaped.
@@ -306,10 +270,9 @@ const mostFurtherNeighbors = 1000
 func labelsOf(s *study.Study, rows int64, analyses []study.Analysis) LabelBounds {
 	out := LabelBounds{rows: rows}
 	for _, a := range analyses {
-		switch o := a.Options.(type) {
-		case study.NeighborsOptions:
-			out.columns += 4 * o.Neighbors
-		default:
+		if told := kindOf(a.Kind).told; told != nil {
+			out.columns += told(a)
+		} else {
 			out.columns += 2
 		}
 	}

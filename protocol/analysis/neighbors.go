@@ -13,6 +13,8 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/estimate"
 	"github.com/cosketch/cosketch/kernel/neighbor"
+	"github.com/cosketch/cosketch/protocol/measure"
+	"github.com/cosketch/cosketch/protocol/premise"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -62,8 +64,6 @@ func (n *Neighbors) check(a Analysis) error {
 // below 2^30 bytes, which is what parties fetch.
 const mostTold = 10_000_000
 
-const assumesNeighbors = "nothing: an interval of a distance also allows for the choice of the nearest among all records. Neighbours are those of the records as they were released"
-
 // neighbors finds the records nearest to each. A party is told of its own records'
 // neighbours: of its own ones by their row, of others' by the name of their party and a
 // handle that was drawn for it alone.
@@ -87,7 +87,7 @@ func (r *run) neighbors(ctx context.Context, index, sk int, a study.Analysis) (A
 		return Analysis{}, err
 	}
 	m := len(all.noise)
-	out := Analysis{Kind: a.Kind, Sketch: sk, Joined: all.joined, Assumption: assumesNeighbors, Units: unitsSquared, Features: r.parties()}
+	out := Analysis{Kind: a.Kind, Sketch: sk, Joined: all.joined, Rests: premise.List{premise.NearestChosen}, Units: measure.Squared, Features: r.parties()}
 	// For each record, or for all, the upper ends for all the others hold together, so that
 	// those of the nearest do, whichever these are, and the lower ends of the nearest.
 	level, each, others := out.promise(a, 1), o.Neighbors, m-1
@@ -423,4 +423,14 @@ func (t *teller) handles() (map[int]string, error) {
 		}
 	}
 	return out, nil
+}
+
+func ofNeighbors() kind {
+	return kind{
+		name: study.Neighbors, ways: []way{onRecords((*run).neighbors)},
+		told: func(a study.Analysis) int {
+			o, _ := a.Options.(study.NeighborsOptions)
+			return 4 * o.Neighbors
+		},
+	}
 }

@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/cosketch/cosketch/protocol/measure"
+	"github.com/cosketch/cosketch/protocol/premise"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -46,12 +48,6 @@ const (
 	farOut       = 3
 )
 
-const (
-	assumesLOF    = "nothing: it is about the records as they were released, whose noise brings all factors nearer to 1"
-	assumesScores = "nothing: what the noise adds to a squared distance on average is taken off; the records are as they were released, so that noise makes some stand out"
-	unitsLOF      = "plain: the density around the neighbours over that around the record"
-)
-
 // outliers scores the records of all parties.
 func (r *run) outliers(ctx context.Context, index, sk int, a study.Analysis) (Analysis, error) {
 	o, ok := a.Options.(study.OutliersOptions)
@@ -73,11 +69,11 @@ func (r *run) outliers(ctx context.Context, index, sk int, a study.Analysis) (An
 	if _, err := d.told(all, pairsWithin(all)); err != nil {
 		return Analysis{}, err
 	}
-	out := Analysis{Kind: a.Kind, Sketch: sk, Joined: all.joined, Assumption: assumesLOF, Units: unitsLOF, Features: r.parties()}
+	out := Analysis{Kind: a.Kind, Sketch: sk, Joined: all.joined, Rests: premise.List{premise.AsReleased}, Units: measure.Density, Features: r.parties()}
 	section := &Outliers{Neighbors: o.Neighbors, Score: o.Score, Top: min(o.Top, len(all.noise)), Threshold: lofStandsOut}
 	var scores []float64
 	if o.Score == study.ScoreDistance {
-		out.Assumption, out.Units = assumesScores, unitsSquared
+		out.Rests, out.Units = premise.List{premise.NoiseTakenOff}, measure.Squared
 		for i := range all.noise {
 			near, squared := graph.Of(i)
 			scores = append(scores, d.debiased(i, int(near[o.Neighbors-1]), squared[o.Neighbors-1]))
@@ -141,4 +137,8 @@ func quantiles(values []float64) []Quantile {
 		out = append(out, Quantile{share, sorted[low] + (at-float64(low))*(sorted[high]-sorted[low])})
 	}
 	return out
+}
+
+func ofOutliers() kind {
+	return kind{name: study.Outliers, ways: []way{onRecords((*run).outliers)}}
 }

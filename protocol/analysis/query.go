@@ -11,6 +11,8 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/estimate"
 	"github.com/cosketch/cosketch/kernel/neighbor"
+	"github.com/cosketch/cosketch/protocol/measure"
+	"github.com/cosketch/cosketch/protocol/premise"
 )
 
 // Queries are vectors that the aggregator has projected, by their names, and asks about.
@@ -36,20 +38,20 @@ const AnswersFormat = "cosketch/answers/1"
 // Answers is the document that Query fills: what is near vectors of the aggregator's own.
 // Records have no names in it but their parties' and a handle.
 type Answers struct {
-	Format     string   `json:"cosketch"`
-	Study      string   `json:"study"` // id
-	Name       string   `json:"name"`
-	T2         string   `json:"t2"`
-	Sketch     int      `json:"sketch"` // index into the study's sketches
-	Parties    []string `json:"parties"`
-	Records    int      `json:"records"` // among which the nearest were sought
-	Joined     *Joined  `json:"joined,omitempty"`
-	Level      float64  `json:"level"`      // at which the intervals of one vector hold together
-	EachLevel  float64  `json:"each_level"` // for which each was built
-	Units      string   `json:"units"`
-	Assumption string   `json:"assumption"`
-	Clipped    int      `json:"clipped"` // vectors that were cut to the length of records
-	Queries    []Answer `json:"queries"`
+	Format     string       `json:"cosketch"`
+	Study      string       `json:"study"` // id
+	Name       string       `json:"name"`
+	T2         string       `json:"t2"`
+	Sketch     int          `json:"sketch"` // index into the study's sketches
+	Parties    []string     `json:"parties"`
+	Records    int          `json:"records"` // among which the nearest were sought
+	Joined     *Joined      `json:"joined,omitempty"`
+	Level      float64      `json:"level"`      // at which the intervals of one vector hold together
+	EachLevel  float64      `json:"each_level"` // for which each was built
+	Units      measure.Unit `json:"units"`
+	Assumption string       `json:"assumption"`
+	Clipped    int          `json:"clipped"` // vectors that were cut to the length of records
+	Queries    []Answer     `json:"queries"`
 }
 
 // Answer is what is said of one vector.
@@ -71,8 +73,6 @@ type Said struct {
 	Model string `json:"model"` // as it heads a table, like "cluster"
 	Value string `json:"value"`
 }
-
-const assumesQueries = "nothing: an interval of a distance also allows for the choice of the nearest among all records. The nearest are those among the records as they were released"
 
 // nearest is what all answers to queries are made of.
 type nearest struct {
@@ -165,7 +165,7 @@ func query(ctx context.Context, o Options, q Queries) (Answers, error) {
 	out := Answers{
 		Format: AnswersFormat, Study: s.ID.String(), Name: s.Name, T2: o.T2.String(), Sketch: q.Sketch,
 		Records: len(found.all.noise), Joined: found.all.joined, Level: float64(estimate.DefaultLevel), EachLevel: float64(found.level),
-		Units: unitsSquared, Assumption: assumesQueries, Queries: []Answer{},
+		Units: measure.Squared, Assumption: premise.List{premise.NearestAsked}.String(), Queries: []Answer{},
 	}
 	for i := range o.Contributions {
 		out.Parties = append(out.Parties, r.name(i))

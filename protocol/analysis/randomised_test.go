@@ -12,6 +12,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
+	studyfile "github.com/cosketch/cosketch/protocol/study/file"
 	"github.com/cosketch/cosketch/seed"
 )
 
@@ -89,7 +90,7 @@ func TestRandomisedResponseIntervalsCover(t *testing.T) {
 	}
 	head, _, _ := strings.Cut(string(example), "columns:\n")
 	for _, k := range []int{128, 1024} {
-		s, err := study.Parse(fmt.Appendf(nil, `%scolumns: [{name: a, kind: binary}, {name: b, kind: binary}, {name: c, kind: binary}]
+		s, err := studyfile.Parse(fmt.Appendf(nil, `%scolumns: [{name: a, kind: binary}, {name: b, kind: binary}, {name: c, kind: binary}]
 sketches: [{side: columns, family: sparse, k: %d, helpers: {ones: 1}}]
 privacy: {unit: attribute, mechanism: randomised-response, epsilon: 2}
 analyses: [{kind: inner-product}, {kind: distance}, {kind: correlation}]

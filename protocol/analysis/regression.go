@@ -8,6 +8,7 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/decompose"
 	"github.com/cosketch/cosketch/kernel/estimate"
+	"github.com/cosketch/cosketch/protocol/measure"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -58,7 +59,7 @@ func (c *columns) regression(ctx context.Context, a study.Analysis, out *Analysi
 		return fmt.Errorf("options of kind %T", a.Options)
 	}
 	section := &Regression{Ridge: o.Ridge.By, Identified: estimate.Identified}
-	out.Assumption, out.Units = c.assumes(true), unitsOriginal
+	out.Rests, out.Units = c.rests(true), measure.Original
 	columns := c.variables()
 	at, target := explaining(o, section, len(columns), func(i int) (study.Column, Feature) { return c.column(columns[i]), c.name(columns[i]) })
 	var vars []variable
@@ -176,4 +177,12 @@ func (f Feature) text() string {
 		return fmt.Sprintf("%q = %q", f.Column, f.Value)
 	}
 	return fmt.Sprintf("%q", f.Column)
+}
+
+func ofRegression() kind {
+	return kind{
+		name: study.Regression, ways: []way{onMoments((*moments).regression), onColumns((*columns).regression)},
+		size:   func(t *taken) Size { return numbers(t.values) },
+		refuse: cubic(study.Regression, "in one equation", decompose.MaxEigen, 8),
+	}
 }

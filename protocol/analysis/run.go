@@ -15,6 +15,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/fail"
+	"github.com/cosketch/cosketch/protocol/premise"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -167,6 +168,7 @@ func (r *run) attempt(ctx context.Context, index int, a study.Analysis) (Analysi
 	answer, stack, err := r.recovered(ctx, index, a)
 	switch why, broken, keeping := (*noAnswer)(nil), (*brokenInput)(nil), (*KeepError)(nil); {
 	case err == nil:
+		answer.word()
 		return answer, nil
 	case errors.As(err, &broken) || errors.As(err, &keeping):
 		return Analysis{}, err
@@ -245,23 +247,22 @@ func (r *run) answer(ctx context.Context, index int, a study.Analysis) (Analysis
 	if err := r.makeRoom(sk); err != nil {
 		return Analysis{}, err
 	}
-	switch side := r.Study.Sketches[sk].Side; {
-	case side == sketch.Cells:
-		return r.cellMeans(ctx, index, sk, a)
-	case side == sketch.Moments:
-		return r.ofMoments(ctx, sk, a, r.observer(index, a.Kind))
+	row, side := kindOf(a.Kind), r.Study.Sketches[sk].Side
+	by := slices.IndexFunc(row.ways, func(w way) bool { return w.side == side })
+	if by < 0 {
+		return Analysis{}, fmt.Errorf("sketches of side %s do not answer %s", side, a.Kind)
 	}
-	out, err := r.projected(ctx, index, sk, a)
-	if a.Kind == study.Intersection { // ones are neither missing nor cut
+	out, err := row.ways[by].answer(r, ctx, index, sk, a)
+	if row.uncut || side.Sums() {
 		return out, err
 	}
 	if c, ok := r.merged[sk]; ok {
 		out.Cut, out.Caution = c.cut, c.cut.caution(a.Kind)
 	}
-	if out.Assumption != "" {
-		out.Assumption = also(r.assumesOfCut(sk, out.Cut), out.Assumption)
+	if len(out.Rests) > 0 {
+		out.Rests = append(r.restsOnCut(sk, out.Cut), out.Rests...)
 		if r.Study.Records.Missing.Stays() {
-			out.Assumption = also(missingIsCentre, out.Assumption)
+			out.Rests = append(premise.List{premise.MissingIsCentre}, out.Rests...)
 		}
 	}
 	return out, err
@@ -292,52 +293,6 @@ func (r *run) makeRoom(sk int) error {
 		maps.DeleteFunc(r.merged, func(index int, _ columns) bool { return index != sk })
 	}
 	return nil
-}
-
-// projected answers what needs projections, of columns or of records.
-func (r *run) projected(ctx context.Context, index, sk int, a study.Analysis) (Analysis, error) {
-	switch a.Kind {
-	case study.KMeans:
-		return r.kMeans(ctx, index, sk, a)
-	case study.GroupDistance:
-		return r.groupDistance(ctx, sk, a)
-	case study.RecordDistance:
-		return r.recordDistance(ctx, sk, a)
-	case study.Perceptron, study.VotedPerceptron, study.SVM, study.RidgeClassification:
-		return r.classify(ctx, index, sk, a)
-	case study.Neighbors:
-		return r.neighbors(ctx, index, sk, a)
-	case study.Outliers:
-		return r.outliers(ctx, index, sk, a)
-	}
-	c, err := r.columns(ctx, sk)
-	if err != nil {
-		return Analysis{}, err
-	}
-	out := Analysis{Kind: a.Kind, Sketch: sk}
-	c.tell, c.keep = r.observer(index, a.Kind), r.Keep
-	c.level = out.promise(a, Intervals(a.Kind, len(c.variables()), len(c.groups)))
-	switch a.Kind {
-	case study.Covariance:
-		err = c.covariance(ctx, a, &out)
-	case study.Correlation:
-		if err = c.correlation(ctx, a, &out); err == nil {
-			err = c.repairCorrelation(ctx, &out)
-		}
-	case study.Intersection:
-		err = c.intersection(ctx, &out)
-	case study.PCA:
-		err = c.pca(ctx, a, &out)
-	case study.Regression:
-		err = c.regression(ctx, a, &out)
-	case study.Clustering:
-		err = c.clustering(ctx, a, &out)
-	case study.Sums:
-		err = c.sums(ctx, a, &out)
-	default:
-		err = c.products(ctx, a.Kind, &out)
-	}
-	return out, err
 }
 
 // promise records at which level so many intervals hold, and returns the level for

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/cosketch/cosketch/kernel/decompose"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/block"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -39,36 +38,50 @@ func SizeOf(s *study.Study) (out Size) {
 	return out
 }
 
-func sizeOf(s *study.Study, a study.Analysis) (out Size) {
-	n := int64(len(valuesOf(s, a)))
-	out.Document = n*featureBytes + 1000
-	number := func(count int64) { out.Document += count * numberBytes }
-	switch a.Kind {
-	case study.Covariance, study.Correlation, study.InnerProduct, study.Distance, study.Cosine:
-		pairs := pairsOf(int(n), a.Kind == study.Covariance || a.Kind == study.InnerProduct)
-		if n <= MostInline {
-			out.Document += pairs*pairBytes + n*n*entryBytes
-		} else {
-			out.Tables = pairs * int64(len(fields)*field+1)
-			out.Document += mostClearest*pairBytes + out.Tables/PartSize*100
-		}
-	case study.Mean, study.Regression:
-		number(n)
-	case study.LDA:
-		if label, ok := s.Label(); ok {
-			number(n * int64(2*len(label.Classes())))
-		}
-	case study.Sums:
-		number(2 * n * int64(len(s.Parties)))
-	case study.PCA:
-		number(2 * n)
-		if o, ok := a.Options.(study.PCAOptions); ok {
-			out.Document += int64(min(o.Components, int(n))) * n * (numberBytes + entryBytes)
-		}
-	case study.Clustering:
-		number(n)
+// taken is what the size of an answer depends on.
+type taken struct {
+	study *study.Study
+	asked study.Analysis
+	side  sketch.Side
+	// values are those it is about, k the entries of a row of the sketch that answers, classes those of the label.
+	values, parties, classes, k int64
+}
+
+func takenBy(s *study.Study, a study.Analysis) *taken {
+	t := &taken{study: s, asked: a, values: int64(len(valuesOf(s, a))), parties: int64(len(s.Parties))}
+	if l, ok := s.Label(); ok {
+		t.classes = int64(len(l.Classes()))
 	}
+	if index, ok := s.SketchFor(a); ok {
+		t.side, t.k = s.Sketches[index].Side, int64(s.Sketches[index].Projection.K)
+	}
+	return t
+}
+
+func sizeOf(s *study.Study, a study.Analysis) (out Size) {
+	t := takenBy(s, a)
+	if of := kindOf(a.Kind).size; of != nil {
+		out = of(t)
+	}
+	out.Document += t.values*featureBytes + 1000
 	return out
+}
+
+// numbers is the size of so many numbers.
+func numbers(count int64) Size { return Size{Document: count * numberBytes} }
+
+// pairsSize is the size of numbers of pairs of values, and of each with itself if themselves.
+func pairsSize(themselves bool) func(t *taken) Size {
+	return func(t *taken) (out Size) {
+		pairs := pairsOf(int(t.values), themselves)
+		if t.values <= MostInline {
+			out.Document = pairs*pairBytes + t.values*t.values*entryBytes
+			return out
+		}
+		out.Tables = pairs * int64(len(fields)*field+1)
+		out.Document = mostClearest*pairBytes + out.Tables/PartSize*100
+		return out
+	}
 }
 
 // valuesOf lists the columns of the values, with one for each value of a categorical column, that
@@ -104,7 +117,11 @@ func valuesOf(s *study.Study, a study.Analysis) (out []int) {
 // parties, and says what it would cost.
 func Deliverable(s *study.Study) error {
 	for i, a := range s.Analyses {
-		if why := undeliverable(a.Kind, len(valuesOf(s, a))); why != "" {
+		refuse := kindOf(a.Kind).refuse
+		if refuse == nil {
+			continue
+		}
+		if why := refuse(len(valuesOf(s, a))); why != "" {
 			return fmt.Errorf("analyses[%d]: %s", i, why)
 		}
 	}
@@ -114,30 +131,29 @@ func Deliverable(s *study.Study) error {
 	return nil
 }
 
-// undeliverable is why an analysis of n values has no answer, or "".
-func undeliverable(kind study.AnalysisKind, n int) string {
-	most, does, matrices := 0, "", int64(0) // matrices of n² numbers
-	seconds := 0.0                          // at the most values
-	switch kind {
-	case study.Covariance, study.Correlation, study.InnerProduct, study.Distance, study.Cosine:
+// tooManyPairs refuses so many values that the table of their pairs would be too long.
+func tooManyPairs(name study.AnalysisKind) func(n int) string {
+	return func(n int) string {
 		if n <= MostDense {
 			return ""
 		}
 		return fmt.Sprintf("%s of %d columns is refused: at most %d are possible. Its table would have %d pairs and take %s; ask for it of fewer columns, in studies of their own",
-			kind, n, MostDense, pairsOf(n, false), block.Bytes(pairsOf(n, false)*int64(len(fields)*field+1)))
-	case study.PCA:
-		most, does, matrices, seconds = decompose.MaxEigen, "decomposed", 8, 10
-	case study.Regression, study.LDA:
-		most, does, matrices, seconds = decompose.MaxEigen, "in one equation", 8, 10
-	case study.Clustering:
-		most, does, matrices, seconds = MostClustered, "clustered", 12, 10
+			name, n, MostDense, pairsOf(n, false), block.Bytes(pairsOf(n, false)*int64(len(fields)*field+1)))
 	}
-	if most == 0 || n <= most {
-		return ""
+}
+
+// cubic refuses so many values that work which grows with their cube would take too long: at most so many in ten
+// seconds, with so many matrices of them in memory.
+func cubic(name study.AnalysisKind, does string, most int, matrices int64) func(n int) string {
+	const seconds = 10 // at the most values
+	return func(n int) string {
+		if n <= most {
+			return ""
+		}
+		grown := float64(n) / float64(most)
+		return fmt.Sprintf("%s of %d columns is refused: at most %d are %s. The work grows with their cube and the memory with their square: here about %s of all processors, and %s of memory. Ask for it of fewer columns",
+			name, n, most, does, minutes(seconds*math.Pow(grown, 3)), block.Bytes(matrices*8*int64(n)*int64(n)))
 	}
-	grown := float64(n) / float64(most)
-	return fmt.Sprintf("%s of %d columns is refused: at most %d are %s. The work grows with their cube and the memory with their square: here about %s of all processors, and %s of memory. Ask for it of fewer columns",
-		kind, n, most, does, minutes(seconds*math.Pow(grown, 3)), block.Bytes(matrices*8*int64(n)*int64(n)))
 }
 
 func minutes(seconds float64) string {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/cosketch/cosketch/protocol/block"
+	"github.com/cosketch/cosketch/protocol/premise"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -229,19 +230,31 @@ func (r Result) Promises() (all []string) {
 	return all
 }
 
+// word says in words what the numbers rest on, and leaves out codes that readers know without them.
+func (a *Analysis) word() {
+	a.Assumption = a.Rests.String()
+	if slices.Equal(a.Rests, premise.Usual(a.Kind, a.Estimator)) {
+		a.Rests = nil
+	}
+}
+
 // Assumes says in a sentence what the numbers rest on; empty where nothing was said.
 func (a Analysis) Assumes() string {
-	if a.Assumption == "" {
-		return ""
-	}
-	who, assumes := "It", " assumes that "
+	who := "It"
 	if a.Estimator != "" {
 		who = "Estimator " + string(a.Estimator)
 	}
-	if strings.HasPrefix(a.Assumption, "nothing") || strings.HasPrefix(a.Assumption, "that ") {
-		assumes = " assumes "
+	rests := a.Rests
+	if usual := premise.Usual(a.Kind, a.Estimator); len(rests) == 0 && usual.String() == a.Assumption {
+		rests = usual
 	}
-	return who + assumes + a.Assumption + "."
+	switch {
+	case a.Assumption == "":
+		return ""
+	case len(rests) > 0 && rests.Known():
+		return rests.Sentence(who)
+	}
+	return who + " assumes: " + a.Assumption + "." // of a document from before there were codes, or of a later version
 }
 
 // Warned says in a sentence what is to be read before the numbers; empty where that is nothing.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cosketch/cosketch/protocol/premise"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -132,26 +133,47 @@ func TestTablesHaveTheCaution(t *testing.T) {
 	}
 }
 
-// An answer of shortened data never claims to assume nothing, and each assumption reads as a
-// sentence.
+// What numbers rest on is told by its codes, in the words of this version. A document without codes has what
+// is usual of its kind, or else its own text, of which nothing is read.
+func TestAssumesGoesByCodes(t *testing.T) {
+	usual := premise.Usual(study.Correlation, study.E2).String()
+	for _, c := range []struct {
+		a    Analysis
+		want string
+	}{
+		{Analysis{}, ""},
+		{Analysis{Assumption: "as it was worded then", Rests: premise.List{premise.Limited, premise.EntriesOfUnion}},
+			"It assumes that a value more than three spreads from its centre counts as three spreads away; each entry is over all records of the union."},
+		{Analysis{Kind: study.Correlation, Assumption: usual, Estimator: study.E2},
+			"Estimator E2 assumes that the records that two parties share are a random part of each party's records."},
+		{Analysis{Assumption: "that x; over all records"}, "It assumes: that x; over all records."},
+		{Analysis{Assumption: "nothing: it is new", Rests: premise.List{premise.Limited, "of a later version"}}, "It assumes: nothing: it is new."},
+	} {
+		if got := c.a.Assumes(); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.a.Rests, got, c.want)
+		}
+	}
+	a := Analysis{Kind: study.Correlation, Estimator: study.E2, Rests: premise.Usual(study.Correlation, study.E2)}
+	if a.word(); a.Assumption != usual || a.Rests != nil {
+		t.Errorf("%q, %v", a.Assumption, a.Rests)
+	}
+	a.Rests = premise.List{premise.MissingIsCentre, premise.RandomPairs}
+	if a.word(); a.Assumption != a.Rests.String() || len(a.Rests) != 2 {
+		t.Errorf("%q, %v", a.Assumption, a.Rests)
+	}
+}
+
+// An answer of shortened data never claims to assume nothing.
 func TestWhatMomentsAssume(t *testing.T) {
-	a := Analysis{Assumption: "that x; over all records"}
-	if got := a.Assumes(); got != "It assumes that x; over all records." {
-		t.Error(got)
-	}
-	a = Analysis{Assumption: "the records are shared", Estimator: study.E2}
-	if got := a.Assumes(); got != "Estimator E2 assumes that the records are shared." {
-		t.Error(got)
-	}
 	if got := (Analysis{Caution: "about 7 % were cut"}).Warned(); got != "About 7 % were cut." {
 		t.Error(got)
 	}
 	few := moments{axes: axes{plan: release.Plan{Study: &study.Study{}}}, cut: &Cut{}}
-	if got := few.assumption(study.Mean); !strings.HasPrefix(got, "that lengths of records fall off beyond the clip as they do up to it; means") {
+	if got := few.rests(study.Mean).String(); !strings.HasPrefix(got, "that lengths of records fall off beyond the clip as they do up to it; means") {
 		t.Error(got)
 	}
 	many := moments{axes: few.axes, cut: &Cut{Shortened: true, Of: 100}}
-	if got := many.assumption(study.Mean); got != few.assumption(study.Mean) || strings.Contains(many.cut.caution(study.Mean), "of the shortened data") {
+	if got := many.rests(study.Mean).String(); got != few.rests(study.Mean).String() || strings.Contains(many.cut.caution(study.Mean), "of the shortened data") {
 		t.Error(got)
 	}
 	for cut, want := range map[*Cut]string{
@@ -160,10 +182,10 @@ func TestWhatMomentsAssume(t *testing.T) {
 		{Shortened: true}:  "that the question is about shortened records, as intervals may miss what whole records would give; means and covariances are over all records of the union; each record is cut to the clip first",
 	} {
 		m := moments{axes: axes{plan: release.Plan{Study: &study.Study{}}}, cut: cut}
-		if got := m.assumption(study.Correlation); got != want {
+		if got := m.rests(study.Correlation).String(); got != want {
 			t.Errorf("%+v: %q", cut, got)
 		}
-		if got := m.assumption(study.LDA, assumesNormal); !strings.HasPrefix(got, "that values are normal") {
+		if got := m.rests(study.LDA, premise.Normal).String(); !strings.HasPrefix(got, "that values are normal") {
 			t.Errorf("%+v: %q", cut, got)
 		}
 	}

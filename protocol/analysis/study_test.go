@@ -16,6 +16,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
+	studyfile "github.com/cosketch/cosketch/protocol/study/file"
 	"github.com/cosketch/cosketch/seed"
 	"github.com/cosketch/cosketch/seed/stream"
 )
@@ -30,7 +31,7 @@ func parse(t testing.TB, terms string) *study.Study {
 	}
 	head, _, _ := strings.Cut(string(example), "partition:")
 	const dates = "expires: 2026-12-01T17:00:00Z\ndeadline: 2026-12-15T17:00:00Z\nquorum: 2\n"
-	s, err := study.Parse([]byte(head + dates + terms))
+	s, err := studyfile.Parse([]byte(head + dates + terms))
 	if err != nil {
 		t.Fatal(err)
 	}

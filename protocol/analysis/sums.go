@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/cosketch/cosketch/protocol/measure"
+	"github.com/cosketch/cosketch/protocol/premise"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -35,15 +37,13 @@ func (s *Sums) check(a Analysis) error {
 	return nil
 }
 
-const assumesSums = "nothing: a number is over the records that the column's party and the other one both hold"
-
 // sums answers sums and means of every column over the records shared with each party.
 func (c *columns) sums(ctx context.Context, a study.Analysis, out *Analysis) error {
 	vars := c.variables()
 	located := c.located(vars)
-	out.Units, out.Assumption = unitsOriginal, assumesSums
+	out.Units, out.Rests = measure.Original, premise.List{premise.SharedNumbers}
 	if c.union() {
-		out.Assumption = assumesUnionSums
+		out.Rests = premise.List{premise.NumbersOfUnion}
 	}
 	c.level = out.promise(a, 2*len(vars)*len(c.groups))
 	section := &Sums{}
@@ -80,4 +80,10 @@ func (c *columns) sums(ctx context.Context, a study.Analysis, out *Analysis) err
 	return nil
 }
 
-const assumesUnionSums = "nothing: a number is over all records of the union"
+func ofSums() kind {
+	return kind{
+		name: study.Sums, ways: []way{onColumns((*columns).sums)},
+		size: func(t *taken) Size { return numbers(2 * t.values * t.parties) },
+		most: func(t *taken) int64 { return mostNumbers(2, t.values, t.parties) },
+	}
+}

@@ -96,6 +96,7 @@ const (
 	// The study file, the site file and data.
 	StudyFile       ID = "study-file"
 	SiteFile        ID = "site-file"
+	ConfigFile      ID = "config-file"
 	DataFile        ID = "data-file"
 	NoColumn        ID = "no-column"
 	Expired         ID = "expired"
@@ -263,7 +264,8 @@ var rows = []Row{
 	{ID: AuditFailed, Exit: Failed, Says: "the audit failed: a release would give away more than the study claims", Fix: "do not release, and report this with the output above"},
 
 	// The study file, the site file and data.
-	{ID: StudyFile, Exit: Usage, Says: "a study file with mistakes: every one with its line, key and what to do; [mistakes.md](mistakes.md) has all"},
+	{ID: StudyFile, Exit: Usage, Says: "a study file with mistakes: every one with its line, key and what to do"},
+	{ID: ConfigFile, Exit: Usage, Says: "a site file or an aggregator's configuration with a mistake: its file, line and key, and what is wrong there"},
 	{ID: SiteFile, Exit: Usage, Says: "the site file does not answer the study", Yields: anything},
 	{ID: DataFile, Exit: Usage, Says: `reading FILE:LINE: column "NAME": what is wrong there, and in brackets what to do; never a value or a record id`, Yields: anything},
 	{ID: NoColumn, Exit: Usage, Says: "no column %[1]s", Fix: "where it has another name in the data: party data use NAME STUDY --column STUDYS=DATAS"},

@@ -40,12 +40,12 @@ func (c *cell) classifier(a study.Analysis) (*Analysis, error) {
 			Method: c.method.String(), Mechanism: c.method.Mechanism, Family: c.sketch().Projection.Family, K: c.sketch().Projection.K, S: c.sketch().Projection.S,
 			StandardError: e.Deviation / span, HalfWidth: half, Usable: half <= usableAccuracy,
 		},
-		Verdict: fmt.Sprintf("accuracy will be known to ± %.2g at worst; how high it is depends on the data", half),
+		Outcome: Usable, Verdict: fmt.Sprintf("accuracy will be known to ± %.2g at worst; how high it is depends on the data", half),
 	}
 	out.Chosen.AtBest = End{StandardError: out.Chosen.StandardError, HalfWidth: half}
 	out.Chosen.AtWorst = out.Chosen.AtBest
 	if !out.Chosen.Usable {
-		out.Verdict = fmt.Sprintf("NOT USABLE: accuracy would be known to ± %.2g only", half)
+		out.Outcome, out.Verdict = TooWide, fmt.Sprintf("NOT USABLE: accuracy would be known to ± %.2g only", half)
 		if span < 0.5 {
 			out.Verdict += fmt.Sprintf(", as labels stay with probability %.2g", plan.Labels.Response.Kept())
 		}

@@ -98,6 +98,7 @@ type Analysis struct {
 	Chosen    Choice             `json:"chosen"`
 	Best      float64            `json:"best_pair"` // standard error of the pair that errs least
 	Options   []Choice           `json:"options"`   // the menu, each at its best k
+	Outcome   Outcome            `json:"outcome"`   // the verdict as a code
 	Verdict   string             `json:"verdict"`
 	Supposes  []Supposed         `json:"supposes,omitempty"`   // what the worse end takes of columns whose spread nobody told
 	Together  int                `json:"together,omitempty"`   // intervals: all; how many hold together at 95 %

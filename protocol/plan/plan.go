@@ -101,7 +101,9 @@ func (c *cell) describe() (Sketch, []Warning, error) {
 			continue
 		}
 		if !c.known(a) {
-			out.Analyses = append(out.Analyses, Analysis{Kind: a.Kind, Estimator: a.Estimator(), Options: []Choice{}, Verdict: unplanned(a.Kind)})
+			answer := unplanned(a.Kind)
+			answer.Estimator = a.Estimator()
+			out.Analyses = append(out.Analyses, answer)
 			continue
 		}
 		answer, hardest, err := c.answer(a)
@@ -231,7 +233,8 @@ func (c *cell) answer(a study.Analysis) (out Analysis, hardest question, err err
 	out = Analysis{Kind: a.Kind, Estimator: a.Estimator(), Measure: measures[a.Kind], Options: []Choice{}}
 	questions := c.questions(a)
 	if len(questions) == 0 {
-		out.Verdict = "not planned: the study has no pair of columns to compare"
+		out.Outcome = NoPair
+		out.Verdict = out.Outcome.says("the study has no pair of columns to compare")
 		return out, question{}, nil
 	}
 	hardest, err = c.judgedBy(a, questions, &out)
@@ -244,7 +247,7 @@ func (c *cell) answer(a study.Analysis) (out Analysis, hardest question, err err
 	if !out.Chosen.Usable {
 		out.Needs = c.needs(hardest, out.Options)
 	}
-	out.Verdict = verdict(a, out, c.Study.Privacy.Mechanism)
+	c.conclude(a, &out)
 	return out, hardest, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/study/file"
 )
 
 // randomTerms is the terms of a random study of one side: any mechanism, family, k and columns,
@@ -106,7 +107,7 @@ func TestNoPlanIsNaN(t *testing.T) {
 	planned, usable := map[string]int{}, 0
 	for range 500 {
 		terms := randomTerms(rng)
-		s, err := study.Parse([]byte(before + terms))
+		s, err := file.Parse([]byte(before + terms))
 		if err != nil {
 			continue // not every combination is a study
 		}
@@ -137,6 +138,9 @@ func TestNoPlanIsNaN(t *testing.T) {
 					if c.Usable && (c.AtWorst.Undefined != "" || c.Lost > oftenLostAll || c.Cut != "") {
 						t.Errorf("%s: %+v is usable\n%s", a.Kind, c, terms)
 					}
+				}
+				if (a.Outcome == Usable) != a.Chosen.Usable || a.Outcome.Forecast() != (a.Chosen.Method != "") {
+					t.Errorf("%s comes to %q: %+v\n%s", a.Kind, a.Outcome, a.Chosen, terms)
 				}
 				if c := a.Chosen; a.Kind != study.GroupDistance && c.Undefined == "" && c.AtBest.Undefined == "" && c.AtWorst.Undefined == "" &&
 					(c.AtBest.StandardError > c.StandardError*(1+1e-9) || c.StandardError > c.AtWorst.StandardError*(1+1e-9)) {
@@ -170,10 +174,10 @@ func TestDraftsAreNotWarnedOf(t *testing.T) {
 		drafts = 24
 	}
 	for n := range drafts {
-		d := study.Draft{Name: "draft", Nonce: [16]byte{1}, Expires: 1_900_000_000, Deadline: 1_900_086_400, Records: []string{"id"},
+		d := file.Draft{Name: "draft", Nonce: [16]byte{1}, Expires: 1_900_000_000, Deadline: 1_900_086_400, Records: []string{"id"},
 			Partition:  study.Partition(one("vertical", "horizontal")),
 			Epsilon:    one("", "0.5", "1", "4"),
-			Aggregator: study.DraftAggregator{ID: base.Aggregator.ID, HPKE: base64.StdEncoding.EncodeToString(base.Aggregator.HPKE), Addrs: base.Aggregator.Addrs}}
+			Aggregator: file.DraftAggregator{ID: base.Aggregator.ID, HPKE: base64.StdEncoding.EncodeToString(base.Aggregator.HPKE), Addrs: base.Aggregator.Addrs}}
 		d.Analyses = []string{"mean", "correlation"}
 		if d.Partition == study.Vertical {
 			d.Analyses = []string{"correlation", "intersection"}
@@ -188,20 +192,20 @@ func TestDraftsAreNotWarnedOf(t *testing.T) {
 		}
 		described := one("centre", "bounds", "binary", "mixed")
 		count := 2 + rng.IntN(15)
-		column := func(name string) study.DraftColumn {
+		column := func(name string) file.DraftColumn {
 			how := described
 			if how == "mixed" {
 				how = one("centre", "bounds", "binary")
 			}
 			switch how {
 			case "centre":
-				return study.DraftColumn{Name: name, Kind: study.Numeric, Terms: []study.DraftTerm{{Key: "centre", Value: "12"}, {Key: "spread", Value: "4"}}, Source: "code book"}
+				return file.DraftColumn{Name: name, Kind: study.Numeric, Terms: []file.DraftTerm{{Key: "centre", Value: "12"}, {Key: "spread", Value: "4"}}, Source: "code book"}
 			case "bounds":
-				return study.DraftColumn{Name: name, Kind: study.Numeric, Terms: []study.DraftTerm{{Key: "bounds", Value: "[0, 120]"}}, Source: "code book"}
+				return file.DraftColumn{Name: name, Kind: study.Numeric, Terms: []file.DraftTerm{{Key: "bounds", Value: "[0, 120]"}}, Source: "code book"}
 			}
-			return study.DraftColumn{Name: name, Kind: study.Binary}
+			return file.DraftColumn{Name: name, Kind: study.Binary}
 		}
-		var shared []study.DraftColumn
+		var shared []file.DraftColumn
 		for i := range count {
 			shared = append(shared, column(fmt.Sprintf("c%d", i)))
 		}
@@ -215,13 +219,13 @@ func TestDraftsAreNotWarnedOf(t *testing.T) {
 				}
 			}
 			records[p.Name] = []int64{600, 5000, 40_000}[rng.IntN(3)]
-			d.Parties = append(d.Parties, study.DraftParty{Name: p.Name, ID: p.ID, Columns: own, Records: records[p.Name]})
+			d.Parties = append(d.Parties, file.DraftParty{Name: p.Name, ID: p.ID, Columns: own, Records: records[p.Name]})
 		}
 		text, open, err := d.Text()
 		if err != nil || len(open) > 0 {
 			t.Fatalf("draft %d: %v %q", n, err, open)
 		}
-		s, err := study.Parse([]byte(text))
+		s, err := file.Parse([]byte(text))
 		if err != nil {
 			t.Fatalf("draft %d: %v\n%s", n, err, text)
 		}

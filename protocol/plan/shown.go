@@ -172,7 +172,7 @@ func beside(s Sketch) string {
 
 // block is what could be chosen for an analysis, or what is known of it.
 func (a Analysis) block() block.Block {
-	if len(a.Options) == 0 && a.Chosen.Method == "" {
+	if !a.Outcome.Forecast() {
 		return block.Text{Text: a.Name() + ": " + a.Verdict}
 	}
 	title := a.Name()

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -46,7 +45,7 @@ func (c *cell) summed(out *Sketch) error {
 		if !answer.Chosen.Usable {
 			answer.Needs = c.needs(hardest, nil)
 		}
-		answer.Verdict = c.summedVerdict(a, answer)
+		c.conclude(a, &answer)
 		out.Analyses = append(out.Analyses, answer)
 	}
 	return nil
@@ -56,19 +55,10 @@ func (c *cell) summed(out *Sketch) error {
 // is known within itself.
 func usableCells(e forecast.Error) bool { return e.Undefined == "" && e.HalfWidth <= 1 }
 
-func (c *cell) summedVerdict(a study.Analysis, f Analysis) string {
-	if c.sketch().Side != sketch.Cells {
-		return verdict(a, f, c.Study.Privacy.Mechanism)
-	}
-	if why := cmp.Or(f.Chosen.Undefined, f.Chosen.AtWorst.Undefined); why != "" {
-		return "not usable: " + why + needed(f.Needs, c.Study.Privacy.Mechanism)
-	}
+// worthOfCells says how well the records of clusters are known.
+func (c *cell) worthOfCells(a study.Analysis, f Analysis) string {
 	each := c.unionRecords() / float64(c.clusters(a))
-	text := fmt.Sprintf("clusters of equal size would have %s records each, known to ± %s", whole(each, 3), whole(f.Chosen.AtWorst.HalfWidth*each, 2))
-	if !f.Chosen.Usable {
-		return "not usable: " + text + needed(f.Needs, c.Study.Privacy.Mechanism)
-	}
-	return "usable: " + text
+	return fmt.Sprintf("clusters of equal size would have %s records each, known to ± %s", whole(each, 3), whole(f.Chosen.AtWorst.HalfWidth*each, 2))
 }
 
 // whole shows a number to some digits, without an exponent.

@@ -13,6 +13,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/study/file"
 	"github.com/cosketch/cosketch/seed"
 )
 
@@ -45,7 +46,7 @@ func parseOf(t testing.TB, terms, without string) *study.Study {
 			lines = append(lines, line)
 		}
 	}
-	s, err := study.Parse([]byte(strings.Join(lines, "") + "expires: 2026-12-01T17:00:00Z\ndeadline: 2026-12-15T17:00:00Z\n" + terms))
+	s, err := file.Parse([]byte(strings.Join(lines, "") + "expires: 2026-12-01T17:00:00Z\ndeadline: 2026-12-15T17:00:00Z\n" + terms))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, terms)
 	}

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
@@ -59,87 +58,109 @@ func usable(kind study.AnalysisKind, e forecast.Error) bool {
 
 const drowned = "the distance of two records would err by more than itself"
 
-// verdict says in words what an analysis is good for.
-func verdict(a study.Analysis, f Analysis, m dp.Mechanism) string {
+// conclude gives an analysis its outcome and its verdict.
+func (c *cell) conclude(a study.Analysis, f *Analysis) {
+	f.Outcome = c.outcome(a, f.Chosen)
+	text, needs := "", needed(f.Needs, c.Study.Privacy.Mechanism)
+	switch of, cells := f.Chosen, c.sketch().Side == sketch.Cells; f.Outcome {
+	case Usable:
+		if text = c.worthOfCells(a, *f); !cells {
+			text = worth(a, *f)
+		}
+	case CutShort:
+		text = of.Cut
+	case SpreadUnknown:
+		text = "it depends on the spread of " + names(of.Hinges) + ", which is not known. Plan again with " + tell(of.Hinges)
+	case NoAnswer:
+		text = of.undefined() + needs
+	case OftenNoAnswer:
+		text = fmt.Sprintf("with a probability of %.2g it would %s", of.Lost, losing(a.Kind)) + needs
+	case TooWide:
+		if text = c.worthOfCells(a, *f); !cells {
+			text = whyTooWide[a.Kind]
+		}
+		text += needs
+	}
+	f.Verdict = f.Outcome.says(text)
+}
+
+// losing is what noise does to an answer.
+func losing(kind study.AnalysisKind) string {
+	if kind == study.PCA {
+		return "lack a column, because noise hides the variance of one or a number of shared records"
+	}
+	return "have no answer, because noise hides a variance or a number of shared records"
+}
+
+// whyTooWide says what an answer is too wide for.
+var whyTooWide = map[study.AnalysisKind]string{
+	study.Correlation:  "even |ρ| = 1 would not stand out of its interval",
+	study.Cosine:       "even a cosine of 1 would not stand out of its interval",
+	study.InnerProduct: "even the largest product that the columns can have would not stand out of its interval",
+	study.Intersection: "the number of shared records would err by more than half of itself",
+	study.Distance:     "a distance would err by more than itself",
+	study.KMeans:       drowned,
+	study.Neighbors:    drowned,
+	study.Outliers:     drowned,
+
+	study.PCA:        "errors alone would explain as much of the variance as a component can",
+	study.Regression: "even a target that follows the column exactly would not stand out of the interval of its coefficient",
+	study.LDA:        "classes whose means are a whole spread apart would not be told apart",
+	study.Clustering: "even columns with |ρ| = 1 would not be told from unrelated ones",
+	study.Sums:       "a mean would err by more than its column's spread",
+
+	study.Mean:          "a mean would err by more than its column's spread",
+	study.Covariance:    "even the largest covariance that the columns can have would not stand out of its interval",
+	study.GroupDistance: "half of its interval would be wider than the mean distance itself",
+}
+
+// worth says what a usable analysis is good for.
+func worth(a study.Analysis, f Analysis) string {
 	c := f.Chosen
-	undefined := cmp.Or(c.Undefined, c.AtWorst.Undefined)
-	switch {
-	case c.Cut != "":
-		return "not usable: " + c.Cut
-	case len(c.Hinges) > 0:
-		return "not usable: it depends on the spread of " + names(c.Hinges) + ", which is not known. Plan again with " + tell(c.Hinges)
-	case undefined != "":
-		return "not usable: " + undefined + needed(f.Needs, m)
-	case !c.Usable && a.Kind == study.PCA && c.Lost > oftenLostAll:
-		return fmt.Sprintf("not usable: with a probability of %.2g it would lack a column, because noise hides the variance of one or a number of shared records", c.Lost) + needed(f.Needs, m)
-	case !c.Usable && a.Kind != study.PCA && c.Lost > oftenLost:
-		return fmt.Sprintf("not usable: with a probability of %.2g it would have no answer, because noise hides a variance or a number of shared records", c.Lost) + needed(f.Needs, m)
-	}
-	if !c.Usable {
-		why := map[study.AnalysisKind]string{
-			study.Correlation:  "even |ρ| = 1 would not stand out of its interval",
-			study.Cosine:       "even a cosine of 1 would not stand out of its interval",
-			study.InnerProduct: "even the largest product that the columns can have would not stand out of its interval",
-			study.Intersection: "the number of shared records would err by more than half of itself",
-			study.Distance:     "a distance would err by more than itself",
-			study.KMeans:       drowned,
-			study.Neighbors:    drowned,
-			study.Outliers:     drowned,
-
-			study.PCA:        "errors alone would explain as much of the variance as a component can",
-			study.Regression: "even a target that follows the column exactly would not stand out of the interval of its coefficient",
-			study.LDA:        "classes whose means are a whole spread apart would not be told apart",
-			study.Clustering: "even columns with |ρ| = 1 would not be told from unrelated ones",
-			study.Sums:       "a mean would err by more than its column's spread",
-
-			study.Mean:          "a mean would err by more than its column's spread",
-			study.Covariance:    "even the largest covariance that the columns can have would not stand out of its interval",
-			study.GroupDistance: "half of its interval would be wider than the mean distance itself",
-		}[a.Kind]
-		return "not usable: " + why + needed(f.Needs, m)
-	}
 	switch a.Kind {
 	case study.Correlation:
-		return "usable: |ρ| ≥ " + detects(c) + " stands out" + supposing(f.Supposes)
+		return "|ρ| ≥ " + detects(c) + " stands out" + supposing(f.Supposes)
 	case study.Cosine:
-		return "usable: |cosine| ≥ " + detects(c) + " stands out"
+		return "|cosine| ≥ " + detects(c) + " stands out"
 	case study.InnerProduct:
-		return "usable: products of at least " + detects(c) + " of |x||y| stand out"
+		return "products of at least " + detects(c) + " of |x||y| stand out"
 	case study.Intersection:
-		return "usable: the number is known to ± " + width(c)
+		return "the number is known to ± " + width(c)
 	case study.Covariance:
-		return "usable: covariances of at least " + detects(c) + " of the product of both spreads stand out"
+		return "covariances of at least " + detects(c) + " of the product of both spreads stand out"
 	case study.Mean:
-		text := "usable: means are known to ± "
+		text := "means are known to ± "
 		if f.OfBounds > 0 {
 			text += percent(f.OfBounds) + " of the range of a column with bounds, and to ± "
 		}
 		return text + width(c) + " of a column's spread"
 	case study.PCA:
-		return "usable: components that explain " + percent(c.AtWorst.Detects) + " of the variance more than an equal share stand out" + supposing(f.Supposes)
+		return "components that explain " + percent(c.AtWorst.Detects) + " of the variance more than an equal share stand out" + supposing(f.Supposes)
 	case study.Regression:
-		return "usable: coefficients of at least " + detects(c) + " stand out, in spreads of the target for a spread of the column; those of correlated columns err more" + supposing(f.Supposes)
+		return "coefficients of at least " + detects(c) + " stand out, in spreads of the target for a spread of the column; those of correlated columns err more" + supposing(f.Supposes)
 	case study.LDA:
-		return "usable: classes whose means in a column are " + detects(c) + " of its spread apart are told apart; how well all columns together do depends on the data" + supposing(f.Supposes)
+		return "classes whose means in a column are " + detects(c) + " of its spread apart are told apart; how well all columns together do depends on the data" + supposing(f.Supposes)
 	case study.Clustering:
-		return "usable: columns with |ρ| ≥ " + detects(c) + " are told from unrelated ones" + supposing(f.Supposes)
+		return "columns with |ρ| ≥ " + detects(c) + " are told from unrelated ones" + supposing(f.Supposes)
 	case study.Sums:
-		return "usable: means are known to ± " + width(c) + " of their column's spread"
+		return "means are known to ± " + width(c) + " of their column's spread"
 	case study.GroupDistance:
-		return "usable: mean distances are known to ± " + width(c)
+		return "mean distances are known to ± " + width(c)
 	case study.Distance:
-		return "usable: distances are known to ± " + width(c)
+		return "distances are known to ± " + width(c)
 	}
-	return "usable: the distance of two typical records errs by " + spanned(c.AtBest.StandardError, c.AtWorst.StandardError, percent)
+	return "the distance of two typical records errs by " + spanned(c.AtBest.StandardError, c.AtWorst.StandardError, percent)
 }
 
-// unplanned says why there is no forecast.
-func unplanned(kind study.AnalysisKind) string {
-	switch kind {
-	case study.PCA:
-		return "not forecast: products that are not centred depend on the columns' means; components of correlations or covariances are forecast"
+// unplanned is an analysis without a forecast.
+func unplanned(kind study.AnalysisKind) Analysis {
+	out := Analysis{Kind: kind, Options: []Choice{}, Outcome: NotForecast}
+	why := "this version has no forecast of it"
+	if kind == study.PCA {
+		out.Outcome, why = Uncentred, "products that are not centred depend on the columns' means; components of correlations or covariances are forecast"
 	}
-	return "not planned: this version has no forecast of it"
+	out.Verdict = out.Outcome.says(why)
+	return out
 }
 
 // needed says what would make an answer usable.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/study/file"
 )
 
 // The dates of every simulated study.
@@ -84,7 +85,7 @@ func NewStudy(t Terms) (*study.Study, error) {
 	default:
 		fmt.Fprintf(&b, horizontalColumns+plainTerms, records)
 	}
-	s, err := study.Parse([]byte(b.String()))
+	s, err := file.Parse([]byte(b.String()))
 	if err != nil {
 		return nil, fmt.Errorf("parsing the simulated study: %w", err)
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/protocol/release"
-	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/study/file"
 	"github.com/cosketch/cosketch/seed"
 )
 
@@ -27,7 +27,7 @@ func familyPlan(t *testing.T, entry, privacy string) release.Plan {
 	if strings.Contains(entry, "columns") {
 		analysis = "inner-product"
 	}
-	s, err := study.Parse(fmt.Appendf(nil, `%scolumns:
+	s, err := file.Parse(fmt.Appendf(nil, `%scolumns:
   - {name: age, kind: numeric, bounds: [0, 100]}
   - {name: ward, kind: categorical, values: [a, b, c]}
 bits: 8

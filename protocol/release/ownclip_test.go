@@ -10,6 +10,7 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/study/file"
 )
 
 // momentStudy is a horizontal study with these terms.
@@ -26,7 +27,7 @@ func registryWith(t *testing.T, partition, terms string) *study.Study {
 		t.Fatal(err)
 	}
 	head, _, _ := strings.Cut(string(example), "partition:")
-	s, err := study.Parse([]byte(head + "partition: " + partition + "\nexpires: 2026-12-01T17:00:00Z\ndeadline: 2026-12-15T17:00:00Z\n" + terms))
+	s, err := file.Parse([]byte(head + "partition: " + partition + "\nexpires: 2026-12-01T17:00:00Z\ndeadline: 2026-12-15T17:00:00Z\n" + terms))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/wait"
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
@@ -390,23 +391,23 @@ func (a *Aggregator) status() Status {
 	case v.ended():
 		return Status{State: Closed}
 	case a.computing:
-		return Status{State: Computing, WaitFor: WaitAnalyses, From: self}
+		return Status{State: Computing, WaitFor: wait.Analyses, From: self}
 	case t == nil:
-		return Status{State: Open, WaitFor: WaitApprovals, From: v.undecided(), Until: a.study.Expires}
+		return Status{State: Open, WaitFor: wait.Approvals, From: v.undecided(), Until: a.study.Expires}
 	case v.certified() == nil:
 		until := a.study.AgreeBy(t.number)
 		if a.now >= until {
 			until = a.study.Deadline
 		}
-		return Status{State: Agreeing, WaitFor: messages(t.round()), From: a.owing(), Until: until}
+		return Status{State: Agreeing, WaitFor: wait.Messages(t.round()), From: a.owing(), Until: until}
 	case v.result() != nil:
-		return Status{State: Answered, WaitFor: WaitLate, From: append(a.owing(), a.view.absent()...), Until: a.study.LateUntil}
+		return Status{State: Answered, WaitFor: wait.Late, From: append(a.owing(), a.view.absent()...), Until: a.study.LateUntil}
 	case a.study.Masked():
 		return a.summing(v.certified())
 	case a.now >= a.study.Deadline:
-		return Status{State: Collecting, WaitFor: WaitReleases, From: a.owing(), Until: a.study.Closes()}
+		return Status{State: Collecting, WaitFor: wait.Releases, From: a.owing(), Until: a.study.Closes()}
 	}
-	return Status{State: Collecting, WaitFor: WaitReleases, From: a.owing(), Until: a.study.Deadline}
+	return Status{State: Collecting, WaitFor: wait.Releases, From: a.owing(), Until: a.study.Deadline}
 }
 
 // Head signs the board as it stands.

@@ -20,6 +20,6 @@
 // attempt at the agreement, and late.go who comes late. Both sides check the same
 // rules, so a party never relies on the aggregator having checked.
 //
-// PartyTransitions and AggregatorTransitions are the tables of states; Turns (turns.go) is
+// PartyTransitions and AggregatorTransitions are the tables of states; package turn has
 // the table of messages, by which both machines are driven.
 package session

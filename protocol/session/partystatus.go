@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/wait"
 )
 
 // ended reports whether the party has nothing left to do.
@@ -43,7 +44,7 @@ func (p *Party) status() Status {
 	if p.view.current() != nil || p.now >= until {
 		until = max(until, p.study.LateUntil)
 	}
-	return Status{State: Invited, WaitFor: WaitApproval, From: p.self(), Until: until}
+	return Status{State: Invited, WaitFor: wait.Approval, From: p.self(), Until: until}
 }
 
 func (p *Party) self() []protocol.PeerID       { return []protocol.PeerID{p.signer.ID()} }
@@ -55,13 +56,13 @@ func (p *Party) agreementStatus() Status {
 	if a == nil {
 		from, until := p.view.undecided(), p.study.Expires
 		if len(from) == 0 || p.now >= until {
-			return Status{State: Approved, WaitFor: WaitRoster, From: p.aggregator(), Until: p.study.Deadline}
+			return Status{State: Approved, WaitFor: wait.Roster, From: p.aggregator(), Until: p.study.Deadline}
 		}
-		return Status{State: Approved, WaitFor: WaitApprovals, From: from, Until: until}
+		return Status{State: Approved, WaitFor: wait.Approvals, From: from, Until: until}
 	}
 	until := p.patience(a)
 	if a.over() {
-		return Status{State: Approved, WaitFor: WaitNextRoster, From: p.aggregator(), Until: until}
+		return Status{State: Approved, WaitFor: wait.NextRoster, From: p.aggregator(), Until: until}
 	}
 	for _, round := range []struct {
 		kind protocol.Kind
@@ -71,17 +72,17 @@ func (p *Party) agreementStatus() Status {
 			continue
 		}
 		if p.signed(protocol.KindComplaint, a.number) {
-			return Status{State: round.at, WaitFor: WaitAttemptEnd, From: p.aggregator(), Until: until}
+			return Status{State: round.at, WaitFor: wait.AttemptEnd, From: p.aggregator(), Until: until}
 		}
 		if !p.live {
-			return Status{State: round.at, WaitFor: WaitBoard, From: p.aggregator(), Until: until}
+			return Status{State: round.at, WaitFor: wait.Board, From: p.aggregator(), Until: until}
 		}
-		return Status{State: round.at, WaitFor: messages(round.kind), From: a.lacking(round.kind), Until: until}
+		return Status{State: round.at, WaitFor: wait.Messages(round.kind), From: a.lacking(round.kind), Until: until}
 	}
 	if !p.live {
-		return Status{State: Approved, WaitFor: WaitBoard, From: p.aggregator(), Until: until}
+		return Status{State: Approved, WaitFor: wait.Board, From: p.aggregator(), Until: until}
 	}
-	return Status{State: Approved, WaitFor: WaitAbandons, From: p.abandonmentsMissing(a), Until: until}
+	return Status{State: Approved, WaitFor: wait.Abandons, From: p.abandonmentsMissing(a), Until: until}
 }
 
 // patience is how long an attempt's messages are waited for: until its end, and
@@ -98,26 +99,26 @@ func (p *Party) seededStatus() Status {
 	until, result := p.study.Closes(), p.view.result()
 	switch {
 	case !p.released:
-		return Status{State: Seeded, WaitFor: WaitSketch, From: p.self(), Until: p.view.releaseBy(p.view.certified())}
+		return Status{State: Seeded, WaitFor: wait.Sketch, From: p.self(), Until: p.view.releaseBy(p.view.certified())}
 	case !p.uploaded && (result == nil || result.Document.Hash != p.document):
-		return Status{State: Sketched, WaitFor: WaitSending, From: p.self(), Until: p.view.releaseBy(p.view.certified())}
+		return Status{State: Sketched, WaitFor: wait.Sending, From: p.self(), Until: p.view.releaseBy(p.view.certified())}
 	case result != nil && result.Document.Hash != p.document:
-		return Status{State: Released, WaitFor: WaitFetching, From: p.self(), Until: until}
+		return Status{State: Released, WaitFor: wait.Fetching, From: p.self(), Until: until}
 	case result != nil && len(p.unwelcomed()) > 0:
-		return Status{State: Released, WaitFor: WaitOwnWelcome, From: p.self(), Until: until}
+		return Status{State: Released, WaitFor: wait.OwnWelcome, From: p.self(), Until: until}
 	case result != nil && len(p.view.absent()) > 0:
-		return Status{State: Released, WaitFor: WaitLate, From: p.view.absent(), Until: until}
+		return Status{State: Released, WaitFor: wait.Late, From: p.view.absent(), Until: until}
 	case result != nil:
-		return Status{State: Released, WaitFor: WaitClose, From: p.aggregator(), Until: until}
+		return Status{State: Released, WaitFor: wait.Close, From: p.aggregator(), Until: until}
 	}
-	return Status{State: Released, WaitFor: WaitResult, From: p.aggregator(), Until: until}
+	return Status{State: Released, WaitFor: wait.Result, From: p.aggregator(), Until: until}
 }
 
 // lateStatus: a party that can only come in as a newcomer.
 func (p *Party) lateStatus() Status {
-	s := Status{State: Approved, WaitFor: WaitSeed, From: p.aggregator(), Until: p.study.LateUntil}
+	s := Status{State: Approved, WaitFor: wait.Seed, From: p.aggregator(), Until: p.study.LateUntil}
 	if a := p.view.certified(); a != nil {
-		s.State, s.WaitFor, s.From = Joining, WaitWelcome, nil
+		s.State, s.WaitFor, s.From = Joining, wait.Welcome, nil
 		for _, m := range a.members {
 			s.From = append(s.From, m.ID)
 		}

@@ -1,5 +1,7 @@
 package session
 
+import "github.com/cosketch/cosketch/protocol/wait"
+
 import "github.com/cosketch/cosketch/protocol"
 
 // State names where a study stands on a node.
@@ -35,7 +37,7 @@ const (
 // Status says where a study stands, what it waits for, from whom, until when.
 type Status struct {
 	State   State
-	WaitFor Wait              // empty when it waits for nothing
+	WaitFor wait.Code         // empty when it waits for nothing
 	From    []protocol.PeerID // who owes it
 	Until   protocol.Instant  // 0 when nothing is awaited, and for analyses, which no date ends
 	Failure error             // Failed or Stopped: why

@@ -7,6 +7,7 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/protocoltest"
 	"github.com/cosketch/cosketch/protocol/session"
+	"github.com/cosketch/cosketch/protocol/wait"
 )
 
 // Whatever state a node shows, it says what it waits for, from whom and until
@@ -104,7 +105,7 @@ func TestStatesOfAGoodDay(t *testing.T) {
 // Who owes the aggregator something is named until it has arrived, and no longer.
 func TestOwingShrinks(t *testing.T) {
 	_, s := completed(t, protocoltest.Options{Seed: 7})
-	owing := map[session.Wait][]protocol.PeerID{}
+	owing := map[wait.Code][]protocol.PeerID{}
 	for _, sight := range s.Seen {
 		st := sight.Status
 		if sight.Node != "aggregator" || st.Terminal() || st.State == session.Computing {

@@ -1,11 +1,13 @@
 package session
 
+import "github.com/cosketch/cosketch/protocol/wait"
+
 // Transition is one row of a machine's table: a state, what it waits for, from whom
 // and until when, and the states that can follow. Every state that a node shows is
 // in it, and every state but the last ones has an owner and an end.
 type Transition struct {
 	State State
-	Waits []Wait
+	Waits []wait.Code
 	Owner string // who owes it
 	Until string // when the wait ends by itself
 	Next  []State
@@ -16,19 +18,19 @@ type Transition struct {
 // that it was made in is void.
 func PartyTransitions() []Transition {
 	return []Transition{
-		{Invited, []Wait{WaitApproval}, "this party's steward", "expires; late_until where the study has it", []State{Approved, Joining}},
-		{Approved, []Wait{WaitApprovals, WaitRoster, WaitNextRoster, WaitAbandons, WaitSeed, WaitBoard},
+		{Invited, []wait.Code{wait.Approval}, "this party's steward", "expires; late_until where the study has it", []State{Approved, Joining}},
+		{Approved, []wait.Code{wait.Approvals, wait.Roster, wait.NextRoster, wait.Abandons, wait.Seed, wait.Board},
 			"parties that have not decided; the aggregator; members of the roster",
 			"expires, the end of the attempt, deadline", []State{Committed, Joining}},
-		{Committed, []Wait{WaitCommits, WaitBoard}, "members whose commit is missing", "the end of the attempt, else deadline", []State{Approved, Shared}},
-		{Shared, []Wait{WaitShares, WaitAttemptEnd, WaitBoard}, "members whose share is missing; the aggregator after a complaint",
+		{Committed, []wait.Code{wait.Commits, wait.Board}, "members whose commit is missing", "the end of the attempt, else deadline", []State{Approved, Shared}},
+		{Shared, []wait.Code{wait.Shares, wait.AttemptEnd, wait.Board}, "members whose share is missing; the aggregator after a complaint",
 			"the end of the attempt, else deadline", []State{Approved, Confirmed, Committed}},
-		{Confirmed, []Wait{WaitConfirms, WaitAttemptEnd, WaitBoard}, "members whose confirmation is missing; the aggregator after a complaint",
+		{Confirmed, []wait.Code{wait.Confirms, wait.AttemptEnd, wait.Board}, "members whose confirmation is missing; the aggregator after a complaint",
 			"the end of the attempt, else deadline", []State{Approved, Committed, Seeded}},
-		{Joining, []Wait{WaitWelcome}, "the members", "late_until", []State{Seeded}},
-		{Seeded, []Wait{WaitSketch}, "this party", "deadline, or late_until", []State{Sketched}},
-		{Sketched, []Wait{WaitSending}, "this party", "deadline, or late_until", []State{Released, Approved, Committed}},
-		{Released, []Wait{WaitResult, WaitFetching, WaitOwnWelcome, WaitLate, WaitClose},
+		{Joining, []wait.Code{wait.Welcome}, "the members", "late_until", []State{Seeded}},
+		{Seeded, []wait.Code{wait.Sketch}, "this party", "deadline, or late_until", []State{Sketched}},
+		{Sketched, []wait.Code{wait.Sending}, "this party", "deadline, or late_until", []State{Released, Approved, Committed}},
+		{Released, []wait.Code{wait.Result, wait.Fetching, wait.OwnWelcome, wait.Late, wait.Close},
 			"the aggregator; this party; listed parties that may still come", "deadline, or late_until", []State{Done, Sketched, Approved, Committed}},
 		{Done, nil, "", "", nil},
 		{Failed, nil, "", "", nil},
@@ -40,12 +42,12 @@ func PartyTransitions() []Transition {
 // before the first result.
 func AggregatorTransitions() []Transition {
 	return []Transition{
-		{Open, []Wait{WaitApprovals}, "parties that have not decided", "expires", []State{Agreeing}},
-		{Agreeing, []Wait{WaitCommits, WaitShares, WaitConfirms}, "members whose message is missing",
+		{Open, []wait.Code{wait.Approvals}, "parties that have not decided", "expires", []State{Agreeing}},
+		{Agreeing, []wait.Code{wait.Commits, wait.Shares, wait.Confirms}, "members whose message is missing",
 			"the end of the attempt, else deadline", []State{Collecting}},
-		{Collecting, []Wait{WaitReleases, WaitAllReleases}, "members and newcomers whose release is missing", "deadline, then late_until", []State{Computing, Agreeing}},
-		{Computing, []Wait{WaitAnalyses}, "the aggregator", "no date: analyses end by themselves", []State{Closed, Answered, Collecting}},
-		{Answered, []Wait{WaitLate}, "listed parties that may still come", "late_until", []State{Computing, Closed}},
+		{Collecting, []wait.Code{wait.Releases, wait.AllReleases}, "members and newcomers whose release is missing", "deadline, then late_until", []State{Computing, Agreeing}},
+		{Computing, []wait.Code{wait.Analyses}, "the aggregator", "no date: analyses end by themselves", []State{Closed, Answered, Collecting}},
+		{Answered, []wait.Code{wait.Late}, "listed parties that may still come", "late_until", []State{Computing, Closed}},
 		{Closed, nil, "", "", nil},
 		{Stopped, nil, "", "", nil},
 	}

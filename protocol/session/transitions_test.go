@@ -7,6 +7,7 @@ import (
 
 	"github.com/cosketch/cosketch/protocol/protocoltest"
 	"github.com/cosketch/cosketch/protocol/session"
+	"github.com/cosketch/cosketch/protocol/wait"
 )
 
 // Random schedules never leave the tables, and each row that can be met by chance is.
@@ -72,7 +73,7 @@ func TestTransitionsHoldTheMachines(t *testing.T) {
 		played = append(played, s.Seen)
 	}
 	type step struct{ from, to session.State }
-	steps, waits := map[step]bool{}, map[session.Wait]bool{}
+	steps, waits := map[step]bool{}, map[wait.Code]bool{}
 	for _, seen := range played {
 		before := map[string]session.State{}
 		for _, sight := range seen {
@@ -103,9 +104,9 @@ func TestTransitionsHoldTheMachines(t *testing.T) {
 					t.Errorf("aggregator %v: no schedule led from %s to %s", aggregator, row.State, next)
 				}
 			}
-			for _, wait := range row.Waits {
-				if !waits[wait] {
-					t.Errorf("no node ever waited for %q", wait)
+			for _, w := range row.Waits {
+				if !waits[w] {
+					t.Errorf("no node ever waited for %q", w)
 				}
 			}
 		}

@@ -2,8 +2,6 @@ package session_test
 
 import (
 	"errors"
-	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -11,42 +9,12 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/protocoltest"
 	"github.com/cosketch/cosketch/protocol/session"
+	"github.com/cosketch/cosketch/protocol/turn"
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
-// SPEC.md holds the table that drives the machines, cell by cell.
-func TestTurnsAreThoseOfTheSpecification(t *testing.T) {
-	var want strings.Builder
-	want.WriteString("| kind | by |")
-	phases := session.Phases()
-	for _, phase := range phases {
-		fmt.Fprintf(&want, " %s |", phase)
-	}
-	fmt.Fprintf(&want, " if |\n%s\n", strings.Repeat("|---", len(phases)+3)+"|")
-	kinds := map[protocol.Kind]bool{}
-	for _, row := range session.Turns() {
-		fmt.Fprintf(&want, "| `%s` | %s |", row.Kind, row.Who)
-		for _, turn := range row.In {
-			fmt.Fprintf(&want, " %s |", turn)
-		}
-		fmt.Fprintf(&want, " %s |\n", row.If)
-		kinds[row.Kind] = true
-		if !row.Kind.Known() || row.Kind.FromAggregator() != (row.Who == "the aggregator") {
-			t.Errorf("%s by %s", row.Kind, row.Who)
-		}
-	}
-	if len(kinds) != 17 || len(kinds) != len(session.Turns()) {
-		t.Errorf("the table has %d kinds in %d rows", len(kinds), len(session.Turns()))
-	}
-	text, err := os.ReadFile("../SPEC.md")
-	check(t, err)
-	if !strings.Contains(string(text), want.String()) {
-		t.Errorf("SPEC.md lacks the table of turns:\n%s", &want)
-	}
-}
-
 // inPhases returns a study and a board for each phase in which attempt 1 can be.
-func inPhases(t *testing.T) map[session.Phase]*fixture {
+func inPhases(t *testing.T) map[turn.Phase]*fixture {
 	day := approved(t, protocoltest.Options{Study: newStudy(t, protocoltest.Terms{Quorum: 2, Late: true}), Seed: 3})
 	check(t, day.Run())
 	late := &fixture{t: t, study: day.Study, board: day.Aggregator.Board(), parties: day.Parties}
@@ -71,18 +39,18 @@ func inPhases(t *testing.T) map[session.Phase]*fixture {
 	elsewhere := again.Aggregator.Board()
 	elsewhere = elsewhere.With(upTo(elsewhere, protocol.KindConfirm) + 2)
 
-	return map[session.Phase]*fixture{
-		session.NoRoster:   cut(late, late.board.With(0)),
-		session.Committing: cut(late, late.before(protocol.KindCommit)),
-		session.Sharing:    cut(late, late.before(protocol.KindShare)),
-		session.Confirming: cut(late, late.before(protocol.KindConfirm)),
-		session.Certified:  cut(late, late.before(protocol.KindRelease)),
-		session.HasResult:  cut(late, late.before(protocol.KindClose)),
-		session.Over:       cut(late, over),
-		session.Doubtful:   cut(late, doubtful),
-		session.Void:       {t: t, study: lost.Study, board: void, parties: lost.Parties},
-		session.Elsewhere:  {t: t, study: again.Study, board: elsewhere, parties: again.Parties},
-		session.Ended:      late,
+	return map[turn.Phase]*fixture{
+		turn.NoRoster:   cut(late, late.board.With(0)),
+		turn.Committing: cut(late, late.before(protocol.KindCommit)),
+		turn.Sharing:    cut(late, late.before(protocol.KindShare)),
+		turn.Confirming: cut(late, late.before(protocol.KindConfirm)),
+		turn.Certified:  cut(late, late.before(protocol.KindRelease)),
+		turn.HasResult:  cut(late, late.before(protocol.KindClose)),
+		turn.Over:       cut(late, over),
+		turn.Doubtful:   cut(late, doubtful),
+		turn.Void:       {t: t, study: lost.Study, board: void, parties: lost.Parties},
+		turn.Elsewhere:  {t: t, study: again.Study, board: elsewhere, parties: again.Parties},
+		turn.Ended:      late,
 	}
 }
 
@@ -91,16 +59,16 @@ func inPhases(t *testing.T) map[session.Phase]*fixture {
 // of its own but what has its turn on the board that it holds.
 func TestTurnsDriveTheMachines(t *testing.T) {
 	boards := inPhases(t)
-	tried := map[session.Turn]int{}
-	for i, phase := range session.Phases() {
+	tried := map[turn.Turn]int{}
+	for i, phase := range turn.Phases() {
 		f := boards[phase]
-		for _, row := range session.Turns() {
+		for _, row := range turn.Rows() {
 			newcomers := row.Kind == protocol.KindJoin || row.Kind == protocol.KindWelcome || row.Kind == protocol.KindJoined
 			if newcomers && f.study.LateUntil == 0 {
 				continue
 			}
 			want := row.In[i]
-			if phase == session.Elsewhere && (row.Kind.PreAttempt() || row.Kind == protocol.KindStop || row.Kind == protocol.KindClose) {
+			if phase == turn.Elsewhere && (row.Kind.PreAttempt() || row.Kind == protocol.KindStop || row.Kind == protocol.KindClose) {
 				continue // they are about the attempt that gave the seed
 			}
 			e, fills := f.unposted(row.Kind)
@@ -115,12 +83,12 @@ func TestTurnsDriveTheMachines(t *testing.T) {
 			switch {
 			case errors.Is(err, session.ErrConflict) || err == nil:
 				t.Errorf("%s, %s: %v", phase, row.Kind, err)
-			case want == session.Late && !errors.Is(err, session.ErrPassed),
-				want == session.Early && !early,
-				want == session.Takes && (errors.Is(err, session.ErrPassed) || early && row.Kind != protocol.KindJoined):
+			case want == turn.Late && !errors.Is(err, session.ErrPassed),
+				want == turn.Early && !early,
+				want == turn.Takes && (errors.Is(err, session.ErrPassed) || early && row.Kind != protocol.KindJoined):
 				t.Errorf("%s, %s should be %q: %v", phase, row.Kind, want, err)
 			}
-			if row.Kind.FromAggregator() || want == session.Takes {
+			if row.Kind.FromAggregator() || want == turn.Takes {
 				continue
 			}
 			if f.sends(e) {
@@ -128,7 +96,7 @@ func TestTurnsDriveTheMachines(t *testing.T) {
 			}
 		}
 	}
-	if tried[session.Takes] < 40 || tried[session.Early] < 40 || tried[session.Late] < 40 {
+	if tried[turn.Takes] < 40 || tried[turn.Early] < 40 || tried[turn.Late] < 40 {
 		t.Errorf("tried %v", tried)
 	}
 }

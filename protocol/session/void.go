@@ -6,6 +6,7 @@ import (
 
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/fail"
+	"github.com/cosketch/cosketch/protocol/wait"
 	"github.com/cosketch/cosketch/protocol/wire"
 	"github.com/cosketch/cosketch/seed"
 )
@@ -138,7 +139,7 @@ func (a *Aggregator) again(t *attempt) bool {
 
 // summing is the status of an aggregator that waits for masked releases.
 func (a *Aggregator) summing(t *attempt) Status {
-	s := Status{State: Collecting, WaitFor: WaitAllReleases, From: a.owing(), Until: a.study.Deadline}
+	s := Status{State: Collecting, WaitFor: wait.AllReleases, From: a.owing(), Until: a.study.Deadline}
 	if by := a.study.AgreeBy(t.number); a.now < by && a.view.voidable(t) {
 		s.Until = by
 	}

@@ -2,7 +2,7 @@ package show
 
 import (
 	"fmt"
-	"strings"
+	"strconv"
 
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/block"
@@ -21,18 +21,18 @@ func (s *section) cells(c analysis.CellMeans) {
 	}
 	var sizes, apart []block.ForestRow
 	for i, n := range c.Sizes {
-		sizes = append(sizes, block.ForestRow{Name: fmt.Sprintf("cluster %d", i), Number: n.Shown()})
+		sizes = append(sizes, block.ForestRow{Name: strconv.Itoa(i), Number: n.Shown()})
 	}
 	for _, p := range c.Separations {
-		apart = append(apart, block.ForestRow{Name: fmt.Sprintf("clusters %d and %d", p.I, p.J), Number: p.Shown()})
+		apart = append(apart, block.ForestRow{Name: fmt.Sprintf("%d and %d", p.I, p.J), Number: p.Shown()})
 	}
-	s.forest("sizes", "Records in each cluster", block.Forest{Rows: sizes, Common: true, Unit: "records"})
-	t := estimates("cluster", "records", unnamed(sizes))
+	s.forest("sizes", "Records in each cluster", block.Forest{Rows: named("cluster ", sizes), Common: true, Unit: "records"})
+	t := estimates("cluster", "records", sizes)
 	t.Caption, t.Things, t.Drawn = "Records in each cluster", "clusters", true
 	s.tables = append(s.tables, t)
 	if len(apart) > 0 {
-		s.forest("apart", "Squared distances of the centroids", block.Forest{Rows: apart, Common: true, Unit: "squared distance, in encoded units"})
-		t := estimates("clusters", "squared distance", unnamed(apart))
+		s.forest("apart", "Squared distances of the centroids", block.Forest{Rows: named("clusters ", apart), Common: true, Unit: "squared distance, in encoded units"})
+		t := estimates("clusters", "squared distance", apart)
 		t.Caption, t.Things, t.Drawn = "How far their centroids are apart, in encoded units", "pairs of clusters", true
 		s.tables = append(s.tables, t)
 	}
@@ -55,10 +55,10 @@ func (s *section) cells(c analysis.CellMeans) {
 	}
 }
 
-// unnamed are rows of a table whose heading says what they are already.
-func unnamed(rows []block.ForestRow) (out []block.ForestRow) {
+// named are rows whose names say what they are of, where no heading does.
+func named(what string, rows []block.ForestRow) (out []block.ForestRow) {
 	for _, r := range rows {
-		_, r.Name, _ = strings.Cut(r.Name, " ")
+		r.Name = what + r.Name
 		out = append(out, r)
 	}
 	return out

@@ -2,7 +2,6 @@ package show
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/block"
@@ -14,7 +13,7 @@ func (s *section) neighbors(n analysis.Neighbors) {
 	s.heading.Says = fmt.Sprintf("another party holds %s of the %d neighbours of a record; if it said nothing who holds a record, that would be %s",
 		block.Percent(n.Across), n.Neighbors, block.Percent(n.Unrelated))
 	plot := block.Chart{
-		Height: 240, X: block.Dimension{Label: "share of the records, %", Include: []float64{0, 100}}, Y: block.Dimension{Label: "squared distance, " + unit(s.a), Include: []float64{0}},
+		Height: 240, X: block.Dimension{Label: "share of the records, %", Include: []float64{0, 100}}, Y: block.Dimension{Label: "squared distance, " + s.a.Units.Name(), Include: []float64{0}},
 		Curves: []block.Curve{quantileCurve("from the nearest neighbour", n.Nearest)},
 	}
 	names, of := []string{"from the nearest"}, [][]analysis.Quantile{n.Nearest}
@@ -29,7 +28,7 @@ func (s *section) neighbors(n analysis.Neighbors) {
 	})
 	s.note("%.0f %% of how distances differ does not come from noise and projection. The nearer to 100 %%, the more the order of neighbours means.", 100*n.Told)
 	if n.Unbounded != "" {
-		s.note("Parties see distances without intervals: %s.", strings.TrimSuffix(n.Unbounded, "."))
+		s.note("Parties see distances without intervals: %s.", n.Unbounded)
 	}
 	edges := block.Table{Caption: "Whose records are near whose", Columns: []block.Column{block.Words("neighbours of records of"), block.Words("held by"), block.Numbers("number"), block.Numbers("share")}, Things: "pairs of parties"}
 	for i, counts := range n.Edges {

@@ -49,7 +49,7 @@ func (s *section) everyPair(a analysis.Analysis) {
 	case columns:
 		said = ""
 	case a.Units != "":
-		said = "in " + unit(a) + " units"
+		said = "in " + a.Units.Name() + " units"
 		shown, what = a.Pairs, ""
 	}
 	if scaled || columns || len(shown) > 0 {

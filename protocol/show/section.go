@@ -33,8 +33,11 @@ func Analysis(id string, a analysis.Analysis, beside []analysis.Analysis) []bloc
 	if a.Undefined != "" {
 		return append(s.begin(), block.Text{Tone: block.Warn, Lead: "No answer", Text: a.Undefined})
 	}
+	s.skip("assumes") // the codes of what terms says in words
 	s.pairs()
-	s.kind()
+	if own := kindOf(a.Kind).own; own != nil {
+		own(s)
+	}
 	s.joined()
 	s.repaired()
 	s.cut()
@@ -74,36 +77,6 @@ func (s *section) warnedFigure(f block.Figure) block.Figure {
 		f.Caption = strings.TrimSpace(caution + " " + f.Caption)
 	}
 	return f
-}
-
-// kind shows what an analysis's own section holds.
-func (s *section) kind() {
-	switch a := s.a; {
-	case a.KMeans != nil:
-		s.clusters(*a.KMeans)
-	case a.CellMeans != nil:
-		s.cells(*a.CellMeans)
-	case a.PCA != nil:
-		s.components(*a.PCA)
-	case a.Regression != nil:
-		s.regression(*a.Regression)
-	case a.Hierarchy != nil:
-		s.hierarchy(*a.Hierarchy)
-	case a.Classifier != nil:
-		s.classifier(*a.Classifier)
-	case a.Neighbors != nil:
-		s.neighbors(*a.Neighbors)
-	case a.Outliers != nil:
-		s.outliers(*a.Outliers)
-	case a.Sums != nil:
-		s.sums(*a.Sums)
-	case a.Means != nil:
-		s.means(a.Means)
-	case a.LDA != nil:
-		s.discriminant(*a.LDA)
-	case a.RecordDistances != nil:
-		s.records(*a.RecordDistances)
-	}
 }
 
 func (s *section) note(format string, args ...any) {

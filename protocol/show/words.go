@@ -1,6 +1,7 @@
 package show
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -13,24 +14,12 @@ import (
 )
 
 // title is an analysis's kind as a heading has it.
-func title(kind study.AnalysisKind) string {
-	words := strings.ReplaceAll(string(kind), "-", " ")
-	switch kind {
-	case "":
+func title(name study.AnalysisKind) string {
+	if name == "" {
 		return "Answer"
-	case study.KMeans:
-		words = "k-means"
-	case study.LDA:
-		words = "linear discriminants"
-	case study.Neighbors:
-		words = "neighbours"
-	case study.PCA:
-		words = "principal components"
-	case study.SVM:
-		words = "support vector machine"
 	}
-	first := []rune(words)
-	return strings.ToUpper(string(first[0])) + string(first[1:])
+	words := []rune(cmp.Or(kindOf(name).title, strings.ReplaceAll(string(name), "-", " ")))
+	return strings.ToUpper(string(words[0])) + string(words[1:])
 }
 
 // Headline answers what most readers of a result want to know first, in a line.
@@ -127,23 +116,12 @@ func terms(a analysis.Analysis) string {
 		parts = append(parts, covered)
 	}
 	if a.Units != "" {
-		units, meaning, _ := strings.Cut(a.Units, ":")
-		text := "In " + units + " units"
-		if meaning = strings.TrimSpace(meaning); meaning != "" {
-			text += ": " + meaning
-		}
-		parts = append(parts, text+".")
+		parts = append(parts, a.Units.Sentence())
 	}
 	if assumes := a.Assumes(); assumes != "" {
 		parts = append(parts, assumes)
 	}
 	return strings.Join(parts, " ")
-}
-
-// unit is an analysis's unit in a word.
-func unit(a analysis.Analysis) string {
-	units, _, _ := strings.Cut(a.Units, ":")
-	return units
 }
 
 func ceil(x float64) float64 { return math.Ceil(x) }

@@ -9,8 +9,8 @@ import (
 )
 
 // additive is what a study knows of one side whose sketches are sums over records, without a
-// projection. Each stands in a file of its own. What is done with such sketches is a row of
-// protocol/sum.
+// projection. Each stands in a file of its own. How it is read and checked is a row of package file, and what is
+// done with such sketches one of protocol/sum.
 type additive struct {
 	side  sketch.Side
 	label bool // the column with role label takes part
@@ -20,17 +20,8 @@ type additive struct {
 	// publishes lists the keys that leave with every release.
 	publishes []seed.Label
 
-	keys  []string // its own in the study file
-	takes string   // all that it takes, for people
-	read  func(o object, sk *Sketch)
-	// complete fills in the defaults of its keys; nil: they have none.
-	complete func(r *reader, s *Study, index int)
 	// project fills in the projection that stands for it in the study's meaning; nil: it is read.
 	project func(s *Study, index int)
-	// check refuses a study, horizontal and with a column in the sketch, in which it cannot be made.
-	check func(r *reader, s *Study, index int)
-	// encode adds to the study's meaning what a sketch has of its own keys, where it has any; nil: nothing.
-	encode func(e *encoder, sk Sketch)
 
 	// limit is after how many records of a party an entry can reach bound.
 	limit func(s *Study, index int, bound int64) int64
@@ -66,14 +57,17 @@ func counting() []additive {
 	return slices.DeleteFunc(additives(), func(row additive) bool { return row.absent == "" })
 }
 
-// sideNames are the sides that project and those that sum.
-func sideNames() []string {
-	return append([]string{string(sketch.Columns), string(sketch.Records)}, namesOf(additives())...)
+// Sides are those that project and those that sum.
+func Sides() []sketch.Side {
+	return append([]sketch.Side{sketch.Columns, sketch.Records}, sidesOf(additives())...)
 }
 
-func namesOf(rows []additive) (out []string) {
+// Counting are the sides that count absent values.
+func Counting() []sketch.Side { return sidesOf(counting()) }
+
+func sidesOf(rows []additive) (out []sketch.Side) {
 	for _, row := range rows {
-		out = append(out, string(row.side))
+		out = append(out, row.side)
 	}
 	return out
 }

@@ -66,16 +66,16 @@ func (s *Study) PerPerson() (dp.Budget, error) {
 func (s *Study) sketched() int {
 	n := 0
 	for _, c := range s.Columns {
-		if s.inSketch(c) || c.Label && slices.ContainsFunc(s.Sketches, func(sk Sketch) bool { return sk.Labels != LabelsNone }) {
+		if s.InSketch(c) || c.Label && slices.ContainsFunc(s.Sketches, func(sk Sketch) bool { return sk.Labels != LabelsNone }) {
 			n++
 		}
 	}
 	return n
 }
 
-// inSketch reports whether some sketch contains the column: the label is in none of the
+// InSketch reports whether some sketch contains the column: the label is in none of the
 // records side or of cells.
-func (s *Study) inSketch(c Column) bool {
+func (s *Study) InSketch(c Column) bool {
 	return slices.ContainsFunc(s.Sketches, func(sk Sketch) bool { return !c.Label || sk.takesLabel() })
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/schema"
 )
 
 // RecordDistance is the squared distances between chosen records, on the records side. It is
@@ -37,51 +38,61 @@ const (
 	ToParties To = "parties" // from the mean record of each party, too; horizontal studies
 )
 
+var recordDistance = Kind{
+	Name: RecordDistance, Needs: one(Needs{Side: sketch.Records}),
+	says: func(Analysis) string { return "squared distances between chosen records" },
+	keys: optionKeys[RecordDistanceOptions]{Keys: recordDistanceKeys},
+	check: func(r *schema.Reader, s *Study, a Analysis, path string) {
+		o, _ := a.Options.(RecordDistanceOptions)
+		checkChosen(r, s, o.Of, path)
+		if o.To == ToParties && s.Partition == Vertical {
+			r.Fail(path+".to", "parties of a vertical study hold the same records, and there is no mean record of each")
+		}
+	},
+}
+
 // mostChosen bounds the records of which distances are asked: 4,950 pairs.
 const mostChosen = 100
 
-var recordDistance = kind{
-	name: RecordDistance, needs: one(needs{side: sketch.Records}),
-	keys: []string{"of", "to"},
-	read: func(o object) Options {
-		out := RecordDistanceOptions{To: choice(o, "to", distancesTo, ToRecords)}
-		for _, it := range o.items("of", mostChosen) {
-			if name, ok := o.r.recordName(it); ok {
-				out.Of = append(out.Of, name)
+var recordDistanceKeys = schema.Keys[RecordDistanceOptions]{
+	{
+		Name: "of", Says: "the records whose distances are asked for, as PARTY/ROW of its release",
+		Form: schema.List(func(o *RecordDistanceOptions) *[]RecordName { return &o.Of }, schema.Custom("text", func(r *schema.Reader, at schema.Item, to *RecordName) {
+			*to = recordName(r, at)
+		}), 0, mostChosen).Encoded(func(e *schema.Encoder, _ string, o *RecordDistanceOptions) {
+			e.Whole("analysis.of", len(o.Of))
+			for _, name := range o.Of {
+				e.Text("analysis.of", name.Party)
+				e.Whole("analysis.of", name.Row)
 			}
-		}
-		return out
+		}),
 	},
-	check: func(r *reader, s *Study, a Analysis, path string) {
-		o, _ := a.Options.(RecordDistanceOptions)
-		r.validateChosen(s, o.Of, path)
-		if o.To == ToParties && s.Partition == Vertical {
-			r.fail(path+".to", "parties of a vertical study hold the same records, and there is no mean record of each")
-		}
+	{
+		Name: "to", Path: "analysis.to", Default: string(ToRecords), Says: "records: distances of these records from each other; parties: from each party's mean record",
+		Form: schema.Word(func(o *RecordDistanceOptions) *To { return &o.To }, schema.Words{What: "end of distances", Has: []string{string(ToRecords), string(ToParties)}}),
 	},
-	says: func(Analysis) string { return "squared distances between chosen records" },
 }
 
 // recordName reads a name like "north/12". The row stands behind the last slash.
-func (r *reader) recordName(it item) (RecordName, bool) {
-	text := r.text(it)
+func recordName(r *schema.Reader, it schema.Item) RecordName {
+	text := r.Text(it)
 	at := strings.LastIndexByte(text, '/')
 	row, err := strconv.Atoi(text[at+1:])
 	if at < 1 || err != nil || row < 0 || text[at+1:] != strconv.Itoa(row) {
-		r.fail(it.path, "%s is no record", excerpt(text)).Hint = "write PARTY/ROW, as in north/12: the row of the party's release, from 0, which party result STUDY --rows FILE tells that party"
-		return RecordName{}, false
+		r.Fail(it.Path, "%s is no record", schema.Excerpt(text)).Hint = "write PARTY/ROW, as in north/12: the row of the party's release, from 0, which party result STUDY --rows FILE tells that party"
+		return RecordName{}
 	}
-	return RecordName{text[:at], row}, true
+	return RecordName{Party: text[:at], Row: row}
 }
 
-// validateChosen checks the records that were chosen.
-func (r *reader) validateChosen(s *Study, of []RecordName, path string) {
-	if !r.words {
-		r.fail(path, "%s names rows of releases, and there are none before the study", RecordDistance).Hint = "leave it to later, and ask aggregator analyze STUDY record-distance of=north/12,south/40 when they are in"
+// checkChosen checks the records that were chosen.
+func checkChosen(r *schema.Reader, s *Study, of []RecordName, path string) {
+	if !r.Words {
+		r.Fail(path, "%s names rows of releases, and there are none before the study", RecordDistance).Hint = "leave it to later, and ask aggregator analyze STUDY record-distance of=north/12,south/40 when they are in"
 		return
 	}
 	if len(of) < 2 {
-		r.fail(path+".of", "names %d records", len(of)).Hint = "two or more make distances, as in of=north/12,south/40"
+		r.Fail(path+".of", "names %d records", len(of)).Hint = "two or more make distances, as in of=north/12,south/40"
 	}
 	var parties []string
 	for _, p := range s.Parties {
@@ -91,13 +102,13 @@ func (r *reader) validateChosen(s *Study, of []RecordName, path string) {
 		at := fmt.Sprintf("%s.of[%d]", path, i)
 		switch {
 		case !slices.Contains(parties, name.Party):
-			e := r.fail(at, "no party is called %s", excerpt(name.Party))
-			e.Hint = "parties are " + list(parties)
-			if near := nearest(name.Party, parties); near != "" {
+			e := r.Fail(at, "no party is called %s", schema.Excerpt(name.Party))
+			e.Hint = "parties are " + Listed(parties)
+			if near := schema.Closest(name.Party, parties); near != "" {
 				e.Hint = fmt.Sprintf("did you mean %q?", near)
 			}
 		case slices.Contains(of[:i], name):
-			r.fail(at, "%s appears twice", name)
+			r.Fail(at, "%s appears twice", name)
 		}
 	}
 }
@@ -110,11 +121,6 @@ func (o RecordDistanceOptions) String() string {
 	return fmt.Sprintf("of: [%s], to: %s", strings.Join(of, ", "), o.To)
 }
 
-func (o RecordDistanceOptions) encode(e *encoder) {
-	e.whole("analysis.of", len(o.Of))
-	for _, name := range o.Of {
-		e.text("analysis.of", name.Party)
-		e.whole("analysis.of", name.Row)
-	}
-	e.text("analysis.to", string(o.To))
+func (o RecordDistanceOptions) Encode(e *schema.Encoder) {
+	recordDistanceKeys.Encode(e, &o)
 }

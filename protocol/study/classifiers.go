@@ -2,9 +2,11 @@ package study
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/schema"
 )
 
 // Kinds of analyses that predict the label from a record's sketch: records side, with labels.
@@ -32,16 +34,6 @@ const (
 	SquaredHinge Loss = "squared-hinge"
 )
 
-// Ranges of the options of classifiers.
-const (
-	defaultFolds, maxFolds       = 10, 100
-	defaultEpochs, maxEpochs     = 10, 1000
-	leastStrength, mostStrength  = 1e-6, 1e6
-	defaultCost, defaultStrength = 1, 1
-)
-
-var losses = vocabulary{what: "loss", has: []string{string(Hinge), string(SquaredHinge)}}
-
 var (
 	perceptron      = classifier(Perceptron, "epochs")
 	votedPerceptron = classifier(VotedPerceptron, "epochs")
@@ -49,62 +41,46 @@ var (
 	ridge           = classifier(RidgeClassification, "penalty")
 )
 
-// classifier is a kind with these keys beside folds.
-func classifier(name AnalysisKind, keys ...string) kind {
-	has := func(key string) bool {
-		for _, k := range keys {
-			if k == key {
-				return true
-			}
-		}
-		return false
-	}
-	return kind{
-		name: name, needs: one(needs{side: sketch.Records, labels: true}),
-		keys: append([]string{"folds"}, keys...),
-		read: func(o object) Options {
-			out := ClassifierOptions{Folds: defaultFolds}
-			if o.has("folds") {
-				out.Folds = o.integer("folds")
-			}
-			if has("epochs") {
-				if out.Epochs = defaultEpochs; o.has("epochs") {
-					out.Epochs = o.integer("epochs")
-				}
-			}
-			if has("cost") {
-				if out.Cost = defaultCost; o.has("cost") {
-					out.Cost = o.number("cost")
-				}
-				out.Loss = choice(o, "loss", losses, SquaredHinge)
-			}
-			if has("penalty") {
-				if out.Penalty = defaultStrength; o.has("penalty") {
-					out.Penalty = o.number("penalty")
-				}
-			}
-			return out
-		},
-		check: checkClassifier,
+// classifier is a kind of them, with these options beside folds.
+func classifier(name AnalysisKind, options ...string) Kind {
+	return Kind{
+		Name: name, Needs: one(Needs{Side: sketch.Records, labels: true}),
 		says: func(a Analysis) string {
 			return fmt.Sprintf("which predicts the label, %s", a.Options)
 		},
+		keys: optionKeys[ClassifierOptions]{Keys: slices.DeleteFunc(slices.Clone(classifierKeys), func(k schema.Key[ClassifierOptions]) bool {
+			return k.Name != "folds" && !slices.Contains(options, k.Name)
+		})},
 	}
 }
 
-func checkClassifier(r *reader, _ *Study, a Analysis, path string) {
-	o, _ := a.Options.(ClassifierOptions)
-	if o.Folds < 2 || o.Folds > maxFolds {
-		r.fail(path+".folds", "%d is not between 2 and %d", o.Folds, maxFolds)
-	}
-	if r.given(path+".epochs") && (o.Epochs < 1 || o.Epochs > maxEpochs) {
-		r.fail(path+".epochs", "%d is not between 1 and %d", o.Epochs, maxEpochs)
-	}
-	for key, x := range map[string]float64{"cost": o.Cost, "penalty": o.Penalty} {
-		if r.given(path+"."+key) && !(x >= leastStrength && x <= mostStrength) {
-			r.fail(path+"."+key, "%v is not between %v and %v", x, leastStrength, float64(mostStrength))
-		}
-	}
+// strength is a number of the options, of any size that makes sense.
+func strength(of func(*ClassifierOptions) *float64) schema.Form[ClassifierOptions] {
+	return schema.Between(of, 1e-6, 1e6)
+}
+
+// classifierKeys are those of all four.
+var classifierKeys = schema.Keys[ClassifierOptions]{
+	{
+		Name: "folds", Path: "analysis.folds", Default: "10", Says: "of cross-validation",
+		Form: schema.Whole(func(o *ClassifierOptions) *int { return &o.Folds }, 2, 100),
+	},
+	{
+		Name: "epochs", Path: "analysis.epochs", Default: "10", Says: "passes over the records",
+		Form: schema.Whole(func(o *ClassifierOptions) *int { return &o.Epochs }, 1, 1000),
+	},
+	{
+		Name: "cost", Path: "analysis.cost", Default: "1", Says: "of errors, relative to the mean squared length of rows",
+		Form: strength(func(o *ClassifierOptions) *float64 { return &o.Cost }),
+	},
+	{
+		Name: "loss", Path: "analysis.loss", Default: string(SquaredHinge), Says: "what is made small",
+		Form: schema.Word(func(o *ClassifierOptions) *Loss { return &o.Loss }, schema.Words{What: "loss", Has: []string{string(Hinge), string(SquaredHinge)}}),
+	},
+	{
+		Name: "penalty", Path: "analysis.penalty", Default: "1", Says: "on the squared length of the weights",
+		Form: strength(func(o *ClassifierOptions) *float64 { return &o.Penalty }),
+	},
 }
 
 func (o ClassifierOptions) String() string {
@@ -121,10 +97,6 @@ func (o ClassifierOptions) String() string {
 	return out
 }
 
-func (o ClassifierOptions) encode(e *encoder) {
-	e.whole("analysis.folds", o.Folds)
-	e.whole("analysis.epochs", o.Epochs)
-	e.real("analysis.cost", o.Cost)
-	e.text("analysis.loss", string(o.Loss))
-	e.real("analysis.penalty", o.Penalty)
+func (o ClassifierOptions) Encode(e *schema.Encoder) {
+	classifierKeys.Encode(e, &o)
 }

@@ -2,9 +2,9 @@ package study
 
 import (
 	"fmt"
-	"strconv"
 
 	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/schema"
 )
 
 // PCA is principal components of all columns: of the union by moments, otherwise of what
@@ -18,43 +18,13 @@ type PCAOptions struct {
 	Centre     bool // of deviations from the means rather than of products; default true, and true where Scale is
 }
 
-// Ranges of the options of pca.
-const (
-	maxComponents     = 100
-	defaultComponents = 10
-)
-
-var pca = kind{
-	name: PCA,
-	needs: func(options Options) []needs {
+var pca = Kind{
+	Name: PCA,
+	Needs: func(options Options) []Needs {
 		if o, ok := options.(PCAOptions); ok && !o.Centre {
-			return []needs{{side: sketch.Columns}}
+			return []Needs{{Side: sketch.Columns}}
 		}
-		return []needs{{side: sketch.Moments}, {side: sketch.Columns, ones: true}}
-	},
-	keys: []string{"components", "scale", "centre"},
-	read: func(o object) Options {
-		out := PCAOptions{Components: defaultComponents, Scale: true, Centre: true}
-		if o.has("components") {
-			out.Components = o.integer("components")
-		}
-		if o.has("centre") {
-			out.Centre = o.flag("centre")
-			out.Scale = out.Centre
-		}
-		if o.has("scale") {
-			out.Scale = o.flag("scale")
-		}
-		return out
-	},
-	check: func(r *reader, _ *Study, a Analysis, path string) {
-		o, _ := a.Options.(PCAOptions)
-		if o.Components < 1 || o.Components > maxComponents {
-			r.fail(path+".components", "%d is not between 1 and %d", o.Components, maxComponents)
-		}
-		if o.Scale && !o.Centre {
-			r.fail(path+".scale", "true needs centre: true").Hint = "correlations are about deviations from the means"
-		}
+		return []Needs{{Side: sketch.Moments}, {Side: sketch.Columns, Ones: true}}
 	},
 	says: func(a Analysis) string {
 		o, _ := a.Options.(PCAOptions)
@@ -67,14 +37,39 @@ var pca = kind{
 		}
 		return fmt.Sprintf("principal components of %s, with the loadings of the first %d", of, o.Components)
 	},
+	keys: optionKeys[PCAOptions]{Keys: pcaKeys, finish: func(o *PCAOptions, has func(string) bool) {
+		if !has("scale") {
+			o.Scale = o.Centre
+		}
+	}},
+	check: func(r *schema.Reader, _ *Study, a Analysis, path string) {
+		if o, _ := a.Options.(PCAOptions); o.Scale && !o.Centre {
+			r.Fail(path+".scale", "true needs centre: true").Hint = "correlations are about deviations from the means"
+		}
+	},
+}
+
+const maxComponents = 100
+
+var pcaKeys = schema.Keys[PCAOptions]{
+	{
+		Name: "components", Path: "analysis.components", Default: "10", Says: "of how many the loadings are listed",
+		Form: schema.Whole(func(o *PCAOptions) *int { return &o.Components }, 1, maxComponents),
+	},
+	{
+		Name: "scale", Path: "analysis.scale", Default: "true", Unset: "as centre", Says: "of correlations, or with false of covariances",
+		Form: schema.Flag(func(o *PCAOptions) *bool { return &o.Scale }),
+	},
+	{
+		Name: "centre", Path: "analysis.centre", Default: "true", Says: "with false: of products, not centred",
+		Form: schema.Flag(func(o *PCAOptions) *bool { return &o.Centre }),
+	},
 }
 
 func (o PCAOptions) String() string {
 	return fmt.Sprintf("components: %d, scale: %t, centre: %t", o.Components, o.Scale, o.Centre)
 }
 
-func (o PCAOptions) encode(e *encoder) {
-	e.whole("analysis.components", o.Components)
-	e.text("analysis.scale", strconv.FormatBool(o.Scale))
-	e.text("analysis.centre", strconv.FormatBool(o.Centre))
+func (o PCAOptions) Encode(e *schema.Encoder) {
+	pcaKeys.Encode(e, &o)
 }

@@ -2,6 +2,7 @@ package study
 
 import (
 	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/schema"
 )
 
 // Correlation is of columns, over the union by moments, otherwise over the intersection.
@@ -23,22 +24,11 @@ const (
 	E2 Estimator = "E2" // overlap at random; needs ones
 )
 
-var correlation = kind{
-	name: Correlation,
-	needs: func(options Options) []needs {
+var correlation = Kind{
+	Name: Correlation,
+	Needs: func(options Options) []Needs {
 		o, _ := options.(CorrelationOptions)
-		return []needs{{side: sketch.Moments}, {side: sketch.Columns, ones: true, squares: o.Estimator == E1}}
-	},
-	keys: []string{"estimator"},
-	read: func(o object) Options { return CorrelationOptions{Estimator: choice(o, "estimator", estimators, E2)} },
-	complete: func(r *reader, answering Sketch, options Options, path string) Options {
-		if answering.Side != sketch.Moments {
-			return options
-		}
-		if r.given(path + ".estimator") {
-			r.fail(path+".estimator", "does not belong here: moments are of all records, and leave no choice of an estimator").Hint = "remove the key"
-		}
-		return CorrelationOptions{}
+		return []Needs{{Side: sketch.Moments}, {Side: sketch.Columns, Ones: true, squares: o.Estimator == E1}}
 	},
 	says: func(a Analysis) string {
 		if a.Estimator() == "" {
@@ -46,7 +36,23 @@ var correlation = kind{
 		}
 		return "estimator " + string(a.Estimator())
 	},
+	keys: optionKeys[CorrelationOptions]{Keys: correlationKeys},
+	complete: func(r *schema.Reader, answering Sketch, options Options, path string) Options {
+		if answering.Side != sketch.Moments {
+			return options
+		}
+		if r.Given(path + ".estimator") {
+			r.Fail(path+".estimator", "does not belong here: moments are of all records, and leave no choice of an estimator").Hint = "remove the key"
+		}
+		return CorrelationOptions{}
+	},
 }
+
+var correlationKeys = schema.Keys[CorrelationOptions]{{
+	Name: "estimator", Path: "analysis.estimator", Default: string(E2),
+	Says: "E1 assumes nothing and needs squares; E2 assumes that shared records are a random part",
+	Form: schema.Word(func(o *CorrelationOptions) *Estimator { return &o.Estimator }, schema.Words{What: "estimator", Has: []string{string(E1), string(E2)}}),
+}}
 
 // Estimator is how a correlation is estimated, and empty for other kinds.
 func (a Analysis) Estimator() Estimator {
@@ -61,4 +67,6 @@ func (o CorrelationOptions) String() string {
 	return "estimator: " + string(o.Estimator)
 }
 
-func (o CorrelationOptions) encode(e *encoder) { e.text("analysis.estimator", string(o.Estimator)) }
+func (o CorrelationOptions) Encode(e *schema.Encoder) {
+	correlationKeys.Encode(e, &o)
+}

@@ -24,33 +24,19 @@ type Axis struct {
 	Edges  []float64 // of a number: where one bin ends and the next begins, with the edge
 }
 
-// maxCountDepth is that of a tree of tables.
-const maxCountDepth = 12
+// MaxCountDepth is that of a tree of tables.
+const MaxCountDepth = 12
 
 // ofCounts is the row of numbers of records by the cells of tables.
 func ofCounts() additive {
 	return additive{
 		side: sketch.Counts, label: true, absent: "Counts have cells of their own for absent values.",
-		keys: []string{"tables"}, takes: "tables and share",
-		read: func(o object, sk *Sketch) {
-			o.forbid("clip", "cuts records to a length, and here each counts as one")
-			o.forbid("standardise", "belongs to sides columns and moments")
-			for _, it := range o.items("tables", sketch.MaxCountTables) {
-				sk.Tables = append(sk.Tables, o.r.table(it))
-			}
-		},
 		project: func(s *Study, index int) {
-			if s.Partition != Horizontal || slices.ContainsFunc(s.Sketches[index].Tables, func(t Table) bool { return !s.countable(t) }) {
+			if s.Partition != Horizontal || slices.ContainsFunc(s.Sketches[index].Tables, func(t Table) bool { return !s.Countable(t) }) {
 				return // refused
 			}
 			_, n := s.CountSize(index)
 			s.Sketches[index].Projection = projection.Spec{Family: projection.Identity, K: n}
-		},
-		check: (*reader).validateCounts,
-		encode: func(e *encoder, sk Sketch) {
-			for _, t := range sk.Tables {
-				e.table(t)
-			}
 		},
 		limit:  func(s *Study, _ int, bound int64) int64 { return bound / s.CountWeight() },
 		method: func(sk Sketch) string { return fmt.Sprintf("%d counts", sk.Projection.K) },
@@ -58,39 +44,9 @@ func ofCounts() additive {
 	}
 }
 
-// table reads one entry of tables.
-func (r *reader) table(it item) (t Table) {
-	o := r.object(it.node, it.path, "of", "depth")
-	o.require("of")
-	t.Depth = o.integer("depth")
-	for _, it := range o.items("of", 2) {
-		of := r.object(it.node, it.path, "column", "bins", "edges")
-		of.require("column")
-		axis := Axis{Column: of.name("column"), Bins: of.integer("bins")}
-		for _, edge := range of.items("edges", sketch.MaxCountBins-1) {
-			axis.Edges = append(axis.Edges, r.number(edge))
-		}
-		t.Of = append(t.Of, axis)
-	}
-	return t
-}
-
-func (e *encoder) table(t Table) {
-	e.whole("sketch.table.of", len(t.Of))
-	e.whole("sketch.table.depth", t.Depth)
-	for _, a := range t.Of {
-		e.text("sketch.table.column", a.Column)
-		e.whole("sketch.table.bins", a.Bins)
-		e.whole("sketch.table.edges", len(a.Edges))
-		for _, x := range a.Edges {
-			e.real("sketch.table.edge", x)
-		}
-	}
-}
-
-// countable reports whether the columns of a table are there with their values, and cut in bounds.
-func (s *Study) countable(t Table) bool {
-	return len(t.Of) > 0 && t.Depth >= 0 && t.Depth <= maxCountDepth && !slices.ContainsFunc(t.Of, func(a Axis) bool {
+// Countable reports whether the columns of a table are there with their values, and cut in bounds.
+func (s *Study) Countable(t Table) bool {
+	return len(t.Of) > 0 && t.Depth >= 0 && t.Depth <= MaxCountDepth && !slices.ContainsFunc(t.Of, func(a Axis) bool {
 		return a.Bins < 0 || a.Bins > sketch.MaxCountBins || !slices.ContainsFunc(s.Columns, func(c Column) bool {
 			return c.Name == a.Column && (c.Kind != Categorical || len(c.Values) > 0)
 		})
@@ -154,126 +110,12 @@ func (s *Study) countAxis(index int, t Table, a Axis) sketch.CountAxis {
 	return out
 }
 
-// validateCounts checks a sketch of counts.
-func (r *reader) validateCounts(s *Study, i int) {
-	path, before := fmt.Sprintf("sketches[%d]", i), r.failures
-	switch {
-	case s.Privacy.Mechanism == dp.RandomisedResponse:
-		r.fail(path+".side", "counts is refused under randomised-response, which flips bits before they are sketched").Hint = "take laplace or gaussian under unit: record"
-	case s.Privacy.Unit == dp.Attribute:
-		r.fail(path+".side", "counts is refused under unit attribute: it is for whole records").Hint = "take unit: record, which protects more for less"
-	case s.Records.Missing == MissingCentre:
-		r.fail("records.missing", "centre is refused beside counts, which would count absent values as the centre").Hint = "use count, which gives them cells of their own, or refuse"
-	case !r.given(path + ".tables"):
-		r.fail(path+".tables", "is missing").Hint = "what records are counted by, like [{of: [{column: region}]}]"
-	case len(s.Sketches[i].Tables) == 0:
-		r.fail(path+".tables", "lists no table").Hint = "like [{of: [{column: region}]}]"
-	}
-	for j, t := range s.Sketches[i].Tables {
-		r.validateTable(s, t, fmt.Sprintf("%s.tables[%d]", path, j))
-	}
-	if r.failures > before || slices.ContainsFunc(s.Sketches[i].Tables, func(t Table) bool { return !s.countable(t) }) {
-		return
-	}
-	tables, cells := 0, 0
-	for j, t := range s.CountTables(i) {
-		at := fmt.Sprintf("%s.tables[%d]", path, j)
-		for k, a := range t.Axes {
-			if s.tooFine(a) {
-				r.fail(fmt.Sprintf("%s.of[%d]", at, k), "has bins narrower than a step of %d bits", s.ReadBits()).Hint = "take fewer bins, or more bits"
-				return
-			}
-		}
-		tables, cells = tables+t.Tables(), cells+t.Cells()
-		if cells > sketch.MaxCounts || tables > sketch.MaxCountTables {
-			r.fail(at, "with this one a record is counted in %d tables of %d cells, %s; at most %d tables and %d cells are possible", tables, cells, s.sizes(int64(cells), int64(cells)), sketch.MaxCountTables, sketch.MaxCounts).Hint = "take fewer bins, or fewer tables: the noise of a count grows with their number"
-			return
-		}
-	}
-}
-
-// tooFine reports whether two edges of an axis are one integer.
-func (s *Study) tooFine(a sketch.CountAxis) bool {
-	for i, edge := range a.Edges {
-		if i > 0 && edge <= a.Edges[i-1] {
-			return true
-		}
-	}
-	return false
-}
-
-// validateTable checks one table but for its size.
-func (r *reader) validateTable(s *Study, t Table, path string) {
-	if len(t.Of) == 0 {
-		if r.given(path + ".of") {
-			r.fail(path+".of", "lists no column").Hint = "like [{column: region}], or two, which are crossed"
-		}
-		return
-	}
-	if len(t.Of) == 2 && t.Of[0].Column == t.Of[1].Column {
-		r.fail(path+".of[1].column", "%q is crossed with itself", t.Of[1].Column)
-	}
-	for k, a := range t.Of {
-		at := fmt.Sprintf("%s.of[%d]", path, k)
-		c := slices.IndexFunc(s.Columns, func(c Column) bool { return c.Name == a.Column })
-		if c < 0 {
-			r.fail(at+".column", "%q is no column of this study", a.Column)
-			continue
-		}
-		if s.Columns[c].Kind != Numeric {
-			for _, key := range []string{"bins", "edges"} {
-				if r.given(at + "." + key) {
-					r.fail(at+"."+key, "does not belong here: it cuts numbers, and a %s column has a cell for each value", s.Columns[c].Kind).Hint = "remove the key"
-				}
-			}
-		} else {
-			r.validateBins(s.Columns[c], a, t.Depth, at)
-		}
-		if r.given(path+".depth") && (len(t.Of) != 1 || s.Columns[c].Kind != Numeric || t.Depth < 1 || t.Depth > maxCountDepth) {
-			r.fail(path+".depth", "%d: want 1 to %d, of a single column of numbers", t.Depth, maxCountDepth).Hint = "it counts a number in 2, 4, … 2^depth bins, for quantiles"
-		}
-	}
-}
-
-// validateBins checks how a column of numbers is cut.
-func (r *reader) validateBins(c Column, a Axis, depth int, path string) {
-	ways := 0
-	for _, has := range []bool{r.given(path + ".bins"), r.given(path + ".edges"), depth > 0} {
-		if has {
-			ways++
-		}
-	}
-	if ways != 1 {
-		r.fail(path, "a column of numbers is cut by bins, by edges or by the depth of its table, one of the three").Hint = "like bins: 10, or edges: [18, 40, 65]"
-		return
-	}
-	if r.given(path + ".bins") {
-		if a.Bins < 2 || a.Bins > sketch.MaxCountBins {
-			r.fail(path+".bins", "%d is not between 2 and %d", a.Bins, sketch.MaxCountBins)
-		}
-		return
-	}
-	if r.given(path+".edges") && len(a.Edges) == 0 {
-		r.fail(path+".edges", "lists no edge").Hint = "like [18, 40, 65]: four bins, of which the first and the last have no end"
-	}
-	least, most := c.Scale.Ends()
-	transform := c.Scale.Transform()
-	for k, x := range a.Edges {
-		if k > 0 && x <= a.Edges[k-1] {
-			r.fail(fmt.Sprintf("%s.edges[%d]", path, k), "%v is not above the edge before it", x)
-		}
-		if y := transform.Apply(x); transform.IsLog() && x <= 0 || y <= least || y >= most {
-			r.fail(fmt.Sprintf("%s.edges[%d]", path, k), "%v is not between %.6g and %.6g, where values of %q can be told apart", x, transform.Invert(least), transform.Invert(most), c.Name)
-		}
-	}
-}
-
 // describeCounts says what a sketch of counts is.
 func (s *Study) describeCounts(i int, noisy string) string {
 	tables, cells := s.CountSize(i)
 	n := int64(cells)
 	return fmt.Sprintf("counts, %d integers, %s, however many records there are: %s numbers of your records by the cells of %d tables. Each record is in one cell of each table; noise hides in which. The tables are %s",
-		n, s.sizes(n, n), noisy, tables, s.tableNames(i))
+		n, s.Sizes(n, n), noisy, tables, s.tableNames(i))
 }
 
 // tableNames lists the tables of a sketch of counts for people.

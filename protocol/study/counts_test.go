@@ -9,7 +9,9 @@ import (
 	"testing"
 
 	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/schema"
 	"github.com/cosketch/cosketch/protocol/study"
+	studyfile "github.com/cosketch/cosketch/protocol/study/file"
 )
 
 // withCounts is a horizontal study of moments and of counts by tables.
@@ -37,7 +39,7 @@ analyses: [{kind: mean}]
 			source = strings.Replace(source, from, to, 1)
 		}
 	}
-	return study.Parse([]byte(source))
+	return studyfile.Parse([]byte(source))
 }
 
 // hospitalsHead is who takes part, and when.
@@ -110,7 +112,7 @@ func TestCountsAreRefused(t *testing.T) {
 		{age, "moments, clip: 1.5 -> moments, tables: [], clip: 1.5", "tables", "belongs to side counts"},
 	} {
 		_, err := withCounts(t, c.tables, c.changes)
-		var all study.Errors
+		var all schema.Errors
 		errors.As(err, &all)
 		found := false
 		for _, e := range all {

@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/schema"
+	studyfile "github.com/cosketch/cosketch/protocol/study/file"
 )
 
 func ExampleParse() {
@@ -13,7 +14,7 @@ func ExampleParse() {
 		fmt.Println(err)
 		return
 	}
-	s, err := study.Parse(source)
+	s, err := studyfile.Parse(source)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -30,8 +31,8 @@ func ExampleParse() {
 }
 
 func ExampleErrors() {
-	_, err := study.Parse([]byte("cosketch: study/2\nparties: []\nquroum: 2\n"))
-	fmt.Println(err.(study.Errors)[len(err.(study.Errors))-1])
+	_, err := studyfile.Parse([]byte("cosketch: study/2\nparties: []\nquroum: 2\n"))
+	fmt.Println(err.(schema.Errors)[len(err.(schema.Errors))-1])
 	// Output:
 	// line 3, column 1: quroum: unknown key (did you mean "quorum"?)
 }

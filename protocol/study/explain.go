@@ -85,11 +85,11 @@ func (s *Study) explainColumns(p *page, party int) {
 		MissingSkip:   "A record with an absent value is left out.",
 	}
 	outside := "Values outside these public bounds are moved to the nearest bound. "
-	if s.Wide() && !s.bounded() {
+	if s.Wide() && !s.Bounded() {
 		outside = "Values outside of bounds are moved to the nearest bound. Values far from a centre stay as they are, and a record that is too long is shortened as a whole. "
 	}
 	p.text(outside + absent[s.Records.Missing] +
-		" Records are known by " + list(s.Records.ID) + "; two records with one id are an error.")
+		" Records are known by " + Listed(s.Records.ID) + "; two records with one id are an error.")
 }
 
 func (s *Study) describeColumn(c Column) string {
@@ -102,7 +102,7 @@ func (s *Study) describeColumn(c Column) string {
 			out += fmt.Sprintf(", 1 in about %s %% of records", round(100*rate))
 		}
 	case Categorical:
-		out += ", one of " + list(c.Values)
+		out += ", one of " + Listed(c.Values)
 	}
 	switch travels := slices.ContainsFunc(s.Sketches, func(sk Sketch) bool { return sk.Labels != LabelsNone }); {
 	case c.Label && travels:
@@ -142,7 +142,7 @@ func (s *Study) describeScale(c Column) string {
 // round keeps six significant digits, for printing.
 func round(x float64) string { return fmt.Sprintf("%.6g", x) }
 
-func list(words []string) string {
+func Listed(words []string) string {
 	shown := make([]string, 0, len(words))
 	for _, w := range words[:min(len(words), maxListed)] {
 		shown = append(shown, quote(w))
@@ -156,7 +156,7 @@ func list(words []string) string {
 // describeAbsent says what becomes of absent values that are counted.
 func (s *Study) describeAbsent() (out string) {
 	for _, row := range counting() {
-		if s.has(row.side) {
+		if s.Has(row.side) {
 			out += row.absent + " "
 		}
 	}
@@ -185,7 +185,7 @@ func (s *Study) explainReleases(p *page, party int) {
 		rows = append(rows, fmt.Sprintf("the keys of the directions between the cells, %d bytes, the same from every party", 32*n))
 	}
 	p.items(append(rows, "the number of your records, and signed messages that hold no data"))
-	if s.joins() {
+	if s.Joins() {
 		p.text("Nothing else leaves. Record ids leave as pseudonyms alone, which are made of them by a key that the parties agree on, for this study.")
 	} else {
 		p.text("Nothing else leaves, and no record id in any form.")
@@ -282,7 +282,7 @@ func (s *Study) describeColumnsSide(i, party int) string {
 		noisy = ", each bit randomised,"
 	}
 	out := fmt.Sprintf("%d x %s integers, %s, however many records there are: one column of %d sums over all records%s for each ",
-		rows, n, s.sizes(int64(rows)*int64(least), int64(rows)*int64(most)), k, noisy)
+		rows, n, s.Sizes(int64(rows)*int64(least), int64(rows)*int64(most)), k, noisy)
 	parts := []string{"value"}
 	if s.Sketches[i].Helpers.Squares {
 		parts = append(parts, "squared value")
@@ -295,8 +295,8 @@ func (s *Study) describeColumnsSide(i, party int) string {
 	return out
 }
 
-// sizes shows how many bytes so many integers take: 1 to 8 each, or where they are masked 8.
-func (s *Study) sizes(least, most int64) string {
+// Sizes shows how many bytes so many integers take: 1 to 8 each, or where they are masked 8.
+func (s *Study) Sizes(least, most int64) string {
 	if s.Masked() {
 		return block.Bytes(8 * most)
 	}
@@ -327,7 +327,7 @@ func (s *Study) explainReaders(p *page, party int) {
 		p.text(fmt.Sprintf("The results use the parties' sums of sketches %s and %s, but each party's sketches reach the aggregator on their own.", strings.Join(added[:last], ", "), added[last]))
 	}
 	switch {
-	case s.joins():
+	case s.Joins():
 		p.text("THE AGGREGATOR SEES WHICH RECORDS SEVERAL PARTIES HOLD: a record has the same pseudonym at each of them, by which their rows are joined. The aggregator together with any one party can find whose records you hold, by trying ids out. No noise covers this, and the guarantee below is about values alone.")
 		p.text("All see how many records how many parties have. " + map[JoinRule]string{
 			JoinAll: "Answers are about the records that every party in a result has.",

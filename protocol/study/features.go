@@ -82,8 +82,8 @@ func (s *Study) CentreOf(f Feature, one int64) int64 {
 	return s.Columns[f.Column].Scale.Central(one)
 }
 
-// joins reports whether some sketch joins records of several parties.
-func (s *Study) joins() bool {
+// Joins reports whether some sketch joins records of several parties.
+func (s *Study) Joins() bool {
 	for i := range s.Sketches {
 		if s.Merge(i) == Join {
 			return true

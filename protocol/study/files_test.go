@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/cosketch/cosketch/protocol/study"
+	studyfile "github.com/cosketch/cosketch/protocol/study/file"
 )
 
 // file returns one of the study files of testdata: laboratories (vertical, no
@@ -33,7 +34,7 @@ func edit(t testing.TB, source, old, replacement string) string {
 
 func parse(t testing.TB, source string) *study.Study {
 	t.Helper()
-	s, err := study.Parse([]byte(source))
+	s, err := studyfile.Parse([]byte(source))
 	if err != nil {
 		t.Fatal(err)
 	}

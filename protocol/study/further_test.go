@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/cosketch/cosketch/protocol/study"
+	studyfile "github.com/cosketch/cosketch/protocol/study/file"
 )
 
 func parsed(t *testing.T, name string) *study.Study {
@@ -16,7 +17,7 @@ func parsed(t *testing.T, name string) *study.Study {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := study.Parse(source)
+	s, err := studyfile.Parse(source)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +26,7 @@ func parsed(t *testing.T, name string) *study.Study {
 
 func TestFurther(t *testing.T) {
 	hospitals := parsed(t, "hospitals")
-	a, err := hospitals.Further("k-means", []string{"clusters=3", "restarts=7"})
+	a, err := studyfile.Further(hospitals, "k-means", []string{"clusters=3", "restarts=7"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +52,7 @@ func TestFurther(t *testing.T) {
 		{"k-meens", nil, "unknown analysis \"k-meens\" (did you mean \"k-means\"?)"},
 		{"correlation", nil, "no sketch of the study answers correlation (it needs a sketch of side moments with products, or of side columns with helpers.ones above 0"},
 	} {
-		_, err := hospitals.Further(c.kind, c.words)
+		_, err := studyfile.Further(hospitals, c.kind, c.words)
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "line ") {
 			t.Errorf("%s %v: %v, want %q", c.kind, c.words, err, c.want)
 		}
@@ -61,7 +62,7 @@ func TestFurther(t *testing.T) {
 func TestFurtherNamesRecords(t *testing.T) {
 	clinics := parsed(t, "clinics")
 	for _, words := range [][]string{{"of=Charité/12, Saint Mary/0,Charité/3", "to=parties"}, {"of=[Charité/12, Saint Mary/0, Charité/3]", "to=parties", "intervals=all"}} {
-		a, err := clinics.Further("record-distance", words)
+		a, err := studyfile.Further(clinics, "record-distance", words)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +90,7 @@ func TestFurtherNamesRecords(t *testing.T) {
 		{"of=Charité/1,Saint Mary/1;to=everyone", `unknown end of distances "everyone" (one of: records, parties)`},
 		{"of=Charité/1,Saint Mary/1;clusters=2", "does not belong here"},
 	} {
-		_, err := clinics.Further("record-distance", strings.FieldsFunc(c.words, func(r rune) bool { return r == ';' }))
+		_, err := studyfile.Further(clinics, "record-distance", strings.FieldsFunc(c.words, func(r rune) bool { return r == ';' }))
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "line ") {
 			t.Errorf("%s: %v, want %q", c.words, err, c.want)
 		}
@@ -99,11 +100,11 @@ func TestFurtherNamesRecords(t *testing.T) {
 func TestFurtherKeepsToWhatThePartiesApproved(t *testing.T) {
 	var refused *study.NotLaterError
 	narrow := parsed(t, "laboratories")
-	_, err := narrow.Further("distance", nil)
+	_, err := studyfile.Further(narrow, "distance", nil)
 	if !errors.As(err, &refused) || !strings.HasSuffix(err.Error(), "under later: inner-product") {
 		t.Errorf("distance beside %v: %v", narrow.Later, err)
 	}
-	if _, err := narrow.Further("inner-product", []string{"intervals=all"}); err != nil {
+	if _, err := studyfile.Further(narrow, "inner-product", []string{"intervals=all"}); err != nil {
 		t.Error(err)
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cosketch/cosketch/protocol/study"
+	studyfile "github.com/cosketch/cosketch/protocol/study/file"
 )
 
 // FuzzParse holds that no file makes Parse panic, that refusals name a place in the
@@ -25,14 +25,14 @@ func FuzzParse(f *testing.F) {
 		f.Fatalf("%d seeds", seeds)
 	}
 	f.Fuzz(func(t *testing.T, source []byte) {
-		s, err := study.Parse(source)
+		s, err := studyfile.Parse(source)
 		if err != nil {
 			if s != nil || err.Error() == "" {
 				t.Fatalf("%v, %v", s, err)
 			}
 			return
 		}
-		again, err := study.Parse(append(append([]byte(nil), source...), "\n# the end\n"...))
+		again, err := studyfile.Parse(append(append([]byte(nil), source...), "\n# the end\n"...))
 		if err != nil {
 			t.Fatalf("refused with a comment after it: %v", err)
 		}

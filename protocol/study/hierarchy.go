@@ -5,6 +5,7 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/cluster"
 	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/schema"
 )
 
 // Kinds of analyses of columns.
@@ -27,35 +28,8 @@ const (
 	Signed   ColumnDistance = "signed"   // √(2(1 − ρ)): that of the standardised columns
 )
 
-var (
-	columnDistances = vocabulary{what: "distance", has: []string{string(Absolute), string(Signed)}}
-	linkages        = vocabulary{what: "linkage", has: linkageNames()}
-)
-
-func linkageNames() (names []string) {
-	for _, l := range cluster.Linkages() {
-		names = append(names, string(l))
-	}
-	return names
-}
-
-var clustering = kind{
-	name: Clustering, needs: one(needs{side: sketch.Columns, ones: true}),
-	keys: []string{"linkage", "distance"},
-	read: func(o object) Options {
-		out := ClusteringOptions{Linkage: choice(o, "linkage", linkages, cluster.Average)}
-		fallback := Absolute
-		if out.Linkage == cluster.Ward {
-			fallback = Signed
-		}
-		out.Distance = choice(o, "distance", columnDistances, fallback)
-		return out
-	},
-	check: func(r *reader, _ *Study, a Analysis, path string) {
-		if o, _ := a.Options.(ClusteringOptions); o.Linkage == cluster.Ward && o.Distance != Signed {
-			r.fail(path+".distance", "%s is no Euclidean distance, which linkage ward needs", o.Distance).Hint = "distance: signed"
-		}
-	},
+var clustering = Kind{
+	Name: Clustering, Needs: one(Needs{Side: sketch.Columns, Ones: true}),
 	says: func(a Analysis) string {
 		o, _ := a.Options.(ClusteringOptions)
 		distance := "1 − |ρ|"
@@ -64,19 +38,46 @@ var clustering = kind{
 		}
 		return fmt.Sprintf("a hierarchy of columns, %s linkage of %s", o.Linkage, distance)
 	},
+	keys: optionKeys[ClusteringOptions]{Keys: clusteringKeys},
+	check: func(r *schema.Reader, _ *Study, a Analysis, path string) {
+		if o, _ := a.Options.(ClusteringOptions); o.Linkage == cluster.Ward && o.Distance != Signed {
+			r.Fail(path+".distance", "%s is no Euclidean distance, which linkage ward needs", o.Distance).Hint = "distance: signed"
+		}
+	},
+}
+
+var clusteringKeys = schema.Keys[ClusteringOptions]{
+	{
+		Name: "linkage", Path: "analysis.linkage", Default: string(cluster.Average), Says: "how far apart two groups of columns are",
+		Form: schema.Word(func(o *ClusteringOptions) *cluster.Linkage { return &o.Linkage }, schema.Words{What: "linkage", Has: linkageNames()}),
+	},
+	{
+		Name: "distance", Path: "analysis.distance", Unset: "absolute; signed for ward", Says: "absolute: correlations of either sign are near; signed: positive ones alone",
+		Form: schema.Word(func(o *ClusteringOptions) *ColumnDistance { return &o.Distance }, schema.Words{What: "distance", Has: []string{string(Absolute), string(Signed)}}).Absent(func(o *ClusteringOptions) {
+			if o.Distance = Absolute; o.Linkage == cluster.Ward {
+				o.Distance = Signed
+			}
+		}),
+	},
+}
+
+func linkageNames() (names []string) {
+	for _, l := range cluster.Linkages() {
+		names = append(names, string(l))
+	}
+	return names
 }
 
 func (o ClusteringOptions) String() string {
 	return fmt.Sprintf("linkage: %s, distance: %s", o.Linkage, o.Distance)
 }
 
-func (o ClusteringOptions) encode(e *encoder) {
-	e.text("analysis.linkage", string(o.Linkage))
-	e.text("analysis.distance", string(o.Distance))
+func (o ClusteringOptions) Encode(e *schema.Encoder) {
+	clusteringKeys.Encode(e, &o)
 }
 
-var columnSums = kind{
-	name: Sums, needs: one(needs{side: sketch.Columns, ones: true}),
+var columnSums = Kind{
+	Name: Sums, Needs: one(Needs{Side: sketch.Columns, Ones: true}),
 	says: func(Analysis) string {
 		return "and means, of each column over the records that its party shares with each other one"
 	},

@@ -1,11 +1,8 @@
 package study
 
 import (
-	"fmt"
-	"slices"
-	"strings"
-
 	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/schema"
 )
 
 // AnalysisKind names an analysis.
@@ -18,39 +15,29 @@ type Analysis struct {
 	Options   Options   // nil for kinds that have none
 }
 
-// Options are those of one kind of analysis, a struct beside the kind with every default filled
-// in. String gives them as the study file would have them, like "clusters: 2, restarts: 10".
-type Options interface {
-	fmt.Stringer
-	encode(e *encoder) // into the study's meaning, each under "analysis." and its key
-}
-
-// kind is what the study file knows of one kind of analysis. Each stands in a file of its own.
-type kind struct {
-	name AnalysisKind
-	bare bool // its answers have no intervals
+// Kind is what the study file knows of one kind of analysis. Each stands in a file of its own.
+type Kind struct {
+	Name AnalysisKind
+	Bare bool // its answers have no intervals
 	// needs lists what sketches answer it, the best first; options may be nil, and then stand
 	// for the defaults.
-	needs func(options Options) []needs
-	// keys are those of its options, which read reads, complete completes, where a default
-	// depends on the sketch that answers, and check checks. They are empty for kinds without
-	// options.
-	keys     []string
-	read     func(o object) Options
-	complete func(r *reader, answering Sketch, options Options, path string) Options
-	check    func(r *reader, s *Study, a Analysis, path string)
+	Needs func(options Options) []Needs
 	// says goes on after the kind's name in the explanation to stewards; nil: nothing.
 	says func(a Analysis) string
+	// keys are those of its options; nil: it has none.
+	keys     OptionKeys
+	complete func(r *schema.Reader, answering Sketch, options Options, path string) Options
+	check    func(r *schema.Reader, s *Study, a Analysis, path string)
 	// label marks what is about the label, which then has to have classes.
-	label bool
+	Label bool
 	// vertical marks what has an answer in vertical studies alone, and why.
 	vertical string
 	// horizontal marks what has an answer in horizontal studies alone, and why.
 	horizontal string
 }
 
-// elsewhere is why a kind has no answer in a study of this partition; empty where it has.
-func (k kind) elsewhere(p Partition) string {
+// Elsewhere is why a kind has no answer in a study of this partition; empty where it has.
+func (k Kind) Elsewhere(p Partition) string {
 	if p == Vertical {
 		return k.horizontal
 	}
@@ -58,8 +45,8 @@ func (k kind) elsewhere(p Partition) string {
 }
 
 // kinds are all that this version answers, in the order in which they are listed.
-func kinds() []kind {
-	return []kind{
+func kinds() []Kind {
+	return []Kind{
 		innerProduct, distance, cosine, mean, covariance, correlation, intersection,
 		kMeans, groupDistance, recordDistance, neighbors, outliers,
 		perceptron, votedPerceptron, svm, ridge, lda,
@@ -67,63 +54,54 @@ func kinds() []kind {
 	}
 }
 
-// kindOf returns the kind of an analysis; ok is false for one that this version has not.
-func kindOf(name AnalysisKind) (k kind, ok bool) {
+// KindOf returns the kind of an analysis; ok is false for one that this version has not.
+func KindOf(name AnalysisKind) (k Kind, ok bool) {
 	for _, k := range kinds() {
-		if k.name == name {
+		if k.Name == name {
 			return k, true
 		}
 	}
-	return kind{}, false
+	return Kind{}, false
 }
 
 // Known reports whether this version has the analysis.
 func (k AnalysisKind) Known() bool {
-	_, ok := kindOf(k)
+	_, ok := KindOf(k)
 	return ok
 }
 
 // Kinds are the kinds of analysis of this version, in the order in which they are listed.
 func Kinds() (out []AnalysisKind) {
 	for _, k := range kinds() {
-		out = append(out, k.name)
+		out = append(out, k.Name)
 	}
 	return out
 }
 
-// analysisWords are the names of all kinds.
-func analysisWords() vocabulary {
-	v := vocabulary{what: "analysis"}
-	for _, k := range Kinds() {
-		v.has = append(v.has, string(k))
-	}
-	return v
-}
-
-// needs says what a sketch must have to answer an analysis.
-type needs struct {
-	side          sketch.Side
-	ones, squares bool
+// Needs says what a sketch must have to answer an analysis.
+type Needs struct {
+	Side          sketch.Side
+	Ones, squares bool
 	labels        bool
 	sums          bool // moments without products answer it
 }
 
 // met reports whether a sketch has it.
-func (n needs) met(sk Sketch) bool {
-	return sk.Side == n.side && (sk.Helpers.Ones > 0 || !n.ones) && (sk.Helpers.Squares || !n.squares) && (sk.Labels != LabelsNone || !n.labels) &&
+func (n Needs) met(sk Sketch) bool {
+	return sk.Side == n.Side && (sk.Helpers.Ones > 0 || !n.Ones) && (sk.Helpers.Squares || !n.squares) && (sk.Labels != LabelsNone || !n.labels) &&
 		(sk.Side != sketch.Moments || n.sums || sk.Moments.Sums > 0)
 }
 
 // String says it in the words of the study file.
-func (n needs) String() string {
-	out := "side " + string(n.side)
-	if n.ones {
+func (n Needs) String() string {
+	out := "side " + string(n.Side)
+	if n.Ones {
 		out += " with helpers.ones above 0"
 	}
 	if n.squares {
 		out += " and helpers.squares: true"
 	}
-	if n.side == sketch.Moments && !n.sums {
+	if n.Side == sketch.Moments && !n.sums {
 		out += " with products"
 	}
 	if n.labels {
@@ -133,18 +111,18 @@ func (n needs) String() string {
 }
 
 // one returns a kind's needs that options do not change.
-func one(n needs) func(Options) []needs {
-	return func(Options) []needs { return []needs{n} }
+func one(n Needs) func(Options) []Needs {
+	return func(Options) []Needs { return []Needs{n} }
 }
 
 // SketchFor returns the index of the sketch that answers an analysis: the first that has the
 // best of what the kind can use.
 func (s *Study) SketchFor(a Analysis) (int, bool) {
-	k, ok := kindOf(a.Kind)
-	if !ok || k.elsewhere(s.Partition) != "" || k.label && !s.hasClasses() {
+	k, ok := KindOf(a.Kind)
+	if !ok || k.Elsewhere(s.Partition) != "" || k.Label && !s.HasClasses() {
 		return 0, false
 	}
-	for _, n := range k.needs(a.Options) {
+	for _, n := range k.Needs(a.Options) {
 		for i, sk := range s.Sketches {
 			if n.met(sk) {
 				return i, true
@@ -154,127 +132,19 @@ func (s *Study) SketchFor(a Analysis) (int, bool) {
 	return 0, false
 }
 
-// answerable returns every kind of analysis that some sketch of the study answers.
-func (s *Study) answerable() []AnalysisKind {
+// Answerable returns every kind of analysis that some sketch of the study answers.
+func (s *Study) Answerable() []AnalysisKind {
 	var out []AnalysisKind
 	for _, k := range kinds() {
-		if _, ok := s.SketchFor(Analysis{Kind: k.name}); ok {
-			out = append(out, k.name)
+		if _, ok := s.SketchFor(Analysis{Kind: k.Name}); ok {
+			out = append(out, k.Name)
 		}
 	}
 	return out
 }
 
-// analysis reads one entry of analyses. A key of another kind's options is no slip of
-// spelling, and the error says whose it is.
-func (r *reader) analysis(it item) Analysis {
-	known := []string{"kind", "intervals"}
-	for _, k := range kinds() {
-		for _, key := range k.keys {
-			if !slices.Contains(known, key) {
-				known = append(known, key)
-			}
-		}
-	}
-	o := r.object(it.node, it.path, known...)
-	o.require("kind")
-	a := Analysis{
-		Kind:      choice(o, "kind", analysisWords(), AnalysisKind("")),
-		Intervals: choice(o, "intervals", intervals, Intervals("")),
-	}
-	k, ok := kindOf(a.Kind)
-	if !ok {
-		return a // said already
-	}
-	switch {
-	case k.bare && o.has("intervals"):
-		o.forbid("intervals", "belongs to answers with intervals, which "+string(k.name)+" has not")
-	case !k.bare && a.Intervals == "":
-		a.Intervals = IntervalsEach
-	}
-	for _, key := range known[2:] {
-		if o.has(key) && !slices.Contains(k.keys, key) {
-			o.forbid(key, "is an option of "+strings.Join(takers(key), ", "))
-		}
-	}
-	if k.read != nil {
-		a.Options = k.read(o)
-	}
-	return a
-}
-
-// takers are the kinds that have an option.
-func takers(key string) (out []string) {
-	for _, k := range kinds() {
-		if slices.Contains(k.keys, key) {
-			out = append(out, string(k.name))
-		}
-	}
-	return out
-}
-
-// completeAnalysis fills in the defaults of options that depend on the sketch that answers.
-func (r *reader) completeAnalysis(s *Study, i int) {
-	a := &s.Analyses[i]
-	if k, ok := kindOf(a.Kind); ok && k.complete != nil {
-		if index, ok := s.SketchFor(*a); ok {
-			a.Options = k.complete(r, s.Sketches[index], a.Options, fmt.Sprintf("analyses[%d]", i))
-		}
-	}
-}
-
-func (r *reader) validateAnalyses(s *Study) {
-	if len(s.Analyses) == 0 {
-		r.fail("analyses", "lists no analysis").Hint = "like [{kind: correlation}]"
-	}
-	seen := map[string]bool{}
-	for i, a := range s.Analyses {
-		path := fmt.Sprintf("analyses[%d]", i)
-		e := &encoder{}
-		e.analysis(a)
-		if seen[string(e.buf)] {
-			r.fail(path, "the same analysis appears twice")
-		}
-		seen[string(e.buf)] = true
-		if k, ok := kindOf(a.Kind); ok && k.check != nil {
-			k.check(r, s, a, path)
-		}
-		r.validateAnswer(s, a, path)
-	}
-	unique(r, "later", s.Later)
-	for i, kind := range s.Later {
-		r.validateAnswer(s, Analysis{Kind: kind}, fmt.Sprintf("later[%d]", i))
-	}
-}
-
-// validateAnswer refuses a question that no sketch of the study answers.
-func (r *reader) validateAnswer(s *Study, a Analysis, path string) {
-	if _, ok := s.SketchFor(a); ok {
-		return
-	}
-	k, ok := kindOf(a.Kind)
-	if !ok {
-		return // said already
-	}
-	if why := k.elsewhere(s.Partition); why != "" {
-		r.fail(path, "%s has no answer in a %s study", k.name, s.Partition).Hint = why
-		return
-	}
-	if k.label && !s.hasClasses() {
-		r.fail(path, "%s tells the classes of the label apart, and no column is a label with 2 to %d classes", k.name, MaxClasses).Hint = "write role: label in a binary or categorical column"
-		return
-	}
-	var ways []string
-	for _, n := range k.needs(a.Options) {
-		if !n.side.Sums() || s.Partition == Horizontal {
-			ways = append(ways, n.String())
-		}
-	}
-	r.fail(path, "no sketch of the study answers %s", a.name()).Hint = "it needs a sketch of " + strings.Join(ways, ", or of ")
-}
-
-// name is the kind, with the estimator where there is a choice of them.
-func (a Analysis) name() string {
+// Name is the kind, with the estimator where there is a choice of them.
+func (a Analysis) Name() string {
 	if e := a.Estimator(); e != "" {
 		return string(a.Kind) + " by " + string(e)
 	}
@@ -284,7 +154,7 @@ func (a Analysis) name() string {
 // explain says what is computed, for stewards.
 func (a Analysis) explain() string {
 	text := string(a.Kind)
-	if k, ok := kindOf(a.Kind); ok && k.says != nil {
+	if k, ok := KindOf(a.Kind); ok && k.says != nil {
 		text += ", " + k.says(a)
 	}
 	if a.Intervals == IntervalsAll {

@@ -2,11 +2,10 @@ package study
 
 import (
 	"fmt"
-	"slices"
-
-	"go.yaml.in/yaml/v4"
+	"strconv"
 
 	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/schema"
 )
 
 // Kinds of analyses that compare records.
@@ -26,11 +25,10 @@ type KMeansOptions struct {
 // Ranges of the options of k-means, how many times it starts afresh, keeping the best, and
 // how many clusters auto tries.
 const (
+	DefaultMaxClusters = 10 // also of suggestions beside a given number
 	maxClusters        = 1000
 	maxRestarts        = 1000
-	defaultRestarts    = 10
 	mostSuggested      = 50
-	DefaultMaxClusters = 10 // also of suggestions beside a given number
 )
 
 // Clusters is how many k-means looks for in a sketch, the fewest where several ask; 2 where the data say it.
@@ -48,44 +46,50 @@ func (s *Study) Clusters(index int) int {
 	return max(least, 2)
 }
 
-var kMeans = kind{
-	name: KMeans, bare: true,
-	needs: func(Options) []needs { return []needs{{side: sketch.Cells}, {side: sketch.Records}} },
-	keys:  []string{"clusters", "max_clusters", "restarts"},
-	read: func(o object) Options {
-		var out KMeansOptions
-		if n := o.values["clusters"]; n != nil && n.Kind == yaml.ScalarNode && n.Value == "auto" {
-			out.Auto, out.MaxClusters = true, o.integerOr("max_clusters", DefaultMaxClusters)
-		} else {
-			out.Clusters = o.integer("clusters")
-			if o.has("max_clusters") {
-				o.forbid("max_clusters", "belongs to clusters: auto")
-			}
-		}
-		out.Restarts = o.integerOr("restarts", defaultRestarts)
-		return out
-	},
-	check: func(r *reader, s *Study, a Analysis, path string) {
-		o, _ := a.Options.(KMeansOptions)
-		if o.Auto && s.moments() < 0 && slices.ContainsFunc(s.Sketches, func(sk Sketch) bool { return sk.Side == sketch.Cells }) {
-			r.fail(path+".clusters", "auto needs a moments sketch beside the cells").Hint = "the spread of all records, to compare with; or give a number"
-		}
-		switch {
-		case !r.given(path + ".clusters"):
-			r.fail(path+".clusters", "is missing").Hint = "how many clusters to look for, like 2, or auto"
-		case o.Auto:
-			r.within(path+".max_clusters", o.MaxClusters, 2, mostSuggested)
-		default:
-			r.within(path+".clusters", o.Clusters, 2, maxClusters)
-		}
-		r.within(path+".restarts", o.Restarts, 1, maxRestarts)
-	},
+var kMeans = Kind{
+	Name: KMeans, Bare: true,
+	Needs: func(Options) []Needs { return []Needs{{Side: sketch.Cells}, {Side: sketch.Records}} },
 	says: func(a Analysis) string {
 		o, _ := a.Options.(KMeansOptions)
 		if o.Auto {
 			return fmt.Sprintf("2 to %d clusters, best of %d starts", o.MaxClusters, o.Restarts)
 		}
 		return fmt.Sprintf("%d clusters, best of %d starts", o.Clusters, o.Restarts)
+	},
+	keys: optionKeys[KMeansOptions]{Keys: kMeansKeys},
+	check: func(r *schema.Reader, s *Study, a Analysis, path string) {
+		if o, _ := a.Options.(KMeansOptions); o.Auto && s.moments() < 0 && s.Has(sketch.Cells) {
+			r.Fail(path+".clusters", "auto needs a moments sketch beside the cells").Hint = "the spread of all records, to compare with; or give a number"
+		}
+	},
+}
+
+var kMeansKeys = schema.Keys[KMeansOptions]{
+	{
+		Name: "clusters", Path: "analysis.clusters", Must: true, Says: "how many clusters to look for, like 2, or auto",
+		Form: schema.Or("auto", schema.Whole(func(o *KMeansOptions) *int { return &o.Clusters }, 2, maxClusters), func(o *KMeansOptions) { o.Auto = true }),
+	},
+	{
+		Name: "max_clusters", Path: "analysis.max_clusters", Unset: strconv.Itoa(DefaultMaxClusters), Says: "with `clusters: auto`: 2 to so many are tried",
+		Not: func(o *KMeansOptions) string {
+			if o.Auto {
+				return ""
+			}
+			return "it belongs to clusters: auto"
+		},
+		Form: schema.Whole(func(o *KMeansOptions) *int { return &o.MaxClusters }, 2, mostSuggested).Absent(func(o *KMeansOptions) {
+			if o.Auto {
+				o.MaxClusters = DefaultMaxClusters
+			}
+		}).Encoded(func(e *schema.Encoder, path string, o *KMeansOptions) {
+			if o.Auto || o.MaxClusters != 0 {
+				e.Whole(path, o.MaxClusters)
+			}
+		}),
+	},
+	{
+		Name: "restarts", Path: "analysis.restarts", Default: "10", Says: "starts of k-means, of which the best counts",
+		Form: schema.Whole(func(o *KMeansOptions) *int { return &o.Restarts }, 1, maxRestarts),
 	},
 }
 
@@ -96,16 +100,12 @@ func (o KMeansOptions) String() string {
 	return fmt.Sprintf("clusters: %d, restarts: %d", o.Clusters, o.Restarts)
 }
 
-func (o KMeansOptions) encode(e *encoder) {
-	e.whole("analysis.clusters", o.Clusters)
-	if o.Auto || o.MaxClusters != 0 {
-		e.whole("analysis.max_clusters", o.MaxClusters)
-	}
-	e.whole("analysis.restarts", o.Restarts)
+func (o KMeansOptions) Encode(e *schema.Encoder) {
+	kMeansKeys.Encode(e, &o)
 }
 
-var groupDistance = kind{
-	name: GroupDistance, needs: one(needs{side: sketch.Records}),
+var groupDistance = Kind{
+	Name: GroupDistance, Needs: one(Needs{Side: sketch.Records}),
 	horizontal: "its parties hold the same records, so there are no groups of them to compare",
 	says:       func(Analysis) string { return "mean squared distances of records within and between parties" },
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/cosketch/cosketch/kernel/dp"
-	"github.com/cosketch/cosketch/kernel/sketch"
 )
 
 // Labels says what of a record's label travels beside its row of a records-side sketch.
@@ -42,8 +41,8 @@ func (s *Study) Label() (c Column, ok bool) {
 	return Column{}, false
 }
 
-// hasClasses reports whether the label has classes that can be told apart.
-func (s *Study) hasClasses() bool {
+// HasClasses reports whether the label has classes that can be told apart.
+func (s *Study) HasClasses() bool {
 	c, ok := s.Label()
 	return ok && len(c.Classes()) >= 2 && len(c.Classes()) <= MaxClasses
 }
@@ -155,43 +154,6 @@ func (s *Study) describeLabels(index int) string {
 		}
 	}
 	return ""
-}
-
-// validateLabels holds where labels may travel.
-func (r *reader) validateLabels(s *Study, i int, path string) {
-	sk := s.Sketches[i]
-	if r.given(path+".label_share") && (sk.Labels != LabelsRandomised || s.Privacy.Unit != dp.Record) {
-		r.fail(path+".label_share", "does not belong here: it divides the budget under unit record between randomised labels and the rest").Hint = "remove the key; under unit attribute a label is one more value, with the sketch's own ε"
-		return
-	}
-	if sk.Labels == LabelsNone {
-		return
-	}
-	at := path + ".labels"
-	label := -1
-	for c, column := range s.Columns {
-		if column.Label {
-			label = c
-		}
-	}
-	switch {
-	case sk.Side != sketch.Records:
-		r.fail(at, "does not belong here: labels go with the rows of a records-side sketch").Hint = "remove the key; a columns-side sketch holds the label like any column"
-	case label < 0:
-		r.fail(at, "%s, but no column is the label", sk.Labels).Hint = "write role: label in the column that classifiers are to predict"
-	case len(s.Columns[label].Classes()) == 0:
-		r.fail(fmt.Sprintf("columns[%d].role", label), "a %s column has no classes that could travel as labels", s.Columns[label].Kind).Hint = "a label is binary or categorical"
-	case len(s.Columns[label].Classes()) > MaxClasses:
-		r.fail(fmt.Sprintf("columns[%d].values", label), "lists %d, at most %d can travel as labels", len(s.Columns[label].Classes()), MaxClasses)
-	case sk.Labels == LabelsPlain && s.Privacy.Unit == dp.Record:
-		r.fail(at, "plain is refused under unit record: it promises that no part of a record can be told").Hint = "take labels: randomised"
-	case sk.Labels == LabelsRandomised && s.Privacy.Mechanism == dp.None:
-		r.fail(at, "randomised needs an ε, and mechanism none has none").Hint = "take labels: plain, or another mechanism"
-	default:
-		if _, err := s.Response(i); err != nil {
-			r.fail(at, "%v", err)
-		}
-	}
 }
 
 var errNoLabel = errors.New("it has no label, and labels travel in this study")

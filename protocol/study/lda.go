@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/schema"
 )
 
 // LDA is the linear discriminant that tells the classes of the label apart, by moments: of
@@ -16,26 +17,9 @@ type LDAOptions struct {
 	Ridge Ridge    // within classes
 }
 
-var lda = kind{
-	name: LDA, needs: one(needs{side: sketch.Moments}),
-	keys: []string{"on", "ridge"},
-	read: func(o object) Options {
-		out := LDAOptions{Ridge: o.ridge()}
-		for _, it := range o.items("on", MaxColumns) {
-			out.On = append(out.On, o.r.text(it))
-		}
-		return out
-	},
-	check: func(r *reader, s *Study, a Analysis, path string) {
-		o, _ := a.Options.(LDAOptions)
-		label, _ := s.Label()
-		r.validateOn(s, o.On, label.Name, "the label itself", path)
-		o.Ridge.check(r, path)
-		if len(s.Columns) < 2 {
-			r.fail(path, "lda needs another column beside the label")
-		}
-	},
-	label: true,
+var lda = Kind{
+	Name: LDA, Needs: one(Needs{Side: sketch.Moments}),
+	Label: true,
 	says: func(a Analysis) string {
 		o, _ := a.Options.(LDAOptions)
 		on := "all other columns"
@@ -44,7 +28,21 @@ var lda = kind{
 		}
 		return "the classes of the label told apart by " + on + o.Ridge.says() + ": their means, the spread within them, and scores that predict the class of a record, which each party works out for its own"
 	},
+	keys: optionKeys[LDAOptions]{Keys: ldaKeys},
+	check: func(r *schema.Reader, s *Study, a Analysis, path string) {
+		o, _ := a.Options.(LDAOptions)
+		label, _ := s.Label()
+		checkOn(r, s, o.On, label.Name, "the label itself", path)
+		if len(s.Columns) < 2 {
+			r.Fail(path, "lda needs another column beside the label")
+		}
+	},
 	horizontal: "of a record, its parties have a part each, and moments sum over whole ones",
+}
+
+var ldaKeys = schema.Keys[LDAOptions]{
+	onKey(func(o *LDAOptions) *[]string { return &o.On }),
+	ridgeKey(func(o *LDAOptions) *Ridge { return &o.Ridge }),
 }
 
 func (o LDAOptions) String() string {
@@ -58,7 +56,6 @@ func (o LDAOptions) String() string {
 	return strings.Join(out, ", ")
 }
 
-func (o LDAOptions) encode(e *encoder) {
-	texts(e, "analysis.on", o.On)
-	o.Ridge.encode(e)
+func (o LDAOptions) Encode(e *schema.Encoder) {
+	ldaKeys.Encode(e, &o)
 }

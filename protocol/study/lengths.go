@@ -162,14 +162,14 @@ func (s *Study) momentBits(index int, most fixedpoint.Bits) fixedpoint.Bits {
 	if s.Sketches[index].OwnClip {
 		for far := len(edges) - 1; far > 0; far-- {
 			for bits := most; bits >= least; bits-- {
-				if s.momentsFit(index, bits, edges[far]) == nil {
+				if s.MomentsFit(index, bits, edges[far]) == nil {
 					return bits
 				}
 			}
 		}
 	}
 	bits := most
-	for bits > 1 && s.momentsFit(index, bits, 1) != nil {
+	for bits > 1 && s.MomentsFit(index, bits, 1) != nil {
 		bits--
 	}
 	return bits
@@ -196,10 +196,10 @@ func (s *Study) momentsLimit(index int, bound int64) int64 {
 	return limit
 }
 
-// momentsFit refuses a resolution at which a record of moments has too many steps for its
+// MomentsFit refuses a resolution at which a record of moments has too many steps for its
 // sums, or too few, or the noise is too large to sample: it grows with the square of the
 // steps. Where parties take their own clip, those of up to far typical lengths have to fit.
-func (s *Study) momentsFit(index int, bits fixedpoint.Bits, far float64) error {
+func (s *Study) MomentsFit(index int, bits fixedpoint.Bits, far float64) error {
 	at := *s
 	at.Bits = bits
 	sk := at.Sketches[index]

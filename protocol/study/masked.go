@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/cosketch/cosketch/kernel/dp"
-	"github.com/cosketch/cosketch/kernel/sketch"
 )
 
 // Sum says what the aggregator sees of sketches that add over parties.
@@ -27,51 +26,6 @@ func (s *Study) Sharers(members int) int {
 		return 1
 	}
 	return members - s.Colluding
-}
-
-// validateSum holds what a masked sum asks of the study.
-func (r *reader) validateSum(s *Study) {
-	const plain = "take sum: plain"
-	if !s.Masked() {
-		if r.given("colluding") {
-			r.fail("colluding", "does not belong here: it is what a masked sum is reckoned for").Hint = "remove the key, or take sum: masked"
-		}
-		return
-	}
-	if s.Partition != Horizontal {
-		r.fail("sum", "masked is for sketches that add over the parties, and in a vertical study none does: the parties' columns stand beside each other").Hint = plain
-		return
-	}
-	for i, sk := range s.Sketches {
-		if sk.Side == sketch.Records {
-			r.fail(fmt.Sprintf("sketches[%d].side", i), "records is refused with sum: masked: its rows stand under each other and do not add over the parties").Hint = "take side cells, which answers k-means from a sum, or " + plain
-		}
-	}
-	if m := s.Privacy.Mechanism; m != dp.Gaussian && m != dp.None {
-		why := "a sum of parts of laplace noise is no laplace noise"
-		if m == dp.RandomisedResponse {
-			why = "each value is randomised by itself, before anything is added up, so there is no noise to share"
-		}
-		r.fail("privacy.mechanism", "%s is refused with sum: masked: %s", m, why).Hint = "take mechanism: gaussian, or " + plain
-	}
-	if s.LateUntil != 0 {
-		r.fail("late_until", "does not belong here: masks cancel in the sum over those that agreed on the seed, and a late party is none of them").Hint = "remove the key, or " + plain
-	}
-	r.validateColluding(s)
-}
-
-func (r *reader) validateColluding(s *Study) {
-	most := len(s.Parties) - 2
-	switch {
-	case most < 1:
-		r.fail("sum", "masked needs at least 3 parties: of 2, each knows the other's part from the sum and its own").Hint = "take sum: plain"
-	case !r.given("colluding"):
-		r.fail("colluding", "is missing").Hint = "how many of the parties may tell others what they know, at least 1; the noise of all the rest is what protects"
-	case s.Colluding < 1 || s.Colluding > most:
-		r.fail("colluding", "%d is not between 1 and %d", s.Colluding, most).Hint = "whoever reads the result knows its own part of the noise, so it is 1 at least; two parties must be left that share the noise"
-	case s.Quorum <= s.Colluding:
-		r.fail("quorum", "%d leaves nobody beside %d that may collude", s.Quorum, s.Colluding).Hint = "a larger quorum, or a smaller colluding"
-	}
 }
 
 // Rounds is how many releases a party may have to make in the study, each debited in full:

@@ -15,8 +15,8 @@ import (
 // shows the row key of that side with its release, and the aggregator can project vectors
 // of its own. Every guarantee counts R as known, so noise is the same either way.
 
-// matrix is the word of the study file.
-func (sk Sketch) matrix() string {
+// MatrixWord is the word of the study file.
+func (sk Sketch) MatrixWord() string {
 	if sk.Public {
 		return "public"
 	}
@@ -37,7 +37,7 @@ func (s *Study) Published() []seed.Label {
 		out = append(out, seed.HadamardPermutation)
 	}
 	for _, row := range additives() {
-		if s.has(row.side) {
+		if s.Has(row.side) {
 			out = append(out, row.publishes...)
 		}
 	}
@@ -49,7 +49,7 @@ func (s *Study) publishedOf(side sketch.Side) int {
 	projecting := len(s.Published())
 	for _, row := range additives() {
 		of := 0
-		if s.has(row.side) {
+		if s.Has(row.side) {
 			of = len(row.publishes)
 		}
 		if row.side == side {
@@ -70,28 +70,6 @@ func (s *Study) cells() bool {
 func (s *Study) Projectable(index int) bool {
 	sk := s.Sketches[index]
 	return sk.Side == sketch.Records && (sk.Public || sk.Projection.Family == projection.Identity)
-}
-
-// validateMatrix holds where a public matrix is of use, and says what else it would tell.
-func (r *reader) validateMatrix(s *Study, i int, path string) {
-	sk, at := s.Sketches[i], path+".matrix"
-	if !sk.Public {
-		return
-	}
-	const secret = "remove the key: R stays secret"
-	switch {
-	case sk.Side == sketch.Columns:
-		r.fail(at, "public is refused on the columns side: rows of R belong to record ids there, so that the aggregator could try out ids by itself, and nothing is asked that would need them").Hint = secret
-	case sk.Projection.Family == projection.Identity:
-		r.fail(at, "does not belong here: identity has no matrix that could be secret").Hint = "remove the key: the aggregator can place vectors of its own without one"
-	default:
-		for j, other := range s.Sketches {
-			if other.Side == sketch.Records && other.Projection.Family != projection.Identity && !other.Public {
-				r.fail(at, "sketches[%d] has rows of R by the same key, and says that it is secret", j).Hint = "the key is that of the side: say matrix: public in each of its sketches, or in none"
-				return
-			}
-		}
-	}
 }
 
 // publicSketches lists the sketches whose matrix is public, for people, from 1.
@@ -115,7 +93,7 @@ func (s *Study) publicSketches() string {
 func (s *Study) explainMatrix(p *page) {
 	if of := s.publicSketches(); of != "" {
 		p.text(fmt.Sprintf("THE MATRIX R OF %s IS PUBLIC: its key leaves with your release. With it the aggregator projects vectors of its own, in the columns' units, and asks which released records are near them; it needs no party's help for what it could find out before with any one party's. The key makes neither the seed nor any other key known%s.",
-			strings.ToUpper(of), map[bool]string{true: ", and not the one that pseudonyms are made by, so that it helps nobody to try out ids"}[s.joins()]))
+			strings.ToUpper(of), map[bool]string{true: ", and not the one that pseudonyms are made by, so that it helps nobody to try out ids"}[s.Joins()]))
 		if s.Privacy.Mechanism == dp.None {
 			p.text("Without noise that is much: THE AGGREGATOR BY ITSELF can compute values of single records from what leaves.")
 		}

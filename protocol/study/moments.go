@@ -4,19 +4,13 @@ import (
 	"fmt"
 	"slices"
 
-	"go.yaml.in/yaml/v4"
-
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/fixedpoint"
 	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/kernel/sketch"
 )
 
-// Default weights of sums beside products, in units of the clip: 3 leaves 25/34 of μ² to the
-// products; 2 is for studies that ask for no mean.
 const (
-	sumWeight         = 3
-	sumWeightUnasked  = 2
 	autoMomentBits    = 12 // what "bits: auto" takes at most
 	leastMomentLength = 64 // steps
 	mostFine          = 4  // bits
@@ -36,112 +30,23 @@ func ofMoments() additive {
 	return additive{
 		side: sketch.Moments, label: true,
 		absent: "Moments leave an absent value out; the number of absent values leaves with them, with noise.",
-		keys:   []string{"products", "sums", "fourth"}, takes: "clip, products, sums, fourth, standardise and share",
-		read:     object.momentKeys,
-		complete: (*reader).completeMoments,
 		project: func(s *Study, index int) {
 			s.Sketches[index].Projection = projection.Spec{Family: projection.Identity, K: len(s.Features(0, index))}
 		},
-		check: (*reader).validateMoments,
 		limit: (*Study).momentsLimit, bits: (*Study).momentBits,
 		method: func(Sketch) string { return "second moments" },
 		says:   (*Study).describeMoments,
 	}
 }
 
-// clip reads a length, or the words own and whole.
-func (o object) clip(sk *Sketch) {
-	if n := o.values["clip"]; n != nil && n.Kind == yaml.ScalarNode {
-		switch n.Value {
-		case "own":
-			if sk.OwnClip = true; sk.Side != sketch.Moments {
-				o.fail("clip", "own belongs to side moments").Hint = "write a length, like 0.8"
-			}
-			return
-		case "whole":
-			if sk.Whole = true; !sk.Side.Sums() {
-				o.fail("clip", "whole belongs to sides moments and cells").Hint = "write a length, like 0.8"
-			}
-			return
-		}
-	}
-	sk.Clip = o.number("clip")
-}
-
-// momentKeys reads what is particular to side moments.
-func (o object) momentKeys(sk *Sketch) {
-	if o.has("products") && !o.flag("products") {
-		sk.Moments.Sums = -1
-		o.forbid("sums", "weighs sums beside products, and there are none")
-		o.forbid("fourth", "goes with products, and there are none")
-	}
-	if o.has("sums") {
-		if sk.Moments.Sums = o.integer("sums"); sk.Moments.Sums < 2 || sk.Moments.Sums > 5 {
-			o.fail("sums", "%d is not between 2 and 5", sk.Moments.Sums).Hint = "the weight of sums beside that of squares, 5; default 3"
-		}
-	}
-	sk.Moments.Fourth = o.flag("fourth")
-	o.standardise(sk)
-}
-
-// standardise reads whose moments columns are moved and scaled by.
-func (o object) standardise(sk *Sketch) {
-	if o.has("standardise") {
-		if word := o.word("standardise", 16); word != "own" && word != "" {
-			o.fail("standardise", "%s is not supported by this version; it has: own", quote(word))
-		}
-		sk.Standardise = true
-	}
-}
-
-// completeMoments fills in what the study leaves open of a moments sketch, by what it asks.
-func (r *reader) completeMoments(s *Study, index int) {
-	sk, path := &s.Sketches[index], fmt.Sprintf("sketches[%d]", index)
-	asked := append(kindsOf(s.Analyses), s.Later...)
-	means, others, apart := false, false, s.meansApart(index)
-	for _, k := range asked {
-		switch k {
-		case Mean:
-			means = means || !apart
-		case Covariance, Correlation, PCA, KMeans:
-			others = true
-		default:
-			means, others = true, true
-		}
-	}
-	switch {
-	case sk.Moments.Sums == -1 || !r.given(path+".products") && means && !others && !sk.Moments.Fourth && !r.given(path+".sums") && !s.has(sketch.Cells):
-		sk.Moments.Sums = 0
-	case r.given(path + ".sums"):
-	case means:
-		sk.Moments.Sums = sumWeight
-	default:
-		sk.Moments.Sums = sumWeightUnasked
-	}
-	if !r.given(path+".clip") && s.Privacy.Unit == dp.Record && len(s.Parties) > 0 {
-		switch {
-		case s.bounded() && !sk.Standardise:
-			sk.Whole = true
-		case !s.Masked():
-			sk.OwnClip = true
-		}
-	}
-	if sk.Whole {
-		sk.Clip = s.TypicalLength(index)
-	}
-	if sk.OwnClip {
-		sk.Clip = s.TypicalLength(index)
-	}
-}
-
-// meansApart reports whether means are answered by a sketch of sums alone that stands before one of
+// MeansApart reports whether means are answered by a sketch of sums alone that stands before one of
 // moments.
-func (s *Study) meansApart(index int) bool {
+func (s *Study) MeansApart(index int) bool {
 	return slices.ContainsFunc(s.Sketches[:index], func(sk Sketch) bool { return sk.Side == sketch.Moments && sk.Moments.Sums == 0 })
 }
 
-// has reports whether the study has a sketch of a side.
-func (s *Study) has(side sketch.Side) bool {
+// Has reports whether the study has a sketch of a side.
+func (s *Study) Has(side sketch.Side) bool {
 	for _, sk := range s.Sketches {
 		if sk.Side == side {
 			return true
@@ -150,8 +55,8 @@ func (s *Study) has(side sketch.Side) bool {
 	return false
 }
 
-// bounded reports whether no column has a centre and spread.
-func (s *Study) bounded() bool {
+// Bounded reports whether no column has a centre and spread.
+func (s *Study) Bounded() bool {
 	for _, c := range s.Columns {
 		if _, _, ok := c.Scale.CentreSpread(); ok {
 			return false
@@ -160,8 +65,8 @@ func (s *Study) bounded() bool {
 	return true
 }
 
-// anyBetween reports whether some numeric column has bounds.
-func (s *Study) anyBetween() bool {
+// AnyBetween reports whether some numeric column has bounds.
+func (s *Study) AnyBetween() bool {
 	return slices.ContainsFunc(s.Columns, func(c Column) bool {
 		_, _, bounded := c.Scale.Bounds()
 		return bounded && c.Kind == Numeric
@@ -302,41 +207,11 @@ func (s *Study) Reach() int64 {
 	return s.Bits.One()
 }
 
-// validateMoments checks what is particular to side moments, the clip and the size.
-func (r *reader) validateMoments(s *Study, i int) {
-	if !r.validateLength(s, i) {
-		return
-	}
-	sk, path := s.Sketches[i], fmt.Sprintf("sketches[%d]", i)
-	noisy := s.Privacy.Mechanism != dp.None
-	switch {
-	case (sk.OwnClip || sk.Whole) && !noisy && r.given(path+".clip"):
-		r.fail(path+".clip", "does not belong here: it bounds a record's contribution under unit record").Hint = "remove the key"
-	case sk.OwnClip && s.Masked():
-		r.fail(path+".clip", "own is refused with sum: masked: a party's own clip would have to be agreed on first").Hint = "write a length; aggregator study new finds one"
-	}
-	if sk.Standardise {
-		switch {
-		case !noisy:
-			r.fail(path+".standardise", "does not belong here: it is against noise, and there is none").Hint = "remove the key"
-		case s.Masked():
-			r.fail(path+".standardise", "own is refused with sum: masked: the parties' own moments would have to be agreed on first").Hint = "give columns a centre and spread in place of bounds"
-		case !s.anyBetween():
-			r.fail(path+".standardise", "has no column to move: own is for numeric columns with bounds").Hint = "remove the key, or give such a column bounds in place of a centre and spread"
-		}
-	}
-	if d := len(s.Features(0, i)); d > sketch.MaxMomentColumns || s.MomentLayout(i).Entries() > sketch.MaxMomentEntries {
-		r.fail(path, "%d features are too many for moments, which sum the products of all pairs; at most %d features and %d sums are possible", d, sketch.MaxMomentColumns, sketch.MaxMomentEntries)
-	} else if err := s.momentsFit(i, s.Bits, 0); err != nil {
-		r.fail(path+".clip", "%v", err).Hint = "take bits: auto, or a smaller clip"
-	}
-}
-
 // describeMoments says what a moments sketch is.
 func (s *Study) describeMoments(i int, noisy string) string {
 	sk, l := s.Sketches[i], s.MomentLayout(i)
 	n := s.MomentPrefix(i) + int64(l.Entries())
-	out := fmt.Sprintf("moments, %d integers, %s, however many records there are: %s sums over all records ", n, s.sizes(n, n), noisy)
+	out := fmt.Sprintf("moments, %d integers, %s, however many records there are: %s sums over all records ", n, s.Sizes(n, n), noisy)
 	switch {
 	case l.Products && l.Classes > 0:
 		out += fmt.Sprintf("of their %d values and of the products of each two of these; sums of the values also by class of the label, with the number of records of each class", l.Columns)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/schema"
 )
 
 // Kinds of analyses that look for the records nearest to each.
@@ -32,48 +33,47 @@ const (
 	ScoreDistance Score = "distance" // the distance of the last of its neighbours
 )
 
-// Ranges and defaults of the options.
-const (
-	maxNeighbors     = 100
-	defaultNeighbors = 10
-	outlierNeighbors = 20
-	maxTop           = 10_000
-	defaultTop       = 10
-)
-
-var neighbors = kind{
-	name: Neighbors, needs: one(needs{side: sketch.Records}),
-	keys: []string{"neighbors"},
-	read: func(o object) Options { return NeighborsOptions{o.integerOr("neighbors", defaultNeighbors)} },
-	check: func(r *reader, _ *Study, a Analysis, path string) {
-		o, _ := a.Options.(NeighborsOptions)
-		r.within(path+".neighbors", o.Neighbors, 1, maxNeighbors)
-	},
+var neighbors = Kind{
+	Name: Neighbors, Needs: one(Needs{Side: sketch.Records}),
 	says: func(a Analysis) string {
 		o, _ := a.Options.(NeighborsOptions)
 		return fmt.Sprintf("the %d nearest records of each, told to its party", o.Neighbors)
+	},
+	keys: optionKeys[NeighborsOptions]{Keys: neighborsKeys},
+}
+
+// Ranges of the options.
+const (
+	maxNeighbors = 100
+	maxTop       = 10_000
+)
+
+var neighborsKeys = schema.Keys[NeighborsOptions]{{
+	Name: "neighbors", Path: "analysis.neighbors", Default: "10", Says: "how many of each record",
+	Form: schema.Whole(func(o *NeighborsOptions) *int { return &o.Neighbors }, 1, maxNeighbors),
+}}
+
+var outliersKeys = schema.Keys[OutliersOptions]{
+	{
+		Name: "neighbors", Path: "analysis.neighbors", Default: "20", Says: "how many of each record",
+		Form: schema.Whole(func(o *OutliersOptions) *int { return &o.Neighbors }, 1, maxNeighbors),
+	},
+	{
+		Name: "score", Path: "analysis.score", Default: string(ScoreLOF), Says: "local outlier factor, or the distance to the last neighbour",
+		Form: schema.Word(func(o *OutliersOptions) *Score { return &o.Score }, schema.Words{What: "score", Has: []string{string(ScoreLOF), string(ScoreDistance)}}),
+	},
+	{
+		Name: "top", Path: "analysis.top", Default: "10", Says: "how many records get a rank",
+		Form: schema.Whole(func(o *OutliersOptions) *int { return &o.Top }, 1, maxTop),
 	},
 }
 
 func (o NeighborsOptions) String() string { return fmt.Sprintf("neighbors: %d", o.Neighbors) }
 
-func (o NeighborsOptions) encode(e *encoder) { e.whole("analysis.neighbors", o.Neighbors) }
+func (o NeighborsOptions) Encode(e *schema.Encoder) { neighborsKeys.Encode(e, &o) }
 
-var outliers = kind{
-	name: Outliers, bare: true, needs: one(needs{side: sketch.Records}),
-	keys: []string{"neighbors", "score", "top"},
-	read: func(o object) Options {
-		return OutliersOptions{
-			Neighbors: o.integerOr("neighbors", outlierNeighbors),
-			Score:     choice(o, "score", scores, ScoreLOF),
-			Top:       o.integerOr("top", defaultTop),
-		}
-	},
-	check: func(r *reader, _ *Study, a Analysis, path string) {
-		o, _ := a.Options.(OutliersOptions)
-		r.within(path+".neighbors", o.Neighbors, 1, maxNeighbors)
-		r.within(path+".top", o.Top, 1, maxTop)
-	},
+var outliers = Kind{
+	Name: Outliers, Bare: true, Needs: one(Needs{Side: sketch.Records}),
 	says: func(a Analysis) string {
 		o, _ := a.Options.(OutliersOptions)
 		by := "local outlier factor"
@@ -82,14 +82,11 @@ var outliers = kind{
 		}
 		return fmt.Sprintf("by %s among %d neighbours; the first %d are ranked", by, o.Neighbors, o.Top)
 	},
+	keys: optionKeys[OutliersOptions]{Keys: outliersKeys},
 }
 
 func (o OutliersOptions) String() string {
 	return fmt.Sprintf("neighbors: %d, score: %s, top: %d", o.Neighbors, o.Score, o.Top)
 }
 
-func (o OutliersOptions) encode(e *encoder) {
-	e.whole("analysis.neighbors", o.Neighbors)
-	e.text("analysis.score", string(o.Score))
-	e.whole("analysis.top", o.Top)
-}
+func (o OutliersOptions) Encode(e *schema.Encoder) { outliersKeys.Encode(e, &o) }

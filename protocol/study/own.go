@@ -1,17 +1,14 @@
 package study
 
-import (
-	"github.com/cosketch/cosketch/kernel/dp"
-	"github.com/cosketch/cosketch/kernel/sketch"
-)
+import "github.com/cosketch/cosketch/kernel/sketch"
 
 // Shares of a columns-side sketch's μ² where it is standardised: of the look at the party's own
 // values that comes first, with numbers twice as much as without, and of the sums of what is
 // sketched then. These are exact with little: a record is no longer than it is in the sketch.
 const (
-	shareBits    = 0.05
-	shareNumbers = 0.1
-	shareOwn     = 0.02
+	ShareBits    = 0.05
+	ShareNumbers = 0.1
+	ShareOwn     = 0.02
 )
 
 // OwnRows is how many rows stand before those of a standardised sketch of columns: the own
@@ -40,27 +37,13 @@ func (s *Study) StandardisedColumns(index int) bool {
 
 // OwnShare is the part of such a sketch's μ² that each of its three parts has, at a party.
 func (s *Study) OwnShare(party, index int) (rows, look, own float64) {
-	look = shareBits
+	look = ShareBits
 	for _, c := range s.OwnColumns(party) {
 		if s.Columns[c].Kind == Numeric {
-			look = shareNumbers
+			look = ShareNumbers
 		}
 	}
-	return 1 - look - shareOwn, look, shareOwn
-}
-
-// validateOwn checks that columns may be standardised by a party's own values.
-func (r *reader) validateOwn(s *Study, sk Sketch, path string) {
-	switch path += ".standardise"; {
-	case !sk.Standardise:
-	case sk.Side != sketch.Columns: // it is refused where it is read
-	case s.Partition != Vertical:
-		r.fail(path, "of columns belongs to vertical studies: sketches of a union add up, and each party's own columns would be another's no more").Hint = "remove the key"
-	case s.Privacy.Unit != dp.Record || s.Privacy.Mechanism != dp.Gaussian:
-		r.fail(path, "of columns needs whole records to be protected by gaussian noise, whose budget it shares").Hint = "remove the key, or take unit: record and mechanism: gaussian"
-	case sk.Helpers.Ones == 0 || sk.Helpers.Squares:
-		r.fail(path, "of columns needs a column of ones, which gives centres back, and has sums in place of squares").Hint = "take helpers: {ones: 0.7}, or remove the key"
-	}
+	return 1 - look - ShareOwn, look, ShareOwn
 }
 
 // describeOwn says what a party tells of its own values beside a sketch of columns.

@@ -14,7 +14,9 @@ import (
 	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/schema"
 	"github.com/cosketch/cosketch/protocol/study"
+	studyfile "github.com/cosketch/cosketch/protocol/study/file"
 )
 
 func TestParseReadsEveryField(t *testing.T) {
@@ -128,15 +130,15 @@ func TestParseReportsSeveralErrorsInFileOrder(t *testing.T) {
 	source = edit(t, source, "partition: vertical", "partition: diagonal")
 	source = edit(t, source, "name: registry-2026", "name: 7")
 	source = edit(t, source, "epsilon: 1", "epsilon: one")
-	_, err := study.Parse([]byte(source))
-	var all study.Errors
+	_, err := studyfile.Parse([]byte(source))
+	var all schema.Errors
 	if !errors.As(err, &all) || len(all) != 3 {
 		t.Fatalf("%v", err)
 	}
 	if keys := []string{all[0].Key, all[1].Key, all[2].Key}; !slices.Equal(keys, []string{"name", "partition", "privacy.epsilon"}) {
 		t.Errorf("errors at %v", keys)
 	}
-	var one *study.Error
+	var one *schema.Error
 	if !errors.As(err, &one) || one.Line != 3 || one.Column != 7 {
 		t.Errorf("first error %+v", one)
 	}
@@ -162,9 +164,9 @@ func TestParseLimits(t *testing.T) {
 		{wide(t, study.MaxColumns-4), "columns: has 10001 entries, at most 10000"},
 		{edit(t, file(t, "registry"), party, strings.Repeat(party, 62)+party), "parties: has 65 entries, at most 64"},
 		{edit(t, file(t, "registry"), "[a, b, c]", values), "columns[3].values: has 1002 entries, at most 1000"},
-		{file(t, "registry") + strings.Repeat("# padding\n", study.MaxSource/10), "line 1, column 1: the file has"},
+		{file(t, "registry") + strings.Repeat("# padding\n", studyfile.MaxSource/10), "line 1, column 1: the file has"},
 	} {
-		if _, err := study.Parse([]byte(test.source)); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, err := studyfile.Parse([]byte(test.source)); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("want %q, have %v", test.want, err)
 		}
 	}
@@ -176,7 +178,7 @@ func BenchmarkParse(b *testing.B) {
 		b.Run(fmt.Sprintf("columns=%d", columns), func(b *testing.B) {
 			b.SetBytes(int64(len(source)))
 			for b.Loop() {
-				if _, err := study.Parse(source); err != nil {
+				if _, err := studyfile.Parse(source); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -190,8 +192,8 @@ func TestParseStopsCollectingErrors(t *testing.T) {
 	bad := strings.Repeat("  - {name: 1, kind: numeric, bounds: 3, owner: [x], source: {a: b}, kurtosis: x}\n", 50)
 	source := edit(t, file(t, "registry"), "columns:\n", "columns:\n"+bad)
 	source = edit(t, source, "bits: auto", "bits: x")
-	_, err := study.Parse([]byte(source))
-	var all study.Errors
+	_, err := studyfile.Parse([]byte(source))
+	var all schema.Errors
 	if !errors.As(err, &all) || len(all) != 20 {
 		t.Fatalf("%d errors", len(all))
 	}

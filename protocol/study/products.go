@@ -13,12 +13,12 @@ const (
 )
 
 var (
-	innerProduct = kind{name: InnerProduct, needs: one(needs{side: sketch.Columns})}
-	distance     = kind{name: Distance, needs: one(needs{side: sketch.Columns})}
-	cosine       = kind{name: Cosine, needs: one(needs{side: sketch.Columns})}
-	mean         = kind{name: Mean, needs: one(needs{side: sketch.Moments, sums: true})}
-	covariance   = kind{name: Covariance, needs: func(Options) []needs {
-		return []needs{{side: sketch.Moments}, {side: sketch.Columns, ones: true}}
+	innerProduct = Kind{Name: InnerProduct, Needs: one(Needs{Side: sketch.Columns})}
+	distance     = Kind{Name: Distance, Needs: one(Needs{Side: sketch.Columns})}
+	cosine       = Kind{Name: Cosine, Needs: one(Needs{Side: sketch.Columns})}
+	mean         = Kind{Name: Mean, Needs: one(Needs{Side: sketch.Moments, sums: true})}
+	covariance   = Kind{Name: Covariance, Needs: func(Options) []Needs {
+		return []Needs{{Side: sketch.Moments}, {Side: sketch.Columns, Ones: true}}
 	}}
-	intersection = kind{name: Intersection, needs: one(needs{side: sketch.Columns, ones: true}), vertical: "its parties hold different records"}
+	intersection = Kind{Name: Intersection, Needs: one(Needs{Side: sketch.Columns, Ones: true}), vertical: "its parties hold different records"}
 )

@@ -3,8 +3,6 @@ package study
 import (
 	"fmt"
 
-	"go.yaml.in/yaml/v4"
-
 	"github.com/cosketch/cosketch/kernel/dp"
 )
 
@@ -19,20 +17,9 @@ type Queries struct {
 
 // Limits of queries. A query travels in one message.
 const (
-	MaxQueries        = 100
-	MaxQueryBytes     = 4 << 20 // of its rows
-	maxQueryNeighbors = 100
-
-	defaultQueryRecords   = 1000
-	defaultQueryNeighbors = 10
+	MaxQueries    = 100
+	MaxQueryBytes = 4 << 20 // of its rows
 )
-
-// queries reads the key of that name.
-func (r *reader) queries(n *yaml.Node) Queries {
-	o := r.object(n, "queries", "releases", "records", "neighbors")
-	o.require("releases")
-	return Queries{Releases: o.integer("releases"), Records: o.integer("records"), Neighbors: o.integer("neighbors")}
-}
 
 // QuerySketch returns the index of the sketch that queries are made like; ok is false in a
 // study without queries.
@@ -40,7 +27,7 @@ func (s *Study) QuerySketch() (index int, ok bool) {
 	if s.Queries.Releases == 0 {
 		return 0, false
 	}
-	return s.SketchFor(Analysis{Kind: neighbors.name})
+	return s.SketchFor(Analysis{Kind: neighbors.Name})
 }
 
 // QueryGuarantee is what one query promises for the records that it is about: what the
@@ -54,47 +41,13 @@ func (s *Study) QueryGuarantee() (dp.Guarantee, error) {
 	return p.Values, err
 }
 
-// queryRecords is how many records a query of the study can hold, however wide its entries.
-func (s *Study) queryRecords() int {
+// QueryRecords is how many records a query of the study can hold, however wide its entries.
+func (s *Study) QueryRecords() int {
 	index, ok := s.QuerySketch()
 	if !ok {
 		return 0
 	}
 	return MaxQueryBytes / (8 * s.Sketches[index].Projection.K)
-}
-
-func (r *reader) completeQueries(s *Study) {
-	if !r.given("queries") {
-		return
-	}
-	if !r.given("queries.records") {
-		s.Queries.Records = min(defaultQueryRecords, max(s.queryRecords(), 1))
-	}
-	if !r.given("queries.neighbors") {
-		s.Queries.Neighbors = defaultQueryNeighbors
-	}
-}
-
-// validateQueries holds that somebody can ask and somebody can answer.
-func (r *reader) validateQueries(s *Study) {
-	if !r.given("queries") {
-		return
-	}
-	q := s.Queries
-	switch most := s.queryRecords(); {
-	case q.Releases < 1 || q.Releases > MaxQueries:
-		r.fail("queries.releases", "%d is not between 1 and %d", q.Releases, MaxQueries).Hint = "how many times each party may ask, each time for a release's ε; a study without queries leaves the key out"
-	case !r.given("new_records_until"):
-		r.fail("queries", "needs new_records_until").Hint = "the date until which parties keep what new records are projected by"
-	case s.Privacy.Mechanism == dp.None:
-		r.fail("queries", "is refused under mechanism none: a query is a release with noise").Hint = "remove the key"
-	case most < 1:
-		r.fail("queries", "a record of sketch 1 does not fit into the one message of a query").Hint = "take a smaller k"
-	case q.Records < 1 || q.Records > most:
-		r.fail("queries.records", "%d is not between 1 and %d, which is what one message holds here", q.Records, most)
-	case q.Neighbors < 1 || q.Neighbors > maxQueryNeighbors:
-		r.fail("queries.neighbors", "%d is not between 1 and %d", q.Neighbors, maxQueryNeighbors)
-	}
 }
 
 // explainQueries says what a query lets out and costs.

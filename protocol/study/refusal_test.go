@@ -9,7 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/schema"
+	studyfile "github.com/cosketch/cosketch/protocol/study/file"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files of testdata")
@@ -49,8 +50,8 @@ func TestRefusals(t *testing.T) {
 	var b strings.Builder
 	for _, test := range refusals {
 		source := edit(t, file(t, test.base), test.old, test.new)
-		_, err := study.Parse([]byte(source))
-		var all study.Errors
+		_, err := studyfile.Parse([]byte(source))
+		var all schema.Errors
 		if !errors.As(err, &all) {
 			t.Errorf("%s: accepted", test.what)
 			continue

@@ -2,12 +2,10 @@ package study
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v4"
-
 	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/schema"
 )
 
 // Regression explains one column by others, with an intercept: over the union by moments,
@@ -29,25 +27,7 @@ type Ridge struct {
 	By   float64 // not Auto alone: 0 to 1000
 }
 
-const maxRidge = 1000
-
 const autoText = "auto"
-
-// ridge reads the key of that name.
-func (o object) ridge() Ridge {
-	n := o.values["ridge"]
-	if n == nil || n.Kind == yaml.ScalarNode && n.Value == autoText {
-		return Ridge{Auto: true}
-	}
-	return Ridge{By: o.number("ridge")}
-}
-
-// check reports a ridge that is out of range.
-func (d Ridge) check(r *reader, path string) {
-	if d.By < 0 || d.By > maxRidge {
-		r.fail(path+".ridge", "%g is not between 0 and %d", d.By, maxRidge).Hint = "leave it out for what the noise asks for"
-	}
-}
 
 // says explains a ridge, after the rest of a sentence.
 func (d Ridge) says() string {
@@ -68,28 +48,39 @@ func (d Ridge) option() string {
 	return fmt.Sprintf("ridge: %g", d.By)
 }
 
-func (d Ridge) encode(e *encoder) {
-	if d.Auto {
-		e.text("analysis.ridge", autoText)
-		return
+const maxRidge = 1000
+
+// ridgeKey is the row of a ridge in options.
+func ridgeKey[T any](of func(*T) *Ridge) schema.Key[T] {
+	auto := func(o *T) { *of(o) = Ridge{Auto: true} }
+	by := schema.Between(func(o *T) *float64 { return &of(o).By }, 0, maxRidge)
+	return schema.Key[T]{
+		Name: "ridge", Path: "analysis.ridge", Unset: autoText, Says: "raises each explaining column's variance by this part; or `auto`: by what the noise of moments asks for",
+		Form: schema.Or(autoText, by, auto).Absent(auto).Encoded(func(e *schema.Encoder, path string, o *T) {
+			if d := of(o); d.Auto {
+				e.Text(path, autoText)
+			} else {
+				e.Real(path, d.By)
+			}
+		}),
 	}
-	e.real("analysis.ridge", d.By)
 }
 
-var regression = kind{
-	name: Regression,
-	needs: func(Options) []needs {
-		return []needs{{side: sketch.Moments}, {side: sketch.Columns, ones: true}}
+// onKey is the row of the columns that explain.
+func onKey[T any](of func(*T) *[]string) schema.Key[T] {
+	return schema.Key[T]{
+		Name: "on", Path: "analysis.on", Says: "the explaining columns", Unset: "all others",
+		Form: schema.List(of, schema.Text(schema.Itself[string], nil), 0, MaxColumns).Encoded(func(e *schema.Encoder, path string, o *T) {
+			schema.Texts(e, path, *of(o))
+		}),
+	}
+}
+
+var regression = Kind{
+	Name: Regression,
+	Needs: func(Options) []Needs {
+		return []Needs{{Side: sketch.Moments}, {Side: sketch.Columns, Ones: true}}
 	},
-	keys: []string{"target", "on", "ridge"},
-	read: func(o object) Options {
-		out := RegressionOptions{Target: o.text("target"), Ridge: o.ridge()}
-		for _, it := range o.items("on", MaxColumns) {
-			out.On = append(out.On, o.r.text(it))
-		}
-		return out
-	},
-	check: checkRegression,
 	says: func(a Analysis) string {
 		o, _ := a.Options.(RegressionOptions)
 		on := "all other columns"
@@ -98,54 +89,26 @@ var regression = kind{
 		}
 		return fmt.Sprintf("%s explained by %s", o.Target, on) + o.Ridge.says() + "; of a categorical column, its first value is what the others are compared with"
 	},
-}
-
-func checkRegression(r *reader, s *Study, a Analysis, path string) {
-	o, _ := a.Options.(RegressionOptions)
-	if !r.given(path + ".target") {
-		r.fail(path+".target", "is missing").Hint = "the column to explain"
-	} else if c, ok := r.knownColumn(s, path+".target", o.Target); ok && c.Kind == Categorical {
-		r.fail(path+".target", "%q is categorical", o.Target).Hint = "explain a numeric or binary column"
-	}
-	r.validateOn(s, o.On, o.Target, "the target itself", path)
-	if len(s.Columns) < 2 {
-		r.fail(path, "a regression needs another column beside its target")
-	}
-	o.Ridge.check(r, path)
-}
-
-// validateOn checks the columns by which another one, itself none of them, is explained.
-func (r *reader) validateOn(s *Study, on []string, explained, what, path string) {
-	if r.given(path+".on") && len(on) == 0 {
-		r.fail(path+".on", "is empty").Hint = "leave it out for all other columns"
-	}
-	for i, name := range on {
-		at := fmt.Sprintf("%s.on[%d]", path, i)
-		switch {
-		case name == explained:
-			r.fail(at, "%q is %s", name, what)
-		case slices.Contains(on[:i], name):
-			r.fail(at, "%q appears twice", name)
-		default:
-			r.knownColumn(s, at, name)
+	keys: optionKeys[RegressionOptions]{Keys: regressionKeys},
+	check: func(r *schema.Reader, s *Study, a Analysis, path string) {
+		o, _ := a.Options.(RegressionOptions)
+		if c, ok := s.known(r, path+".target", o.Target); ok && c.Kind == Categorical {
+			r.Fail(path+".target", "%q is categorical", o.Target).Hint = "explain a numeric or binary column"
 		}
-	}
+		checkOn(r, s, o.On, o.Target, "the target itself", path)
+		if len(s.Columns) < 2 {
+			r.Fail(path, "a regression needs another column beside its target")
+		}
+	},
 }
 
-// knownColumn finds a column by its name, or says that there is none.
-func (r *reader) knownColumn(s *Study, path, name string) (Column, bool) {
-	var names []string
-	for _, c := range s.Columns {
-		if c.Name == name {
-			return c, true
-		}
-		names = append(names, c.Name)
-	}
-	e := r.fail(path, "the study has no column %q", name)
-	if near := nearest(name, names); near != "" {
-		e.Hint = fmt.Sprintf("did you mean %q?", near)
-	}
-	return Column{}, false
+var regressionKeys = schema.Keys[RegressionOptions]{
+	{
+		Name: "target", Path: "analysis.target", Must: true, Says: "the column to explain, not a categorical one",
+		Form: schema.Text(func(o *RegressionOptions) *string { return &o.Target }, nil),
+	},
+	onKey(func(o *RegressionOptions) *[]string { return &o.On }),
+	ridgeKey(func(o *RegressionOptions) *Ridge { return &o.Ridge }),
 }
 
 func (o RegressionOptions) String() string {
@@ -159,8 +122,6 @@ func (o RegressionOptions) String() string {
 	return text
 }
 
-func (o RegressionOptions) encode(e *encoder) {
-	e.text("analysis.target", o.Target)
-	texts(e, "analysis.on", o.On)
-	o.Ridge.encode(e)
+func (o RegressionOptions) Encode(e *schema.Encoder) {
+	regressionKeys.Encode(e, &o)
 }

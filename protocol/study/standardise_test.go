@@ -5,18 +5,18 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cosketch/cosketch/protocol/study"
+	studyfile "github.com/cosketch/cosketch/protocol/study/file"
 )
 
 // Moments whose columns all have a centre and spread have none to move: the study is refused,
 // before a party finds out.
 func TestNothingToStandardise(t *testing.T) {
 	standardised := edit(t, file(t, "wards"), "{side: moments, clip: 2", "{side: moments, standardise: own, clip: 2")
-	if _, err := study.Parse([]byte(standardised)); err != nil {
+	if _, err := studyfile.Parse([]byte(standardised)); err != nil {
 		t.Fatalf("numeric columns with bounds: %v", err)
 	}
 	centred := regexp.MustCompile(`bounds: \[[^\]]*\]`).ReplaceAllString(standardised, "centre: 40, spread: 20, source: guideline 2024")
-	if _, err := study.Parse([]byte(centred)); err == nil || !strings.Contains(err.Error(), "has no column to move") {
+	if _, err := studyfile.Parse([]byte(centred)); err == nil || !strings.Contains(err.Error(), "has no column to move") {
 		t.Errorf("columns with centres: %v", err)
 	}
 }

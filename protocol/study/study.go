@@ -9,7 +9,7 @@ import (
 )
 
 // Study is a parsed and validated study file with every default filled in. It is
-// immutable: Parse makes it, everybody else reads it.
+// immutable: file.Parse makes it, everybody else reads it.
 type Study struct {
 	ID      protocol.StudyID // SHA-256 of Source
 	Meaning protocol.Digest  // SHA-256 of a deterministic encoding of what was parsed

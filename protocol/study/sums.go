@@ -1,7 +1,6 @@
 package study
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -63,6 +62,14 @@ func (s *Study) sumsLimit(index int) int64 {
 	return row.limit(s, index, bound)
 }
 
+// CompleteSums fills in the projection that stands for a sketch in the study's meaning where it follows from its
+// other keys.
+func (s *Study) CompleteSums(index int) {
+	if row, ok := additiveOf(s.Sketches[index].Side); ok && row.project != nil {
+		row.project(s, index)
+	}
+}
+
 // AutoBits is the resolution of a study that leaves it open: what its projections need,
 // but no more than its moments can take.
 func (s *Study) AutoBits() fixedpoint.Bits {
@@ -94,11 +101,8 @@ func (s *Study) Taking(index int, sk Sketch) *Study {
 	out := *s
 	out.Sketches = slices.Clone(s.Sketches)
 	out.Sketches[index] = sk
-	row, ok := additiveOf(sk.Side)
-	if ok && row.project != nil {
-		row.project(&out, index)
-	}
-	if ok && row.bits != nil {
+	out.CompleteSums(index)
+	if row, ok := additiveOf(sk.Side); ok && row.bits != nil {
 		out.Bits = row.bits(&out, index, out.Bits)
 	}
 	return &out
@@ -110,67 +114,6 @@ func (s *Study) Neighbours() dp.Neighbours {
 		return dp.Replaced
 	}
 	return dp.Zeroed
-}
-
-// sumsKeys reads what is particular to a side that sums over records.
-func (o object) sumsKeys(row additive, sk *Sketch) {
-	for _, key := range []string{"family", "k", "s", "helpers", "matrix"} {
-		if o.has(key) {
-			o.fail(key, "does not belong here: side %s does not project", sk.Side).Hint = "remove the key; " + string(sk.Side) + " takes " + row.takes
-		}
-	}
-	o.forbidSums(sk.Side)
-	row.read(o, sk)
-}
-
-// forbidSums refuses what belongs to other sides that sum over records than this one.
-func (o object) forbidSums(side sketch.Side) {
-	for _, row := range additives() {
-		if row.side == side {
-			continue
-		}
-		for _, key := range row.keys {
-			o.forbid(key, "belongs to side "+string(row.side))
-		}
-	}
-}
-
-// otherSides is the hint where a side that sums over records cannot stand.
-const otherSides = "take side columns or records here"
-
-// validateSums checks a sketch of a side that sums over records.
-func (r *reader) validateSums(s *Study, row additive, i int) {
-	sk, path := s.Sketches[i], fmt.Sprintf("sketches[%d]", i)
-	if s.Partition != Horizontal {
-		r.fail(path+".side", "%s sums over whole records, of which a party of a vertical study has a part each", sk.Side).Hint = otherSides
-		return
-	}
-	if len(s.Features(0, i)) == 0 {
-		r.fail(path, "has no column").Hint = "the label is left out of cells"
-		return
-	}
-	row.check(r, s, i)
-}
-
-// validateLength checks, for a sketch that cuts records to a length, the promise and the length; false
-// where there is no use in looking further.
-func (r *reader) validateLength(s *Study, i int) bool {
-	sk, path := s.Sketches[i], fmt.Sprintf("sketches[%d]", i)
-	switch {
-	case s.Privacy.Mechanism != dp.Gaussian && s.Privacy.Mechanism != dp.None:
-		r.fail(path+".side", "%s is refused under %s: the sensitivity of sums of products is a length, which gaussian noise covers", sk.Side, s.Privacy.Mechanism).Hint = "take unit: record and mechanism: gaussian, or " + otherSides
-		return false
-	case s.Privacy.Unit == dp.Attribute:
-		r.fail(path+".side", "%s is refused under unit attribute: one value is in as many sums as a record has values", sk.Side).Hint = "take unit: record, which protects more for less, or " + otherSides
-		return false
-	}
-	if sk.Whole && (!s.bounded() || sk.Standardise) {
-		r.fail(path+".clip", "whole wants bounds of every column, and nothing standardised: values around a centre have no end").Hint = "take a length, or of moments clip: own"
-	}
-	if !sk.OwnClip && !sk.Whole {
-		r.validateClip(s, sk, path)
-	}
-	return true
 }
 
 // moments is the index of the first moments sketch that has products or, if none has, of the first;

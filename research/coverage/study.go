@@ -12,6 +12,7 @@ import (
 
 	"github.com/cosketch/cosketch/protocol/protocoltest"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/study/file"
 	"github.com/cosketch/cosketch/testnet/cancer"
 	"github.com/cosketch/cosketch/testnet/networks"
 	"github.com/cosketch/cosketch/testnet/rehearsal"
@@ -118,7 +119,7 @@ func parseColumns(partition, columns, rest string) (*study.Study, error) {
 	var b strings.Builder
 	b.WriteString(strings.Replace(string(head), "partition: horizontal", "partition: "+partition, 1))
 	b.WriteString("columns:\n" + columns + rest)
-	s, err := study.Parse([]byte(b.String()))
+	s, err := file.Parse([]byte(b.String()))
 	if err != nil {
 		return nil, fmt.Errorf("parsing a study: %w", err)
 	}

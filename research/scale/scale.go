@@ -23,6 +23,7 @@ import (
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/study/file"
 	"github.com/cosketch/cosketch/testnet/network"
 )
 
@@ -184,7 +185,7 @@ records: {id: [id]}
 columns:
 %s%s`, nonce, aggregator.ID, aggregator.HPKE, port, &parties, t.Parties, instant(now.Add(time.Hour)), instant(now.Add(2*time.Hour)), &columns, terms)
 	var err error
-	if t.study, err = study.Parse([]byte(source)); err != nil {
+	if t.study, err = file.Parse([]byte(source)); err != nil {
 		return fmt.Errorf("the study file: %w", err)
 	}
 	return t.approve()

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/study/file"
 	"github.com/cosketch/cosketch/testnet/network"
 )
 
@@ -72,7 +72,7 @@ func PlayWide(ctx context.Context, dir string, w Wide, log io.Writer) (out Playe
 		return out, err
 	}
 	source := w.study(aggregator, parties, port, "[{kind: covariance}, {kind: correlation}]")
-	s, err := study.Parse([]byte(source))
+	s, err := file.Parse([]byte(source))
 	if err != nil {
 		return out, fmt.Errorf("the study file: %w", err)
 	}

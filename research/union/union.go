@@ -16,6 +16,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/protocoltest"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/study/file"
 	"github.com/cosketch/cosketch/testnet/networks"
 	"github.com/cosketch/cosketch/testnet/rehearsal"
 )
@@ -80,7 +81,7 @@ func prepare(d Data, a Ask) (*prepared, error) {
 	if a.Masked {
 		b.WriteString("sum: masked\ncolluding: 1\n")
 	}
-	s, err := study.Parse([]byte(b.String()))
+	s, err := file.Parse([]byte(b.String()))
 	if err != nil {
 		return nil, fmt.Errorf("parsing a study: %w", err)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/cosketch/cosketch/node/p2p/raw"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/study/file"
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
@@ -67,7 +68,7 @@ func (o Order) peer(seed []byte) (*hostile, error) {
 		return nil, err
 	}
 	for _, source := range o.Studies {
-		s, err := study.Parse([]byte(source))
+		s, err := file.Parse([]byte(source))
 		if err != nil {
 			return nil, err
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cosketch/cosketch/protocol/protocoltest"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/study/file"
 	"github.com/cosketch/cosketch/testnet/networks"
 )
 
@@ -30,9 +31,9 @@ const (
 )
 
 // terms are what the parties' column lists say of a numeric column.
-func (c column) terms(by described, mean, sd float64, rng *rand.Rand) []study.DraftTerm {
+func (c column) terms(by described, mean, sd float64, rng *rand.Rand) []file.DraftTerm {
 	if by == byBounds {
-		return []study.DraftTerm{{Key: "bounds", Value: fmt.Sprintf("[%s, %s]", networks.Decimal(c.lo), networks.Decimal(c.hi))}}
+		return []file.DraftTerm{{Key: "bounds", Value: fmt.Sprintf("[%s, %s]", networks.Decimal(c.lo), networks.Decimal(c.hi))}}
 	}
 	centre, spread := centreOff, spreadOff
 	if c.below || rng.IntN(2) == 0 {
@@ -41,7 +42,7 @@ func (c column) terms(by described, mean, sd float64, rng *rand.Rand) []study.Dr
 	if rng.IntN(2) == 0 {
 		spread = -spread
 	}
-	return []study.DraftTerm{{Key: "centre", Value: decimal(mean + centre*sd)}, {Key: "spread", Value: decimal(sd * (1 + spread))}}
+	return []file.DraftTerm{{Key: "centre", Value: decimal(mean + centre*sd)}, {Key: "spread", Value: decimal(sd * (1 + spread))}}
 }
 
 // decimal writes a number with four digits, as people do.
@@ -64,21 +65,21 @@ func (s setting) draft(nonce uint64, records []int, rng *rand.Rand) (*study.Stud
 	if err != nil {
 		return nil, err
 	}
-	d := study.Draft{
+	d := file.Draft{
 		Name: "drafted", Partition: s.partition, Expires: protocoltest.Expires, Deadline: protocoltest.Deadline,
 		Records: []string{"id"}, Analyses: s.ask, Epsilon: networks.Decimal(s.epsilon),
-		Aggregator: study.DraftAggregator{ID: example.Aggregator.ID, HPKE: base64.StdEncoding.EncodeToString(example.Aggregator.HPKE), Addrs: example.Aggregator.Addrs},
+		Aggregator: file.DraftAggregator{ID: example.Aggregator.ID, HPKE: base64.StdEncoding.EncodeToString(example.Aggregator.HPKE), Addrs: example.Aggregator.Addrs},
 	}
 	for i := range 8 {
 		d.Nonce[i] = byte(nonce >> (8 * i))
 	}
 	d.Masked = s.masked
 	for p, n := range records {
-		d.Parties = append(d.Parties, study.DraftParty{Name: partyName(p), ID: protocoltest.Identity(partyName(p)).ID(), Records: int64(n)})
+		d.Parties = append(d.Parties, file.DraftParty{Name: partyName(p), ID: protocoltest.Identity(partyName(p)).ID(), Records: int64(n)})
 	}
 	truth := s.data.truth()
 	for _, c := range s.data.columns {
-		of := study.DraftColumn{Name: c.name, Kind: c.kind}
+		of := file.DraftColumn{Name: c.name, Kind: c.kind}
 		switch c.kind {
 		case study.Numeric:
 			at := truth.at[[2]string{c.name, ""}]
@@ -90,10 +91,10 @@ func (s setting) draft(nonce uint64, records []int, rng *rand.Rand) (*study.Stud
 				if rng.IntN(2) == 0 {
 					odds /= oddsOff * oddsOff
 				}
-				of.Terms = []study.DraftTerm{{Key: "centre", Value: decimal(odds / (1 + odds))}}
+				of.Terms = []file.DraftTerm{{Key: "centre", Value: decimal(odds / (1 + odds))}}
 			}
 		case study.Categorical:
-			of.Terms = []study.DraftTerm{{Key: "values", Value: "[" + strings.Join(c.values, ", ") + "]"}}
+			of.Terms = []file.DraftTerm{{Key: "values", Value: "[" + strings.Join(c.values, ", ") + "]"}}
 		}
 		if c.label {
 			of.Role = "label"
@@ -111,7 +112,7 @@ func (s setting) draft(nonce uint64, records []int, rng *rand.Rand) (*study.Stud
 	if len(open) > 0 {
 		return nil, fmt.Errorf("drafting: %s is left open", strings.Join(open, ", "))
 	}
-	out, err := study.Parse([]byte(text))
+	out, err := file.Parse([]byte(text))
 	if err != nil {
 		return nil, fmt.Errorf("reading the draft: %w", err)
 	}

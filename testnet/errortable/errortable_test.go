@@ -18,6 +18,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/plan"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/study/file"
 	"github.com/cosketch/cosketch/testnet/networks"
 )
 
@@ -54,7 +55,7 @@ func played(t *testing.T, name string) Played {
 		t.Fatal(err)
 	}
 	p := Played{Template: found[0]}
-	if p.Study, err = study.Parse(source); err != nil {
+	if p.Study, err = file.Parse(source); err != nil {
 		t.Fatal(err)
 	}
 	pooled, err := networks.Load(found[0].Data, nil)

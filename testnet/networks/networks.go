@@ -18,7 +18,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"github.com/cosketch/cosketch/node/spelling"
+	"github.com/cosketch/cosketch/protocol/schema"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -143,7 +143,7 @@ func Find(name string) ([]Template, error) {
 	if out != nil {
 		return out, nil
 	}
-	if near := spelling.Closest(name, names); near != "" {
+	if near := schema.Closest(name, names); near != "" {
 		return nil, fmt.Errorf("no network %q: did you mean %s?", name, near)
 	}
 	return nil, fmt.Errorf("no network %q; there are %s", name, strings.Join(names, ", "))

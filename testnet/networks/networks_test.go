@@ -17,6 +17,7 @@ import (
 
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/study"
+	studyfile "github.com/cosketch/cosketch/protocol/study/file"
 	"github.com/cosketch/cosketch/testnet/corpus"
 )
 
@@ -53,7 +54,7 @@ func parsed(t *testing.T, template Template) *study.Study {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := study.Parse(file)
+	s, err := studyfile.Parse(file)
 	if err != nil {
 		t.Fatalf("%s: %v", template.Name, err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cosketch/cosketch/protocol/protocoltest"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/study/file"
 )
 
 // rehearsed is a study of the simulated one's parties with other columns and questions.
@@ -23,7 +24,7 @@ func rehearsed(t *testing.T, masked bool, rest string) *study.Study {
 	if masked {
 		text += "sum: masked\ncolluding: 1\n"
 	}
-	s, err := study.Parse([]byte(text))
+	s, err := file.Parse([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}

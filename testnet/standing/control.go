@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/cosketch/cosketch/node/present"
-	"github.com/cosketch/cosketch/node/spelling"
+	"github.com/cosketch/cosketch/protocol/schema"
 	"github.com/cosketch/cosketch/testnet/network"
 	"github.com/cosketch/cosketch/testnet/networks"
 )
@@ -88,7 +88,7 @@ func known(name string, t networks.Template) error {
 	if slices.Contains(all, name) {
 		return nil
 	}
-	if near := spelling.Closest(name, all); near != "" {
+	if near := schema.Closest(name, all); near != "" {
 		return fmt.Errorf("%w %q in %s: did you mean %s?", ErrName, name, t.Name, near)
 	}
 	return fmt.Errorf("%w %q in %s; there are %s", ErrName, name, t.Name, strings.Join(all, ", "))

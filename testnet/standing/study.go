@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/cosketch/cosketch/node/stored"
-	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/wait"
 	"github.com/cosketch/cosketch/testnet/errortable"
 	"github.com/cosketch/cosketch/testnet/network"
 	"github.com/cosketch/cosketch/testnet/networks"
@@ -156,7 +156,7 @@ func (p Pacer) release(ctx context.Context, id string) error {
 				}
 				waiting++
 			}
-			if s.Wait != session.WaitSteward || released[party.Name] || time.Since(last) < p.Pace {
+			if s.Wait != wait.Steward || released[party.Name] || time.Since(last) < p.Pace {
 				continue
 			}
 			p.say(party.Name, "its steward releases the sketch")

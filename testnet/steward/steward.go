@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/study/file"
 	"github.com/cosketch/cosketch/testnet/network"
 	"github.com/cosketch/cosketch/testnet/networks"
 )
@@ -54,7 +55,7 @@ func (s *Site) Draft(d Dates) (Draft, error) {
 	if err != nil {
 		return Draft{}, err
 	}
-	read, err := study.Parse(source)
+	read, err := file.Parse(source)
 	if err != nil {
 		return Draft{}, fmt.Errorf("the study of %s: %w", s.Template.Name, err)
 	}
@@ -72,7 +73,7 @@ func (s *Site) Reopen(id string) (Draft, error) {
 	if err != nil {
 		return Draft{}, fmt.Errorf("reading a study file: %w", err)
 	}
-	if out.Study, err = study.Parse(source); err != nil {
+	if out.Study, err = file.Parse(source); err != nil {
 		return Draft{}, fmt.Errorf("reading %s: %w", out.Path, err)
 	}
 	return out, nil

@@ -27,6 +27,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/show"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/study/file"
 )
 
 // chromium finds the browser, or skips the test.
@@ -354,7 +355,7 @@ func TestReports(t *testing.T) {
 	b := newTab(t, "")
 	source, err := os.ReadFile("../../../protocol/study/testdata/hospitals.yaml")
 	check(t, err)
-	s, err := study.Parse(source)
+	s, err := file.Parse(source)
 	check(t, err)
 	for _, kinds := range []string{"whole", "classifier", "horizontal"} {
 		raw, err := os.ReadFile("../../../protocol/analysis/testdata/" + kinds + ".json")

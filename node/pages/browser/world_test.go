@@ -32,6 +32,7 @@ import (
 	"github.com/cosketch/cosketch/node/views"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/study/file"
 )
 
 // world is an aggregator that shows its studies, and parties, on loopback.
@@ -175,7 +176,7 @@ func (w *world) add(of terms) *study.Study {
 	}
 	fmt.Fprintf(&s, "partition: %s\nexpires: %s\ndeadline: %s\nrecords: {id: [id]}\ncolumns: %s\nsketches: %s\nprivacy: %s\nanalyses: %s\n",
 		of.partition, now()+3600, now()+7200, of.columns, of.sketches, of.privacy, of.analyses)
-	parsed, err := study.Parse([]byte(s.String()))
+	parsed, err := file.Parse([]byte(s.String()))
 	if err != nil {
 		w.t.Fatalf("the test's study: %v\n%s", err, s.String())
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/release/job"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/study/file"
 	"github.com/cosketch/cosketch/seed"
 	"github.com/cosketch/cosketch/seed/agree"
 )
@@ -166,7 +167,7 @@ func parse(t *testing.T, partition study.Partition, terms string) *study.Study {
 		fmt.Fprintf(&b, "  - {name: %c, id: %s}\n", 'a'+i, s.ID())
 	}
 	fmt.Fprintf(&b, "partition: %s\nquorum: 2\nexpires: %s\ndeadline: %s\nrecords: {id: [id]}\n%s", partition, protocoltest.Expires, protocoltest.Deadline, terms)
-	s, err := study.Parse([]byte(b.String()))
+	s, err := file.Parse([]byte(b.String()))
 	if err != nil {
 		t.Fatal(err)
 	}

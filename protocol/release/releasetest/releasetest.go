@@ -11,6 +11,7 @@ import (
 
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/study/file"
 	"github.com/cosketch/cosketch/seed"
 )
 
@@ -80,7 +81,7 @@ func Study(t testing.TB, terms Terms) *study.Study {
 		}
 	}
 	fmt.Fprintf(&b, "privacy: %s\nanalyses: [{kind: %s}]\n", terms.Privacy, analysis)
-	s, err := study.Parse([]byte(b.String()))
+	s, err := file.Parse([]byte(b.String()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/protocoltest"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/session/drive"
+	"github.com/cosketch/cosketch/protocol/wait"
 	"github.com/cosketch/cosketch/seed"
 )
 
@@ -102,7 +103,7 @@ func simulate(t *testing.T, terms protocoltest.Terms) *protocoltest.Simulation {
 }
 
 // until runs a simulation until its first party waits for something.
-func until(t *testing.T, s *protocoltest.Simulation, waits session.Wait) {
+func until(t *testing.T, s *protocoltest.Simulation, waits wait.Code) {
 	t.Helper()
 	if err := s.RunUntil(func() bool { return s.Parties[0].Status().WaitFor == waits }); err != nil {
 		t.Fatal(err)
@@ -284,7 +285,7 @@ func TestRefusedEvent(t *testing.T) {
 	if err := s.ApproveAll(); err != nil {
 		t.Fatal(err)
 	}
-	until(t, s, session.WaitShares)
+	until(t, s, wait.Shares)
 	p := open(t, s, first(s))
 	l := &line{board: s.Aggregator.Board()}
 	if err := p.Read(t.Context(), l, 0); err != nil {
@@ -304,7 +305,7 @@ func TestWork(t *testing.T) {
 	if err := s.ApproveAll(); err != nil {
 		t.Fatal(err)
 	}
-	until(t, s, session.WaitSketch)
+	until(t, s, wait.Sketch)
 	p := open(t, s, first(s))
 	l := &line{board: s.Aggregator.Board()}
 	never := work(func(session.Job) (session.Event, error) { t.Error("a job runs"); return nil, nil })

@@ -1,0 +1,505 @@
+package schema
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// maxDepth is deeper than any key of a study file.
+const maxDepth = 8
+
+// maxKey is longer than every key, in bytes.
+const maxKey = 64
+
+// place is where a value stands in the file.
+type place struct{ line, column int }
+
+// Reader collects errors while a document is read and remembers where each key
+// path stands, so that checks on what was read can name its line.
+type Reader struct {
+	Errs     Errors
+	Failures int    // how many errors there were, kept or not
+	Words    bool   // values come as words of a command line: a list may stand without brackets
+	Loose    bool   // names may be keys, a key without a value has an empty mapping, and texts need no quotes
+	File     string // that is read, where forms have to know: relative paths are relative to it
+
+	at map[string]place
+}
+
+// Survey walks a document, or what is to stand at a path of one, so that it can be read by
+// tables. It reports whether there was nothing to refuse.
+func (r *Reader) Survey(root *yaml.Node, path string) bool {
+	if r.at == nil {
+		r.at = map[string]place{}
+	}
+	r.survey(root, path, 0)
+	return r.Failures == 0
+}
+
+// Fail records an error at a key path, or at its nearest ancestor in the file.
+// The caller may set the returned error's Hint.
+func (r *Reader) Fail(path, format string, args ...any) *Error {
+	e := &Error{Key: path, Message: fmt.Sprintf(format, args...)}
+	for p := path; ; {
+		if at, ok := r.at[p]; ok {
+			e.Line, e.Column = at.line, at.column
+			break
+		}
+		cut := strings.LastIndexAny(p, ".[")
+		if cut < 0 {
+			e.Line, e.Column = 1, 1
+			break
+		}
+		p = p[:cut]
+	}
+	return r.Add(e)
+}
+
+// FailAt records an error at a node of its own, such as a key, and not at the value of
+// its path.
+func (r *Reader) FailAt(it Item, format string, args ...any) *Error {
+	return r.Add(&Error{Line: it.Node.Line, Column: it.Node.Column, Key: it.Path, Message: fmt.Sprintf(format, args...)})
+}
+
+// Add records an error; beyond MaxErrors it is dropped.
+func (r *Reader) Add(e *Error) *Error {
+	if r.Failures < MaxErrors {
+		r.Errs = append(r.Errs, e)
+	}
+	r.Failures++
+	return e
+}
+
+// Given reports whether the file has a value at the key path.
+func (r *Reader) Given(path string) bool {
+	_, ok := r.at[path]
+	return ok
+}
+
+// Failure returns what was recorded, in the file's order, or nil.
+func (r *Reader) Failure() error {
+	if len(r.Errs) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(r.Errs, func(a, b *Error) int {
+		if a.Line != b.Line {
+			return a.Line - b.Line
+		}
+		return a.Column - b.Column
+	})
+	return r.Errs
+}
+
+// Load returns the root of the only document of a text that has one.
+func Load(source []byte) (*yaml.Node, *Error) {
+	root, e := Document(source)
+	if e == nil && root == nil {
+		e = &Error{Line: 1, Column: 1, Message: "there is nothing"}
+	}
+	return root, e
+}
+
+// Document runs the YAML parser and returns the root of the only document; nil of a file
+// that has none.
+func Document(source []byte) (*yaml.Node, *Error) {
+	loader, err := yaml.NewLoader(bytes.NewReader(source))
+	if err != nil {
+		return nil, yamlError(err)
+	}
+	var first, second yaml.Node
+	if err := loader.Load(&first); errors.Is(err, io.EOF) {
+		return nil, nil
+	} else if err != nil {
+		return nil, yamlError(err)
+	}
+	if err := loader.Load(&second); err == nil {
+		return nil, &Error{Line: second.Line, Column: second.Column, Message: "a second document begins here", Hint: "write all into one"}
+	} else if !errors.Is(err, io.EOF) {
+		return nil, yamlError(err)
+	}
+	if first.Kind != yaml.DocumentNode || len(first.Content) != 1 {
+		return nil, &Error{Line: 1, Column: 1, Message: "the file holds no YAML document"}
+	}
+	return first.Content[0], nil
+}
+
+func yamlError(err error) *Error {
+	var le *yaml.LoadError
+	if !errors.As(err, &le) {
+		return &Error{Line: 1, Column: 1, Message: "not YAML: " + err.Error()}
+	}
+	message := "not YAML: " + le.Message
+	if le.ContextMsg != "" {
+		message += " " + le.ContextMsg
+	}
+	return &Error{Line: max(le.Mark.Line, 1), Column: max(le.Mark.Column, 1), Message: message}
+}
+
+// survey walks the whole tree once. It refuses every YAML feature that
+// makes a file mean something else than it seems to say, and records where each key path stands.
+func (r *Reader) survey(n *yaml.Node, path string, depth int) {
+	r.at[path] = place{n.Line, n.Column}
+	switch {
+	case r.Failures >= MaxErrors:
+		return
+	case depth > maxDepth:
+		r.Fail(path, "nested too deeply")
+		return
+	case n.Kind == yaml.AliasNode:
+		r.Fail(path, "alias *%s: aliases are not used", shorten(n.Value)).Hint = "write the value out"
+		return
+	case n.Anchor != "":
+		r.Fail(path, "anchor &%s: anchors are not used", shorten(n.Anchor)).Hint = "remove it"
+	case n.Style&yaml.TaggedStyle != 0 || !strings.HasPrefix(n.Tag, "!!"):
+		r.Fail(path, "tag %s: tags are not used", shorten(n.Tag)).Hint = "remove it; quotes make a text of any word"
+	}
+	switch n.Kind {
+	case yaml.ScalarNode:
+		if why := CheckText(n.Value); why != "" && !r.Loose {
+			r.Fail(path, "%s", why)
+		}
+	case yaml.SequenceNode:
+		for i, item := range n.Content {
+			r.survey(item, path+"["+strconv.Itoa(i)+"]", depth+1)
+		}
+	case yaml.MappingNode:
+		lines := make(map[string]int, len(n.Content)/2)
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			r.surveyPair(n.Content[i], n.Content[i+1], path, depth, lines)
+		}
+	default:
+		r.Fail(path, "not a YAML value")
+	}
+}
+
+func (r *Reader) surveyPair(key, value *yaml.Node, path string, depth int, lines map[string]int) {
+	keyError := func(format string, args ...any) *Error {
+		return r.Add(&Error{Line: key.Line, Column: key.Column, Key: path, Message: fmt.Sprintf(format, args...)})
+	}
+	switch {
+	case key.Kind == yaml.ScalarNode && key.Tag == "!!merge":
+		keyError("merge key <<: merge keys are not used").Hint = "write the keys out"
+		return
+	case key.Kind != yaml.ScalarNode || key.Anchor != "" || key.Style&yaml.TaggedStyle != 0 || key.Value == "":
+		keyError("a key is a plain word without quotes, tag or anchor")
+		return
+	case r.Loose:
+	case key.Tag != "!!str" || key.Style != 0:
+		keyError("a key is a plain word without quotes, tag or anchor")
+		return
+	case CheckText(key.Value) != "":
+		keyError("key: %s", CheckText(key.Value))
+		return
+	case len(key.Value) > maxKey:
+		keyError("unknown key %s", Excerpt(key.Value))
+		return
+	}
+	if first, ok := lines[key.Value]; ok {
+		keyError("key %q appears twice", key.Value).Hint = fmt.Sprintf("first on line %d", first)
+		return
+	}
+	lines[key.Value] = key.Line
+	child := Join(path, key.Value)
+	r.survey(value, child, depth+1)
+}
+
+// plainKey matches what stands in a path as it is.
+var plainKey = regexp.MustCompile(`^[\pL\pN_-]+$`)
+
+// Join is the path of a key in a mapping.
+func Join(path, key string) string {
+	if !plainKey.MatchString(key) {
+		key = strconv.Quote(key)
+	}
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
+
+// empty reports whether a node is a mapping of nothing without braces.
+func (r *Reader) empty(n *yaml.Node) bool {
+	return r.Loose && n.Kind == yaml.ScalarNode && n.Tag == "!!null"
+}
+
+// Object is one mapping of the file, after survey.
+type Object struct {
+	*Reader
+	Path   string
+	Values map[string]*yaml.Node
+}
+
+// Object reads a mapping and refuses keys that are not among the known ones.
+func (r *Reader) Object(n *yaml.Node, path string, known ...string) Object {
+	o := Object{Reader: r, Path: path, Values: map[string]*yaml.Node{}}
+	if r.empty(n) {
+		return o
+	}
+	if n.Kind != yaml.MappingNode {
+		r.Fail(path, "want keys and values, have %s", Describe(n)).Hint = "keys here: " + strings.Join(known, ", ")
+		return o
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key := n.Content[i]
+		if !slices.Contains(known, key.Value) {
+			e := r.Add(&Error{Line: key.Line, Column: key.Column, Key: Join(path, key.Value), Message: "unknown key"})
+			e.Hint = "keys here: " + strings.Join(known, ", ") + "; if a newer program wrote the file, update this one"
+			if near := Closest(key.Value, known); near != "" {
+				e.Hint = fmt.Sprintf("did you mean %q?", near)
+			}
+			continue
+		}
+		o.Values[key.Value] = n.Content[i+1]
+	}
+	return o
+}
+
+// Require records each of the keys that is absent.
+func (o Object) Require(keys ...string) {
+	for _, key := range keys {
+		if !o.Has(key) {
+			o.Reader.Fail(Join(o.Path, key), "is missing")
+		}
+	}
+}
+
+func (o Object) Has(key string) bool { return o.Values[key] != nil }
+
+// fail records an error at one of the object's keys.
+func (o Object) Fail(key, format string, args ...any) *Error {
+	return o.Reader.Fail(Join(o.Path, key), format, args...)
+}
+
+// Item is one element of a list.
+type Item struct {
+	Node *yaml.Node
+	Path string
+}
+
+// Items reads a list of at most `most` elements; nil when the key is absent.
+func (o Object) Items(key string, most int) []Item {
+	n := o.Values[key]
+	if n == nil {
+		return nil
+	}
+	return o.Reader.Items(Item{n, Join(o.Path, key)}, most)
+}
+
+// Items reads a list of at most `most` elements.
+func (r *Reader) Items(it Item, most int) []Item {
+	n, path := it.Node, it.Path
+	if r.Words && n.Kind == yaml.ScalarNode {
+		n = r.commaList(n, path)
+	}
+	if n.Kind != yaml.SequenceNode {
+		r.Fail(path, "want a list, have %s", Describe(n)).Hint = "write [a, b] or one - per line"
+		return nil
+	}
+	if len(n.Content) > most {
+		r.Fail(path, "has %d entries, at most %d", len(n.Content), most)
+		return nil
+	}
+	out := make([]Item, len(n.Content))
+	for i, c := range n.Content {
+		out[i] = Item{Node: c, Path: path + "[" + strconv.Itoa(i) + "]"}
+	}
+	return out
+}
+
+// commaList reads a scalar of a command line as the list that its commas make.
+func (r *Reader) commaList(n *yaml.Node, path string) *yaml.Node {
+	list, e := Load([]byte("[" + n.Value + "]"))
+	if e != nil || list.Kind != yaml.SequenceNode {
+		return n
+	}
+	r.survey(list, path, 0)
+	return list
+}
+
+// MaxWord is longer than every word that is not a key of the aggregator, in bytes.
+const MaxWord = 100
+
+// Word reads a scalar whose own grammar leaves nothing to guess (a time, an id, a
+// word of a closed list), quoted or not; "" when the key is absent or no word.
+func (o Object) Word(key string, most int) string {
+	n := o.Values[key]
+	if n == nil {
+		return ""
+	}
+	return o.Reader.Word(Item{n, Join(o.Path, key)}, most)
+}
+
+func (r *Reader) Word(it Item, most int) string {
+	if it.Node.Kind != yaml.ScalarNode || it.Node.Value == "" || len(it.Node.Value) > most {
+		r.Fail(it.Path, "want a word, have %s", Describe(it.Node))
+		return ""
+	}
+	return it.Node.Value
+}
+
+// Text reads free text.
+func (o Object) Text(key string) string {
+	n := o.Values[key]
+	if n == nil {
+		return ""
+	}
+	return o.Reader.Text(Item{n, Join(o.Path, key)})
+}
+
+// Text reads free text. A bare word that some reader of YAML would take for a
+// number, a boolean or nothing must be quoted.
+func (r *Reader) Text(it Item) string {
+	n := it.Node
+	switch {
+	case n.Kind != yaml.ScalarNode:
+		r.Fail(it.Path, "want a text, have %s", Describe(n))
+		return ""
+	case r.Loose && (n.Value == "" || n.Tag == "!!null"):
+		r.Fail(it.Path, "want a text, have %s", Describe(n))
+		return ""
+	case r.Loose:
+	case plain(n) && (n.Tag != "!!str" || typedWord.MatchString(n.Value)):
+		r.Fail(it.Path, "%s where a text belongs", Describe(n)).Hint = "write it in quotes: " + Excerpt(n.Value)
+		return ""
+	}
+	return n.Value
+}
+
+// typedWord matches bare words that one YAML reader or another does not take for a text.
+var typedWord = regexp.MustCompile(`(?i)^(true|false|yes|no|on|off|null|~|[-+]?\.?[0-9][0-9_,.:]*([e][-+]?[0-9]+)?|[-+]?0[xob][0-9a-f_]+|[-+]?\.?(inf|nan))$`)
+
+// Typed reports whether a bare word is one that some reader of YAML does not take for a text.
+func Typed(word string) bool { return typedWord.MatchString(word) }
+
+// Decimal reports whether a text is a number as files have it.
+func Decimal(text string) bool { return numberForm.MatchString(text) }
+
+var (
+	numberForm  = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE]-?[0-9]+)?$`)
+	dateForm    = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}$`)
+	integerForm = regexp.MustCompile(`^-?(0|[1-9][0-9]*)$`)
+)
+
+// Number reads a decimal number; 0 when the key is absent.
+func (o Object) Number(key string) float64 {
+	n := o.Values[key]
+	if n == nil {
+		return 0
+	}
+	return o.Reader.Number(Item{n, Join(o.Path, key)})
+}
+
+func (r *Reader) Number(it Item) float64 {
+	n := it.Node
+	if n.Kind != yaml.ScalarNode || !plain(n) || !numberForm.MatchString(n.Value) {
+		e := r.Fail(it.Path, "want a number, have %s", Describe(n))
+		e.Hint = "write it like 12, -0.5 or 1e-6, without quotes"
+		if dateForm.MatchString(n.Value) {
+			e.Hint = "a date is a number of days since 1970-01-01: 1940-01-01 is -10958, 2000-01-01 is 10957"
+		}
+		return 0
+	}
+	x, err := strconv.ParseFloat(n.Value, 64)
+	if err != nil {
+		r.Fail(it.Path, "number %s is out of range", shorten(n.Value))
+		return 0
+	}
+	if x == 0 {
+		return 0 // -0 and 0 are one number
+	}
+	return x
+}
+
+// Whole reads a whole number; 0 when the key is absent.
+func (o Object) Whole(key string) int {
+	n := o.Values[key]
+	if n == nil {
+		return 0
+	}
+	return o.Reader.Whole(Item{n, Join(o.Path, key)})
+}
+
+// Whole reads a whole number.
+func (r *Reader) Whole(it Item) int {
+	n := it.Node
+	if n.Kind != yaml.ScalarNode || !plain(n) || !integerForm.MatchString(n.Value) {
+		r.Fail(it.Path, "want a whole number, have %s", Describe(n)).Hint = "write it like 128, without quotes"
+		return 0
+	}
+	i, err := strconv.ParseInt(n.Value, 10, 32)
+	if err != nil {
+		r.Fail(it.Path, "number %s is out of range", shorten(n.Value))
+		return 0
+	}
+	return int(i)
+}
+
+// WholeOr reads a whole number; fallback when the key is absent.
+func (o Object) WholeOr(key string, fallback int) int {
+	if !o.Has(key) {
+		return fallback
+	}
+	return o.Whole(key)
+}
+
+// Within records a number that is out of its range.
+func (r *Reader) Within(path string, n, least, most int) {
+	if n < least || n > most {
+		r.Fail(path, "%d is not between %d and %d", n, least, most)
+	}
+}
+
+// Flag reads true or false; false when the key is absent.
+func (o Object) Flag(key string) bool {
+	n := o.Values[key]
+	return n != nil && o.Reader.Flag(Item{n, Join(o.Path, key)})
+}
+
+// Flag reads true or false.
+func (r *Reader) Flag(it Item) bool {
+	n := it.Node
+	if n.Kind != yaml.ScalarNode || !plain(n) || n.Value != "true" && n.Value != "false" {
+		r.Fail(it.Path, "want true or false, have %s", Describe(n))
+		return false
+	}
+	return n.Value == "true"
+}
+
+func plain(n *yaml.Node) bool {
+	const quoted = yaml.SingleQuotedStyle | yaml.DoubleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
+	return n.Style&quoted == 0
+}
+
+// Describe names what stands in the file in place of what was wanted.
+func Describe(n *yaml.Node) string {
+	switch {
+	case n.Kind == yaml.SequenceNode:
+		return "a list"
+	case n.Kind == yaml.MappingNode:
+		return "keys and values"
+	case plain(n) && n.Value == "":
+		return "nothing"
+	case plain(n):
+		return "the bare word " + Excerpt(n.Value)
+	}
+	return "the text " + Excerpt(n.Value)
+}
+
+// Excerpt quotes the beginning of a value.
+func Excerpt(s string) string { return strconv.Quote(shorten(s)) }
+
+// shorten keeps the beginning of a long text.
+func shorten(s string) string {
+	if runes := []rune(s); len(runes) > 60 {
+		return string(runes[:60]) + "…"
+	}
+	return s
+}

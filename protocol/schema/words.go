@@ -1,0 +1,65 @@
+package schema
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Words is a closed list of words for one key: those that this version acts
+// on, and those of the format that it knows of but does not have.
+type Words struct {
+	What    string // "family", "analysis"
+	Has     []string
+	Planned []string
+}
+
+// WordsOf is such a list of words of a type of their own.
+func WordsOf[W ~string](what string, has ...W) Words {
+	w := Words{What: what}
+	for _, word := range has {
+		w.Has = append(w.Has, string(word))
+	}
+	return w
+}
+
+// Check returns nil for a word that this version has, and otherwise an error
+// without a position that tells an unsupported word from an unknown one.
+func (v Words) Check(word string) *Error {
+	if slices.Contains(v.Has, word) {
+		return nil
+	}
+	if slices.Contains(v.Planned, word) {
+		return &Error{Message: fmt.Sprintf("%s %q is not supported by this version; it has: %s", v.What, word, strings.Join(v.Has, ", "))}
+	}
+	e := &Error{Message: fmt.Sprintf("unknown %s %q", v.What, shorten(word))}
+	if near := Closest(word, slices.Concat(v.Has, v.Planned)); near != "" {
+		e.Hint = fmt.Sprintf("did you mean %q?", near)
+	} else {
+		e.Hint = "one of: " + strings.Join(v.Has, ", ")
+	}
+	return e
+}
+
+// Word reads a word of a list; "" when it is not one.
+func (v Words) Read(r *Reader, it Item) string {
+	word := r.Word(it, MaxWord)
+	if word == "" {
+		return ""
+	}
+	if e := v.Check(word); e != nil {
+		r.Fail(it.Path, "%s", e.Message).Hint = e.Hint
+		return ""
+	}
+	return word
+}
+
+// Choice reads one word of a list; fallback when the key is absent, or has another.
+func Choice[T ~string](o Object, key string, v Words, fallback T) T {
+	if n := o.Values[key]; n != nil {
+		if word := v.Read(o.Reader, Item{n, Join(o.Path, key)}); word != "" {
+			return T(word)
+		}
+	}
+	return fallback
+}

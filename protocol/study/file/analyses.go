@@ -1,0 +1,123 @@
+package file
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cosketch/cosketch/protocol/schema"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// analysisWords are the names of all kinds.
+func analysisWords() schema.Words { return schema.Words{What: "analysis", Has: words(study.Kinds())} }
+
+// analysis reads one entry of analyses. A key of another kind's options is no slip of
+// spelling, and the error says whose it is.
+func (r *reader) analysis(it schema.Item) study.Analysis {
+	known := []string{"kind", "intervals"}
+	for _, name := range study.Kinds() {
+		for _, key := range keysOf(name) {
+			if !slices.Contains(known, key) {
+				known = append(known, key)
+			}
+		}
+	}
+	o := r.object(it.Node, it.Path, known...)
+	o.Require("kind")
+	a := study.Analysis{
+		Kind:      schema.Choice(o.Object, "kind", analysisWords(), study.AnalysisKind("")),
+		Intervals: schema.Choice(o.Object, "intervals", intervals, study.Intervals("")),
+	}
+	k, ok := study.KindOf(a.Kind)
+	if !ok {
+		return a // said already
+	}
+	switch {
+	case k.Bare && o.Has("intervals"):
+		o.forbid("intervals", "belongs to answers with intervals, which "+string(k.Name)+" has not")
+	case !k.Bare && a.Intervals == "":
+		a.Intervals = study.IntervalsEach
+	}
+	for _, key := range known[2:] {
+		if o.Has(key) && !slices.Contains(keysOf(a.Kind), key) {
+			o.forbid(key, "is an option of "+strings.Join(takers(key), ", "))
+		}
+	}
+	a.Options = k.Read(o.Object)
+	return a
+}
+
+// keysOf are the options of a kind.
+func keysOf(name study.AnalysisKind) []string {
+	k, _ := study.KindOf(name)
+	return k.Keys().Names()
+}
+
+// takers are the kinds that have an option.
+func takers(key string) (out []string) {
+	for _, name := range study.Kinds() {
+		if slices.Contains(keysOf(name), key) {
+			out = append(out, string(name))
+		}
+	}
+	return out
+}
+
+// completeAnalysis fills in the defaults of options that depend on the sketch that answers.
+func (r *reader) completeAnalysis(s *study.Study, i int) {
+	a := &s.Analyses[i]
+	if index, ok := s.SketchFor(*a); ok {
+		k, _ := study.KindOf(a.Kind)
+		a.Options = k.Complete(&r.Reader, s.Sketches[index], a.Options, fmt.Sprintf("analyses[%d]", i))
+	}
+}
+
+func (r *reader) validateAnalyses(s *study.Study) {
+	if len(s.Analyses) == 0 {
+		r.Fail("analyses", "lists no analysis").Hint = "like [{kind: correlation}]"
+	}
+	seen := map[string]bool{}
+	for i, a := range s.Analyses {
+		path := fmt.Sprintf("analyses[%d]", i)
+		e := &schema.Encoder{}
+		encodeAnalysis(e, a)
+		if seen[string(e.Bytes)] {
+			r.Fail(path, "the same analysis appears twice")
+		}
+		seen[string(e.Bytes)] = true
+		k, _ := study.KindOf(a.Kind)
+		k.Check(&r.Reader, s, a, path)
+		r.validateAnswer(s, a, path)
+	}
+	unique(r, "later", s.Later)
+	for i, kind := range s.Later {
+		r.validateAnswer(s, study.Analysis{Kind: kind}, fmt.Sprintf("later[%d]", i))
+	}
+}
+
+// validateAnswer refuses a question that no sketch of the study answers.
+func (r *reader) validateAnswer(s *study.Study, a study.Analysis, path string) {
+	if _, ok := s.SketchFor(a); ok {
+		return
+	}
+	k, ok := study.KindOf(a.Kind)
+	if !ok {
+		return // said already
+	}
+	if why := k.Elsewhere(s.Partition); why != "" {
+		r.Fail(path, "%s has no answer in a %s study", k.Name, s.Partition).Hint = why
+		return
+	}
+	if k.Label && !s.HasClasses() {
+		r.Fail(path, "%s tells the classes of the label apart, and no column is a label with 2 to %d classes", k.Name, study.MaxClasses).Hint = "write role: label in a binary or categorical column"
+		return
+	}
+	var ways []string
+	for _, n := range k.Needs(a.Options) {
+		if !n.Side.Sums() || s.Partition == study.Horizontal {
+			ways = append(ways, n.String())
+		}
+	}
+	r.Fail(path, "no sketch of the study answers %s", a.Name()).Hint = "it needs a sketch of " + strings.Join(ways, ", or of ")
+}

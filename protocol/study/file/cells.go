@@ -1,0 +1,64 @@
+package file
+
+import (
+	"fmt"
+
+	"github.com/cosketch/cosketch/kernel/decompose"
+	"github.com/cosketch/cosketch/kernel/projection"
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/schema"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// ofCells is the row of numbers of records, and sums of them, by cell. The directions between the cells
+// are columns of a Hadamard matrix.
+func ofCells() additive {
+	return additive{
+		side: sketch.Cells, keys: []string{"L", "q"}, takes: "L, q, clip and share",
+		read: func(o object, sk *study.Sketch) {
+			o.forbid("standardise", "belongs to sides columns and moments")
+			sk.Projection = projection.Spec{Family: projection.Hadamard, K: o.Whole("L")}
+			sk.Subspace = o.Whole("q")
+		},
+		complete: func(_ *reader, s *study.Study, index int) {
+			if sk := &s.Sketches[index]; sk.Whole {
+				sk.Clip = s.TypicalLength(index)
+			}
+		},
+		check: (*reader).validateCells,
+		encode: func(e *schema.Encoder, sk study.Sketch) {
+			if sk.Subspace > 0 {
+				e.Whole("sketch.q", sk.Subspace)
+			}
+		},
+	}
+}
+
+// validateCells checks the directions and the clip.
+func (r *reader) validateCells(s *study.Study, i int) {
+	if !r.validateLength(s, i) {
+		return
+	}
+	sk, d, path := s.Sketches[i], len(s.Features(0, i)), fmt.Sprintf("sketches[%d]", i)
+	l, most := sk.Projection.K, min(sketch.MaxDirections, projection.HadamardSize(d))
+	switch {
+	case !r.Given(path + ".L"):
+		r.Fail(path+".L", "is missing").Hint = "how many directions cut the space of records in two each, like 5 for 32 cells; plan says what fits"
+	case l < 1 || l > most:
+		r.Fail(path+".L", "%d is not between 1 and %d, for %d features", l, most, d)
+	case sk.Subspace > 0 && d > decompose.MaxDim:
+		r.Fail(path+".q", "%d features are too many: eigenvectors are found of at most %d", d, decompose.MaxDim)
+	case sketch.CellEntries(l, d, s.CellWeights(i)) > sketch.MaxCellEntries:
+		r.Fail(path+".L", "2^%d cells of %d features are too many numbers, at most %d are possible", l, d, sketch.MaxCellEntries)
+	case r.Given(path+".q") && (sk.Subspace < 1 || sk.Subspace > d):
+		r.Fail(path+".q", "%d is not between 1 and the %d features", sk.Subspace, d)
+	case sk.Subspace > 0 && !hasMoments(s):
+		r.Fail(path+".q", "needs a sketch of side moments, whose eigenvectors it counts").Hint = "remove q, or add {side: moments, clip: …}"
+	}
+}
+
+// hasMoments reports whether a sketch of the study is of moments.
+func hasMoments(s *study.Study) bool {
+	_, ok := s.Moments()
+	return ok
+}

@@ -1,0 +1,522 @@
+package file
+
+import (
+	"cmp"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/forecast"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
+	"github.com/cosketch/cosketch/protocol/schema"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// Draft is what an operator knows who begins a study file.
+type Draft struct {
+	Name       string
+	Nonce      [16]byte // fresh random bytes
+	Aggregator DraftAggregator
+	Parties    []DraftParty // in the order in which they are to be listed
+	Partition  study.Partition
+	Expires    protocol.Instant // approval closes
+	Deadline   protocol.Instant // upload closes
+	Records    []string         // columns that identify a record
+	Analyses   []string         // as the study file has them: a kind, or {kind: …, …}
+	Epsilon    string           // of one party's releases; empty: 1 for whole records, 8 for single values
+	Masked     bool             // horizontal: the aggregator is to see sums over all parties alone
+	Own        []DraftColumn    // what the operator says of columns, whatever the parties' lists say
+}
+
+// DraftAggregator is the aggregator as its own identity command prints it.
+type DraftAggregator struct {
+	ID    protocol.PeerID
+	HPKE  string // base64
+	Addrs []string
+}
+
+// DraftParty is a party and what it could bring.
+type DraftParty struct {
+	Name    string
+	ID      protocol.PeerID
+	Columns []DraftColumn
+	Records int64 // about how many it has; 0 where nobody said
+}
+
+// DraftColumn is a column of which something may still be open.
+type DraftColumn struct {
+	Name   string
+	Kind   study.ColumnKind
+	Terms  []DraftTerm // transform, unit, bounds, centre, spread or values, as they are written
+	Source string
+	Role   string
+}
+
+// DraftTerm is one key of a column and its value in YAML's flow style.
+type DraftTerm struct{ Key, Value string }
+
+// Describing says how a numeric column is to be described, to whoever fills in a column
+// list or a study file.
+const Describing = "A centre is a typical value, and a spread is how far typical values lie from it: about two thirds of all values are within one spread of the centre. Round public numbers will do. Second best are bounds, the least and the greatest value, as bounds: [LOW, HIGH]. Values mostly fill a small part of them, and means and correlations then often err several times more."
+
+// open is what a column still lacks, for people to fill in; empty where it lacks nothing.
+func (c DraftColumn) open() string {
+	var lacks []string
+	lack := func(key, what string) {
+		if !c.has(key) {
+			lacks = append(lacks, key+": "+what)
+		}
+	}
+	switch {
+	case c.Kind == study.Numeric && !c.has("bounds"):
+		lack("centre", "TYPICAL")
+		if c.has("transform") {
+			lack("spread", "FACTOR")
+		} else {
+			lack("spread", "DEVIATION")
+		}
+	case c.Kind == study.Categorical:
+		lack("values", "[ALL, PUBLIC, VALUES]")
+	}
+	return strings.Join(lacks, ", ")
+}
+
+// Undescribed reports a numeric column that lacks a centre, which Describing is about.
+func (d Draft) Undescribed() bool {
+	return slices.ContainsFunc(d.columns(), func(c DraftColumn) bool { return c.Kind == study.Numeric && !c.has("bounds") && !c.has("centre") })
+}
+
+// assumed stands for what is open while it is tried which sketches answer the study.
+func (c DraftColumn) assumed() string {
+	return strings.NewReplacer("TYPICAL", "1", "DEVIATION", "1", "FACTOR", "2", "ALL, PUBLIC, VALUES", "a, b").Replace(c.open())
+}
+
+// bareWord is text that needs no quotes in a study file.
+var bareWord = regexp.MustCompile(`^[A-Za-z/][A-Za-z0-9_./-]*$`)
+
+// quoted writes a text.
+func quoted(s string) string {
+	if bareWord.MatchString(s) && !schema.Typed(s) {
+		return s
+	}
+	return strconv.Quote(s)
+}
+
+func quotedList(texts []string) string {
+	out := make([]string, len(texts))
+	for i, t := range texts {
+		out[i] = quoted(t)
+	}
+	return "[" + strings.Join(out, ", ") + "]"
+}
+
+// ErrNoSketch reports a draft whose analyses no choice of sketches answers.
+var ErrNoSketch error = fail.NoSketch
+
+// sketching is a choice of sketches with the promise that suits them.
+type sketching struct {
+	why      string
+	sketches []string
+	unit     string             // of the promise; record is gaussian, attribute laplace
+	answers  study.AnalysisKind // for example
+}
+
+// choices are the ways to sketch, the most private first.
+func (d Draft) choices() []sketching {
+	byLabel := func(c DraftColumn) bool { return c.Role == "label" }
+	const single = "{side: columns, family: sparse, k: 1024, s: 1, helpers: {ones: 1}}"
+	layout, own := d.layout()
+	columns := fmt.Sprintf("{side: columns, family: sparse, k: %d, s: 1, helpers: {ones: %v}, clip: %v%s}", layout.K, layout.Ones, layout.Clip, own)
+	if d.Partition == study.Vertical {
+		return []sketching{
+			{"they compare columns of different parties over shared records, and protect whole records", []string{columns}, "record", study.InnerProduct},
+			{"records are joined by pseudonyms. These show who shares which records, so single values are protected", []string{"{side: records, family: sparse, k: 64, s: 1}"}, "attribute", study.RecordDistance},
+			{"the analyses need sketches of columns and of records, which share the budget. Single values are protected", []string{single, "{side: records, family: sparse, k: 64, s: 1}"}, "attribute", study.RecordDistance},
+		}
+	}
+	sums, cells, shares := d.horizontal()
+	out := []sketching{
+		{"noisy sums add up over the parties and protect whole records", sums(0), "record", study.Mean},
+		{"noisy counts and sums of cells add up over the parties and protect whole records", append(sums(shares), cells), "record", study.Mean},
+		{"the analyses need a noisy row for each record. Single values are protected", []string{"{side: records, family: identity}"}, "attribute", study.RecordDistance},
+		{"sketches of columns add up over the parties", []string{columns}, "record", study.InnerProduct},
+	}
+	if slices.ContainsFunc(d.columns(), byLabel) {
+		out = slices.Insert(out, 3, sketching{"the analyses need a noisy row for each record, with its label. Single values are protected", []string{"{side: records, family: identity, labels: randomised}"}, "attribute", study.RecordDistance})
+	}
+	return out
+}
+
+// clusters is the most that a k-means of the draft looks for; 2 without one.
+func (d Draft) clusters() int {
+	most := 2
+	for _, a := range d.Analyses {
+		n, err := schema.Load([]byte(a))
+		if err != nil || n.Kind != yaml.MappingNode {
+			continue
+		}
+		var keys struct {
+			Kind        study.AnalysisKind `yaml:"kind"`
+			Clusters    any                `yaml:"clusters"`
+			MaxClusters int                `yaml:"max_clusters"`
+		}
+		if n.Decode(&keys) != nil || keys.Kind != study.KMeans {
+			continue
+		}
+		switch k := keys.Clusters.(type) {
+		case int:
+			most = max(most, k)
+		case string: // auto
+			most = max(most, cmp.Or(keys.MaxClusters, study.DefaultMaxClusters))
+		}
+	}
+	return most
+}
+
+// draftRecords is how many records a party is thought to have that does not say.
+const draftRecords = 10_000
+
+// ownNoise is how far the noise of a mean of bits may put it off for parties to standardise their
+// columns.
+const ownNoise = 0.01
+
+// layout is the sketch of columns that suits what is known of them, with the key by which parties
+// standardise it: in vertical studies, where all parties have records enough for noisy means. Where
+// all is declared it is for the variances, and for the count of records that are cut.
+func (d Draft) layout() (l forecast.Layout, own string) {
+	mu := dp.Mu(d.mu())
+	var holdings []forecast.Holding
+	noise := 0.0
+	for _, p := range d.Parties {
+		h := forecast.Holding{Records: float64(cmp.Or(p.Records, draftRecords))}
+		for _, c := range p.Columns {
+			if own, ok := d.own(c.Name); ok {
+				c = own
+			}
+			h.Columns = append(h.Columns, c.known())
+		}
+		if len(h.Columns) > 0 {
+			holdings = append(holdings, h)
+			noise = math.Max(noise, math.Sqrt(float64(len(h.Columns))/study.ShareBits)/2/float64(mu)/h.Records)
+		}
+	}
+	if d.Partition != study.Vertical || noise > ownNoise {
+		return forecast.VerticalLayout(holdings, mu), ""
+	}
+	for _, h := range holdings {
+		for i, c := range h.Columns {
+			if c == forecast.KnownBounds() {
+				h.Columns[i] = forecast.KnownSpread() // it is scaled
+			}
+		}
+	}
+	return forecast.VerticalLayout(holdings, mu*dp.Mu(math.Sqrt(1-study.ShareNumbers-study.ShareOwn))), ", standardise: own"
+}
+
+// known is what a sketch of columns can count on.
+func (c DraftColumn) known() forecast.Known {
+	number := func(key string) (x float64, ok bool) {
+		for _, t := range c.Terms {
+			if t.Key == key {
+				x, err := strconv.ParseFloat(t.Value, 64)
+				return x, err == nil
+			}
+		}
+		return 0, false
+	}
+	rate, told := number("centre")
+	switch {
+	case c.Kind == study.Categorical:
+		return forecast.KnownCategory()
+	case c.Kind == study.Binary && told && rate > 0 && rate < 1:
+		return forecast.KnownRate(rate)
+	case c.Kind == study.Binary:
+		return forecast.KnownBit()
+	case c.has("bounds"):
+		return forecast.KnownBounds()
+	}
+	return forecast.KnownSpread()
+}
+
+// columns are those of the study, each once.
+func (d Draft) columns() []DraftColumn {
+	out, _ := d.Merged()
+	return out
+}
+
+// Text writes a commented study file, and says what is open in it: a line for each number
+// that only people know. Of the ways to sketch it takes the most private one that answers
+// the analyses. ErrNoSketch where none does, with why; Check's error where the analyses are
+// not at fault.
+func (d Draft) Text() (text string, open []string, err error) {
+	if err := d.Check(); err != nil {
+		return "", nil, err
+	}
+	for _, a := range d.Analyses {
+		if err := checkAsked(a); err != nil {
+			return "", nil, err
+		}
+	}
+	for _, c := range d.columns() {
+		if lacks := c.open(); lacks != "" {
+			open = append(open, fmt.Sprintf("column %s: %s", c.Name, lacks))
+		}
+	}
+	var tried [][]string
+	choices := d.choices()
+	for _, choice := range choices {
+		wrong := d.try(choice)
+		if len(wrong) == 0 {
+			return d.text(choice, DraftColumn.open), open, nil
+		}
+		tried = append(tried, wrong)
+	}
+	return "", nil, fmt.Errorf("%w:\n%s", ErrNoSketch, reasons(choices, tried))
+}
+
+// Check says what is wrong with a draft whatever is asked: its name, parties, columns,
+// dates and promise.
+func (d Draft) Check() error {
+	if err := d.agree(); err != nil {
+		return err
+	}
+	if d.Epsilon != "" && !schema.Decimal(d.Epsilon) {
+		return fmt.Errorf("epsilon: %q is not a number", d.Epsilon)
+	}
+	var tried [][]string
+	choices := d.choices()
+	for _, choice := range choices {
+		d.Analyses = []string{string(choice.answers)}
+		wrong := d.try(choice)
+		if len(wrong) == 0 {
+			return nil
+		}
+		tried = append(tried, wrong)
+	}
+	return errors.New(reasons(choices, tried))
+}
+
+// checkAsked refuses what is not one analysis, as a study file has it.
+func checkAsked(a string) error {
+	if !strings.HasPrefix(a, "{") {
+		if !bareWord.MatchString(a) {
+			return fmt.Errorf("analysis %q: want a kind, such as correlation, or {kind: k-means, clusters: 3}", a)
+		}
+		return nil
+	}
+	n, err := schema.Load([]byte(a))
+	if err != nil {
+		return fmt.Errorf("analysis %q: %s (is a brace missing, or a quote of the shell's?)", a, err.Message)
+	}
+	if n.Kind != yaml.MappingNode || strings.ContainsAny(a, "\n#") {
+		return fmt.Errorf("analysis %q: want one line of {kind: …, …}", a)
+	}
+	return nil
+}
+
+// try says what is wrong with the study that a choice of sketches makes; nothing where it is
+// one. No file has the lines of which the errors tell.
+func (d Draft) try(choice sketching) []string {
+	_, err := Parse([]byte(d.text(choice, DraftColumn.assumed)))
+	var all schema.Errors
+	if !errors.As(err, &all) {
+		return nil
+	}
+	out := make([]string, len(all))
+	for i, e := range all {
+		nowhere := *e
+		nowhere.Line = 0
+		out[i] = nowhere.Error()
+	}
+	return out
+}
+
+// reasons says why no choice of sketches answers: once, what holds for each of them, and
+// only where there is no such reason, choice by choice.
+func reasons(choices []sketching, tried [][]string) string {
+	var lines []string
+	for _, why := range tried[0] {
+		if !slices.ContainsFunc(tried[1:], func(other []string) bool { return !slices.Contains(other, why) }) {
+			lines = append(lines, why)
+		}
+	}
+	if len(lines) > 0 {
+		return strings.Join(lines, "\n")
+	}
+	for i, c := range choices {
+		lines = append(lines, "with "+strings.Join(c.sketches, ", ")+":")
+		for _, why := range tried[i] {
+			lines = append(lines, "  "+why)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// agree refuses column lists that cannot be of one study.
+func (d Draft) agree() error {
+	if len(d.Parties) < 2 {
+		return fmt.Errorf("%d column list: a study has at least 2 parties", len(d.Parties))
+	}
+	for i, p := range d.Parties {
+		for _, q := range d.Parties[:i] {
+			switch {
+			case p.Name == q.Name && p.ID == q.ID:
+				return fmt.Errorf("two column lists are of %s: each party has one", p.Name)
+			case p.Name == q.Name:
+				return fmt.Errorf("two parties are named %s: one of them has to take another name", p.Name)
+			case p.ID == q.ID:
+				return fmt.Errorf("%s and %s have the same peer id, %s: one of the two copied it", q.Name, p.Name, p.ID)
+			}
+		}
+	}
+	for _, own := range d.Own {
+		if !slices.ContainsFunc(d.Parties, func(p DraftParty) bool {
+			return slices.ContainsFunc(p.Columns, func(c DraftColumn) bool { return c.Name == own.Name })
+		}) {
+			return fmt.Errorf("column %q: no party's column list has it", own.Name)
+		}
+	}
+	if d.Partition == study.Horizontal {
+		return d.agreeHorizontal()
+	}
+	owner := map[string]string{}
+	for _, p := range d.Parties {
+		for _, c := range p.Columns {
+			if before, there := owner[c.Name]; there && before != p.Name {
+				return fmt.Errorf("parties of a vertical study have other columns: %s and %s both have a column %q (is the study horizontal? else one of them has to take another name)", before, p.Name, c.Name)
+			}
+			owner[c.Name] = p.Name
+		}
+	}
+	return nil
+}
+
+// terms writes what is known of a column, in one order.
+func terms(c DraftColumn) string {
+	out := make([]string, len(c.Terms))
+	for i, t := range c.Terms {
+		out[i] = t.Key + ": " + t.Value
+	}
+	slices.Sort(out)
+	return strings.Join(out, ", ")
+}
+
+// text writes the file with a choice of sketches; fill says what stands for what is open.
+func (d Draft) text(choice sketching, fill func(DraftColumn) string) string {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	line("cosketch: study/2")
+	line("name: %s", quoted(d.Name))
+	line("nonce: %q          # fresh for every study", hex.EncodeToString(d.Nonce[:]))
+	line("aggregator:")
+	line("  id: %s", d.Aggregator.ID)
+	line("  hpke: %s", d.Aggregator.HPKE)
+	line("  addrs: %s", quotedList(d.Aggregator.Addrs))
+	line("parties:")
+	for _, p := range d.Parties {
+		about := ""
+		if p.Records >= leastRecords && p.Records <= mostRecords {
+			about = fmt.Sprintf(", records: %d", p.Records)
+		}
+		line("  - {name: %s, id: %s%s}", quoted(p.Name), p.ID, about)
+	}
+	line("partition: %s   # vertical: same people, other columns; horizontal: same columns, other people", d.Partition)
+	line("# quorum: %d       # how many must approve; default: all", max(2, len(d.Parties)/2+1))
+	line("expires: %s   # approval closes", d.Expires)
+	line("deadline: %s  # upload closes", d.Deadline)
+	if strings.Contains(choice.sketches[0], "side: moments") {
+		line("records: {id: %s, missing: count}  # moments leave missing values out, and count them with noise", quotedList(d.Records))
+	} else {
+		line("records: {id: %s, missing: centre}  # a missing value counts as the column's centre", quotedList(d.Records))
+	}
+	line("# Bounds, centres, spreads and categories are public. They come from a code book or the")
+	line("# literature, never from the data. Values outside of bounds are moved to the nearest bound.")
+	if strings.Contains(choice.sketches[0], "side: moments") {
+		line("# Around a centre nothing is moved: a record that is too long is shortened as a whole.")
+	} else {
+		line("# Values more than three spreads from a centre are moved to three spreads from it.")
+	}
+	line("columns:")
+	for _, p := range d.Parties {
+		columns := p.Columns
+		if d.Partition == study.Horizontal {
+			columns = d.columns()
+		}
+		for _, c := range columns {
+			if own, ok := d.own(c.Name); ok {
+				c = own
+			}
+			d.column(&b, p, c, fill)
+		}
+		if d.Partition == study.Horizontal {
+			break
+		}
+	}
+	b.WriteString(comment("These sketches were chosen because " + choice.why + "."))
+	line("# aggregator study plan says how far the answers will err, and what would be better.")
+	line("sketches:")
+	for _, s := range choice.sketches {
+		line("  - %s", s)
+	}
+	if choice.unit == "record" {
+		line("privacy: {unit: record, mechanism: gaussian, epsilon: %s, delta: 1e-6}", d.epsilon("1"))
+	} else {
+		line("privacy: {unit: attribute, mechanism: laplace, epsilon: %s}", d.epsilon("8"))
+	}
+	if d.Masked && d.Partition == study.Horizontal {
+		line("sum: masked      # the aggregator sees only the sum over all parties")
+		line("colluding: %d     # how many parties may collude", max(1, (len(d.Parties)-1)/2))
+	}
+	line("analyses:")
+	for _, a := range d.Analyses {
+		if !strings.HasPrefix(a, "{") {
+			a = "{kind: " + a + "}"
+		}
+		line("  - %s", a)
+	}
+	line("# later: []        # what may be asked of the same releases afterwards; default: all they can answer")
+	return b.String()
+}
+
+// comment writes text in lines of a comment.
+func comment(text string) string {
+	return schema.Comment(text)
+}
+
+func (d Draft) epsilon(usual string) string {
+	if d.Epsilon != "" {
+		return d.Epsilon
+	}
+	return usual
+}
+
+func (d Draft) column(b *strings.Builder, p DraftParty, c DraftColumn, fill func(DraftColumn) string) {
+	parts := []string{"name: " + quoted(c.Name), "kind: " + quoted(string(c.Kind))}
+	for _, t := range c.Terms {
+		parts = append(parts, t.Key+": "+t.Value)
+	}
+	missing := ""
+	if c.open() != "" {
+		parts = append(parts, fill(c))
+		missing = "  # to be filled in: ask " + p.Name
+	}
+	if c.Source != "" {
+		parts = append(parts, "source: "+strconv.Quote(c.Source))
+	}
+	if c.Role != "" {
+		parts = append(parts, "role: "+quoted(c.Role))
+	}
+	if d.Partition == study.Vertical {
+		parts = append(parts, "owner: "+quoted(p.Name))
+	}
+	fmt.Fprintf(b, "  - {%s}%s\n", strings.Join(parts, ", "), missing)
+}

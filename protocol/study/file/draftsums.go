@@ -1,0 +1,151 @@
+package file
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/forecast"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// horizontal writes the sketches of a study whose parties hold the same columns: moments, with a
+// place for their share, cells, and what share moments have beside cells, which have 3.
+//
+// Each party takes its own clip where values have no end, and standardises columns of which
+// bounds alone are known by its own noisy moments. In a masked sum neither can be; a length that
+// suits most data is written, for as many records as the parties tell.
+func (d Draft) horizontal() (moments func(share int) []string, cells string, share int) {
+	columns := d.columns()
+	bounded, endless, features, inCells := false, 0, 0, 0
+	typical := 0. // squared length of a typical record
+	cellSquare := 0.
+	for _, c := range columns {
+		n, square := 1, 1./9
+		switch {
+		case c.Kind == study.Categorical:
+			n, square = max(len(c.list()), 2), 1
+		case c.Kind == study.Binary:
+			square = 1. / 4
+		case c.has("bounds"):
+			bounded = true
+			if square = 1. / 4; !d.Masked {
+				square = 1. / 9 // standardised
+			}
+		default:
+			endless++
+		}
+		if c.Role == "label" && c.Kind != study.Numeric {
+			continue
+		}
+		typical, features = typical+square, features+n
+		if c.Role != "label" {
+			inCells += n
+			if cellSquare += square; c.has("bounds") && c.Kind == study.Numeric && !d.Masked {
+				cellSquare += 1./4 - 1./9
+			}
+		}
+	}
+	mu, parties, records := d.mu(), float64(len(d.Parties)), d.unionRecords()
+	noises := parties
+	if d.Masked {
+		noises = parties / math.Max(1, parties-float64(max(1, (len(d.Parties)-1)/2)))
+	}
+	best := forecast.CellTerms{Columns: max(inCells, 1), Clusters: d.clusters(), Mu: dp.Mu(mu), Parties: noises, Records: records}.Choose()
+	// As Study.ClipRule has it, of sums with products and a weight of 3.
+	nu := math.Sqrt((25+9)*typical*noises) / mu / records
+	m := forecast.ClipRule(max(features, 1), nu)
+	length := func(square, m float64) string {
+		return strconv.FormatFloat(math.Ceil(100*m*math.Sqrt(square))/100, 'f', -1, 64)
+	}
+	centred, clip := endless > 0, "whole"
+	switch {
+	case d.Masked && centred:
+		clip = length(1, forecast.BlindClip(features, endless, typical-float64(endless)/9, nu))
+	case (centred || bounded) && !d.Masked:
+		clip = "own"
+	}
+	end := "clip: " + clip
+	if bounded && !d.Masked {
+		end += ", standardise: own"
+	}
+	fourth := ""
+	if d.asks(study.Covariance, study.Correlation) && (centred || bounded) {
+		fourth = ", fourth: true"
+	}
+	// Means want records whole, and correlations little noise: each has a clip of its own where it
+	// can. Two releases with two and three fifths of μ² err as one that weighs sums 4 beside 5. Where
+	// columns are standardised, each would take a look of its own, with so much less.
+	apart := clip == "own" && !bounded && d.asks(study.Mean) && d.asks(study.Covariance, study.Correlation, study.PCA, study.Regression)
+	moments = func(share int) []string {
+		if apart {
+			return []string{
+				fmt.Sprintf("{side: moments, products: false, %s, share: %d}", end, 2*max(share, 1)),
+				fmt.Sprintf("{side: moments, %s%s, share: %d}", end, fourth, 3*max(share, 1)),
+			}
+		}
+		if share > 0 {
+			return []string{fmt.Sprintf("{side: moments, %s%s, share: %d}", end, fourth, share)}
+		}
+		return []string{fmt.Sprintf("{side: moments, %s%s}", end, fourth)}
+	}
+	cellClip := "whole"
+	if centred { // k-means bears some bias
+		cellClip = length(cellSquare, math.Max(1.1, m-.4))
+	}
+	cellShare := best.Cells
+	if apart {
+		cellShare *= 5
+	}
+	cells = fmt.Sprintf("{side: cells, L: %d, q: %d, clip: %s, share: %d}", best.Directions, best.Subspace, cellClip, cellShare)
+	return moments, cells, best.Moments
+}
+
+// asks reports whether the draft asks one of these kinds.
+func (d Draft) asks(kinds ...study.AnalysisKind) bool {
+	for _, a := range d.Analyses {
+		for _, k := range kinds {
+			if a == string(k) || strings.HasPrefix(strings.ReplaceAll(a, " ", ""), "{kind:"+string(k)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// mu is that of one party's releases.
+func (d Draft) mu() float64 {
+	epsilon, err := strconv.ParseFloat(d.epsilon("1"), 64)
+	if err != nil {
+		epsilon = 1 // it is refused elsewhere
+	}
+	mu, err := dp.MuOf(dp.Budget{Epsilon: dp.Epsilon(epsilon), Delta: 1e-6})
+	if err != nil {
+		return 1
+	}
+	return float64(mu)
+}
+
+// unionRecords is how many records all parties have, as far as they say.
+func (d Draft) unionRecords() (n float64) {
+	for _, p := range d.Parties {
+		if p.Records > 0 {
+			n += float64(p.Records)
+		} else {
+			n += draftRecords
+		}
+	}
+	return math.Max(n, 1)
+}
+
+// list is a categorical column's values, as far as they are written.
+func (c DraftColumn) list() []string {
+	for _, t := range c.Terms {
+		if t.Key == "values" {
+			return strings.Split(t.Value, ",")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,54 @@
+package file
+
+import (
+	"fmt"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// validateSum holds what a masked sum asks of the study.
+func (r *reader) validateSum(s *study.Study) {
+	const plain = "take sum: plain"
+	if !s.Masked() {
+		if r.Given("colluding") {
+			r.Fail("colluding", "does not belong here: it is what a masked sum is reckoned for").Hint = "remove the key, or take sum: masked"
+		}
+		return
+	}
+	if s.Partition != study.Horizontal {
+		r.Fail("sum", "masked is for sketches that add over the parties, and in a vertical study none does: the parties' columns stand beside each other").Hint = plain
+		return
+	}
+	for i, sk := range s.Sketches {
+		if sk.Side == sketch.Records {
+			r.Fail(fmt.Sprintf("sketches[%d].side", i), "records is refused with sum: masked: its rows stand under each other and do not add over the parties").Hint = "take side cells, which answers k-means from a sum, or " + plain
+		}
+	}
+	if m := s.Privacy.Mechanism; m != dp.Gaussian && m != dp.None {
+		why := "a sum of parts of laplace noise is no laplace noise"
+		if m == dp.RandomisedResponse {
+			why = "each value is randomised by itself, before anything is added up, so there is no noise to share"
+		}
+		r.Fail("privacy.mechanism", "%s is refused with sum: masked: %s", m, why).Hint = "take mechanism: gaussian, or " + plain
+	}
+	if s.LateUntil != 0 {
+		r.Fail("late_until", "does not belong here: masks cancel in the sum over those that agreed on the seed, and a late party is none of them").Hint = "remove the key, or " + plain
+	}
+	r.validateColluding(s)
+}
+
+func (r *reader) validateColluding(s *study.Study) {
+	most := len(s.Parties) - 2
+	switch {
+	case most < 1:
+		r.Fail("sum", "masked needs at least 3 parties: of 2, each knows the other's part from the sum and its own").Hint = "take sum: plain"
+	case !r.Given("colluding"):
+		r.Fail("colluding", "is missing").Hint = "how many of the parties may tell others what they know, at least 1; the noise of all the rest is what protects"
+	case s.Colluding < 1 || s.Colluding > most:
+		r.Fail("colluding", "%d is not between 1 and %d", s.Colluding, most).Hint = "whoever reads the result knows its own part of the noise, so it is 1 at least; two parties must be left that share the noise"
+	case s.Quorum <= s.Colluding:
+		r.Fail("quorum", "%d leaves nobody beside %d that may collude", s.Quorum, s.Colluding).Hint = "a larger quorum, or a smaller colluding"
+	}
+}

@@ -1,0 +1,70 @@
+package file
+
+import (
+	"fmt"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// sumsKeys reads what is particular to a side that sums over records.
+func (o object) sumsKeys(row additive, sk *study.Sketch) {
+	for _, key := range []string{"family", "k", "s", "helpers", "matrix"} {
+		if o.Has(key) {
+			o.Fail(key, "does not belong here: side %s does not project", sk.Side).Hint = "remove the key; " + string(sk.Side) + " takes " + row.takes
+		}
+	}
+	o.forbidSums(sk.Side)
+	row.read(o, sk)
+}
+
+// forbidSums refuses what belongs to other sides that sum over records than this one.
+func (o object) forbidSums(side sketch.Side) {
+	for _, row := range additives() {
+		if row.side == side {
+			continue
+		}
+		for _, key := range row.keys {
+			o.forbid(key, "belongs to side "+string(row.side))
+		}
+	}
+}
+
+// otherSides is the hint where a side that sums over records cannot stand.
+const otherSides = "take side columns or records here"
+
+// validateSums checks a sketch of a side that sums over records.
+func (r *reader) validateSums(s *study.Study, row additive, i int) {
+	sk, path := s.Sketches[i], fmt.Sprintf("sketches[%d]", i)
+	if s.Partition != study.Horizontal {
+		r.Fail(path+".side", "%s sums over whole records, of which a party of a vertical study has a part each", sk.Side).Hint = otherSides
+		return
+	}
+	if len(s.Features(0, i)) == 0 {
+		r.Fail(path, "has no column").Hint = "the label is left out of cells"
+		return
+	}
+	row.check(r, s, i)
+}
+
+// validateLength checks, for a sketch that cuts records to a length, the promise and the length; false
+// where there is no use in looking further.
+func (r *reader) validateLength(s *study.Study, i int) bool {
+	sk, path := s.Sketches[i], fmt.Sprintf("sketches[%d]", i)
+	switch {
+	case s.Privacy.Mechanism != dp.Gaussian && s.Privacy.Mechanism != dp.None:
+		r.Fail(path+".side", "%s is refused under %s: the sensitivity of sums of products is a length, which gaussian noise covers", sk.Side, s.Privacy.Mechanism).Hint = "take unit: record and mechanism: gaussian, or " + otherSides
+		return false
+	case s.Privacy.Unit == dp.Attribute:
+		r.Fail(path+".side", "%s is refused under unit attribute: one value is in as many sums as a record has values", sk.Side).Hint = "take unit: record, which protects more for less, or " + otherSides
+		return false
+	}
+	if sk.Whole && (!s.Bounded() || sk.Standardise) {
+		r.Fail(path+".clip", "whole wants bounds of every column, and nothing standardised: values around a centre have no end").Hint = "take a length, or of moments clip: own"
+	}
+	if !sk.OwnClip && !sk.Whole {
+		r.validateClip(s, sk, path)
+	}
+	return true
+}

@@ -1,0 +1,14 @@
+package study
+
+// Limits on what a study may list.
+const (
+	MaxParties   = 64
+	MaxColumns   = 10_000
+	MaxValues    = 1_000 // of one categorical column
+	MaxFeatures  = 65_536
+	MaxSketches  = 16
+	MaxAnalyses  = 64
+	MaxAddrs     = 16
+	MaxIDColumns = 8
+	MaxAttempts  = 10
+)

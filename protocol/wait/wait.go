@@ -1,0 +1,131 @@
+// Package wait has the codes of what a study waits for, and says each in words. Decisions are made on the codes.
+package wait
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/cosketch/cosketch/protocol"
+)
+
+// Code is what a study waits for: a code that stays as it is, while its text may be worded
+// anew. The empty one is no wait.
+type Code string
+
+// What the machines wait for, and, from Serving on, what their nodes do.
+const (
+	Approval    Code = "approval" // this party's
+	Approvals   Code = "approvals"
+	Roster      Code = "roster"
+	NextRoster  Code = "next roster"
+	Commits     Code = "commits"
+	Shares      Code = "shares"
+	Confirms    Code = "confirms"
+	Abandons    Code = "abandons"
+	AttemptEnd  Code = "end of attempt"
+	Board       Code = "newest board" // a party's that knows the board from its store alone
+	Seed        Code = "seed"         // a late party's
+	Welcome     Code = "welcome"
+	Sketch      Code = "sketch"
+	Sending     Code = "sending"
+	Fetching    Code = "fetching"
+	OwnWelcome  Code = "own welcome"
+	Late        Code = "late parties"
+	Close       Code = "close"
+	Result      Code = "result"
+	Releases    Code = "releases"
+	AllReleases Code = "all releases" // a masked sum's
+	Analyses    Code = "analyses"
+
+	Serving  Code = "serving"          // of a study that was never served
+	Decision Code = "decision"         // the same, at a party
+	Steward  Code = "steward"          // while a sketch is held
+	Release  Code = "release, decided" // a held sketch that its steward let go
+)
+
+// texts says what each is, and, where that is not it, what a party is told that owes it.
+var texts = map[Code]struct{ says, owes string }{
+	Approval:    {"this party's approval", "owes its approval"},
+	Approvals:   {"approvals", "owes its approval"},
+	Roster:      {"the roster", ""},
+	NextRoster:  {"the next roster", ""},
+	Commits:     {"commit messages", "owes its commit message"},
+	Shares:      {"share messages", "owes its share message"},
+	Confirms:    {"confirm messages", "owes its confirm message"},
+	Abandons:    {"abandon messages", "owes its abandon message"},
+	AttemptEnd:  {"the end of this attempt", ""},
+	Board:       {"the newest board", ""},
+	Seed:        {"the others' seed", ""},
+	Welcome:     {"a welcome", ""},
+	Sketch:      {"making the sketch", ""},
+	Sending:     {"sending the release", ""},
+	Fetching:    {"fetching the result", ""},
+	OwnWelcome:  {"a welcome by this party's site file", ""},
+	Late:        {"late parties", "may still come late"},
+	Close:       {"the close", ""},
+	Result:      {"the result", ""},
+	Releases:    {"releases", "owes its release"},
+	AllReleases: {"the masked release of every member", "owes its masked release"},
+	Analyses:    {"the analyses", ""},
+	Serving:     {"being served", ""},
+	Decision:    {"its steward's decision", ""},
+	Steward:     {"the steward's release", ""},
+	Release:     {"being served: its release is decided", ""},
+}
+
+// All are the waits that have a text, in alphabetical order.
+func All() []Code { return slices.Sorted(maps.Keys(texts)) }
+
+// String says what is waited for; a code that is not known here says itself.
+func (w Code) String() string {
+	if text, ok := texts[w]; ok {
+		return text.says
+	}
+	return string(w)
+}
+
+// Owed says what a party does that is waited for.
+func (w Code) Owed() string {
+	if owes := texts[w].owes; owes != "" {
+		return owes
+	}
+	return "owes " + w.String()
+}
+
+// mostNamed of those who owe something are named where it is said.
+const mostNamed = 8
+
+// From says what is waited for and from whom, where anybody is named.
+func (w Code) From(names []string) string {
+	if len(names) == 0 {
+		return w.String()
+	}
+	return w.String() + " from " + joined(names)
+}
+
+// joined joins names for a sentence, and counts those beyond a few.
+func joined(names []string) string {
+	n := len(names)
+	switch {
+	case n > mostNamed:
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:mostNamed-1], ", "), n-mostNamed+1)
+	case n > 1:
+		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
+	}
+	return strings.Join(names, "")
+}
+
+// Messages is the wait for those of a kind, of a round or of its end.
+func Messages(kind protocol.Kind) Code {
+	switch kind {
+	case protocol.KindCommit:
+		return Commits
+	case protocol.KindShare:
+		return Shares
+	case protocol.KindConfirm:
+		return Confirms
+	}
+	return Abandons
+}

@@ -19,6 +19,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/study"
+	studyfile "github.com/cosketch/cosketch/protocol/study/file"
+	"github.com/cosketch/cosketch/protocol/wait"
 )
 
 // commands are those that both programs have.
@@ -108,7 +110,7 @@ func example(t testing.TB, name string) *study.Study {
 	t.Helper()
 	source, err := os.ReadFile("../../protocol/study/testdata/" + name + ".yaml")
 	must(t, err)
-	s, err := study.Parse(source)
+	s, err := studyfile.Parse(source)
 	must(t, err)
 	return s
 }
@@ -191,7 +193,7 @@ func TestStatusCommand(t *testing.T) {
 	}
 	put(session.Done, func(*stored.Snapshot) {})
 	p.does(fail.OK, args("status --watch"), "Next: party result "+short) // which has ended
-	put(session.Collecting, func(now *stored.Snapshot) { now.Await(session.WaitSteward) })
+	put(session.Collecting, func(now *stored.Snapshot) { now.Await(wait.Steward) })
 	p.does(fail.OK, args("status"), "Next: party release "+short)
 	p.open(func(st *store.Store) {
 		held := st.Held(s.ID)
@@ -337,7 +339,7 @@ func TestCompletionAndManual(t *testing.T) {
 func TestStudiesAreAdded(t *testing.T) {
 	p := newPlace(t, store.Party)
 	s, other := example(t, "hospitals"), example(t, "registry")
-	edited, err := study.Parse([]byte(string(s.Source) + "# more\n"))
+	edited, err := studyfile.Parse([]byte(string(s.Source) + "# more\n"))
 	must(t, err)
 	p.open(func(st *store.Store) {
 		if err := AddStudy(st, s, s.Expires, s.Expires); !fail.Has(err, fail.Expired) {

@@ -18,6 +18,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/study"
+	studyfile "github.com/cosketch/cosketch/protocol/study/file"
+	"github.com/cosketch/cosketch/protocol/wait"
 )
 
 const today protocol.Instant = 1_790_000_000 // before every date of the studies
@@ -64,7 +66,7 @@ func newShown(t testing.TB, file string) *shown {
 	t.Helper()
 	source, err := os.ReadFile("../../protocol/study/testdata/" + file)
 	check(t, err)
-	s, err := study.Parse(source)
+	s, err := studyfile.Parse(source)
 	check(t, err)
 	out := &shown{study: api.Study{File: s, Added: today, Status: api.Status{State: string(session.Collecting), Until: today + 600}}}
 	for _, p := range s.Parties {
@@ -122,7 +124,7 @@ func TestStudyPage(t *testing.T) {
 		not    string
 	}{
 		"releases are awaited": {func(s *shown) {
-			s.study.Status.WaitFor, s.study.Status.From = session.WaitReleases, []string{s.study.Parties[0].Name, "the aggregator"}
+			s.study.Status.WaitFor, s.study.Status.From = wait.Releases, []string{s.study.Parties[0].Name, "the aggregator"}
 		}, []string{"0 of 3 parties in; waits for ", "in 10 min", "awaited", "approval closes", "upload closes"}, ""},
 		"a release is on its way": {func(s *shown) {
 			s.study.Parties[0].Release, s.study.Parties[0].Received = &api.Release{Records: 50, Bytes: 2_040_000}, 1_020_000

@@ -36,7 +36,7 @@ type file struct {
 
 // forTests reports whether a package is for tests alone.
 func forTests(pkg string) bool {
-	return slices.Contains([]string{"node/dataset/postgrestest", "node/store/storetest", "protocol/release/releasetest"}, pkg)
+	return slices.Contains([]string{"node/dataset/postgrestest", "node/store/storetest", "protocol/protocoltest/overlaytest", "protocol/release/releasetest"}, pkg)
 }
 
 func (f file) top() string { return strings.SplitN(f.pkg, "/", 2)[0] }
@@ -91,7 +91,8 @@ func TestImportArrowsRunDown(t *testing.T) {
 				continue
 			}
 			top := strings.SplitN(inner, "/", 2)[0]
-			if (inner == "protocol/protocoltest" && !slices.Contains([]string{"testnet", "research"}, f.top()) || forTests(inner)) && !f.test && !forTests(f.pkg) {
+			laboratory := slices.Contains([]string{"testnet", "research"}, f.top())
+			if (inner == "protocol/protocoltest" || forTests(inner)) && !laboratory && !f.test && !forTests(f.pkg) {
 				t.Errorf("%s imports %s, which is for tests and demonstrations", f.path, inner)
 			}
 			if layers[top] > own || layers[top] == own && top != f.top() {

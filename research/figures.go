@@ -32,11 +32,10 @@ func (o figureCounts) Run(ctx context.Context, s program.Streams) error {
 
 // counted are the figures of the commit that was asked for, if any, and of the code as it lies here.
 func (o figureCounts) counted(ctx context.Context) (names []string, states [][]figures.Section, err error) {
-	top, err := exec.CommandContext(ctx, "git", "rev-parse", "--show-toplevel").Output()
+	root, err := repository(ctx)
 	if err != nil {
-		return nil, nil, fmt.Errorf("finding the repository of this folder: %w", err)
+		return nil, nil, err
 	}
-	root := strings.TrimSpace(string(top))
 	if o.Ref != "" {
 		before, err := figures.OfCommit(ctx, root, o.Ref, o.Study)
 		if err != nil {
@@ -49,4 +48,13 @@ func (o figureCounts) counted(ctx context.Context) (names []string, states [][]f
 		return nil, nil, err
 	}
 	return append(names, "here"), append(states, here), nil
+}
+
+// repository is the root of the one around this folder.
+func repository(ctx context.Context) (string, error) {
+	top, err := exec.CommandContext(ctx, "git", "rev-parse", "--show-toplevel").Output()
+	if err != nil {
+		return "", fmt.Errorf("finding the repository of this folder: %w", err)
+	}
+	return strings.TrimSpace(string(top)), nil
 }

@@ -42,6 +42,10 @@
 // counts the code: lines, exported names, files that use each other; with --ref COMMIT
 // beside another commit.
 //
+//	go run -C research . mutate
+//
+// changes the code a little, over and over, and looks whether tests notice.
+//
 // It is a module of its own, which nothing else imports.
 package main
 
@@ -70,6 +74,7 @@ type commands struct {
 	Scale      scaled       `cmd:"" help:"Measure what many parties cost: time, bytes and the aggregator's memory, for studies of 4 to 64 parties on this machine."`
 	Wide       wide         `cmd:"" help:"Play covariances and correlations of thousands of columns on real processes, and print the memory that each took."`
 	Figures    figureCounts `cmd:"" help:"Count the code: lines, exported names, files that use each other, functions that one study runs, calls that debit a ledger or draw noise; beside another commit, if asked."`
+	Mutate     mutants      `cmd:"" help:"Change the code a little, a hundred times, and run the tests of the changed package each time: nine of ten changes must be noticed."`
 	Table      table        `cmd:"" hidden:"" help:"Write one of the generated files of bench --files."`
 }
 

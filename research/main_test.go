@@ -18,6 +18,7 @@ func TestWrongArguments(t *testing.T) {
 		{"papers", "--table", "nosuch"}, {"papers", "--repeats", "1"}, {"papers", "--data", "nosuch"},
 		{"coverage", "--seeds", "1"}, {"coverage", "--format", "yaml"}, {"union", "--trials", "0"}, {"union", "--epsilon", "0"},
 		{"scale", "--parties", "1"}, {"scale", "--masked"}, {"wide", "--mechanisms", "gaussian"}, {"figures", "--rows", "0"},
+		{"mutate", "--count", "0"}, {"mutate", "--packages", "nosuch"},
 		{"mechanisms", "--k", "0"}, {"mechanisms", "--epsilon", "0"}, {"mechanisms", "--simulate", "--trials", "5"}} {
 		var out, talk strings.Builder
 		if code := run(args, &out, &talk); code != program.Usage {

@@ -3,12 +3,15 @@ package bundle
 import (
 	"bytes"
 	"crypto/hpke"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/cosketch/cosketch/protocol"
@@ -132,6 +135,83 @@ func TestRefusals(t *testing.T) {
 	for _, p := range []part{{"", nil}, {fmt.Sprintf("%033d", 1), nil}, {"a", make([]byte, maxBody+1)}} {
 		if err := w.Add(p.name, p.body); err == nil {
 			t.Errorf("part %q of %d bytes was written", p.name, len(p.body))
+		}
+	}
+}
+
+// The longest part of the longest name is read, and a length beyond it is refused before anything is
+// read or made for it.
+func TestLongestPart(t *testing.T) {
+	longest := part{strings.Repeat("n", maxName), bytes.Repeat([]byte{5}, maxBody)}
+	whole := write(t, longest)
+	got, _, err := read(whole, recipient(t))
+	if err != nil || len(got) != 1 || got[0].name != longest.name || !bytes.Equal(got[0].body, longest.body) {
+		t.Fatalf("%d parts, %v", len(got), err)
+	}
+	head := len(magic) + 3*32 + encSize
+	if n := binary.BigEndian.Uint32(whole[head:]); n != maxPart {
+		t.Fatalf("the longest part has %d bytes, and %d are allowed", n, maxPart)
+	}
+	for n, want := range map[uint32]error{maxPart: ErrTruncated, maxPart + 1: ErrDamaged, math.MaxUint32: ErrDamaged} {
+		begun := binary.BigEndian.AppendUint32(bytes.Clone(whole[:head]), n)
+		in := bytes.NewReader(append(begun, 0))
+		l, err := ReadLabel(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Open(in, l, recipient(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := r.Next(); !errors.Is(err, want) {
+			t.Errorf("a part of %d bytes: %v, want %v", n, err, want)
+		}
+		if left := in.Len(); (left == 1) != (n > maxPart) {
+			t.Errorf("of a part of %d bytes %d bytes are left", n, left)
+		}
+	}
+}
+
+// A part that says that its name is longer than it is itself is damaged.
+func TestNamesBeyondTheirPart(t *testing.T) {
+	for _, c := range []struct {
+		plain []byte
+		want  error
+	}{
+		{[]byte{0, 2, 'a', 'b'}, nil},
+		{[]byte{0, 3, 'a', 'b'}, ErrDamaged},
+		{[]byte{0, 255}, ErrDamaged},
+		{[]byte{0}, ErrDamaged},
+		{nil, ErrDamaged},
+		{[]byte{2, 0}, ErrDamaged},
+		{[]byte{1, 1, 'a'}, ErrDamaged},
+		{[]byte{1, 0, 'a'}, ErrDamaged},
+		{[]byte{1, 0}, io.EOF},
+	} {
+		var out bytes.Buffer
+		w, err := Create(&out, label, recipient(t).PublicKey().Bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		sealed, err := w.seal.Seal(nil, c.plain)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(sealed))), sealed...))
+		l, err := ReadLabel(&out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Open(&out, l, recipient(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		name, body, err := r.Next()
+		if !errors.Is(err, c.want) {
+			t.Errorf("%v: %v, want %v", c.plain, err, c.want)
+		}
+		if c.want == nil && (name != "ab" || len(body) > 0) {
+			t.Errorf("%v: part %q of %q", c.plain, name, body)
 		}
 	}
 }

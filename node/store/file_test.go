@@ -74,6 +74,8 @@ func TestReleaseIsAllOrNothing(t *testing.T) {
 func TestFileNames(t *testing.T) {
 	s := newStore(t, Party)
 	study := studyID("study")
+	longest := strings.Repeat("x", 100)
+	must(t, s.SaveRelease(studyID("longest"), Release{Header: []byte("h"), Files: map[string]io.Reader{longest: strings.NewReader("")}}))
 	for _, name := range []string{"", ".", "..", ".hidden", "a/b", `a\b`, "../x", "header", "UPPER", "ü", "x.tmp", strings.Repeat("x", 101)} {
 		if err := s.SaveRelease(study, Release{Header: []byte("h"), Files: map[string]io.Reader{name: strings.NewReader("")}}); err == nil {
 			t.Errorf("release file %q was accepted", name)

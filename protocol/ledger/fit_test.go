@@ -67,3 +67,12 @@ func TestLargestFits(t *testing.T) {
 		}
 	})
 }
+
+// What fits is said in three digits, and never more than fits.
+func TestThreeDigits(t *testing.T) {
+	for x, want := range map[float64]float64{0: 0, 1: 1, 0.5: 0.5, 1.2399: 1.23, 12.399: 12.3, 999.99: 999, 0.0012399: 0.00123, 123456: 123000, 0.3: 0.3} {
+		if got := threeDigits(x); got > x*(1+1e-9) || got < want*(1-1e-9) || got > want*(1+1e-9) {
+			t.Errorf("%v is %v, want %v", x, got, want)
+		}
+	}
+}

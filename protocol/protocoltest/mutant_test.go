@@ -1,19 +1,17 @@
 package protocoltest
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/cosketch/cosketch/protocol/protocoltest/overlaytest"
 )
 
 // mutant is a bug that somebody could write, as a change of one statement of code that ships. Of a
@@ -74,22 +72,16 @@ var mutants = []mutant{
 		"event, err := jobs.Run(ctx, job)", "event, err := jobs.Run(ctx, job)\n\tif p.run = p.run[1:]; err != nil && p.broken == nil {\n\t\treturn nil\n\t}\n\tp.run = append([]session.Job{job}, p.run...)"},
 }
 
-// place is where a mutant's statement stands.
-type place struct {
-	file     string
-	from, to int // offsets in it
-}
-
-// find returns the one place of a mutant, below the repository's root.
-func (m mutant) find(root string) (place, error) {
+// find returns the change, whose one place is below the repository's root.
+func (m mutant) find(root string) (overlaytest.Change, error) {
 	slash := strings.LastIndex(m.in, "/")
 	dot := slash + strings.Index(m.in[slash:], ".")
 	folder, function := filepath.Join(root, filepath.FromSlash(m.in[:dot])), m.in[dot+1:]
 	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
 	if err != nil {
-		return place{}, err
+		return overlaytest.Change{}, err
 	}
-	var found []place
+	var found []overlaytest.Change
 	functions := 0
 	for _, name := range files {
 		if strings.HasSuffix(name, "_test.go") {
@@ -97,16 +89,16 @@ func (m mutant) find(root string) (place, error) {
 		}
 		source, err := os.ReadFile(name)
 		if err != nil {
-			return place{}, err
+			return overlaytest.Change{}, err
 		}
 		set := token.NewFileSet()
 		parsed, err := parser.ParseFile(set, name, source, parser.SkipObjectResolution)
 		if err != nil {
-			return place{}, err
+			return overlaytest.Change{}, err
 		}
 		for _, d := range parsed.Decls {
 			fn, ok := d.(*ast.FuncDecl)
-			if !ok || nameOf(fn) != function {
+			if !ok || overlaytest.Name(fn) != function {
 				continue
 			}
 			functions++
@@ -114,7 +106,7 @@ func (m mutant) find(root string) (place, error) {
 				if begin, end := statement(n); begin.IsValid() {
 					from, to := set.Position(begin).Offset, set.Position(end).Offset
 					if text := strings.TrimSpace(string(source[from:to])); text == m.old {
-						found = append(found, place{name, from, from + len(text)})
+						found = append(found, overlaytest.Change{File: name, From: from, To: from + len(text), New: m.new})
 					}
 				}
 				return true
@@ -122,24 +114,9 @@ func (m mutant) find(root string) (place, error) {
 		}
 	}
 	if functions != 1 || len(found) != 1 {
-		return place{}, fmt.Errorf("%d functions %s, which have the statement %d times: %s", functions, m.in, len(found), m.old)
+		return overlaytest.Change{}, fmt.Errorf("%d functions %s, which have the statement %d times: %s", functions, m.in, len(found), m.old)
 	}
 	return found[0], nil
-}
-
-// nameOf is a function's name behind its receiver's type.
-func nameOf(fn *ast.FuncDecl) string {
-	if fn.Recv == nil {
-		return fn.Name.Name
-	}
-	of := fn.Recv.List[0].Type
-	if star, ok := of.(*ast.StarExpr); ok {
-		of = star.X
-	}
-	if id, ok := of.(*ast.Ident); ok {
-		return id.Name + "." + fn.Name.Name
-	}
-	return ""
 }
 
 // statement is where a statement stands, without its body; nowhere for other nodes.
@@ -170,38 +147,21 @@ func TestMutantsAreFound(t *testing.T) {
 	}
 	for _, m := range mutants {
 		t.Run(m.name, func(t *testing.T) {
-			at, err := m.find(root)
-			if err != nil {
-				t.Fatal(err)
-			}
-			source, err := os.ReadFile(at.file)
+			change, err := m.find(root)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if os.Getenv("COSKETCH_FULL") != "1" {
 				return
 			}
-			dir := t.TempDir()
-			changed, overlay := filepath.Join(dir, "changed.go"), filepath.Join(dir, "overlay.json")
-			text, err := json.Marshal(map[string]map[string]string{"Replace": {at.file: changed}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			for path, data := range map[string][]byte{changed: slices.Concat(source[:at.from], []byte(m.new), source[at.to:]), overlay: text} {
-				if err := os.WriteFile(path, data, 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
-			defer cancel()
-			cmd := exec.CommandContext(ctx, "go", "test", "-overlay", overlay, "-vet=off", "-failfast", "-run", "RandomSchedules|Scenarios|Boards|Stores|Newcomers", "./protocol/protocoltest")
-			cmd.Dir, cmd.Env = root, append(os.Environ(), "COSKETCH_FULL=0")
-			out, err := cmd.CombinedOutput()
+			verdict, out, err := change.Test(t.Context(), root, 3*time.Minute, "-run", "RandomSchedules|Scenarios|Boards|Stores|Newcomers", "./protocol/protocoltest")
 			switch {
-			case err == nil:
+			case err != nil:
+				t.Fatal(err)
+			case verdict == overlaytest.Passed:
 				t.Error("nobody has found it")
-			case !strings.Contains(string(out), "--- FAIL"):
-				t.Errorf("it does not build, or hangs: %s", out)
+			case verdict != overlaytest.Failed || !strings.Contains(out, "--- FAIL"):
+				t.Errorf("it %s: %s", verdict, out)
 			}
 		})
 	}

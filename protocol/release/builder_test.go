@@ -22,6 +22,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/release/releasetest"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/seed"
 )
 
 // inBatches sketches records in batches of random size, in the given order of
@@ -411,6 +412,24 @@ func TestWorkersDeriveTheSame(t *testing.T) {
 		}
 		if !reflect.DeepEqual(got, want) || got.Clipped == 0 || got.Clipped == 3001 {
 			t.Errorf("%d workers: %d records clipped, want the sketch of one with %d", workers, got.Clipped, want.Clipped)
+		}
+	}
+}
+
+// Without a seed there is no matrix, and no builder of any sketch that has one.
+func TestNoBuilderWithoutASeed(t *testing.T) {
+	const record = "{unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}"
+	for _, sketch := range []string{
+		"{side: columns, family: sparse, k: 8, clip: 0.8}", "{side: columns, family: rademacher, k: 6, clip: 0.8}",
+		"{side: records, family: sparse, k: 8, clip: 0.8}", "{side: records, family: hadamard, k: 1, clip: 0.8}", "{side: cells, L: 1, clip: 0.8}",
+	} {
+		s := releasetest.Study(t, releasetest.Terms{Partition: study.Horizontal, Columns: []string{releasetest.Bounded}, Privacy: record, Sketches: []string{sketch}})
+		p := releasetest.Plan(t, s, 0)
+		if b, err := p.NewBuilder(seed.Seed{}, 1); !errors.Is(err, seed.ErrAbsent) {
+			t.Errorf("%s: a builder %v, %v", sketch, b != nil, err)
+		}
+		if _, err := p.NewBuilder(releasetest.Seed(1), 1); err != nil {
+			t.Errorf("%s: with a seed: %v", sketch, err)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/cosketch/cosketch/kernel/dp"
@@ -313,6 +314,20 @@ func TestAuditOfLabels(t *testing.T) {
 		p.Labels = &mutant
 		if failed := audited(t, p); failed.Labels.Finding.Passed || failed.Passed() {
 			t.Errorf("labels kept too often pass: %+v", failed.Labels)
+		}
+	}
+}
+
+// A label that travels is one more attribute of a record, and one that does not is none.
+func TestLabelsAreAttributes(t *testing.T) {
+	label := strings.TrimSuffix(releasetest.Categorical, "}") + ", role: label}"
+	for sketch, want := range map[string]int{
+		"{side: records, family: sparse, k: 8}":                     2,
+		"{side: records, family: sparse, k: 8, labels: randomised}": 3,
+	} {
+		s := releasetest.Study(t, releasetest.Terms{Partition: study.Horizontal, Columns: []string{releasetest.Bounded, label, releasetest.Binary}, Privacy: releasetest.Laplace, Sketches: []string{sketch}})
+		if got := releasetest.Plan(t, s, 0).Attributes(); got != want {
+			t.Errorf("%s: %d attributes, want %d", sketch, got, want)
 		}
 	}
 }

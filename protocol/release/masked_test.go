@@ -406,3 +406,19 @@ func TestMaskedHeaders(t *testing.T) {
 		t.Errorf("a masked entry that happens to be small: %v", err)
 	}
 }
+
+// A sum of masked sketches is taken up to where no sum of honest ones is, whatever its sign.
+func TestUnmaskedSumsAtTheirLimit(t *testing.T) {
+	p := maskedPlan(t, 0, gaussianRecord)
+	p, err := p.Among(3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	limit := int64(3) * (1 << 62 / study.MaxParties)
+	for v, honest := range map[int64]bool{0: true, limit - 1: true, 1 - limit: true, limit: false, -limit: false, math.MaxInt64: false, math.MinInt64: false} {
+		err := p.Unmasked(sketch.Sketch{Side: sketch.Moments, Rows: 1, Cols: 2, Data: []int64{1, v}}, 3)
+		if honest != (err == nil) || !honest && !errors.Is(err, release.ErrSpoilt) {
+			t.Errorf("an entry of %d: %v", v, err)
+		}
+	}
+}

@@ -51,6 +51,10 @@ func TestPairsAgree(t *testing.T) {
 		if _, err := p.With(4); err == nil {
 			t.Error("a secret with nobody")
 		}
+		stored, err := p.MarshalBinary()
+		if err != nil || !bytes.Equal(stored[8+32*i:][:32], make([]byte, 32)) {
+			t.Errorf("member %d stores a secret with itself (%v)", i, err)
+		}
 	}
 }
 

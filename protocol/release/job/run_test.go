@@ -82,6 +82,63 @@ func TestEveryCallFails(t *testing.T) {
 	}
 }
 
+// spent is entropy that gives out after some reads.
+type spent struct {
+	io.Reader
+	reads int
+}
+
+var errSpent = errors.New("the entropy is spent")
+
+func (s *spent) Read(b []byte) (int, error) {
+	if s.reads--; s.reads < 0 {
+		return 0, errSpent
+	}
+	return s.Reader.Read(b)
+}
+
+// Without entropy nothing is stored, wherever it gives out, and what was paid for is not lost.
+func TestEntropyGivesOut(t *testing.T) {
+	for _, m := range all(t) {
+		t.Run(m.name, func(t *testing.T) {
+			for reads := 0; ; reads++ {
+				w := m.world(t)
+				spec := m.spec(t, 1)
+				spec.Entropy = &spent{spec.Entropy, reads}
+				before := w.saves
+				if _, err := job.Run(t.Context(), spec, w); err == nil {
+					if reads == 0 {
+						t.Error("a release without entropy")
+					}
+					break
+				} else if !errors.Is(err, errSpent) || w.saves != before {
+					t.Fatalf("after %d reads: stored %d times, %v", reads, w.saves, err)
+				}
+				if err := m.run(t, w, 2); err != nil {
+					t.Fatal(err)
+				}
+				m.check(t, w)
+			}
+		})
+	}
+}
+
+// A release without noise is counted as one of records: it has no unit, and bounds neither.
+func TestNoPromiseIsCountedAsRecords(t *testing.T) {
+	open := parse(t, study.Vertical, `columns: [{name: x, kind: numeric, bounds: [0, 1], owner: a}, {name: y, kind: numeric, bounds: [0, 1], owner: b}, {name: z, kind: numeric, bounds: [0, 1], owner: c}]
+sketches: [{side: columns, family: sparse, k: 64, s: 1, helpers: {ones: 1}}]
+privacy: {mechanism: none}
+analyses: [{kind: correlation}]
+`)
+	due := made{study: open}.spec(t, 1).Due(nil)
+	if len(due) != 1 || due[0].Unit != dp.Record || due[0].Mechanism != dp.None {
+		t.Fatalf("due is %+v", due)
+	}
+	if _, err := ledger.Append(nil, due[0]); err != nil {
+		t.Errorf("the ledger does not take it: %v", err)
+	}
+}
+
 // noEntropy is a reader from which nothing may be drawn.
 type noEntropy struct{ t *testing.T }
 

@@ -1,0 +1,55 @@
+package mutate
+
+import (
+	_ "embed"
+	"fmt"
+	"strings"
+)
+
+//go:embed equivalent.txt
+var equivalentText string
+
+// equivalent is a change that no test can notice.
+type equivalent struct {
+	in, above, old, new string // as in mutant; above is empty where it does not matter
+	reason              string
+}
+
+// equivalents reads equivalent.txt: blocks of lines, each a function, "^ " and the line above where the
+// function has the line more than once, "- " and the line that changes, "+ " and what it becomes, and the
+// reason. Lines that begin with # are comments.
+func equivalents(text string) ([]equivalent, error) {
+	var out []equivalent
+	for block := range strings.SplitSeq(text, "\n\n") {
+		var e equivalent
+		for line := range strings.Lines(block) {
+			line = strings.TrimSpace(line)
+			switch {
+			case line == "" || strings.HasPrefix(line, "#"):
+			case e.in == "":
+				e.in = line
+			case strings.HasPrefix(line, "^ "):
+				e.above = line[2:]
+			case strings.HasPrefix(line, "- "):
+				e.old = line[2:]
+			case strings.HasPrefix(line, "+"):
+				e.new = strings.TrimSpace(line[1:])
+			default:
+				e.reason = strings.TrimSpace(e.reason + " " + line)
+			}
+		}
+		if e == (equivalent{}) {
+			continue
+		}
+		if e.in == "" || e.old == "" || e.reason == "" {
+			return nil, fmt.Errorf("equivalent.txt: %q: want a function, a line that changes and a reason", block)
+		}
+		out = append(out, e)
+	}
+	return out, nil
+}
+
+// of reports whether a mutant is this one.
+func (e equivalent) of(m mutant) bool {
+	return e.in == m.in && (e.above == "" || e.above == m.above) && e.old == m.old && e.new == m.new
+}

@@ -170,9 +170,10 @@ var takenApart = map[string]map[string]string{
 		"argument": "a format of the catalogue",
 		"fill":     "a format of the catalogue",
 	},
-	"protocol/identity.go":               {"ParsePeerID": "a peer id"},
-	"protocol/plan/verdict.go":           {"spanned": "a number that was just written, with its %"},
-	"protocol/protocoltest/invariant.go": {"Simulation.secrecy": "the seed within bytes that leave"},
+	"protocol/identity.go":                             {"ParsePeerID": "a peer id"},
+	"protocol/plan/verdict.go":                         {"spanned": "a number that was just written, with its %"},
+	"protocol/protocoltest/invariant.go":               {"Simulation.secrecy": "the seed within bytes that leave"},
+	"protocol/protocoltest/overlaytest/overlaytest.go": {"Run": "what go test prints of a build or a time-out"},
 	"protocol/protocoltest/scenario.go": {
 		"PlayScript": "a script",
 		"scripted":   "a script",
@@ -218,6 +219,7 @@ var takenApart = map[string]map[string]string{
 	"seed/kept.go":               {"ParseKept": "a file of kept keys"},
 	"testnet/chaos/attackers.go": {"status": "an answer of the metrics' port"},
 	"testnet/chaos/upgrading.go": {"ear.Write": "waits for what a program of another version prints"},
+	"testnet/tree/tree.go":       {"Files": "the name of a file or folder"},
 	"testnet/corpus/sets.go": {
 		"Corpus.Diabetes130":      "a data file",
 		"Corpus.SyntheticControl": "a data file",

@@ -226,7 +226,6 @@ var takenApart = map[string]map[string]string{
 		"itemLists":               "a data file",
 	},
 	"testnet/corpus/table.go":           {"newTable": "a data file"},
-	"testnet/defaults/measure.go":       {"measureAll": "a flag: part of what is measured"},
 	"testnet/network/process.go":        {"talk.Write": "lines of a program's log"},
 	"testnet/network/resident_linux.go": {"Started.Resident": "a file of /proc"},
 	"testnet/networks/data.go": {

@@ -91,7 +91,7 @@ func (m *Mail) bounded() error {
 	case m.pieces > mostPieces:
 		return fmt.Errorf("%w: more than %d pieces of documents", bundle.ErrTooMuch, mostPieces)
 	case m.size > mostUnpacked:
-		return fmt.Errorf("%w: more than %d GiB of documents", bundle.ErrTooMuch, mostUnpacked>>30)
+		return fmt.Errorf("%w: more than %s of documents", bundle.ErrTooMuch, block.Bytes(mostUnpacked))
 	}
 	return nil
 }

@@ -157,7 +157,7 @@ func TestConfigCommands(t *testing.T) {
 		for _, line := range [][]string{{"state", p.state, "flag --state"}, {"config", p.config, config.FromDefault}, {"log.level", "debug", "environment " + strings.ToUpper(string(role)) + "_LOG_LEVEL"}} {
 			found := false
 			for got := range strings.Lines(out) {
-				found = found || strings.HasPrefix(got, line[0]+" ") && strings.Contains(got, line[1]) && strings.HasSuffix(strings.TrimSpace(got), line[2])
+				found = found || strings.HasPrefix(strings.TrimLeft(got, " "), line[0]+" ") && strings.Contains(got, line[1]) && strings.HasSuffix(strings.TrimSpace(got), line[2])
 			}
 			if !found {
 				t.Errorf("no line %q in\n%s", line, out)
@@ -407,7 +407,7 @@ func TestUnsignedResults(t *testing.T) {
 	var out, talk strings.Builder
 	c := &Console{Out: &out, Err: &talk, Format: Text}
 	must(t, d.Show(c, ""))
-	if !strings.Contains(out.String(), s.Name) || !strings.Contains(out.String(), "Lost: result-1 is damaged.") || !strings.Contains(talk.String(), "labels.csv, which stays with you") {
+	if !strings.Contains(out.String(), s.Name) || !strings.Contains(out.String(), "A RESULT IS LOST: result-1 is damaged.") || !strings.Contains(talk.String(), "labels.csv, which stays with you") {
 		t.Errorf("%s%s", out.String(), talk.String())
 	}
 	c.Files = CSV

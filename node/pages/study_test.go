@@ -201,9 +201,13 @@ func TestStudiesInTheList(t *testing.T) {
 		change func(*shown)
 		says   string
 	}{
-		"damaged":   {func(s *shown) { s.study.Status = api.Status{Snapshot: stored.Snapshot{State: stored.Damaged, Trouble: "the file is cut off"}} }, "the file is cut off"},
-		"trouble":   {func(s *shown) { s.study.Status.Trouble = "the disk is full" }, "the disk is full"},
-		"failed":    {func(s *shown) { s.study.Status.State, s.study.Status.Failure = string(session.Stopped), "no release came" }, "no release came"},
+		"damaged": {func(s *shown) {
+			s.study.Status = api.Status{Snapshot: stored.Snapshot{State: stored.Damaged, Trouble: "the file is cut off"}}
+		}, "the file is cut off"},
+		"trouble": {func(s *shown) { s.study.Status.Trouble = "the disk is full" }, "the disk is full"},
+		"failed": {func(s *shown) {
+			s.study.Status.State, s.study.Status.Failure = string(session.Stopped), "no release came"
+		}, "no release came"},
 		"stopped":   {func(s *shown) { s.study.Status.Failure, s.study.Status.Reason = "stopped by x", "too few" }, "too few"},
 		"ended":     {func(s *shown) { s.study.Status.State = string(session.Done) }, "none"},
 		"answered":  {func(s *shown) { s.answer(t) }, "correlation, covariance"},

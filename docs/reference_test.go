@@ -41,10 +41,7 @@ repeated keys are errors, with a suggestion; so are anchors, aliases, tags and a
 // writeAnalyses lists the kinds of analyses with the options that each has, and what these say.
 func writeAnalyses(b *strings.Builder) {
 	b.WriteString("\n### Entries of analyses\n\n| kind | options |\n|---|---|\n")
-	rows := []schema.Row{
-		{Name: "kind", Is: "a word of these", Says: "what is asked", Must: true},
-		{Name: "intervals", Is: "`" + string(study.IntervalsEach) + "`, `" + string(study.IntervalsAll) + "`", Says: "each holds at 95 % by itself, or all of the analysis together", Default: string(study.IntervalsEach)},
-	}
+	rows := studyfile.AnalysisKeys()
 	for _, name := range study.Kinds() {
 		kind, _ := study.KindOf(name)
 		var own []string

@@ -262,15 +262,6 @@ func (r *Reader) Object(n *yaml.Node, path string, known ...string) Object {
 	return o
 }
 
-// Require records each of the keys that is absent.
-func (o Object) Require(keys ...string) {
-	for _, key := range keys {
-		if !o.Has(key) {
-			o.Reader.Fail(Join(o.Path, key), "is missing")
-		}
-	}
-}
-
 func (o Object) Has(key string) bool { return o.Values[key] != nil }
 
 // fail records an error at one of the object's keys.
@@ -282,15 +273,6 @@ func (o Object) Fail(key, format string, args ...any) *Error {
 type Item struct {
 	Node *yaml.Node
 	Path string
-}
-
-// Items reads a list of at most `most` elements; nil when the key is absent.
-func (o Object) Items(key string, most int) []Item {
-	n := o.Values[key]
-	if n == nil {
-		return nil
-	}
-	return o.Reader.Items(Item{n, Join(o.Path, key)}, most)
 }
 
 // Items reads a list of at most `most` elements.
@@ -327,31 +309,12 @@ func (r *Reader) commaList(n *yaml.Node, path string) *yaml.Node {
 // MaxWord is longer than every word that is not a key of the aggregator, in bytes.
 const MaxWord = 100
 
-// Word reads a scalar whose own grammar leaves nothing to guess (a time, an id, a
-// word of a closed list), quoted or not; "" when the key is absent or no word.
-func (o Object) Word(key string, most int) string {
-	n := o.Values[key]
-	if n == nil {
-		return ""
-	}
-	return o.Reader.Word(Item{n, Join(o.Path, key)}, most)
-}
-
 func (r *Reader) Word(it Item, most int) string {
 	if it.Node.Kind != yaml.ScalarNode || it.Node.Value == "" || len(it.Node.Value) > most {
 		r.Fail(it.Path, "want a word, have %s", Describe(it.Node))
 		return ""
 	}
 	return it.Node.Value
-}
-
-// Text reads free text.
-func (o Object) Text(key string) string {
-	n := o.Values[key]
-	if n == nil {
-		return ""
-	}
-	return o.Reader.Text(Item{n, Join(o.Path, key)})
 }
 
 // Text reads free text. A bare word that some reader of YAML would take for a
@@ -388,15 +351,6 @@ var (
 	integerForm = regexp.MustCompile(`^-?(0|[1-9][0-9]*)$`)
 )
 
-// Number reads a decimal number; 0 when the key is absent.
-func (o Object) Number(key string) float64 {
-	n := o.Values[key]
-	if n == nil {
-		return 0
-	}
-	return o.Reader.Number(Item{n, Join(o.Path, key)})
-}
-
 func (r *Reader) Number(it Item) float64 {
 	n := it.Node
 	if n.Kind != yaml.ScalarNode || !plain(n) || !numberForm.MatchString(n.Value) {
@@ -418,15 +372,6 @@ func (r *Reader) Number(it Item) float64 {
 	return x
 }
 
-// Whole reads a whole number; 0 when the key is absent.
-func (o Object) Whole(key string) int {
-	n := o.Values[key]
-	if n == nil {
-		return 0
-	}
-	return o.Reader.Whole(Item{n, Join(o.Path, key)})
-}
-
 // Whole reads a whole number.
 func (r *Reader) Whole(it Item) int {
 	n := it.Node
@@ -440,27 +385,6 @@ func (r *Reader) Whole(it Item) int {
 		return 0
 	}
 	return int(i)
-}
-
-// WholeOr reads a whole number; fallback when the key is absent.
-func (o Object) WholeOr(key string, fallback int) int {
-	if !o.Has(key) {
-		return fallback
-	}
-	return o.Whole(key)
-}
-
-// Within records a number that is out of its range.
-func (r *Reader) Within(path string, n, least, most int) {
-	if n < least || n > most {
-		r.Fail(path, "%d is not between %d and %d", n, least, most)
-	}
-}
-
-// Flag reads true or false; false when the key is absent.
-func (o Object) Flag(key string) bool {
-	n := o.Values[key]
-	return n != nil && o.Reader.Flag(Item{n, Join(o.Path, key)})
 }
 
 // Flag reads true or false.

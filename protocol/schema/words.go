@@ -53,13 +53,3 @@ func (v Words) Read(r *Reader, it Item) string {
 	}
 	return word
 }
-
-// Choice reads one word of a list; fallback when the key is absent, or has another.
-func Choice[T ~string](o Object, key string, v Words, fallback T) T {
-	if n := o.Values[key]; n != nil {
-		if word := v.Read(o.Reader, Item{n, Join(o.Path, key)}); word != "" {
-			return T(word)
-		}
-	}
-	return fallback
-}

@@ -15,13 +15,45 @@ func analysisWords() schema.Words { return schema.Words{What: "analysis", Has: w
 // analysisForm is that of an entry of analyses.
 func analysisForm() schema.Form[study.Analysis] {
 	return schema.Custom("keys: below", func(r *schema.Reader, at schema.Item, a *study.Analysis) { *a = readAnalysis(r, at) }).
-		Encoded(func(e *schema.Encoder, _ string, a *study.Analysis) { encodeAnalysis(e, *a) })
+		Encoded(func(e *schema.Encoder, _ string, a *study.Analysis) { encodeAnalysis(e, a) })
+}
+
+func encodeAnalysis(e *schema.Encoder, a *study.Analysis) {
+	analysisKeys().Encode(e, a)
+	if a.Options != nil {
+		a.Options.Encode(e)
+	}
+}
+
+// AnalysisKeys are those of every entry of analyses, beside the options of its kind, for people.
+func AnalysisKeys() []schema.Row { return analysisKeys().Rows() }
+
+func analysisKeys() schema.Keys[study.Analysis] {
+	type A = study.Analysis
+	return schema.Keys[A]{
+		{Name: "kind", Must: true, Path: "analysis.kind", Says: "what is asked", Form: schema.Word(func(a *A) *study.AnalysisKind { return &a.Kind }, analysisWords()).Is("a word of these")},
+		{
+			Name: "intervals", Path: "analysis.intervals", Unset: string(study.IntervalsEach), Says: "each holds at 95 % by itself, or all of the analysis together",
+			Not: func(a *A) string {
+				if k, _ := study.KindOf(a.Kind); k.Bare {
+					return "it belongs to answers with intervals, which " + string(k.Name) + " has not"
+				}
+				return ""
+			},
+			Form: schema.Word(func(a *A) *study.Intervals { return &a.Intervals }, schema.WordsOf("intervals", study.IntervalsEach, study.IntervalsAll)).Absent(func(a *A) {
+				if k, known := study.KindOf(a.Kind); known && !k.Bare {
+					a.Intervals = study.IntervalsEach
+				}
+			}),
+		},
+	}
 }
 
 // readAnalysis reads one entry of analyses. A key of another kind's options is no slip of
 // spelling, and the error says whose it is.
-func readAnalysis(r *schema.Reader, it schema.Item) study.Analysis {
-	known := []string{"kind", "intervals"}
+func readAnalysis(r *schema.Reader, it schema.Item) (a study.Analysis) {
+	own := analysisKeys()
+	known := own.Names()
 	for _, name := range study.Kinds() {
 		for _, key := range keysOf(name) {
 			if !slices.Contains(known, key) {
@@ -30,24 +62,14 @@ func readAnalysis(r *schema.Reader, it schema.Item) study.Analysis {
 		}
 	}
 	o := r.Object(it.Node, it.Path, known...)
-	o.Require("kind")
-	a := study.Analysis{
-		Kind:      schema.Choice(o, "kind", analysisWords(), study.AnalysisKind("")),
-		Intervals: schema.Choice(o, "intervals", intervals, study.Intervals("")),
-	}
+	own.Take(o, &a)
 	k, ok := study.KindOf(a.Kind)
 	if !ok {
 		return a // said already
 	}
-	switch {
-	case k.Bare && o.Has("intervals"):
-		forbid(o, "intervals", "belongs to answers with intervals, which "+string(k.Name)+" has not")
-	case !k.Bare && a.Intervals == "":
-		a.Intervals = study.IntervalsEach
-	}
-	for _, key := range known[2:] {
+	for _, key := range known[len(own):] {
 		if o.Has(key) && !slices.Contains(keysOf(a.Kind), key) {
-			forbid(o, key, "is an option of "+strings.Join(takers(key), ", "))
+			o.Fail(key, "does not belong here: it is an option of %s", strings.Join(takers(key), ", ")).Hint = "remove the key"
 		}
 	}
 	a.Options = k.Read(o)
@@ -87,7 +109,7 @@ func (r *reader) validateAnalyses(s *study.Study) {
 	for i, a := range s.Analyses {
 		path := fmt.Sprintf("analyses[%d]", i)
 		e := &schema.Encoder{}
-		encodeAnalysis(e, a)
+		encodeAnalysis(e, &a)
 		if seen[string(e.Bytes)] {
 			r.Fail(path, "the same analysis appears twice")
 		}

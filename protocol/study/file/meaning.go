@@ -61,11 +61,3 @@ func encodeScale(e *schema.Encoder, s fixedpoint.Scale) {
 		e.Real("column.unit", unit)
 	}
 }
-
-func encodeAnalysis(e *schema.Encoder, a study.Analysis) {
-	e.Text("analysis.kind", string(a.Kind))
-	e.Text("analysis.intervals", string(a.Intervals))
-	if a.Options != nil {
-		a.Options.Encode(e)
-	}
-}

@@ -20,7 +20,6 @@ var (
 	duplicates   = schema.Words{What: "rule for duplicates", Has: []string{"refuse"}, Planned: []string{"sum"}}
 	missings     = schema.Words{What: "rule for missing values", Has: []string{"refuse", "count", "centre", "skip"}}
 	joins        = schema.Words{What: "rule for joining records", Has: []string{"all", "any"}}
-	intervals    = schema.Words{What: "intervals", Has: []string{"each", "all"}}
 )
 
 func familyNames() []string {

@@ -283,9 +283,16 @@ func (c *columns) intersection(ctx context.Context, _ study.Analysis, out *Analy
 	return nil
 }
 
+// comparison is a number of two columns.
+type comparison struct {
+	of         func(g *estimate.Gram, x, y estimate.Combination, level estimate.Level) estimate.Estimate
+	themselves bool // also of each column with itself, its squared norm
+	bare       bool // it has no unit, of values as they are
+}
+
 // products answers inner products, distances or cosines of all pairs. They are
 // in original units if those of every column can be restored.
-func (c *columns) products(ctx context.Context, out *Analysis, product func(g *estimate.Gram, x, y estimate.Combination) estimate.Estimate, themselves bool) error {
+func (c *columns) products(ctx context.Context, out *Analysis, by comparison) error {
 	vars := c.variables()
 	combos := make([]estimate.Combination, len(vars))
 	out.Units = measure.Original
@@ -302,51 +309,38 @@ func (c *columns) products(ctx context.Context, out *Analysis, product func(g *e
 			combos[i] = estimate.Column(v.group.first + v.feature)
 		}
 	}
-	return c.pairs(ctx, out, shape{themselves: themselves}, c.located(vars), func(g *estimate.Gram, i, j int) estimate.Estimate {
+	if by.bare && out.Units == measure.Original {
+		out.Units = ""
+	}
+	return c.pairs(ctx, out, shape{themselves: by.themselves}, c.located(vars), func(g *estimate.Gram, i, j int) estimate.Estimate {
 		if i == j {
 			return g.SquaredNorm(combos[i], c.level)
 		}
-		return product(g, combos[i], combos[j])
+		return by.of(g, combos[i], combos[j], c.level)
 	})
 }
 
 func ofInnerProduct() kind {
-	return kind{
-		name: study.InnerProduct, intervals: withThemselves,
-		ways: []way{onColumns(func(c *columns, ctx context.Context, _ study.Analysis, out *Analysis) error {
-			return c.products(ctx, out, func(g *estimate.Gram, x, y estimate.Combination) estimate.Estimate {
-				return g.InnerProduct(x, y, c.level)
-			}, true)
-		})},
-		size: pairsSize(true), most: pairsAtMost, refuse: tooManyPairs(study.InnerProduct),
-	}
+	out := ofProducts(study.InnerProduct, comparison{of: (*estimate.Gram).InnerProduct, themselves: true})
+	out.intervals, out.size = withThemselves, pairsSize(true)
+	return out
 }
 
 func ofDistance() kind {
-	return kind{
-		name: study.Distance,
-		ways: []way{onColumns(func(c *columns, ctx context.Context, _ study.Analysis, out *Analysis) error {
-			return c.products(ctx, out, func(g *estimate.Gram, x, y estimate.Combination) estimate.Estimate {
-				return g.SquaredDistance(x, y, c.level)
-			}, false)
-		})},
-		size: pairsSize(false), most: pairsAtMost, refuse: tooManyPairs(study.Distance),
-	}
+	return ofProducts(study.Distance, comparison{of: (*estimate.Gram).SquaredDistance})
 }
 
 func ofCosine() kind {
+	return ofProducts(study.Cosine, comparison{of: (*estimate.Gram).Cosine, bare: true})
+}
+
+// ofProducts is the row of a kind that compares columns by their products.
+func ofProducts(name study.AnalysisKind, by comparison) kind {
 	return kind{
-		name: study.Cosine,
+		name: name, size: pairsSize(false), most: pairsAtMost, refuse: tooManyPairs(name),
 		ways: []way{onColumns(func(c *columns, ctx context.Context, _ study.Analysis, out *Analysis) error {
-			err := c.products(ctx, out, func(g *estimate.Gram, x, y estimate.Combination) estimate.Estimate {
-				return g.Cosine(x, y, c.level)
-			}, false)
-			if out.Units == measure.Original { // it has none, of values as they are
-				out.Units = ""
-			}
-			return err
+			return c.products(ctx, out, by)
 		})},
-		size: pairsSize(false), most: pairsAtMost, refuse: tooManyPairs(study.Cosine),
 	}
 }
 

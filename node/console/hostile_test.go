@@ -81,9 +81,9 @@ func TestTextOfOthersIsHarmless(t *testing.T) {
 	for _, r := range results(t) {
 		hostile(reflect.ValueOf(&r).Elem())
 		for _, a := range r.Analyses {
-			for i := range reflect.TypeFor[analysis.Analysis]().NumField() {
-				if f := reflect.ValueOf(a).Field(i); f.Kind() == reflect.Pointer && !f.IsNil() {
-					sections[reflect.TypeFor[analysis.Analysis]().Field(i).Name] = true
+			for f, v := range reflect.ValueOf(a.Sections).Fields() {
+				if !v.IsNil() {
+					sections[f.Name] = true
 				}
 			}
 		}
@@ -149,11 +149,11 @@ func lda() analysis.Result {
 	n := analysis.Number{Estimate: &half, StandardError: &half, Low: &half, High: &half}
 	features := []analysis.Feature{{Party: "north", Column: "age"}, {Column: "ward", Value: "b"}}
 	return analysis.Result{Sketches: make([]analysis.Sketch, 1), Analyses: []analysis.Analysis{{
-		Kind: "lda", Features: features, LDA: &analysis.LDA{
+		Kind: "lda", Features: features, Sections: analysis.Sections{LDA: &analysis.LDA{
 			Column: "ward", Classes: []string{"a", "b"}, LeftOut: []string{"c"}, Drowned: features, Reference: features,
 			Shares: []analysis.Number{n, {Undefined: "why"}}, Means: [][]analysis.Number{{n, n}, {n, n}}, Weights: [][]analysis.Number{{n, n}},
 			Apart: []analysis.ClassApart{{I: 0, J: 1, Distance: n, Accuracy: n}}, Condition: n, Within: [][]float64{{1, 0}, {0, 1}}, Model: []analysis.Plane{{Weights: []float64{1, 1}}},
-		}}}}
+		}}}}}
 }
 
 func TestTextOfDiscriminantsIsHarmless(t *testing.T) {

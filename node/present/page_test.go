@@ -53,7 +53,7 @@ func kmeans(clusters int) analysis.Analysis {
 			k.Scatter.Points = append(k.Scatter.Points, analysis.Dot{X: float64(c) + rng.NormFloat64()/3, Y: float64(c%3) + rng.NormFloat64()/3, Cluster: c})
 		}
 	}
-	return analysis.Analysis{Kind: study.KMeans, KMeans: k}
+	return analysis.Analysis{Kind: study.KMeans, Sections: analysis.Sections{KMeans: k}}
 }
 
 func page(t *testing.T, analyses ...analysis.Analysis) show.Document {

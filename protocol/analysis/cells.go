@@ -26,6 +26,8 @@ import (
 
 // CellMeans is the section of k-means where cells answer it. A party tells the cluster of
 // a record by Model itself: no record's label travels.
+//
+//section:cell_means of k-means by cells
 type CellMeans struct {
 	Clusters    int         `json:"clusters"`                                    // how many, as the study asks or as was suggested
 	Restarts    int         `json:"restarts"`                                    // how many starts were tried
@@ -139,7 +141,7 @@ func (r *run) cellMeans(ctx context.Context, index, sk int, a study.Analysis) (A
 	cut := r.cutFromCells(x.plan, sum, o.Clusters)
 	out := Analysis{
 		Kind: a.Kind, Sketch: sk, Rests: r.restsOnCells(x.plan.Clip > 0 && !r.Study.Sketches[sk].Whole, cut), Cut: cut, Caution: cut.caution(a.Kind),
-		Units: measure.Original, CellMeans: answer,
+		Units: measure.Original, Sections: Sections{CellMeans: answer},
 	}
 	for i := range x.plan.Features {
 		out.Features = append(out.Features, x.name(i))

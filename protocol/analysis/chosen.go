@@ -16,6 +16,8 @@ import (
 // RecordDistances is the section of record-distance. Features name the records in this
 // order, like "north/12", and then, where it was asked, the parties whose mean records they
 // are compared with.
+//
+//section:record_distances of record-distance
 type RecordDistances struct {
 	Records []ChosenRecord `json:"records" by:"i"` // that were named
 }
@@ -55,7 +57,7 @@ func (r *run) recordDistance(ctx context.Context, _, sk int, a study.Analysis) (
 	if err != nil {
 		return Analysis{}, err
 	}
-	out := Analysis{Kind: a.Kind, Sketch: sk, Joined: all.joined, Rests: premise.List{premise.ChosenBlindly}, Units: measure.Squared, RecordDistances: &RecordDistances{}}
+	out := Analysis{Kind: a.Kind, Sketch: sk, Joined: all.joined, Rests: premise.List{premise.ChosenBlindly}, Units: measure.Squared, Sections: Sections{RecordDistances: &RecordDistances{}}}
 	for _, name := range o.Of {
 		out.Features = append(out.Features, Feature{Party: name.String()})
 		out.RecordDistances.Records = append(out.RecordDistances.Records, ChosenRecord{name.Party, name.Row})

@@ -24,6 +24,8 @@ import (
 //
 // The model stands by itself: a record's coordinates are the entries of its unscaled integer
 // sketch times Unit, and Planes give each class a score.
+//
+//section:classifier of perceptron, voted-perceptron, svm and ridge-classification
 type Classifier struct {
 	Column  string   `json:"column"`                    // the label's
 	Classes []string `json:"classes" by:"i" of:"class"` // its values

@@ -18,6 +18,8 @@ import (
 )
 
 // KMeans is the section of k-means.
+//
+//section:k_means of k-means by records
 type KMeans struct {
 	Clusters  int         `json:"clusters"`                                     // how many
 	Restarts  int         `json:"restarts"`                                     // how many starts were tried

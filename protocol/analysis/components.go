@@ -14,6 +14,8 @@ import (
 )
 
 // PCA is the section of principal components. They are of the analysis's features.
+//
+//section:pca of pca
 type PCA struct {
 	Scaled     bool        `json:"scaled"`                    // of correlations
 	Centred    bool        `json:"centred"`                   // of covariances or correlations, else of products

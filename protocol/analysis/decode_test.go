@@ -19,19 +19,19 @@ func sound() Result {
 			{Kind: study.Correlation, Features: make([]Feature, 2), Pairs: []Pair{
 				{I: 0, J: 1, Number: whole}, {I: 1, J: 1, Number: Number{Undefined: "constant"}},
 			}},
-			{Kind: study.KMeans, KMeans: &KMeans{Clusters: 2, Sizes: []int{1, 2}}},
+			{Kind: study.KMeans, Sections: Sections{KMeans: &KMeans{Clusters: 2, Sizes: []int{1, 2}}}},
 			{Kind: study.Covariance, Features: make([]Feature, 1), Repaired: &Repaired{Matrix: [][]float64{{1}}}},
 			{Kind: study.GroupDistance, Features: make([]Feature, 2), Shifts: []Pair{{I: 0, J: 1, Number: whole}}},
-			{Kind: study.PCA, Features: make([]Feature, 1), PCA: &PCA{Components: []Component{{Interval: whole, Share: whole, Loadings: []float64{1}, LoadingIntervals: []Number{whole}}}}},
-			{Kind: study.Regression, Features: make([]Feature, 1), Regression: &Regression{
+			{Kind: study.PCA, Features: make([]Feature, 1), Sections: Sections{PCA: &PCA{Components: []Component{{Interval: whole, Share: whole, Loadings: []float64{1}, LoadingIntervals: []Number{whole}}}}}},
+			{Kind: study.Regression, Features: make([]Feature, 1), Sections: Sections{Regression: &Regression{
 				Coefficients: []Number{whole}, Intercept: whole, RSquared: whole, Residual: whole, Condition: whole,
-			}},
-			{Kind: study.Clustering, Features: make([]Feature, 3), Hierarchy: &Hierarchy{Merges: []Merge{{A: 0, B: 1}, {A: 2, B: 3}}, Leaves: []int{2, 0, 1}}},
-			{Kind: study.Sums, Features: make([]Feature, 1), Sums: &Sums{Rows: []SumRow{{Sum: whole, Mean: whole}}}},
-			{Kind: study.Neighbors, Features: make([]Feature, 1), Neighbors: &Neighbors{Neighbors: 1, Told: .8, Edges: [][]int{{3}}}},
-			{Kind: study.Outliers, Features: make([]Feature, 1), Outliers: &Outliers{Neighbors: 1, Above: []int{1}, Ranked: []int{1}}},
-			{Kind: study.KMeans, KMeans: &KMeans{Clusters: 1, Sizes: []int{1}, Debiased: &whole, Suggested: &Suggested{Most: 3, Undefined: "few", Index: []float64{0, 1}}}},
-			{Kind: study.RecordDistance, Features: []Feature{{Party: "a/0"}, {Party: "b/2"}, {Party: "b"}}, RecordDistances: &RecordDistances{Records: []ChosenRecord{{"a", 0}, {"b", 2}}}},
+			}}},
+			{Kind: study.Clustering, Features: make([]Feature, 3), Sections: Sections{Hierarchy: &Hierarchy{Merges: []Merge{{A: 0, B: 1}, {A: 2, B: 3}}, Leaves: []int{2, 0, 1}}}},
+			{Kind: study.Sums, Features: make([]Feature, 1), Sections: Sections{Sums: &Sums{Rows: []SumRow{{Sum: whole, Mean: whole}}}}},
+			{Kind: study.Neighbors, Features: make([]Feature, 1), Sections: Sections{Neighbors: &Neighbors{Neighbors: 1, Told: .8, Edges: [][]int{{3}}}}},
+			{Kind: study.Outliers, Features: make([]Feature, 1), Sections: Sections{Outliers: &Outliers{Neighbors: 1, Above: []int{1}, Ranked: []int{1}}}},
+			{Kind: study.KMeans, Sections: Sections{KMeans: &KMeans{Clusters: 1, Sizes: []int{1}, Debiased: &whole, Suggested: &Suggested{Most: 3, Undefined: "few", Index: []float64{0, 1}}}}},
+			{Kind: study.RecordDistance, Features: []Feature{{Party: "a/0"}, {Party: "b/2"}, {Party: "b"}}, Sections: Sections{RecordDistances: &RecordDistances{Records: []ChosenRecord{{"a", 0}, {"b", 2}}}}},
 		},
 	}
 }

@@ -86,20 +86,7 @@ type Analysis struct {
 	Cut        *Cut               `json:"cut,omitempty"`                         // the records that were not sketched as they are, where they were counted
 	Joined     *Joined            `json:"joined,omitempty"`                      // records side of a vertical study
 
-	// One of these, where the kind has a section of its own.
-	KMeans     *KMeans     `json:"k_means,omitempty"`             // of k-means by records
-	Classifier *Classifier `json:"classifier,omitempty"`          // of perceptron, voted-perceptron, svm and ridge-classification
-	PCA        *PCA        `json:"pca,omitempty"`                 // of pca
-	Regression *Regression `json:"regression,omitempty"`          // of regression
-	Hierarchy  *Hierarchy  `json:"hierarchy,omitempty"`           // of clustering
-	Sums       *Sums       `json:"sums,omitempty"`                // of sums
-	Neighbors  *Neighbors  `json:"neighbors,omitempty"`           // of neighbors
-	Outliers   *Outliers   `json:"outliers,omitempty"`            // of outliers
-	CellMeans  *CellMeans  `json:"cell_means,omitempty"`          // k-means by cells
-	Means      Means       `json:"means,omitempty" by:"features"` // of mean: by feature
-	LDA        *LDA        `json:"lda,omitempty"`                 // of lda
-
-	RecordDistances *RecordDistances `json:"record_distances,omitempty"` // of record-distance
+	Sections
 }
 
 // section is what a kind of analysis adds to a result. Each stands beside the code that
@@ -110,7 +97,7 @@ type section interface {
 
 // sections lists those that an analysis has.
 func (a Analysis) sections() (out []section) {
-	v := reflect.ValueOf(a)
+	v := reflect.ValueOf(a.Sections)
 	for i := range v.NumField() {
 		if kind := v.Field(i).Kind(); kind != reflect.Pointer && kind != reflect.Slice || v.Field(i).IsNil() {
 			continue

@@ -19,6 +19,8 @@ import (
 const MostClustered = 2000
 
 // Hierarchy is the section of a clustering of columns: those of the analysis's features.
+//
+//section:hierarchy of clustering
 type Hierarchy struct {
 	Linkage  cluster.Linkage      `json:"linkage"`                        // as the study file has it
 	Distance study.ColumnDistance `json:"distance"`                       // absolute or signed

@@ -37,16 +37,6 @@ type way struct {
 	answer func(r *run, ctx context.Context, index, sk int, a study.Analysis) (Analysis, error)
 }
 
-// kinds are all that this version answers.
-func kinds() []kind {
-	return []kind{
-		ofInnerProduct(), ofDistance(), ofCosine(), ofMean(), ofCovariance(), ofCorrelation(), ofIntersection(),
-		ofKMeans(), ofGroupDistance(), ofRecordDistance(), ofNeighbors(), ofOutliers(),
-		ofPerceptron(), ofVotedPerceptron(), ofSVM(), ofRidge(), ofLDA(),
-		ofPCA(), ofRegression(), ofClustering(), ofSums(),
-	}
-}
-
 // kindOf returns the row of a kind; that of an unknown one is empty.
 func kindOf(name study.AnalysisKind) kind {
 	all := kinds()

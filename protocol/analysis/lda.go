@@ -15,6 +15,8 @@ import (
 // LDA is the section of the linear discriminant. The analysis's features are the columns
 // that tell the classes apart. A party predicts the class of its own records by Model: no
 // record's label travels, and no accuracy is counted.
+//
+//section:lda of lda
 type LDA struct {
 	Column     string       `json:"column"`                                        // the label's
 	Classes    []string     `json:"classes" by:"i" of:"class"`                     // its values that are told apart

@@ -102,8 +102,8 @@ func (a Analysis) squares(prefix string, pairs []Pair) []Matrix {
 func (a Analysis) lists() []Matrix {
 	var out []Matrix
 	v, names := reflect.ValueOf(a), a.names()
-	for at := range v.NumField() {
-		section := v.Field(at)
+	for _, field := range reflect.VisibleFields(v.Type()) {
+		section := v.FieldByIndex(field.Index)
 		if section.Kind() != reflect.Pointer || section.Type().Elem().Kind() != reflect.Struct || section.IsNil() {
 			continue
 		}
@@ -114,7 +114,7 @@ func (a Analysis) lists() []Matrix {
 				continue
 			}
 			m := Matrix{Name: keyOf(section.Type().Field(k)), Rows: rows}
-			if of := keyOf(v.Type().Field(at)); of != strings.ReplaceAll(string(a.Kind), "-", "_") {
+			if of := keyOf(field); of != strings.ReplaceAll(string(a.Kind), "-", "_") {
 				m.Name = of + "_" + m.Name
 			}
 			if len(rows) == len(names) && len(rows[0]) == len(names) {

@@ -13,7 +13,7 @@ func TestModels(t *testing.T) {
 	found := func() *analysis.KMeans {
 		return &analysis.KMeans{Clusters: 3, Sizes: []int{4, 0, 2}, Centroids: [][]float64{{0, 0}, {1, 0.2}, {1, 1}}}
 	}
-	r := analysis.Result{Analyses: []analysis.Analysis{{Kind: "group-distance"}, {Kind: "k-means", KMeans: found()}, {Kind: "k-means", Undefined: "no records"}}}
+	r := analysis.Result{Analyses: []analysis.Analysis{{Kind: "group-distance"}, {Kind: "k-means", Sections: analysis.Sections{KMeans: found()}}, {Kind: "k-means", Undefined: "no records"}}}
 	models, err := r.Models(s)
 	if err != nil || len(models) != 1 || models[0].Analysis != 1 || models[0].Name != "cluster" {
 		t.Fatalf("%+v, %v", models, err)
@@ -31,7 +31,7 @@ func TestModels(t *testing.T) {
 		"no such sketch":      func(a *analysis.Analysis) { a.Sketch = 1 },
 		"no sketch of a kind": func(a *analysis.Analysis) { a.Sketch = -1 },
 	} {
-		bad := analysis.Analysis{KMeans: found()}
+		bad := analysis.Analysis{Sections: analysis.Sections{KMeans: found()}}
 		change(&bad)
 		if _, err := (analysis.Result{Analyses: []analysis.Analysis{bad}}).Models(s); err == nil {
 			t.Errorf("%s: accepted", what)

@@ -17,6 +17,8 @@ import (
 )
 
 // Means is the section of mean: a number for each of the analysis's features.
+//
+//section:means,by=features of mean: by feature
 type Means []Number
 
 func (m Means) check(a Analysis) error {

@@ -20,6 +20,8 @@ import (
 
 // Neighbors is the section of neighbors. Which records are whose neighbours is told to
 // their parties alone.
+//
+//section:neighbors of neighbors
 type Neighbors struct {
 	Neighbors int        `json:"neighbors"`                                   // of each record
 	Nearest   []Quantile `json:"nearest" by:"share"`                          // of the records' squared distances from their nearest neighbour, without the noise

@@ -14,6 +14,8 @@ import (
 
 // Outliers is the section of outliers. The scores of records are told to their parties
 // alone.
+//
+//section:outliers of outliers
 type Outliers struct {
 	Neighbors int         `json:"neighbors"`                         // that a record was compared with
 	Score     study.Score `json:"score"`                             // lof or distance

@@ -14,6 +14,8 @@ import (
 
 // Regression is the section of one regression, in original units. The analysis's features
 // are the explaining columns.
+//
+//section:regression of regression
 type Regression struct {
 	Target       Feature   `json:"target"`                     // the explained column
 	Ridge        float64   `json:"ridge,omitempty"`            // part by which each explaining column's variance was raised; answers are of that regression

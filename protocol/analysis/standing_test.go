@@ -62,7 +62,7 @@ func TestNothing(t *testing.T) {
 		return Analysis{Kind: study.Correlation, Features: two, Pairs: []Pair{{0, 0, between(1, 1, 1)}, {0, 1, own}, {0, 2, across}, {1, 2, between(1, -1, 1)}}}
 	}
 	regression := func(coefficient, squared Number) Analysis {
-		return Analysis{Kind: study.Regression, Regression: &Regression{Coefficients: []Number{coefficient}, Intercept: clear, RSquared: squared}}
+		return Analysis{Kind: study.Regression, Sections: Sections{Regression: &Regression{Coefficients: []Number{coefficient}, Intercept: clear, RSquared: squared}}}
 	}
 	for name, c := range map[string]struct {
 		a    Analysis
@@ -73,18 +73,18 @@ func TestNothing(t *testing.T) {
 		"across":           {correlation(lost, clear), ""},
 		"for these alone":  {correlation(lost, forPeople(clear, -.1, 1)), "Nothing here stands out of the noise: 0 of 2 pairs across parties clearly differ from 0."},
 		"undefined":        {Analysis{Kind: study.Correlation, Undefined: "too few"}, ""},
-		"means":            {Analysis{Kind: study.Mean, Means: Means{lost}}, ""},
+		"means":            {Analysis{Kind: study.Mean, Sections: Sections{Means: Means{lost}}}, ""},
 		"shifts":           {Analysis{Kind: study.GroupDistance, Features: two, Pairs: []Pair{{0, 2, lost}}, Shifts: []Pair{{0, 2, clear}}}, ""},
 		"no coefficient":   {regression(lost, between(.1, 0, .3)), "Nothing here stands out of the noise: 0 of 1 coefficients clearly differ from 0."},
 		"explained":        {regression(lost, between(.3, .1, .5)), ""},
 		"a coefficient":    {regression(clear, between(.1, 0, .3)), ""},
-		"components":       {Analysis{Kind: study.PCA, PCA: &PCA{Components: []Component{{LoadingIntervals: []Number{{Undefined: "close"}}}}}}, "Nothing here stands out of the noise: 0 of 1 components can be told from their neighbours."},
-		"a component":      {Analysis{Kind: study.PCA, PCA: &PCA{Components: []Component{{LoadingIntervals: []Number{clear}}}}}, ""},
-		"steps":            {Analysis{Kind: study.Clustering, Hierarchy: &Hierarchy{Merges: []Merge{{Close: true}, {Close: true}}}}, "Nothing here stands out of the noise: 0 of 2 merges are settled."},
-		"a step":           {Analysis{Kind: study.Clustering, Hierarchy: &Hierarchy{Merges: []Merge{{Close: true}, {}}}}, ""},
-		"classes":          {Analysis{Kind: study.LDA, LDA: &LDA{Apart: []ClassApart{{Distance: lost}}}}, "Nothing here stands out of the noise: 0 of 1 pairs of classes can be told apart."},
-		"guesses":          {Analysis{Kind: study.SVM, Classifier: &Classifier{Majority: "no", Accuracy: between(.8, .7, .9), Baseline: between(.75, .7, .8)}}, "Nothing here stands out of the noise: predictions are not for certain better than always no."},
-		"better":           {Analysis{Kind: study.SVM, Classifier: &Classifier{Majority: "no", Accuracy: between(.9, .85, .95), Baseline: between(.75, .7, .8)}}, ""},
+		"components":       {Analysis{Kind: study.PCA, Sections: Sections{PCA: &PCA{Components: []Component{{LoadingIntervals: []Number{{Undefined: "close"}}}}}}}, "Nothing here stands out of the noise: 0 of 1 components can be told from their neighbours."},
+		"a component":      {Analysis{Kind: study.PCA, Sections: Sections{PCA: &PCA{Components: []Component{{LoadingIntervals: []Number{clear}}}}}}, ""},
+		"steps":            {Analysis{Kind: study.Clustering, Sections: Sections{Hierarchy: &Hierarchy{Merges: []Merge{{Close: true}, {Close: true}}}}}, "Nothing here stands out of the noise: 0 of 2 merges are settled."},
+		"a step":           {Analysis{Kind: study.Clustering, Sections: Sections{Hierarchy: &Hierarchy{Merges: []Merge{{Close: true}, {}}}}}, ""},
+		"classes":          {Analysis{Kind: study.LDA, Sections: Sections{LDA: &LDA{Apart: []ClassApart{{Distance: lost}}}}}, "Nothing here stands out of the noise: 0 of 1 pairs of classes can be told apart."},
+		"guesses":          {Analysis{Kind: study.SVM, Sections: Sections{Classifier: &Classifier{Majority: "no", Accuracy: between(.8, .7, .9), Baseline: between(.75, .7, .8)}}}, "Nothing here stands out of the noise: predictions are not for certain better than always no."},
+		"better":           {Analysis{Kind: study.SVM, Sections: Sections{Classifier: &Classifier{Majority: "no", Accuracy: between(.9, .85, .95), Baseline: between(.75, .7, .8)}}}, ""},
 		"a large table":    {Analysis{Kind: study.Correlation, Features: two, Dense: &Dense{Gist: Gist{Compared: 2}}}, "Nothing across parties stands out of the noise: 0 of 2 pairs of different parties' columns clearly differ from 0."},
 		"one in the table": {Analysis{Kind: study.Correlation, Features: two, Dense: &Dense{Gist: Gist{Compared: 2, Clear: 1}}}, ""},
 	} {
@@ -99,7 +99,7 @@ func TestNothing(t *testing.T) {
 	}{
 		{nil, ""},
 		{[]Analysis{empty, found}, ""},
-		{[]Analysis{empty, {Kind: study.Mean, Means: Means{clear}}}, ""},
+		{[]Analysis{empty, {Kind: study.Mean, Sections: Sections{Means: Means{clear}}}}, ""},
 		{[]Analysis{empty, undefined}, "Nothing here stands out of the noise. correlation: 0 of 2 pairs across parties clearly differ from 0; pca: no answer."},
 		{[]Analysis{empty, correlation(clear, lost)}, "Nothing across parties stands out of the noise. correlation: 0 of 2 pairs across parties clearly differ from 0; correlation: 0 of 2 pairs across parties clearly differ from 0."},
 	} {
@@ -112,7 +112,7 @@ func TestNothing(t *testing.T) {
 // What numbers are not about, and how many records were cut, is in the tables of every export.
 func TestTablesHaveTheCaution(t *testing.T) {
 	r := Result{Analyses: []Analysis{{Kind: study.Mean}, {
-		Kind: study.Mean, Caution: "about 7 % of the records were longer than the clip", Features: []Feature{{Column: "x"}}, Means: Means{between(1, 0, 2)},
+		Kind: study.Mean, Caution: "about 7 % of the records were longer than the clip", Features: []Feature{{Column: "x"}}, Sections: Sections{Means: Means{between(1, 0, 2)}},
 		Cut: &Cut{Records: between(70, 60, 80), Of: 1000, Sensible: .01, Shortened: true},
 	}}}
 	want := map[string]map[string]any{

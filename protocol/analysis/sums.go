@@ -10,6 +10,8 @@ import (
 )
 
 // Sums is the section of sums and means of columns, in original units.
+//
+//section:sums of sums
 type Sums struct {
 	Rows []SumRow `json:"rows" by:"-"` // one a column
 }

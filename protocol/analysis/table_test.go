@@ -27,9 +27,9 @@ func tabled() Result {
 				Pairs:    []Pair{{0, 1, Number{ptr(0.5), ptr(0.1), ptr(0.3), ptr(0.7), ptr(0.2), ptr(0.8), ""}}},
 				Repaired: &Repaired{Name: "correlation_psd", Matrix: [][]float64{{1, 0.5}, {0.5, 1}}},
 			},
-			{Kind: study.KMeans, KMeans: clusters(4, 5)},
+			{Kind: study.KMeans, Sections: Sections{KMeans: clusters(4, 5)}},
 			{Kind: study.KMeans, Undefined: "too few records"},
-			{Kind: study.KMeans, KMeans: clusters(6, 3)},
+			{Kind: study.KMeans, Sections: Sections{KMeans: clusters(6, 3)}},
 			{
 				Kind: study.Intersection, Features: []Feature{{Party: "a"}, {Party: "b"}},
 				Pairs: []Pair{{0, 1, Number{Undefined: "lost in the noise"}}},
@@ -122,20 +122,20 @@ func TestTablesHaveNames(t *testing.T) {
 	features := []Feature{height, ward}
 	tables := map[string]Table{}
 	for _, a := range []Analysis{
-		{Kind: study.Mean, Features: features, Means: Means{n, n}},
-		{Kind: study.Regression, Features: features, Regression: &Regression{Target: ward, Coefficients: []Number{n, n}, Reference: []Feature{height}}},
-		{Kind: study.LDA, Features: features, LDA: &LDA{
+		{Kind: study.Mean, Features: features, Sections: Sections{Means: Means{n, n}}},
+		{Kind: study.Regression, Features: features, Sections: Sections{Regression: &Regression{Target: ward, Coefficients: []Number{n, n}, Reference: []Feature{height}}}},
+		{Kind: study.LDA, Features: features, Sections: Sections{LDA: &LDA{
 			Classes: []string{"ill", "well"}, Means: [][]Number{{n, n}, {n, n}}, Weights: [][]Number{{n, n}}, Within: [][]float64{{1, 2}, {2, 3}}, Apart: []ClassApart{{0, 1, n, n}},
 			Model: []Plane{{Weights: []float64{5, 6}}}, LeftOut: []string{"dead"},
-		}},
-		{Kind: study.KMeans, Features: features, CellMeans: &CellMeans{Clusters: 2, Centroids: [][]Number{{n, n}, {n, n}}, Separations: []Pair{{0, 1, n}}}},
-		{Kind: study.Clustering, Features: append(features, Feature{Column: "pulse"}), Hierarchy: &Hierarchy{Merges: []Merge{{A: 1, B: 0}, {A: 2, B: 3}}, Leaves: []int{2, 1, 0}}},
-		{Kind: study.Sums, Features: features, Sums: &Sums{Rows: []SumRow{{Feature: 1, Over: "south", Sum: n, Mean: n}}}},
-		{Kind: study.Neighbors, Features: []Feature{{Party: "north"}, {Party: "south"}}, Neighbors: &Neighbors{Edges: [][]int{{1, 2}, {3, 4}}, Nearest: []Quantile{{0.5, 7}}}},
-		{Kind: study.SVM, Classifier: &Classifier{
+		}}},
+		{Kind: study.KMeans, Features: features, Sections: Sections{CellMeans: &CellMeans{Clusters: 2, Centroids: [][]Number{{n, n}, {n, n}}, Separations: []Pair{{0, 1, n}}}}},
+		{Kind: study.Clustering, Features: append(features, Feature{Column: "pulse"}), Sections: Sections{Hierarchy: &Hierarchy{Merges: []Merge{{A: 1, B: 0}, {A: 2, B: 3}}, Leaves: []int{2, 1, 0}}}},
+		{Kind: study.Sums, Features: features, Sections: Sections{Sums: &Sums{Rows: []SumRow{{Feature: 1, Over: "south", Sum: n, Mean: n}}}}},
+		{Kind: study.Neighbors, Features: []Feature{{Party: "north"}, {Party: "south"}}, Sections: Sections{Neighbors: &Neighbors{Edges: [][]int{{1, 2}, {3, 4}}, Nearest: []Quantile{{0.5, 7}}}}},
+		{Kind: study.SVM, Sections: Sections{Classifier: &Classifier{
 			Classes: []string{"a", "b"}, Confusion: [][]float64{{1, 2}, {3, 4}}, Margins: []Margins{{"b", []Quantile{{0.5, 9}}}},
 			ClassPlanes: []Planes{{"b", []Plane{{Weights: []float64{8}}}}}, Scatter: &Scatter{Points: []Dot{{1, 2, 1}}},
-		}},
+		}}},
 	} {
 		for _, table := range a.Tables() {
 			if table.Name != "features" {

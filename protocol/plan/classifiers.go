@@ -11,6 +11,11 @@ import (
 // usableAccuracy is how closely the accuracy of a classifier has to be known to be of use.
 const usableAccuracy = 0.05
 
+func ofPerceptron() forecaster      { return ofClassifier(study.Perceptron) }
+func ofVotedPerceptron() forecaster { return ofClassifier(study.VotedPerceptron) }
+func ofSVM() forecaster             { return ofClassifier(study.SVM) }
+func ofRidge() forecaster           { return ofClassifier(study.RidgeClassification) }
+
 // ofClassifier is a kind of those that predict the label.
 func ofClassifier(kind study.AnalysisKind) forecaster {
 	return forecaster{kind: kind, outright: (*cell).accuracy}

@@ -65,16 +65,6 @@ type judgement struct {
 	asked study.Analysis
 }
 
-// forecasters are the rows of all kinds that plans forecast.
-func forecasters() []forecaster {
-	return []forecaster{
-		ofInnerProduct(), ofDistance(), ofCosine(), ofMean(), ofCovariance(), ofCorrelation(), ofIntersection(),
-		ofKMeansByCells(), ofKMeans(), ofGroupDistance(), ofNeighbors(), ofOutliers(),
-		ofClassifier(study.Perceptron), ofClassifier(study.VotedPerceptron), ofClassifier(study.SVM), ofClassifier(study.RidgeClassification), ofLDA(),
-		ofPCA(), ofRegression(), ofClustering(), ofColumnSums(),
-	}
-}
-
 // forecasterOf returns the row of a kind by the sketches of a side; nil where there is none.
 func forecasterOf(rows []forecaster, kind study.AnalysisKind, side sketch.Side) *forecaster {
 	for i := range rows {

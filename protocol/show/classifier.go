@@ -6,7 +6,26 @@ import (
 
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/block"
+	"github.com/cosketch/cosketch/protocol/study"
 )
+
+func ofPerceptron() kind {
+	return kind{name: study.Perceptron, own: predicted}
+}
+
+func ofVotedPerceptron() kind {
+	return kind{name: study.VotedPerceptron, own: predicted}
+}
+
+func ofSVM() kind {
+	return kind{name: study.SVM, title: "support vector machine", own: predicted}
+}
+
+func ofRidge() kind {
+	return kind{name: study.RidgeClassification, own: predicted}
+}
+
+func predicted(s *section) { show(s.a.Classifier, s.classifier) }
 
 // mostClasses is of how many classes figures are drawn, and how many a text has beside each other.
 const mostClasses = 9

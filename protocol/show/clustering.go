@@ -9,6 +9,10 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
+func ofClustering() kind {
+	return kind{name: study.Clustering, own: func(s *section) { show(s.a.Hierarchy, s.hierarchy) }}
+}
+
 // mostLeaves is of how many columns a tree is drawn.
 const mostLeaves = 100
 

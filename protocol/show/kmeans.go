@@ -5,7 +5,15 @@ import (
 
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/block"
+	"github.com/cosketch/cosketch/protocol/study"
 )
+
+func ofKMeans() kind {
+	return kind{name: study.KMeans, title: "k-means", own: func(s *section) {
+		show(s.a.KMeans, s.clusters)
+		show(s.a.CellMeans, s.cells)
+	}}
+}
 
 // clusters shows clustered records. Who is in which cluster is in each party's own table.
 func (s *section) clusters(k analysis.KMeans) {

@@ -10,7 +10,12 @@ import (
 
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/block"
+	"github.com/cosketch/cosketch/protocol/study"
 )
+
+func ofLDA() kind {
+	return kind{name: study.LDA, title: "linear discriminants", own: func(s *section) { show(s.a.LDA, s.discriminant) }}
+}
 
 // discriminant shows what the classes are, how far apart, and by what they are told. The picture is of the document
 // alone: no record is in it.

@@ -24,7 +24,7 @@ func classesAt(within [][]float64, half float64, means ...[2]float64) analysis.A
 		}
 		l.Weights, l.Model = append(l.Weights, row), append(l.Model, analysis.Plane{Weights: []float64{0, 0}})
 	}
-	return analysis.Analysis{Kind: study.LDA, Level: 0.95, Features: []analysis.Feature{{Column: "x"}, {Column: "y"}}, LDA: l}
+	return analysis.Analysis{Kind: study.LDA, Level: 0.95, Features: []analysis.Feature{{Column: "x"}, {Column: "y"}}, Sections: analysis.Sections{LDA: l}}
 }
 
 // Distances in the picture are those of Mahalanobis, whatever the covariance within classes.

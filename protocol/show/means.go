@@ -3,7 +3,16 @@ package show
 import (
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/block"
+	"github.com/cosketch/cosketch/protocol/study"
 )
+
+func ofMean() kind {
+	return kind{name: study.Mean, own: func(s *section) {
+		if s.a.Means != nil {
+			s.means(s.a.Means)
+		}
+	}}
+}
 
 // means shows the means of columns, in their order.
 func (s *section) means(m analysis.Means) {

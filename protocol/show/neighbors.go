@@ -5,7 +5,16 @@ import (
 
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/block"
+	"github.com/cosketch/cosketch/protocol/study"
 )
+
+func ofRecordDistance() kind {
+	return kind{name: study.RecordDistance, own: func(s *section) { show(s.a.RecordDistances, s.records) }}
+}
+
+func ofNeighbors() kind {
+	return kind{name: study.Neighbors, title: "neighbours", own: func(s *section) { show(s.a.Neighbors, s.neighbors) }}
+}
 
 // neighbors shows how far records are from their nearest ones, and who holds those.
 func (s *section) neighbors(n analysis.Neighbors) {

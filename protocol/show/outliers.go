@@ -8,6 +8,10 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
+func ofOutliers() kind {
+	return kind{name: study.Outliers, own: func(s *section) { show(s.a.Outliers, s.outliers) }}
+}
+
 // outliers shows the scores of records and where they stand out.
 func (s *section) outliers(o analysis.Outliers) {
 	s.skip("outliers", "outliers_quantiles", "outliers_above", "outliers_ranked", "outliers_scatter", "outliers_scatter_points", "outliers_scatter_variance", "outliers_scatter_centres")

@@ -10,7 +10,12 @@ import (
 
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/block"
+	"github.com/cosketch/cosketch/protocol/study"
 )
+
+func ofPCA() kind {
+	return kind{name: study.PCA, title: "principal components", own: func(s *section) { show(s.a.PCA, s.components) }}
+}
 
 // components shows principal components: a scree plot, and the loadings of the first.
 func (s *section) components(p analysis.PCA) {

@@ -9,7 +9,12 @@ import (
 
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/block"
+	"github.com/cosketch/cosketch/protocol/study"
 )
+
+func ofRegression() kind {
+	return kind{name: study.Regression, own: func(s *section) { show(s.a.Regression, s.regression) }}
+}
 
 // regression shows the coefficients of a regression, and how well it fits.
 func (s *section) regression(r analysis.Regression) {

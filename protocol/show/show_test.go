@@ -56,7 +56,7 @@ func TestTablesOfUnknownSections(t *testing.T) {
 
 // Means are drawn once and listed once, whatever tables an export has of them.
 func TestMeansAreShownOnce(t *testing.T) {
-	a := analysis.Analysis{Kind: study.Mean, Features: []analysis.Feature{{Column: "age"}, {Column: "stay"}}, Means: analysis.Means{number(60, 1), number(4, .5)}}
+	a := analysis.Analysis{Kind: study.Mean, Features: []analysis.Feature{{Column: "age"}, {Column: "stay"}}, Sections: analysis.Sections{Means: analysis.Means{number(60, 1), number(4, .5)}}}
 	figures := 0
 	var tables []block.Table
 	for _, b := range Analysis("a0", a, nil) {

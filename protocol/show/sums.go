@@ -5,7 +5,12 @@ import (
 
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/block"
+	"github.com/cosketch/cosketch/protocol/study"
 )
+
+func ofSums() kind {
+	return kind{name: study.Sums, own: func(s *section) { show(s.a.Sums, s.sums) }}
+}
 
 // sums shows the sums and means of columns over the records that two parties share.
 func (s *section) sums(sums analysis.Sums) {

@@ -38,17 +38,19 @@ const (
 	ToParties To = "parties" // from the mean record of each party, too; horizontal studies
 )
 
-var recordDistance = Kind{
-	Name: RecordDistance, Needs: one(Needs{Side: sketch.Records}),
-	says: func(Analysis) string { return "squared distances between chosen records" },
-	keys: optionKeys[RecordDistanceOptions]{Keys: recordDistanceKeys},
-	check: func(r *schema.Reader, s *Study, a Analysis, path string) {
-		o, _ := a.Options.(RecordDistanceOptions)
-		checkChosen(r, s, o.Of, path)
-		if o.To == ToParties && s.Partition == Vertical {
-			r.Fail(path+".to", "parties of a vertical study hold the same records, and there is no mean record of each")
-		}
-	},
+func ofRecordDistance() Kind {
+	return Kind{
+		Name: RecordDistance, Needs: one(Needs{Side: sketch.Records}),
+		says: func(Analysis) string { return "squared distances between chosen records" },
+		keys: optionKeys[RecordDistanceOptions]{Keys: recordDistanceKeys},
+		check: func(r *schema.Reader, s *Study, a Analysis, path string) {
+			o, _ := a.Options.(RecordDistanceOptions)
+			checkChosen(r, s, o.Of, path)
+			if o.To == ToParties && s.Partition == Vertical {
+				r.Fail(path+".to", "parties of a vertical study hold the same records, and there is no mean record of each")
+			}
+		},
+	}
 }
 
 // mostChosen bounds the records of which distances are asked: 4,950 pairs.

@@ -34,12 +34,10 @@ const (
 	SquaredHinge Loss = "squared-hinge"
 )
 
-var (
-	perceptron      = classifier(Perceptron, "epochs")
-	votedPerceptron = classifier(VotedPerceptron, "epochs")
-	svm             = classifier(SVM, "cost", "loss")
-	ridge           = classifier(RidgeClassification, "penalty")
-)
+func ofPerceptron() Kind      { return classifier(Perceptron, "epochs") }
+func ofVotedPerceptron() Kind { return classifier(VotedPerceptron, "epochs") }
+func ofSVM() Kind             { return classifier(SVM, "cost", "loss") }
+func ofRidge() Kind           { return classifier(RidgeClassification, "penalty") }
 
 // classifier is a kind of them, with these options beside folds.
 func classifier(name AnalysisKind, options ...string) Kind {

@@ -18,35 +18,37 @@ type PCAOptions struct {
 	Centre     bool // of deviations from the means rather than of products; default true, and true where Scale is
 }
 
-var pca = Kind{
-	Name: PCA,
-	Needs: func(options Options) []Needs {
-		if o, ok := options.(PCAOptions); ok && !o.Centre {
-			return []Needs{{Side: sketch.Columns}}
-		}
-		return []Needs{{Side: sketch.Moments}, {Side: sketch.Columns, Ones: true}}
-	},
-	says: func(a Analysis) string {
-		o, _ := a.Options.(PCAOptions)
-		of := "products of columns"
-		switch {
-		case o.Scale:
-			of = "correlations"
-		case o.Centre:
-			of = "covariances"
-		}
-		return fmt.Sprintf("principal components of %s, with the loadings of the first %d", of, o.Components)
-	},
-	keys: optionKeys[PCAOptions]{Keys: pcaKeys, finish: func(o *PCAOptions, has func(string) bool) {
-		if !has("scale") {
-			o.Scale = o.Centre
-		}
-	}},
-	check: func(r *schema.Reader, _ *Study, a Analysis, path string) {
-		if o, _ := a.Options.(PCAOptions); o.Scale && !o.Centre {
-			r.Fail(path+".scale", "true needs centre: true").Hint = "correlations are about deviations from the means"
-		}
-	},
+func ofPCA() Kind {
+	return Kind{
+		Name: PCA,
+		Needs: func(options Options) []Needs {
+			if o, ok := options.(PCAOptions); ok && !o.Centre {
+				return []Needs{{Side: sketch.Columns}}
+			}
+			return []Needs{{Side: sketch.Moments}, {Side: sketch.Columns, Ones: true}}
+		},
+		says: func(a Analysis) string {
+			o, _ := a.Options.(PCAOptions)
+			of := "products of columns"
+			switch {
+			case o.Scale:
+				of = "correlations"
+			case o.Centre:
+				of = "covariances"
+			}
+			return fmt.Sprintf("principal components of %s, with the loadings of the first %d", of, o.Components)
+		},
+		keys: optionKeys[PCAOptions]{Keys: pcaKeys, finish: func(o *PCAOptions, has func(string) bool) {
+			if !has("scale") {
+				o.Scale = o.Centre
+			}
+		}},
+		check: func(r *schema.Reader, _ *Study, a Analysis, path string) {
+			if o, _ := a.Options.(PCAOptions); o.Scale && !o.Centre {
+				r.Fail(path+".scale", "true needs centre: true").Hint = "correlations are about deviations from the means"
+			}
+		},
+	}
 }
 
 const maxComponents = 100

@@ -24,28 +24,30 @@ const (
 	E2 Estimator = "E2" // overlap at random; needs ones
 )
 
-var correlation = Kind{
-	Name: Correlation,
-	Needs: func(options Options) []Needs {
-		o, _ := options.(CorrelationOptions)
-		return []Needs{{Side: sketch.Moments}, {Side: sketch.Columns, Ones: true, squares: o.Estimator == E1}}
-	},
-	says: func(a Analysis) string {
-		if a.Estimator() == "" {
-			return "of the union"
-		}
-		return "estimator " + string(a.Estimator())
-	},
-	keys: optionKeys[CorrelationOptions]{Keys: correlationKeys},
-	complete: func(r *schema.Reader, answering Sketch, options Options, path string) Options {
-		if answering.Side != sketch.Moments {
-			return options
-		}
-		if r.Given(path + ".estimator") {
-			r.Fail(path+".estimator", "does not belong here: moments are of all records, and leave no choice of an estimator").Hint = "remove the key"
-		}
-		return CorrelationOptions{}
-	},
+func ofCorrelation() Kind {
+	return Kind{
+		Name: Correlation,
+		Needs: func(options Options) []Needs {
+			o, _ := options.(CorrelationOptions)
+			return []Needs{{Side: sketch.Moments}, {Side: sketch.Columns, Ones: true, squares: o.Estimator == E1}}
+		},
+		says: func(a Analysis) string {
+			if a.Estimator() == "" {
+				return "of the union"
+			}
+			return "estimator " + string(a.Estimator())
+		},
+		keys: optionKeys[CorrelationOptions]{Keys: correlationKeys},
+		complete: func(r *schema.Reader, answering Sketch, options Options, path string) Options {
+			if answering.Side != sketch.Moments {
+				return options
+			}
+			if r.Given(path + ".estimator") {
+				r.Fail(path+".estimator", "does not belong here: moments are of all records, and leave no choice of an estimator").Hint = "remove the key"
+			}
+			return CorrelationOptions{}
+		},
+	}
 }
 
 var correlationKeys = schema.Keys[CorrelationOptions]{{

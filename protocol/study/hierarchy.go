@@ -28,22 +28,24 @@ const (
 	Signed   ColumnDistance = "signed"   // √(2(1 − ρ)): that of the standardised columns
 )
 
-var clustering = Kind{
-	Name: Clustering, Needs: one(Needs{Side: sketch.Columns, Ones: true}),
-	says: func(a Analysis) string {
-		o, _ := a.Options.(ClusteringOptions)
-		distance := "1 − |ρ|"
-		if o.Distance == Signed {
-			distance = "√(2(1 − ρ))"
-		}
-		return fmt.Sprintf("a hierarchy of columns, %s linkage of %s", o.Linkage, distance)
-	},
-	keys: optionKeys[ClusteringOptions]{Keys: clusteringKeys},
-	check: func(r *schema.Reader, _ *Study, a Analysis, path string) {
-		if o, _ := a.Options.(ClusteringOptions); o.Linkage == cluster.Ward && o.Distance != Signed {
-			r.Fail(path+".distance", "%s is no Euclidean distance, which linkage ward needs", o.Distance).Hint = "distance: signed"
-		}
-	},
+func ofClustering() Kind {
+	return Kind{
+		Name: Clustering, Needs: one(Needs{Side: sketch.Columns, Ones: true}),
+		says: func(a Analysis) string {
+			o, _ := a.Options.(ClusteringOptions)
+			distance := "1 − |ρ|"
+			if o.Distance == Signed {
+				distance = "√(2(1 − ρ))"
+			}
+			return fmt.Sprintf("a hierarchy of columns, %s linkage of %s", o.Linkage, distance)
+		},
+		keys: optionKeys[ClusteringOptions]{Keys: clusteringKeys},
+		check: func(r *schema.Reader, _ *Study, a Analysis, path string) {
+			if o, _ := a.Options.(ClusteringOptions); o.Linkage == cluster.Ward && o.Distance != Signed {
+				r.Fail(path+".distance", "%s is no Euclidean distance, which linkage ward needs", o.Distance).Hint = "distance: signed"
+			}
+		},
+	}
 }
 
 var clusteringKeys = schema.Keys[ClusteringOptions]{
@@ -76,9 +78,11 @@ func (o ClusteringOptions) Encode(e *schema.Encoder) {
 	clusteringKeys.Encode(e, &o)
 }
 
-var columnSums = Kind{
-	Name: Sums, Needs: one(Needs{Side: sketch.Columns, Ones: true}),
-	says: func(Analysis) string {
-		return "and means, of each column over the records that its party shares with each other one"
-	},
+func ofColumnSums() Kind {
+	return Kind{
+		Name: Sums, Needs: one(Needs{Side: sketch.Columns, Ones: true}),
+		says: func(Analysis) string {
+			return "and means, of each column over the records that its party shares with each other one"
+		},
+	}
 }

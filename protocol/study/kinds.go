@@ -44,16 +44,6 @@ func (k Kind) Elsewhere(p Partition) string {
 	return k.vertical
 }
 
-// kinds are all that this version answers, in the order in which they are listed.
-func kinds() []Kind {
-	return []Kind{
-		innerProduct, distance, cosine, mean, covariance, correlation, intersection,
-		kMeans, groupDistance, recordDistance, neighbors, outliers,
-		perceptron, votedPerceptron, svm, ridge, lda,
-		pca, regression, clustering, columnSums,
-	}
-}
-
 // KindOf returns the kind of an analysis; ok is false for one that this version has not.
 func KindOf(name AnalysisKind) (k Kind, ok bool) {
 	for _, k := range kinds() {

@@ -46,22 +46,24 @@ func (s *Study) Clusters(index int) int {
 	return max(least, 2)
 }
 
-var kMeans = Kind{
-	Name: KMeans, Bare: true,
-	Needs: func(Options) []Needs { return []Needs{{Side: sketch.Cells}, {Side: sketch.Records}} },
-	says: func(a Analysis) string {
-		o, _ := a.Options.(KMeansOptions)
-		if o.Auto {
-			return fmt.Sprintf("2 to %d clusters, best of %d starts", o.MaxClusters, o.Restarts)
-		}
-		return fmt.Sprintf("%d clusters, best of %d starts", o.Clusters, o.Restarts)
-	},
-	keys: optionKeys[KMeansOptions]{Keys: kMeansKeys},
-	check: func(r *schema.Reader, s *Study, a Analysis, path string) {
-		if o, _ := a.Options.(KMeansOptions); o.Auto && s.moments() < 0 && s.Has(sketch.Cells) {
-			r.Fail(path+".clusters", "auto needs a moments sketch beside the cells").Hint = "the spread of all records, to compare with; or give a number"
-		}
-	},
+func ofKMeans() Kind {
+	return Kind{
+		Name: KMeans, Bare: true,
+		Needs: func(Options) []Needs { return []Needs{{Side: sketch.Cells}, {Side: sketch.Records}} },
+		says: func(a Analysis) string {
+			o, _ := a.Options.(KMeansOptions)
+			if o.Auto {
+				return fmt.Sprintf("2 to %d clusters, best of %d starts", o.MaxClusters, o.Restarts)
+			}
+			return fmt.Sprintf("%d clusters, best of %d starts", o.Clusters, o.Restarts)
+		},
+		keys: optionKeys[KMeansOptions]{Keys: kMeansKeys},
+		check: func(r *schema.Reader, s *Study, a Analysis, path string) {
+			if o, _ := a.Options.(KMeansOptions); o.Auto && s.moments() < 0 && s.Has(sketch.Cells) {
+				r.Fail(path+".clusters", "auto needs a moments sketch beside the cells").Hint = "the spread of all records, to compare with; or give a number"
+			}
+		},
+	}
 }
 
 var kMeansKeys = schema.Keys[KMeansOptions]{
@@ -104,8 +106,10 @@ func (o KMeansOptions) Encode(e *schema.Encoder) {
 	kMeansKeys.Encode(e, &o)
 }
 
-var groupDistance = Kind{
-	Name: GroupDistance, Needs: one(Needs{Side: sketch.Records}),
-	horizontal: "its parties hold the same records, so there are no groups of them to compare",
-	says:       func(Analysis) string { return "mean squared distances of records within and between parties" },
+func ofGroupDistance() Kind {
+	return Kind{
+		Name: GroupDistance, Needs: one(Needs{Side: sketch.Records}),
+		horizontal: "its parties hold the same records, so there are no groups of them to compare",
+		says:       func(Analysis) string { return "mean squared distances of records within and between parties" },
+	}
 }

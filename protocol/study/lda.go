@@ -17,27 +17,29 @@ type LDAOptions struct {
 	Ridge Ridge    // within classes
 }
 
-var lda = Kind{
-	Name: LDA, Needs: one(Needs{Side: sketch.Moments}),
-	Label: true,
-	says: func(a Analysis) string {
-		o, _ := a.Options.(LDAOptions)
-		on := "all other columns"
-		if len(o.On) > 0 {
-			on = strings.Join(o.On, ", ")
-		}
-		return "the classes of the label told apart by " + on + o.Ridge.says() + ": their means, the spread within them, and scores that predict the class of a record, which each party works out for its own"
-	},
-	keys: optionKeys[LDAOptions]{Keys: ldaKeys},
-	check: func(r *schema.Reader, s *Study, a Analysis, path string) {
-		o, _ := a.Options.(LDAOptions)
-		label, _ := s.Label()
-		checkOn(r, s, o.On, label.Name, "the label itself", path)
-		if len(s.Columns) < 2 {
-			r.Fail(path, "lda needs another column beside the label")
-		}
-	},
-	horizontal: "of a record, its parties have a part each, and moments sum over whole ones",
+func ofLDA() Kind {
+	return Kind{
+		Name: LDA, Needs: one(Needs{Side: sketch.Moments}),
+		Label: true,
+		says: func(a Analysis) string {
+			o, _ := a.Options.(LDAOptions)
+			on := "all other columns"
+			if len(o.On) > 0 {
+				on = strings.Join(o.On, ", ")
+			}
+			return "the classes of the label told apart by " + on + o.Ridge.says() + ": their means, the spread within them, and scores that predict the class of a record, which each party works out for its own"
+		},
+		keys: optionKeys[LDAOptions]{Keys: ldaKeys},
+		check: func(r *schema.Reader, s *Study, a Analysis, path string) {
+			o, _ := a.Options.(LDAOptions)
+			label, _ := s.Label()
+			checkOn(r, s, o.On, label.Name, "the label itself", path)
+			if len(s.Columns) < 2 {
+				r.Fail(path, "lda needs another column beside the label")
+			}
+		},
+		horizontal: "of a record, its parties have a part each, and moments sum over whole ones",
+	}
 }
 
 var ldaKeys = schema.Keys[LDAOptions]{

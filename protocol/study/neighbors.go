@@ -33,13 +33,15 @@ const (
 	ScoreDistance Score = "distance" // the distance of the last of its neighbours
 )
 
-var neighbors = Kind{
-	Name: Neighbors, Needs: one(Needs{Side: sketch.Records}),
-	says: func(a Analysis) string {
-		o, _ := a.Options.(NeighborsOptions)
-		return fmt.Sprintf("the %d nearest records of each, told to its party", o.Neighbors)
-	},
-	keys: optionKeys[NeighborsOptions]{Keys: neighborsKeys},
+func ofNeighbors() Kind {
+	return Kind{
+		Name: Neighbors, Needs: one(Needs{Side: sketch.Records}),
+		says: func(a Analysis) string {
+			o, _ := a.Options.(NeighborsOptions)
+			return fmt.Sprintf("the %d nearest records of each, told to its party", o.Neighbors)
+		},
+		keys: optionKeys[NeighborsOptions]{Keys: neighborsKeys},
+	}
 }
 
 // Ranges of the options.
@@ -72,17 +74,19 @@ func (o NeighborsOptions) String() string { return fmt.Sprintf("neighbors: %d", 
 
 func (o NeighborsOptions) Encode(e *schema.Encoder) { neighborsKeys.Encode(e, &o) }
 
-var outliers = Kind{
-	Name: Outliers, Bare: true, Needs: one(Needs{Side: sketch.Records}),
-	says: func(a Analysis) string {
-		o, _ := a.Options.(OutliersOptions)
-		by := "local outlier factor"
-		if o.Score == ScoreDistance {
-			by = "distance"
-		}
-		return fmt.Sprintf("by %s among %d neighbours; the first %d are ranked", by, o.Neighbors, o.Top)
-	},
-	keys: optionKeys[OutliersOptions]{Keys: outliersKeys},
+func ofOutliers() Kind {
+	return Kind{
+		Name: Outliers, Bare: true, Needs: one(Needs{Side: sketch.Records}),
+		says: func(a Analysis) string {
+			o, _ := a.Options.(OutliersOptions)
+			by := "local outlier factor"
+			if o.Score == ScoreDistance {
+				by = "distance"
+			}
+			return fmt.Sprintf("by %s among %d neighbours; the first %d are ranked", by, o.Neighbors, o.Top)
+		},
+		keys: optionKeys[OutliersOptions]{Keys: outliersKeys},
+	}
 }
 
 func (o OutliersOptions) String() string {

@@ -12,13 +12,22 @@ const (
 	Intersection AnalysisKind = "intersection"  // columns side with ones: records that two parties share
 )
 
-var (
-	innerProduct = Kind{Name: InnerProduct, Needs: one(Needs{Side: sketch.Columns})}
-	distance     = Kind{Name: Distance, Needs: one(Needs{Side: sketch.Columns})}
-	cosine       = Kind{Name: Cosine, Needs: one(Needs{Side: sketch.Columns})}
-	mean         = Kind{Name: Mean, Needs: one(Needs{Side: sketch.Moments, sums: true})}
-	covariance   = Kind{Name: Covariance, Needs: func(Options) []Needs {
+func ofInnerProduct() Kind {
+	return Kind{Name: InnerProduct, Needs: one(Needs{Side: sketch.Columns})}
+}
+
+func ofDistance() Kind { return Kind{Name: Distance, Needs: one(Needs{Side: sketch.Columns})} }
+
+func ofCosine() Kind { return Kind{Name: Cosine, Needs: one(Needs{Side: sketch.Columns})} }
+
+func ofMean() Kind { return Kind{Name: Mean, Needs: one(Needs{Side: sketch.Moments, sums: true})} }
+
+func ofCovariance() Kind {
+	return Kind{Name: Covariance, Needs: func(Options) []Needs {
 		return []Needs{{Side: sketch.Moments}, {Side: sketch.Columns, Ones: true}}
 	}}
-	intersection = Kind{Name: Intersection, Needs: one(Needs{Side: sketch.Columns, Ones: true}), vertical: "its parties hold different records"}
-)
+}
+
+func ofIntersection() Kind {
+	return Kind{Name: Intersection, Needs: one(Needs{Side: sketch.Columns, Ones: true}), vertical: "its parties hold different records"}
+}

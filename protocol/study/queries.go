@@ -27,7 +27,7 @@ func (s *Study) QuerySketch() (index int, ok bool) {
 	if s.Queries.Releases == 0 {
 		return 0, false
 	}
-	return s.SketchFor(Analysis{Kind: neighbors.Name})
+	return s.SketchFor(Analysis{Kind: Neighbors})
 }
 
 // QueryGuarantee is what one query promises for the records that it is about: what the

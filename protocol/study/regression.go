@@ -77,30 +77,32 @@ func onKey[T any](of func(*T) *[]string) schema.Key[T] {
 	}
 }
 
-var regression = Kind{
-	Name: Regression,
-	Needs: func(Options) []Needs {
-		return []Needs{{Side: sketch.Moments}, {Side: sketch.Columns, Ones: true}}
-	},
-	says: func(a Analysis) string {
-		o, _ := a.Options.(RegressionOptions)
-		on := "all other columns"
-		if len(o.On) > 0 {
-			on = strings.Join(o.On, ", ")
-		}
-		return fmt.Sprintf("%s explained by %s", o.Target, on) + o.Ridge.says() + "; of a categorical column, its first value is what the others are compared with"
-	},
-	keys: optionKeys[RegressionOptions]{Keys: regressionKeys},
-	check: func(r *schema.Reader, s *Study, a Analysis, path string) {
-		o, _ := a.Options.(RegressionOptions)
-		if c, ok := s.known(r, path+".target", o.Target); ok && c.Kind == Categorical {
-			r.Fail(path+".target", "%q is categorical", o.Target).Hint = "explain a numeric or binary column"
-		}
-		checkOn(r, s, o.On, o.Target, "the target itself", path)
-		if len(s.Columns) < 2 {
-			r.Fail(path, "a regression needs another column beside its target")
-		}
-	},
+func ofRegression() Kind {
+	return Kind{
+		Name: Regression,
+		Needs: func(Options) []Needs {
+			return []Needs{{Side: sketch.Moments}, {Side: sketch.Columns, Ones: true}}
+		},
+		says: func(a Analysis) string {
+			o, _ := a.Options.(RegressionOptions)
+			on := "all other columns"
+			if len(o.On) > 0 {
+				on = strings.Join(o.On, ", ")
+			}
+			return fmt.Sprintf("%s explained by %s", o.Target, on) + o.Ridge.says() + "; of a categorical column, its first value is what the others are compared with"
+		},
+		keys: optionKeys[RegressionOptions]{Keys: regressionKeys},
+		check: func(r *schema.Reader, s *Study, a Analysis, path string) {
+			o, _ := a.Options.(RegressionOptions)
+			if c, ok := s.known(r, path+".target", o.Target); ok && c.Kind == Categorical {
+				r.Fail(path+".target", "%q is categorical", o.Target).Hint = "explain a numeric or binary column"
+			}
+			checkOn(r, s, o.On, o.Target, "the target itself", path)
+			if len(s.Columns) < 2 {
+				r.Fail(path, "a regression needs another column beside its target")
+			}
+		},
+	}
 }
 
 var regressionKeys = schema.Keys[RegressionOptions]{

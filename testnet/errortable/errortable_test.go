@@ -177,9 +177,9 @@ func TestRegression(t *testing.T) {
 	x, y := shared(t, p, on, target)
 	_, slope := stat.LinearRegression(x, y, nil, false)
 	r := stat.Correlation(x, y, nil)
-	p.Result.Analyses = []analysis.Analysis{{Kind: study.Regression, Features: []analysis.Feature{on}, Regression: &analysis.Regression{
+	p.Result.Analyses = []analysis.Analysis{{Kind: study.Regression, Features: []analysis.Feature{on}, Sections: analysis.Sections{Regression: &analysis.Regression{
 		Target: target, Coefficients: []analysis.Number{about(slope, 0.01)}, RSquared: about(r*r+0.5, 0.1),
-	}}}
+	}}}}
 	table := make1(t, p)
 	if c := table.Numbers[0]; c.RMSE > 1e-9 || c.Covered != 1 || math.Abs(c.Size-r) > 1e-9 {
 		t.Errorf("coefficients %+v", c)
@@ -210,8 +210,8 @@ func TestUnion(t *testing.T) {
 	mean, sd := stat.MeanStdDev(x, nil)
 	p.Clipped = []int64{57, 114}
 	p.Result.Analyses = []analysis.Analysis{
-		{Kind: study.Mean, Features: []analysis.Feature{{Column: "mean radius"}}, Means: []analysis.Number{about(mean+sd/2, sd/10)}},
-		{Kind: study.KMeans, CellMeans: &analysis.CellMeans{Clusters: 2}},
+		{Kind: study.Mean, Features: []analysis.Feature{{Column: "mean radius"}}, Sections: analysis.Sections{Means: []analysis.Number{about(mean+sd/2, sd/10)}}},
+		{Kind: study.KMeans, Sections: analysis.Sections{CellMeans: &analysis.CellMeans{Clusters: 2}}},
 		{Kind: study.Correlation, Undefined: "too much noise"},
 	}
 	table := make1(t, p)

@@ -73,17 +73,16 @@ func filled() analysis.Result {
 	var out analysis.Result
 	f.fill(reflect.ValueOf(&out).Elem())
 	out.Analyses = nil
-	sections := reflect.TypeFor[analysis.Analysis]()
-	for i := range sections.NumField() {
-		if sections.Field(i).Type == reflect.TypeFor[*analysis.Dense]() {
-			continue // files beside the document
+	for i, field := range reflect.VisibleFields(reflect.TypeFor[analysis.Analysis]()) {
+		if field.Anonymous || field.Type == reflect.TypeFor[*analysis.Dense]() {
+			continue // their fields are visible; files beside the document
 		}
 		var a analysis.Analysis
 		v := reflect.ValueOf(&a).Elem()
 		f.fill(reflect.ValueOf(&a.Kind).Elem())
 		a.Kind += study.AnalysisKind(fmt.Sprint(i))
 		f.fill(reflect.ValueOf(&a.Features).Elem())
-		f.fill(v.Field(i))
+		f.fill(v.FieldByIndex(field.Index))
 		out.Analyses = append(out.Analyses, a)
 	}
 	return out

@@ -288,7 +288,7 @@ func TestLabelsOfStandardisedRecordsAreWhole(t *testing.T) {
 	s := parse(t, fmt.Sprintf(terms, binaryLabel, ", clip: 0.5, standardise: own", "{unit: record, mechanism: gaussian, epsilon: 4, delta: 1e-6}", "{kind: lda, ridge: 0}"))
 	model := analysis.Analysis{
 		Features: []analysis.Feature{{Column: "height"}, {Column: "pulse"}},
-		Sections: analysis.Sections{LDA:      &analysis.LDA{Classes: []string{"0", "1"}, Model: []analysis.Plane{{Weights: []float64{1, 1}, Bias: -0.9}}}},
+		Sections: analysis.Sections{LDA: &analysis.LDA{Classes: []string{"0", "1"}, Model: []analysis.Plane{{Weights: []float64{1, 1}, Bias: -0.9}}}},
 	}
 	labeller, err := analysis.NewLabeller(s, model)
 	if err != nil {

@@ -165,8 +165,9 @@ type AggregatorState interface {
 	// where there is none.
 	LastNoted() (protocol.Instant, error)
 
-	// Purged says when a study's sketches were removed, for good.
+	// Purged says when a study's sketches were removed, for good; Purge removes them.
 	Purged(study protocol.StudyID) (protocol.Instant, error)
+	Purge(study protocol.StudyID, at protocol.Instant) (freed int64, err error)
 
 	// KeepLedgerHead keeps a party's head where its count is higher than that of the one
 	// kept, and returns the one that is kept then: of all heads that were ever kept it

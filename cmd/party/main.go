@@ -51,6 +51,7 @@ type studyCommands struct {
 	Add     studyAdd            `cmd:"" help:"Check a study file and keep it. Nothing leaves."`
 	Explain studyExplain        `cmd:"" help:"Say in plain words what would leave, to whom, under which guarantee."`
 	Diff    console.DiffCommand `cmd:"" help:"Say what differs between two studies."`
+	Sheet   studySheet          `cmd:"" help:"The study on one page, to read and to sign."`
 	Approve studyApprove        `cmd:"" help:"Approve a study: the steward's decision."`
 	Cosign  studyCosign         `cmd:"" help:"Say a second person's yes to a study, with a key of their own."`
 	Decline studyDecline        `cmd:"" help:"Decline a study: it will not be served."`

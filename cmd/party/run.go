@@ -116,7 +116,7 @@ func newParty(st *store.Store, site config.Party, g *console.Globals, logger *sl
 	if err := local.SameIdentity(st); err != nil {
 		return nil, err
 	}
-	if err := local.ForgetKept(st, console.Now()); err != nil {
+	if err := removeKept(st); err != nil {
 		return nil, err
 	}
 	env := environment(observe)

@@ -14,6 +14,7 @@ import (
 	"github.com/cosketch/cosketch/node/local"
 	"github.com/cosketch/cosketch/node/party"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/session"
@@ -72,7 +73,7 @@ func (serveCommand) Run(ctx context.Context, c *console.Console, g *console.Glob
 	for {
 		if time.Since(swept) > sweepEvery {
 			swept = time.Now()
-			if err := local.ForgetKept(st, console.Now()); err != nil {
+			if err := removeKept(st); err != nil {
 				return err
 			}
 		}
@@ -94,7 +95,16 @@ func (serveCommand) Run(ctx context.Context, c *console.Console, g *console.Glob
 	}
 }
 
-// sweepEvery is how often serve looks for keys whose time has passed.
+// removeKept removes what studies say is kept until a date that has passed: row keys and sketches.
+func removeKept(st *store.Store) error {
+	if err := local.ForgetKept(st, console.Now()); err != nil {
+		return err
+	}
+	_, err := stored.RemoveExpired(st, console.Now())
+	return err
+}
+
+// sweepEvery is how often serve looks for what is to be removed.
 const sweepEvery = time.Hour
 
 // retryAfter is how long serve waits before it takes a study up again that could

@@ -9,6 +9,8 @@ import (
 	"github.com/cosketch/cosketch/node/aggregator/inbox"
 	"github.com/cosketch/cosketch/node/calls"
 	"github.com/cosketch/cosketch/node/p2p"
+	"github.com/cosketch/cosketch/node/stored"
+	"github.com/cosketch/cosketch/protocol"
 )
 
 // Aggregator is the operator's node: it hosts the boards of its studies, takes
@@ -60,7 +62,7 @@ func (a *Aggregator) Serve(ctx context.Context) error {
 	defer a.host.Close() // handlers first, then the studies that they ask
 	ticker := time.NewTicker(a.Tick)
 	defer ticker.Stop()
-	said := ""
+	said, sweep := "", protocol.Instant(0)
 	kinds := inbox.Kinds{bundleSuffix: a.takeFile, cancelSuffix: a.takeCancellation}
 	listed := sync.OnceFunc(func() { close(a.listed) })
 	defer listed()
@@ -90,11 +92,29 @@ func (a *Aggregator) Serve(ctx context.Context) error {
 			a.Log.Error("studies cannot be listed; those that are hosted go on", "error", err)
 		}
 		inbox.Empty(ctx, a.Store.Dir(), kinds, a.Log)
+		if now := a.Now(); now >= sweep {
+			sweep = now + protocol.Instant(sweepEvery/time.Second)
+			a.sweep(now)
+		}
 		a.refusals.Tell()
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-ticker.C:
 		}
+	}
+}
+
+// sweepEvery is how often it looks for studies whose sketches are to be removed.
+const sweepEvery = time.Hour
+
+// sweep removes the sketches of studies that are not to keep them any longer.
+func (a *Aggregator) sweep(now protocol.Instant) {
+	removed, err := stored.RemoveExpired(a.Store, now)
+	for _, s := range removed {
+		a.Log.Info("sketches removed, as the study says", "study", s.ID.Short(), "name", s.Name, "keep_until", s.KeepUntil.String())
+	}
+	if err != nil {
+		a.Log.Error("sketches whose time is over may still be here; the next hour tries again", "error", err)
 	}
 }

@@ -66,3 +66,15 @@ func (v Verdict) Err(s *study.Study) error {
 	}
 	return fail.Failed.Of(fmt.Errorf("nothing that study %s (%s) asks is usable as it stands", s.Name, s.ID.Short()))
 }
+
+// Worth is what answers are worth, in short sentences, those that are usable first.
+func (v Verdict) Worth() (out []string) {
+	for _, usable := range []bool{true, false} {
+		for _, a := range v.Analyses {
+			if a.Usable == usable {
+				out = append(out, a.Name+" – "+a.Verdict+".")
+			}
+		}
+	}
+	return out
+}

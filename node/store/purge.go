@@ -11,10 +11,10 @@ import (
 	"github.com/cosketch/cosketch/protocol/journal"
 )
 
-// Purge removes, at an aggregator, the sketches that parties sent for a study, and keeps
-// that it did: the board, the results and the ledger heads stay. The caller has made sure
-// that the study takes no more. What was begun and killed is finished by the next Purge.
-// It returns how many bytes were freed, and is durable when its error is nil.
+// Purge removes the sketches of a study: at an aggregator those that parties sent, at a party its own release, of which
+// no other can be stored after it. It keeps that it did; the board, the results and the ledger stay. The caller has made
+// sure that the study takes no more. What was begun and killed is finished by the next Purge. It returns how many bytes
+// were freed, and is durable when its error is nil.
 func (s *Store) Purge(study protocol.StudyID, at protocol.Instant) (freed int64, err error) {
 	fail := func(err error) (int64, error) {
 		return freed, fmt.Errorf("purging study %s: %w", study.Short(), explain(err))
@@ -23,8 +23,12 @@ func (s *Store) Purge(study protocol.StudyID, at protocol.Instant) (freed int64,
 		return fail(err)
 	}
 	dir := s.path(uploadsDir, study.String())
-	if freed, err = sizeOf(dir); err != nil {
-		return fail(err)
+	for _, sketches := range []string{dir, s.path(releasesDir, study.String())} {
+		size, err := sizeOf(sketches)
+		if err != nil {
+			return fail(err)
+		}
+		freed += size
 	}
 	err = transact(s.db, func(tx *sql.Tx) error {
 		done, err := tx.Exec("INSERT INTO purged (study, at) VALUES (?, ?) ON CONFLICT DO NOTHING", study[:], int64(at))
@@ -40,6 +44,9 @@ func (s *Store) Purge(study protocol.StudyID, at protocol.Instant) (freed int64,
 		return fail(err)
 	}
 	if err := os.RemoveAll(dir); err != nil {
+		return fail(err)
+	}
+	if err := s.dropRelease(study); err != nil {
 		return fail(err)
 	}
 	return freed, durable.SyncDir(s.path(uploadsDir))

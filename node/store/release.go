@@ -42,6 +42,12 @@ func (s *Store) saveRelease(study protocol.StudyID, release Release) error {
 	if err := s.writable(); err != nil {
 		return err
 	}
+	switch _, err := s.Purged(study); {
+	case err == nil:
+		return fmt.Errorf("%w: the study's release was drawn, and removed at its date", ErrConflict)
+	case !errors.Is(err, ErrNotFound):
+		return err
+	}
 	switch before, err := s.ReleaseHeader(study); {
 	case err == nil && bytes.Equal(before, release.Header):
 		return nil

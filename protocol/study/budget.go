@@ -55,7 +55,7 @@ func (s *Study) PerPerson() (dp.Budget, error) {
 	if err != nil {
 		return dp.Budget{}, err
 	}
-	if g.Mechanism() == dp.None || s.plainLabels() {
+	if g.Mechanism() == dp.None || s.PlainLabels() {
 		return dp.Budget{Epsilon: dp.Loss{Unbounded: true}.Epsilon(0)}, nil
 	}
 	loss, err := g.PerPerson(s.Exposure())

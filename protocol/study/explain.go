@@ -36,7 +36,7 @@ func (s *Study) Explain(party int) []block.Block {
 	s.explainTimes(p)
 	s.explainQuestions(p)
 	s.explainQueries(p)
-	if names := s.suspects(); len(names) > 0 {
+	if names := s.Suspects(); len(names) > 0 {
 		p.heading("names", "Names to look at twice")
 		p.items(names)
 	}

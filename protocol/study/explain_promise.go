@@ -42,7 +42,7 @@ func (s *Study) explainNone(p *page, party int) {
 		together = "all sketches are"
 	}
 	rows = append(rows, "with what left of the same data without noise before, "+together+" at most a tenth of a number for each number held")
-	if s.plainLabels() {
+	if s.PlainLabels() {
 		rows = append(rows, "labels do not leave as they are, which here they do")
 	}
 	p.items(rows)
@@ -104,7 +104,7 @@ func (s *Study) Together(g dp.Guarantee) string {
 	if s.Masked() {
 		what = "All that one party adds to the sums together"
 	}
-	if s.plainLabels() {
+	if s.PlainLabels() {
 		what += ", but for the labels"
 	}
 	return fmt.Sprintf("%s: %s", what, g.Statement(s.Privacy.Unit))
@@ -115,13 +115,13 @@ func (s *Study) explainPromise(p *page, g dp.Guarantee) {
 	if parts := s.describeParts(); len(parts) > 1 {
 		p.text("Of this, " + strings.Join(parts, "; ") + ".")
 	}
-	if s.plainLabels() {
+	if s.PlainLabels() {
 		p.text("LABELS LEAVE AS THEY ARE, one for each record. Your program sends none unless your own site file says accept_reconstruction: true for this study, and your ledger records the release as unbounded, for good.")
 	}
 	if s.Privacy.Mechanism == dp.RandomisedResponse {
 		p.text("No noise is added to sums: " + s.describeFlips() + ", before anything is computed with it and once for each release.")
 	}
-	if person, err := s.PerPerson(); err == nil && !s.plainLabels() {
+	if person, err := s.PerPerson(); err == nil && !s.PlainLabels() {
 		p.text(s.describePerson(s.Exposure(), person))
 	}
 	if s.Privacy.Unit == dp.Attribute {

@@ -131,8 +131,8 @@ func (s *Study) Response(index int) (dp.Classes, error) {
 	return dp.RandomiseClasses(p.Labels, len(c.Classes()))
 }
 
-// plainLabels reports whether some sketch carries labels as they are.
-func (s *Study) plainLabels() bool {
+// PlainLabels reports whether some sketch carries labels as they are.
+func (s *Study) PlainLabels() bool {
 	for _, sk := range s.Sketches {
 		if sk.Labels == LabelsPlain {
 			return true

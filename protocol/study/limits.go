@@ -11,4 +11,6 @@ const (
 	MaxAddrs     = 16
 	MaxIDColumns = 8
 	MaxAttempts  = 10
+
+	MaxRecipients = 32
 )

@@ -89,9 +89,9 @@ func skeleton(name string) string {
 	return strings.ReplaceAll(b.String(), "rn", "m")
 }
 
-// suspects says which of the study's names deserve a second look: those that mix
+// Suspects says which of the study's names deserve a second look: those that mix
 // scripts and those that look like another one.
-func (s *Study) suspects() []string {
+func (s *Study) Suspects() []string {
 	var out []string
 	seen := map[string]string{}
 	look := func(what, name string) {

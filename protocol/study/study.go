@@ -16,6 +16,7 @@ type Study struct {
 	Source  []byte           // the file's bytes
 
 	Name       string
+	Purpose    string   // what it is for; "" where the file does not say
 	Nonce      [16]byte // the same terms twice are two studies
 	Aggregator Aggregator
 	Parties    []Party // ordered by raw public key, whatever the file's order
@@ -24,6 +25,7 @@ type Study struct {
 	Expires    protocol.Instant // approval closes
 	Deadline   protocol.Instant // upload closes
 	LateUntil  protocol.Instant // late parties may join and releases still count until then; 0 in a study without late parties
+	KeepUntil  protocol.Instant // then sketches are removed, at the aggregator and at the parties; 0: the file does not say
 	NewRecords protocol.Instant // until then parties may keep the row keys of records-side sketches, to place new records; 0: not at all
 	Attempts   int              // how often the parties try to agree on a seed, at most; default 3
 	Records    Records
@@ -34,6 +36,7 @@ type Study struct {
 	Sum        Sum // default SumPlain
 	Colluding  int // SumMasked: how many parties may collude with the aggregator or with each other, at least 1; else 0
 	Analyses   []Analysis
+	Recipients []string       // who gets results beside the parties, for people
 	Queries    Queries        // what parties may ask about new records, each time as a release
 	Later      []AnalysisKind // what may be asked afterwards; default: all that the sketches answer
 }
@@ -43,6 +46,7 @@ type Aggregator struct {
 	ID    protocol.PeerID
 	HPKE  []byte   // MLKEM768-X25519 public key, to which files that travel by hand are sealed
 	Addrs []string // multiaddrs at which it listens, without /p2p
+	By    Office
 }
 
 // Party is one organisation's node.
@@ -50,6 +54,13 @@ type Party struct {
 	Name    string
 	ID      protocol.PeerID
 	Records int64 // about how many it has, for forecasts alone; 0 where nobody said
+	By      Office
+}
+
+// Office is who answers for a node, for people. Either is empty where the file does not say.
+type Office struct {
+	Controller string // the organisation's legal name
+	Contact    string // whom to ask about the data, such as a mail address
 }
 
 // Partition says how the data are split.

@@ -30,6 +30,10 @@ func studyKeys() schema.Keys[study.Study] {
 		},
 		{Name: "name", Must: true, Path: "name", Says: "for people; it is on every output", Form: schema.Text(func(s *S) *string { return &s.Name }, checkName)},
 		{
+			Name: "purpose", Path: "purpose", IfSet: true, Unset: "not told", Says: "what the study is for, in a sentence or two that stewards sign",
+			Form: schema.Text(func(s *S) *string { return &s.Purpose }, checkProse),
+		},
+		{
 			Name: "nonce", Must: true, Path: "nonce", Says: "drawn for this study: the same terms twice are two studies",
 			Hint: "16 fresh random bytes: they make this study differ from any other with the same terms",
 			Form: schema.Parsed(func(s *S) *[16]byte { return &s.Nonce }, "32 hexadecimal digits in lower case", parseNonce, func(nonce [16]byte) string { return string(nonce[:]) }),
@@ -57,6 +61,11 @@ func studyKeys() schema.Keys[study.Study] {
 			Name: "new_records_until", Path: "new_records_until", IfSet: true, Unset: "not at all",
 			Says: "horizontal, records side: parties may place new records until then; after the last date above",
 			Form: instant(func(s *S) *protocol.Instant { return &s.NewRecords }),
+		},
+		{
+			Name: "keep_until", Path: "keep_until", IfSet: true, Unset: "until somebody runs `purge`",
+			Says: "then the aggregator and the parties remove the sketches; after the last date above. Results stay",
+			Form: instant(func(s *S) *protocol.Instant { return &s.KeepUntil }),
 		},
 		{
 			Name: "max_attempts", Path: "max_attempts", Default: "3", Says: "how often the parties try to agree on the seed",
@@ -88,6 +97,14 @@ func studyKeys() schema.Keys[study.Study] {
 		{
 			Name: "analyses", Must: true, Path: "analyses", Says: "what is asked",
 			Form: schema.List(func(s *S) *[]study.Analysis { return &s.Analyses }, analysisForm(), 0, study.MaxAnalyses),
+		},
+		{
+			Name: "recipients", Path: "recipients", IfSet: true, Unset: "not told", Says: "who gets results beside the parties and the operator, for people",
+			Form: schema.List(func(s *S) *[]string { return &s.Recipients }, schema.Text(schema.Itself[string], checkProse), 0, study.MaxRecipients).Then(func(r *schema.Reader, at schema.Item, s *S) {
+				if len(s.Recipients) == 0 {
+					r.Fail(at.Path, "lists nobody").Hint = "leave it out where nobody else gets results"
+				}
+			}),
 		},
 		{
 			Name: "later", Path: "later", Says: "kinds that may be asked of the same releases afterwards", Unset: "all that they answer",
@@ -135,9 +152,17 @@ func parseNonce(word string) (nonce [16]byte, err error) {
 	return nonce, nil
 }
 
+// officeKeys are who answers for a node, below the table that path begins with.
+func officeKeys[T any](of func(*T) *study.Office, path string) schema.Keys[T] {
+	return schema.Keys[T]{
+		{Name: "controller", Path: path + ".controller", IfSet: true, Unset: "not told", Says: "the organisation's legal name, for the sheet that is signed", Form: schema.Text(func(t *T) *string { return &of(t).Controller }, checkProse)},
+		{Name: "contact", Path: path + ".contact", IfSet: true, Unset: "not told", Says: "whom to ask there, such as a mail address", Form: schema.Text(func(t *T) *string { return &of(t).Contact }, checkProse)},
+	}
+}
+
 func aggregatorKeys() schema.Keys[study.Aggregator] {
 	type A = study.Aggregator
-	return schema.Keys[A]{
+	return append(schema.Keys[A]{
 		{Name: "id", Must: true, Path: "aggregator.id", Says: "its peer id", Form: peer(func(a *A) *protocol.PeerID { return &a.ID })},
 		{
 			Name: "hpke", Must: true, Path: "aggregator.hpke", Says: "its public key for files that are carried by hand", Hint: "copy the key that aggregator init prints",
@@ -160,7 +185,7 @@ func aggregatorKeys() schema.Keys[study.Aggregator] {
 				}
 			}),
 		},
-	}
+	}, officeKeys(func(a *A) *study.Office { return &a.By }, "aggregator")...)
 }
 
 // checkAddr refuses what is no multiaddr, or names who answers.
@@ -189,14 +214,14 @@ const leastRecords, mostRecords = 2, 1<<31 - 1 // that a party is said to have
 
 func partyKeys() schema.Keys[study.Party] {
 	type P = study.Party
-	return schema.Keys[P]{
+	return append(schema.Keys[P]{
 		{Name: "name", Must: true, Path: "party.name", Says: "the organisation, for people", Form: schema.Text(func(p *P) *string { return &p.Name }, checkName)},
 		{Name: "id", Must: true, Path: "party.id", Says: "its peer id, as `party init` prints it", Form: peer(func(p *P) *protocol.PeerID { return &p.ID })},
 		{
 			Name: "records", Path: "party.records", IfSet: true, Says: "about how many records it has, for forecasts alone", Unset: "not told; `plan` takes 10000, and a party its own",
 			Form: schema.Whole(func(p *P) *int64 { return &p.Records }, leastRecords, mostRecords),
 		},
-	}
+	}, officeKeys(func(p *P) *study.Office { return &p.By }, "party")...)
 }
 
 func recordsKeys() schema.Keys[study.Records] {

@@ -90,6 +90,27 @@ func sourceError(source []byte, at int, message, hint string) *schema.Error {
 // maxName is the longest name of a study, party or column, in characters.
 const maxName = 64
 
+// maxProse is of a text for people, in characters.
+const maxProse = 1000
+
+// checkProse refuses text that cannot be printed as it stands on one paper: other letters and signs are as good.
+func checkProse(s string) string {
+	switch {
+	case s == "":
+		return "is empty"
+	case utf8.RuneCountInString(s) > maxProse:
+		return fmt.Sprintf("has %d characters, at most %d", utf8.RuneCountInString(s), maxProse)
+	case strings.TrimSpace(s) != s:
+		return fmt.Sprintf("%q begins or ends with a space", s)
+	}
+	for _, r := range s {
+		if !unicode.IsPrint(r) {
+			return fmt.Sprintf("has the character %U, which cannot be printed", r)
+		}
+	}
+	return ""
+}
+
 // checkName says what is wrong with a name of a study, party or column, or "".
 // Names are letters with their marks, digits, and single _ - . and spaces inside.
 func checkName(s string) string {

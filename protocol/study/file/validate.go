@@ -86,6 +86,15 @@ func (r *reader) validateTimes(s *study.Study) {
 	if r.Given("new_records_until") {
 		r.validateNewRecords(s)
 	}
+	r.validateKept(s)
+}
+
+// validateKept holds that nothing is removed that is still needed.
+func (r *reader) validateKept(s *study.Study) {
+	last := max(s.Closes(), s.NewRecords)
+	if s.KeepUntil != 0 && s.KeepUntil <= last {
+		r.Fail("keep_until", "%s is not after the last date of the study, %s", s.KeepUntil, last).Hint = "until then sketches are needed, to answer from"
+	}
 }
 
 // validateNewRecords holds that there is something to place new records in, and a party that

@@ -1,0 +1,71 @@
+package stored_test
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/node/store/storetest"
+	"github.com/cosketch/cosketch/node/stored"
+	"github.com/cosketch/cosketch/protocol/journal"
+	"github.com/cosketch/cosketch/protocol/study/file"
+)
+
+// A party's release goes at the date that the study names, for good, and no other study's does.
+func TestSketchesGoAtTheirDate(t *testing.T) {
+	example, err := os.ReadFile("../../protocol/study/testdata/hospitals.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	do := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	st := storetest.New(t, store.Party)
+	kept, err := file.Parse(example)
+	do(err)
+	due, err := file.Parse([]byte(strings.Replace(string(example), "deadline:", "keep_until: 2027-03-01T00:00:00Z\ndeadline:", 1)))
+	do(err)
+	release := store.Release{Header: []byte("header")}
+	do(st.PutStudy(kept.ID, kept.Source, 0))
+	do(st.PutStudy(due.ID, due.Source, 0))
+	do(st.SaveRelease(kept.ID, release))
+	do(st.SaveRelease(due.ID, release))
+	removed, err := stored.RemoveExpired(st, due.KeepUntil-1)
+	do(err)
+	if len(removed) != 0 {
+		t.Fatalf("removed before its date: %v", removed[0].ID)
+	}
+	unlock, err := st.LockStudy(due.ID)
+	do(err)
+	removed, err = stored.RemoveExpired(st, due.KeepUntil)
+	do(err)
+	if unlock(); len(removed) != 0 {
+		t.Error("a study that is served was purged beside it")
+	}
+	for _, want := range []int{1, 0} { // once
+		removed, err = stored.RemoveExpired(st, due.KeepUntil)
+		do(err)
+		if len(removed) != want {
+			t.Errorf("removed %d, want %d", len(removed), want)
+		}
+	}
+	if _, err := st.ReleaseHeader(kept.ID); err != nil {
+		t.Errorf("the other study's release: %v", err)
+	}
+	if _, err := st.ReleaseHeader(due.ID); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("the release is still here: %v", err)
+	}
+	if err := st.SaveRelease(due.ID, release); !errors.Is(err, store.ErrConflict) {
+		t.Errorf("another release after it: %v", err)
+	}
+	log, err := st.Journal()
+	do(err)
+	if last := log[len(log)-1]; last.Event != journal.Purged || last.Study != due.ID.String() {
+		t.Errorf("the journal ends with %+v", last)
+	}
+}

@@ -272,7 +272,7 @@ func TestGuides(t *testing.T) {
 
 // notRun are the blocks that tests of other packages run, by what they want of a machine.
 var notRun = map[string][]string{
-	"operator.md": {"systemd", "systemd", "docker", "measure"},
+	"operator.md": {"systemd", "systemd", "docker"},
 	"steward.md":  {"systemd"},
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // named matches a test as the documents name it: its package's folder and its name.
-var named = regexp.MustCompile("`([a-z0-9/]+)` `(Test[A-Za-z0-9]+)`")
+var named = regexp.MustCompile("`([a-z0-9/]+)`\\s`(Test[A-Za-z0-9]+)`")
 
 // errata is the document of what the sources print wrong.
 const errata = "../research/docs/errata.md"

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -277,6 +278,33 @@ func TestArchitectureHasEveryPackage(t *testing.T) {
 	}
 }
 
+// goFile matches a Go file as architecture.md names it, with the function of it that is named before.
+var goFile = regexp.MustCompile("(?:`([A-Z][A-Za-z]*)` (?:in|of) )?`((?:kernel|node|protocol|seed|cmd)/[a-z/]+\\.go)`(?: \\(`([A-Za-z]+)`)?")
+
+// Every file that architecture.md leads to is there, and declares or calls what it is named for.
+func TestArchitectureNamesFiles(t *testing.T) {
+	text, err := os.ReadFile("architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := goFile.FindAllStringSubmatch(string(text), -1)
+	if len(found) < 15 {
+		t.Errorf("architecture.md names %d files", len(found))
+	}
+	for _, m := range found {
+		source, err := os.ReadFile(filepath.Join("..", m[2]))
+		if err != nil {
+			t.Errorf("architecture.md: %v", err)
+			continue
+		}
+		for _, name := range []string{m[1], m[3]} {
+			if !strings.Contains(string(source), name) {
+				t.Errorf("architecture.md: %s has no %s", m[2], name)
+			}
+		}
+	}
+}
+
 func TestHouseRules(t *testing.T) {
 	vague := []string{"util", "utils", "common", "helpers", "types", "misc"}
 	for _, f := range parseAll(t) {
@@ -391,7 +419,7 @@ func documents(t *testing.T) []string {
 
 // The documents name no file that is not there.
 func TestDocumentsPointAtFiles(t *testing.T) {
-	for _, doc := range append(documents(t), "../README.md") {
+	for _, doc := range append(documents(t), "../README.md", "../research/README.md") {
 		text, err := os.ReadFile(doc)
 		if err != nil {
 			t.Error(err)

@@ -13,22 +13,14 @@ import (
 	studyfile "github.com/cosketch/cosketch/protocol/study/file"
 )
 
-// examples returns the YAML blocks of study.md.
-func examples(t *testing.T) []string {
+// example returns the YAML block of a document: a study file of study.md, a site file of steward.md.
+func example(t *testing.T, document string) string {
 	t.Helper()
-	text, err := os.ReadFile("study.md")
-	if err != nil {
-		t.Fatal(err)
+	blocks := blocksOf(t, document, "yaml")
+	if len(blocks) != 1 {
+		t.Fatalf("%d YAML blocks in %s, want one", len(blocks), document)
 	}
-	var out []string
-	for _, block := range strings.Split(string(text), "```yaml\n")[1:] {
-		body, _, _ := strings.Cut(block, "```")
-		out = append(out, body)
-	}
-	if len(out) != 2 {
-		t.Fatalf("%d YAML blocks in study.md, want a study file and a site file", len(out))
-	}
-	return out
+	return blocks[0]
 }
 
 func TestExampleStudyParses(t *testing.T) {
@@ -37,7 +29,7 @@ func TestExampleStudyParses(t *testing.T) {
 		"AGGREGATOR_HPKE", hpkeKey(t),
 		"NORTH_ID", "12D3KooWK99VoVxNE7XzyBwXEzW7xhK7Gpv85r9F3V3fyKSUKPH5",
 		"SOUTH_ID", "12D3KooWJWoaqZhDaoEFshF7Rh1bpY9ohihFhzcW6d69Lr2NASuq",
-	).Replace(examples(t)[0])
+	).Replace(example(t, "study.md"))
 	if _, err := studyfile.Parse([]byte(source)); err != nil {
 		t.Error(err)
 	}
@@ -45,7 +37,7 @@ func TestExampleStudyParses(t *testing.T) {
 
 func TestExampleSiteFileParses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "party.yaml")
-	if err := os.WriteFile(path, []byte(examples(t)[1]), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(example(t, "steward.md")), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := config.LoadParty(path); err != nil {

@@ -26,13 +26,13 @@ func TestDefaultsNeedTheirData(t *testing.T) {
 	}
 }
 
-// The command of data.md runs, here for one of the data sets, and its exit code follows from the
+// The command of README.md runs, here for one of the data sets, and its exit code follows from the
 // rows.
 func TestDefaultsRun(t *testing.T) {
 	if os.Getenv(corpus.Variable) == "" {
 		t.Skip(corpus.ErrNone)
 	}
-	text, err := os.ReadFile("../docs/data.md")
+	text, err := os.ReadFile("README.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,7 +43,7 @@ func TestDocumentsNameCommands(t *testing.T) {
 	shown := regexp.MustCompile(`go run -C research \. ([^` + "`" + `\n]*)`)
 	rows := regexp.MustCompile(`(?m)^\| (` + "`" + `[a-z]+[^|]*) \|`)
 	seen := 0
-	for _, file := range slices.Concat(docs, own, []string{"../README.md"}) {
+	for _, file := range slices.Concat(docs, own, []string{"README.md", "../README.md"}) {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

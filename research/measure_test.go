@@ -9,13 +9,13 @@ import (
 	"github.com/cosketch/cosketch/testnet/program"
 )
 
-// The measurements of operator.md run and print a table: with its flags, but of two parties, three
+// The measurements of README.md run and print a table: with its flags, but of two parties, three
 // where sums are masked, and the least release that a line names, each of these once.
 func TestMeasurementsRun(t *testing.T) {
 	if os.Getenv("COSKETCH_FULL") != "1" {
 		t.Skip("runs studies on real processes: COSKETCH_FULL=1")
 	}
-	text, err := os.ReadFile("../docs/operator.md")
+	text, err := os.ReadFile("README.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -77,7 +77,7 @@ func TestDocumentsNameCommands(t *testing.T) {
 	shown := regexp.MustCompile(`go run \./testnet([^` + "`" + `\n]*)`)
 	rows := regexp.MustCompile(`(?m)^\| (` + "`" + `[a-z]+[^|]*) \|`)
 	seen := 0
-	for _, file := range append(files, "../README.md") {
+	for _, file := range append(files, "../README.md", "../research/README.md") {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

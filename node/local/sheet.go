@@ -313,7 +313,7 @@ func (o SheetOptions) dates() string {
 }
 
 func (o SheetOptions) withdraw() string {
-	return fmt.Sprintf("Until this party commits to the seed, which it does once enough parties have approved: party study withdraw %s. What was sent cannot be called back.", o.Study.ID.Short())
+	return fmt.Sprintf("Until this party commits to the seed, which it does once enough parties have approved: party withdraw %s. What was sent cannot be called back.", o.Study.ID.Short())
 }
 
 // Blocks are the sheet for people, with lines to sign on.

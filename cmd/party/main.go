@@ -67,6 +67,7 @@ type dataCommands struct {
 	Add     dataAdd     `cmd:"" help:"Name data in the site file, so that studies can ask for them."`
 	Use     dataUse     `cmd:"" help:"Say in the site file which data answer a study."`
 	Columns dataColumns `cmd:"" help:"Write the list of columns that an operator drafts a study from."`
+	Mock    dataMock    `cmd:"" help:"Make up rows of the form that a study asks for. No data are read."`
 	Check   dataCheck   `cmd:"" help:"Read the data against a study as run does before its first message."`
 }
 

@@ -10,6 +10,7 @@ import (
 type kind struct {
 	name  study.AnalysisKind
 	title string           // of its section, in lower case; empty: the name's words
+	sizes bool             // its numbers are sizes: that they are not 0 is nothing to be found
 	own   func(s *section) // shows what its own section of the document holds; nil: it has none
 }
 

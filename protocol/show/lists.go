@@ -19,5 +19,8 @@ func kinds() []kind {
 		ofRegression(),
 		ofClustering(),
 		ofSums(),
+		ofDistance(),
+		ofGroupDistance(),
+		ofIntersection(),
 	}
 }

@@ -1,6 +1,8 @@
 package show
 
 import (
+	"strings"
+
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/block"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -14,6 +16,20 @@ func ofMean() kind {
 	}}
 }
 
+// fewMeans says them in a line, or how many there are.
+func fewMeans(rows []block.ForestRow) string {
+	const few = 3
+	if len(rows) > few {
+		return block.Counted(int64(len(rows)), "mean", "means")
+	}
+	var out []string
+	for _, r := range rows {
+		number, between := r.Number.Parts()
+		out = append(out, strings.TrimSpace(r.Name+" "+number+" "+between))
+	}
+	return strings.Join(out, ", ")
+}
+
 // means shows the means of columns, in their order.
 func (s *section) means(m analysis.Means) {
 	s.skip("means")
@@ -21,6 +37,7 @@ func (s *section) means(m analysis.Means) {
 	for i, n := range m {
 		rows = append(rows, block.ForestRow{Name: s.a.Features[i].Name(), Number: n.Shown()})
 	}
+	s.heading.Says = fewMeans(rows)
 	s.forest("means", "Means of the columns", block.Forest{Rows: rows, Common: ofOneSize(rows)})
 	t := estimates("column", "mean", rows)
 	t.Caption, t.Things = "Means", "means"

@@ -9,7 +9,7 @@ import (
 )
 
 func ofRecordDistance() kind {
-	return kind{name: study.RecordDistance, own: func(s *section) { show(s.a.RecordDistances, s.records) }}
+	return kind{name: study.RecordDistance, sizes: true, own: func(s *section) { show(s.a.RecordDistances, s.records) }}
 }
 
 func ofNeighbors() kind {

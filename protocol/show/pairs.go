@@ -9,6 +9,12 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
+func ofDistance() kind { return kind{name: study.Distance, sizes: true} }
+
+func ofGroupDistance() kind { return kind{name: study.GroupDistance, sizes: true} }
+
+func ofIntersection() kind { return kind{name: study.Intersection, sizes: true} }
+
 // mostHeat is of how many features a heat map is drawn; of more, cells could not be told apart.
 const mostHeat = 60
 

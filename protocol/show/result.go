@@ -18,12 +18,17 @@ type Board struct {
 	Taken []map[string]bool // which of them each party of the study has taken; nil where that is not known
 }
 
-// Result is a result as blocks, but for its headline: who is in it, what was promised, and each answer. Nothing may be
+// Result is a result as blocks, but for its headline: what came out, each answer, who is in it, and what was promised. Nothing may be
 // known of its board.
 func Result(r analysis.Result, of *Board) (out []block.Block) {
 	if bare(r) {
 		out = append(out, NoPromise())
 	}
+	answers, headings := analyses(r)
+	if len(headings) > 0 {
+		out = append(out, block.Heading{ID: "says", Text: "What came out"}, opening(r, headings))
+	}
+	out = append(out, answers...)
 	out = append(out, block.Heading{ID: "parties", Text: "Who is in"}, parties(r, of))
 	out = append(out, block.Heading{ID: "promise", Text: "What was promised"}, sketches(r))
 	for _, text := range r.Promises() {
@@ -32,7 +37,7 @@ func Result(r analysis.Result, of *Board) (out []block.Block) {
 	if of != nil {
 		out = append(out, block.Fold{Title: "What every steward was told before approving", Blocks: of.Study.Explain(study.Everyone)})
 	}
-	return append(out, Analyses(r)...)
+	return out
 }
 
 // NoPromise warns of a study without noise.
@@ -42,7 +47,12 @@ func NoPromise() block.Text {
 
 // Analyses are the answers of a result in their order. Titles that are there before are numbered, so that each leads to
 // one place.
-func Analyses(r analysis.Result) (out []block.Block) {
+func Analyses(r analysis.Result) []block.Block {
+	out, _ := analyses(r)
+	return out
+}
+
+func analyses(r analysis.Result) (out []block.Block, headings []block.Heading) {
 	titled := map[string]int{}
 	for i, a := range r.Analyses {
 		blocks := Analysis(fmt.Sprintf("a%d", i), a, r.Analyses)
@@ -51,9 +61,9 @@ func Analyses(r analysis.Result) (out []block.Block) {
 			heading.Text = fmt.Sprintf("%s (%d)", heading.Text, titled[heading.Title()])
 			blocks[0] = heading
 		}
-		out = append(out, blocks...)
+		out, headings = append(out, blocks...), append(headings, heading)
 	}
-	return out
+	return out, headings
 }
 
 // parties lists who is in a result, and as far as the board is known, how far each came.

@@ -1,0 +1,67 @@
+package show
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/block"
+)
+
+// opening is what a result says, an answer a line: what most readers came for. Headings are those of the answers, in
+// their order.
+func opening(r analysis.Result, headings []block.Heading) block.List {
+	var out block.List
+	for i, a := range r.Analyses {
+		name := strings.ToUpper(headings[i].Text[:1]) + headings[i].Text[1:]
+		says := headings[i].Says
+		if of := headings[i].Of; of != "" {
+			name += " of " + of
+		}
+		switch found := evidence(a); {
+		case a.Undefined != "":
+			says = "no answer: " + a.Undefined
+		case found != "":
+			says = found
+		}
+		if a.Warned() != "" && a.Undefined == "" {
+			says = strings.TrimPrefix(says+"; read its caution first", "; ")
+		}
+		if says == "" {
+			says = "answered"
+		}
+		out.Items = append(out.Items, name+": "+strings.TrimSuffix(says, ".")+".")
+	}
+	return out
+}
+
+// evidence says what stands out of pairs, all together; empty of what has none, or where it is no question.
+func evidence(a analysis.Analysis) string {
+	e, ok := a.Evidence()
+	if !ok || kindOf(a.Kind).sizes {
+		return ""
+	}
+	things := "pairs"
+	if e.Of == 1 {
+		things = "pair"
+	}
+	if len(e.Pairs) == 0 {
+		return fmt.Sprintf("nothing stands out of the noise, of %d %s", e.Of, things)
+	}
+	clearest := e.Pairs[0]
+	n := numberOf(a, clearest)
+	number, between := n.Parts()
+	name := a.Features[clearest.I].Name()
+	if clearest.I != clearest.J {
+		name += " and " + a.Features[clearest.J].Name()
+	}
+	count := fmt.Sprint(len(e.Pairs))
+	if e.Least {
+		count = "at least " + count
+	}
+	verb := "stand"
+	if len(e.Pairs) == 1 {
+		verb = "stands"
+	}
+	return fmt.Sprintf("%s of %d %s %s out, all together at 95 %%; the clearest: %s, %s %s", count, e.Of, things, verb, name, number, between)
+}

@@ -40,7 +40,6 @@ type maker struct {
 	version           string // the commit's tag without its v, or the short commit
 	commit            string
 	time              time.Time // of the commit
-	places            map[string]string
 }
 
 func main() {
@@ -104,9 +103,6 @@ func newMaker(source, out string) (*maker, error) {
 		m.version = strings.TrimPrefix(tag, "v")
 	} else {
 		m.version = m.commit[:12]
-	}
-	if m.places, err = m.moduleDirs(); err != nil {
-		return nil, err
 	}
 	m.work, err = os.MkdirTemp("", "cosketch-pack-")
 	return m, err

@@ -25,6 +25,10 @@ const std = "std"
 
 // modules reads from the programs what is linked into them, and finds the licences.
 func (m *maker) modules(infos map[string]*debug.BuildInfo) ([]module, error) {
+	places, err := m.moduleDirs()
+	if err != nil {
+		return nil, err
+	}
 	found := map[string]*module{}
 	for _, program := range programs {
 		info := infos[program]
@@ -44,11 +48,10 @@ func (m *maker) modules(infos map[string]*debug.BuildInfo) ([]module, error) {
 	}
 	var out []module
 	for path, mod := range found {
-		dir, known := m.places[path]
+		dir, known := places[path]
 		if !known {
 			return nil, fmt.Errorf("module %s is linked, but go list does not know where it is", path)
 		}
-		var err error
 		if mod.texts, err = licenceFiles(dir); err != nil {
 			return nil, err
 		}
@@ -63,18 +66,18 @@ func (m *maker) modules(infos map[string]*debug.BuildInfo) ([]module, error) {
 	return out, nil
 }
 
-// moduleDirs returns where the source of each module is.
+// moduleDirs returns where the source of each module is that was fetched by now: a build fetches what it links.
 func (m *maker) moduleDirs() (map[string]string, error) {
 	list := func(args ...string) (string, error) {
 		cmd := exec.Command("go", args...)
-		cmd.Dir, cmd.Env = m.source, append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
+		cmd.Dir, cmd.Env = m.source, append(os.Environ(), "GOFLAGS=-mod=readonly", "GOWORK=off")
 		return said(cmd)
 	}
 	root, err := list("env", "GOROOT")
 	if err != nil {
 		return nil, err
 	}
-	all, err := list("list", "-mod=readonly", "-m", "-f", "{{.Path}}\t{{.Dir}}", "all")
+	all, err := list("list", "-m", "-f", "{{.Path}}\t{{.Dir}}", "all")
 	if err != nil {
 		return nil, err
 	}

@@ -60,6 +60,7 @@ var command = regexp.MustCompile(`^(\s{4,}|\$ )?(party|aggregator|go|curl|docker
 var others = map[string]string{
 	"systemd":  "../docs/systemd_test.go",
 	"docker":   "../docs/image_test.go",
+	"install":  "../.ci/pack/install_test.go",
 	"measure":  "../research/measure_test.go",
 	"defaults": "../research/defaults_test.go",
 	"itself":   "", // go test ./...

@@ -219,6 +219,9 @@ func TestOneImporterEach(t *testing.T) {
 	used := map[string]bool{}
 	for _, f := range parseAll(t) {
 		for _, name := range f.imports(t) {
+			if name == "github.com/libp2p/go-libp2p" || strings.HasPrefix(name, "github.com/libp2p/go-libp2p/config") {
+				t.Errorf("%s imports %s, which links every transport that libp2p has: make the host of its parts", f.path, name)
+			}
 			for dependency, packages := range owners {
 				if !strings.HasPrefix(name, dependency) {
 					continue

@@ -16,7 +16,7 @@ import (
 // CompletionCommand prints what a shell needs to complete this program's arguments. The
 // shells' scripts ask the program itself, with --words.
 type CompletionCommand struct {
-	Shell []string `arg:"" optional:"" help:"bash, zsh or fish."`
+	Shell []string `arg:"" optional:"" help:"bash, zsh, fish or powershell."`
 	Words bool     `env:"-" hidden:"" help:"Print candidates for the last of the words after --."`
 
 	Role store.Role `kong:"-"` // set by the program
@@ -176,5 +176,14 @@ function __PROGRAM_candidates
 	if set -q found[1]; printf '%s\n' $found; else; __fish_complete_path (commandline -ct); end
 end
 complete -c PROGRAM -f -a '(__PROGRAM_candidates)'
+`,
+	// An empty word does not reach a program from every PowerShell: = stands for one, see apart.
+	"powershell": `# PowerShell completion of PROGRAM. Load it with: PROGRAM completion powershell | Out-String | Invoke-Expression
+Register-ArgumentCompleter -Native -CommandName PROGRAM, PROGRAM.exe -ScriptBlock {
+	param($word, $line, $cursor)
+	$words = @($line.CommandElements | Select-Object -Skip 1 | Where-Object { $_.Extent.StartOffset -lt $cursor } | ForEach-Object { $_.Extent.Text })
+	if ($word -eq '') { $words += '=' }
+	PROGRAM completion --words '--' @words 2>$null | ForEach-Object { [System.Management.Automation.CompletionResult]::new($_) }
+}
 `,
 }

@@ -58,7 +58,7 @@ func TestCompletion(t *testing.T) {
 		"--format json study e":       "explain",
 		"--state ":                    "", // a directory
 		"--state study status --form": "--format",
-		"completion ":                 "bash fish zsh",
+		"completion ":                 "bash fish powershell zsh",
 		"nonsense ":                   "completion status study",
 		"--log-level=debug study ex":  "explain",
 	} {
@@ -80,7 +80,7 @@ func TestShellsReadTheirScripts(t *testing.T) {
 			t.Logf("%s is not installed", name)
 			continue
 		}
-		args := map[string][]string{"bash": {"-n"}, "zsh": {"-n"}, "fish": {"--no-execute"}}[name]
+		args := map[string][]string{"bash": {"-n"}, "zsh": {"-n"}, "fish": {"--no-execute"}, "powershell": {"-NoProfile", "-Command", "-"}}[name]
 		check := exec.Command(path, args...)
 		check.Stdin = strings.NewReader(strings.ReplaceAll(script, "PROGRAM", "party"))
 		if out, err := check.CombinedOutput(); err != nil || len(out) > 0 {

@@ -327,10 +327,10 @@ func TestCompletionAndManual(t *testing.T) {
 	p := newPlace(t, store.Party)
 	s := example(t, "hospitals")
 	p.open(func(st *store.Store) { must(t, st.PutStudy(s.ID, s.Source, 1000)) })
-	for _, shell := range []string{"bash", "zsh", "fish"} {
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
 		p.does(fail.OK, args("completion "+shell), "party completion --words")
 	}
-	p.does(fail.Usage, args("completion tcsh"), "want one shell of bash, fish, zsh")
+	p.does(fail.Usage, args("completion tcsh"), "want one shell of bash, fish, powershell, zsh")
 	p.does(fail.OK, []string{"completion", "--words", "--", "status", ""}, s.ID.Short())
 	p.does(fail.OK, []string{"completion", "--words", "--", "sta"}, "status")
 	p.does(fail.OK, args("manual"), ".TH PARTY 1", ".SH EXIT STATUS", ".SS party log show")

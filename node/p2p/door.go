@@ -11,7 +11,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	tpt "github.com/libp2p/go-libp2p/core/transport"
-	"github.com/libp2p/go-libp2p/p2p/transport/tcpreuse"
 	ma "github.com/multiformats/go-multiaddr"
 	manet "github.com/multiformats/go-multiaddr/net"
 )
@@ -238,12 +237,5 @@ func (g guarded) Accept() (manet.Conn, network.ConnManagementScope, error) {
 		}
 		conn.Close()
 		scope.Done()
-	}
-}
-
-// throughDoor returns the constructor of a transport whose callers pass a door.
-func throughDoor[T tpt.Transport, O any](d *door, construct func(tpt.Upgrader, network.ResourceManager, *tcpreuse.ConnMgr, ...O) (T, error), options ...O) func(tpt.Upgrader, network.ResourceManager) (T, error) {
-	return func(u tpt.Upgrader, r network.ResourceManager) (T, error) {
-		return construct(porter{u, d}, r, nil, options...)
 	}
 }

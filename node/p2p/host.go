@@ -3,25 +3,15 @@ package p2p
 import (
 	"context"
 	"crypto/ed25519"
-	"crypto/tls"
 	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
 	"time"
 
-	"github.com/libp2p/go-libp2p"
-	"github.com/libp2p/go-libp2p/core/connmgr"
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/host"
-	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/gologshim"
-	"github.com/libp2p/go-libp2p/p2p/muxer/yamux"
-	"github.com/libp2p/go-libp2p/p2p/net/swarm"
-	libp2ptls "github.com/libp2p/go-libp2p/p2p/security/tls"
-	libp2pquic "github.com/libp2p/go-libp2p/p2p/transport/quic"
-	"github.com/libp2p/go-libp2p/p2p/transport/tcp"
-	"github.com/libp2p/go-libp2p/p2p/transport/websocket"
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/cosketch/cosketch/node/seldom"
@@ -111,54 +101,6 @@ func (h *Host) listen(at []string) error {
 		return listenError(at, err)
 	}
 	return h.listensEverywhere(at)
-}
-
-func newLibp2p(cfg Config, key crypto.PrivKey, limits Limits, gate *gater) (host.Host, *book, error) {
-	resources, err := resourceManager(limits, cfg.clock())
-	if err != nil {
-		return nil, nil, err
-	}
-	local, err := peer.IDFromPrivateKey(key)
-	if err != nil {
-		return nil, nil, err
-	}
-	known, err := newBook(local)
-	if err != nil {
-		resources.Close()
-		return nil, nil, err
-	}
-	streams := newDoor(limits.unfinished(), limits.unfinishedPerIP(), cfg.clock())
-	h, err := libp2p.New(
-		libp2p.Identity(key),
-		libp2p.Peerstore(known),
-		libp2p.NoListenAddrs, // see listen
-		libp2p.Transport(throughDoor(streams, tcp.NewTCPTransport, tcp.DisableReuseport())),
-		libp2p.Transport(throughDoor(streams, websocket.New, websocket.WithTLSClientConfig(&tls.Config{RootCAs: cfg.Roots, MinVersion: tls.VersionTLS12}))),
-		libp2p.Transport(libp2pquic.NewTransport, libp2pquic.WithTLSIdentityOption(undated(local))),
-		libp2p.Security(libp2ptls.ID, newHybridTLS),
-		libp2p.Muxer(yamux.ID, yamux.DefaultTransport),
-		libp2p.ConnectionGater(gate),
-		libp2p.ResourceManager(resources),
-		libp2p.ConnectionManager(connmgr.NullConnMgr{}),
-		libp2p.SwarmOpts(swarm.WithDialRanker(rankDial)),
-		libp2p.UserAgent(cfg.agent()),
-		libp2p.ProtocolVersion(cfg.protocol()),
-		libp2p.Ping(false),
-		libp2p.DisableRelay(),
-		libp2p.DisableMetrics(),
-		libp2p.DisableIdentifyAddressDiscovery(),
-		libp2p.ForceReachabilityPrivate(), // asks nobody whether it can be reached
-		// A node dials few addresses, which its study names: failures to reach them
-		// are no reason to give up on a whole transport.
-		libp2p.UDPBlackHoleSuccessCounter(nil),
-		libp2p.IPv6BlackHoleSuccessCounter(nil),
-	)
-	if err != nil {
-		resources.Close() // libp2p may have failed before it took them over
-		known.Close()
-		return nil, nil, err
-	}
-	return h, known, nil
 }
 
 // listensEverywhere reports an address that could not be listened at; libp2p is

@@ -11,13 +11,18 @@ import (
 	"io"
 	"time"
 
-	"github.com/libp2p/go-libp2p"
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	libp2pprotocol "github.com/libp2p/go-libp2p/core/protocol"
+	"github.com/libp2p/go-libp2p/core/sec"
+	basichost "github.com/libp2p/go-libp2p/p2p/host/basic"
+	"github.com/libp2p/go-libp2p/p2p/host/eventbus"
+	"github.com/libp2p/go-libp2p/p2p/host/peerstore/pstoremem"
 	"github.com/libp2p/go-libp2p/p2p/muxer/yamux"
+	"github.com/libp2p/go-libp2p/p2p/net/swarm"
+	"github.com/libp2p/go-libp2p/p2p/net/upgrader"
 	libp2ptls "github.com/libp2p/go-libp2p/p2p/security/tls"
 	"github.com/libp2p/go-libp2p/p2p/transport/tcp"
 	ma "github.com/multiformats/go-multiaddr"
@@ -56,15 +61,52 @@ func New(key ed25519.PrivateKey, to protocol.PeerID, address string) (*Peer, err
 	if err != nil {
 		return fail(err)
 	}
-	h, err := libp2p.New(
-		libp2p.Identity(own), libp2p.NoListenAddrs, libp2p.Transport(tcp.NewTCPTransport, tcp.DisableReuseport()),
-		libp2p.Security(libp2ptls.ID, libp2ptls.New), libp2p.Muxer(yamux.ID, yamux.DefaultTransport),
-		libp2p.Ping(false), libp2p.DisableRelay(), libp2p.DisableMetrics(), libp2p.ResourceManager(&network.NullResourceManager{}),
-	)
+	h, err := dialer(own)
 	if err != nil {
 		return fail(err)
 	}
 	return &Peer{h, peer.AddrInfo{ID: id, Addrs: []ma.Multiaddr{at}}}, nil
+}
+
+// dialer is a host of libp2p's that dials by TCP and listens nowhere, made of parts as a node's is.
+func dialer(own crypto.PrivKey) (host.Host, error) {
+	self, err := peer.IDFromPrivateKey(own)
+	if err != nil {
+		return nil, err
+	}
+	muxers := []upgrader.StreamMuxer{{ID: yamux.ID, Muxer: yamux.DefaultTransport}}
+	secure, err := libp2ptls.New(libp2ptls.ID, own, muxers)
+	if err != nil {
+		return nil, err
+	}
+	unlimited := &network.NullResourceManager{}
+	up, err := upgrader.New([]sec.SecureTransport{secure}, muxers, nil, unlimited, nil)
+	if err != nil {
+		return nil, err
+	}
+	overTCP, err := tcp.NewTCPTransport(up, unlimited, nil, tcp.DisableReuseport())
+	if err != nil {
+		return nil, err
+	}
+	known, err := pstoremem.NewPeerstore()
+	if err != nil {
+		return nil, err
+	}
+	bus := eventbus.NewBus()
+	conns, err := swarm.NewSwarm(self, known, bus, swarm.WithResourceManager(unlimited))
+	if err != nil {
+		return nil, errors.Join(err, known.Close())
+	}
+	err = errors.Join(known.AddPrivKey(self, own), known.AddPubKey(self, own.GetPublic()), conns.AddTransport(overTCP))
+	if err != nil {
+		return nil, errors.Join(err, conns.Close())
+	}
+	h, err := basichost.NewHost(conns, &basichost.HostOpts{EventBus: bus})
+	if err != nil {
+		return nil, errors.Join(err, conns.Close())
+	}
+	h.Start()
+	return h, nil
 }
 
 // Close ends all connections.

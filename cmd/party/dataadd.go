@@ -35,7 +35,7 @@ type dataAdd struct {
 	ApartFrom    map[string]string `env:"-" mapsep:"none" placeholder:"DATASET=REASON" help:"Why these are not the people of a dataset that they look like, by its place or its record ids. Once for each."`
 	Study        string            `env:"-" placeholder:"STUDY" help:"Also say that it answers this study: the beginning of a study's id."`
 
-	dialectFlags
+	readingFlags
 }
 
 // Help says what is changed.
@@ -49,6 +49,8 @@ type addedData struct {
 	Records int64  `json:"records"`
 	Columns int    `json:"columns"`
 	Lines   string `json:"lines"` // of the site file that say so
+
+	Problems []shownProblem `json:"problems"` // that keep studies from taking them
 }
 
 // Run reads the data, then changes the site file.
@@ -71,6 +73,12 @@ func (cmd dataAdd) Run(ctx context.Context, c *console.Console, g *console.Globa
 	if err != nil {
 		return err
 	}
+	found := problems{held.Problems, cmd.again()}
+	if err := found.stopping(d.Source); err != nil {
+		found.tell(c)
+		return err
+	}
+	found.command = "party data change " + word(d.Name)
 	var id *protocol.StudyID
 	if answers != nil {
 		id = &answers.ID
@@ -79,7 +87,7 @@ func (cmd dataAdd) Run(ctx context.Context, c *console.Console, g *console.Globa
 	if err != nil {
 		return fail.Usage.Of(err)
 	}
-	out := addedData{Dataset: d.Name, Config: site.Path, Records: held.Records, Columns: len(held.Columns), Lines: lines}
+	out := addedData{Dataset: d.Name, Config: site.Path, Records: held.Records, Columns: len(held.Columns), Lines: lines, Problems: found.document()}
 	return c.Print(out, func(w io.Writer) {
 		io.WriteString(w, lines)
 		c.Say("%d records of %d columns can be read, and %s has these lines now.", out.Records, out.Columns, out.Config)
@@ -88,6 +96,10 @@ func (cmd dataAdd) Run(ctx context.Context, c *console.Console, g *console.Globa
 		}
 		if held.IDs != nil && held.IDs.Repeated+held.IDs.Absent > 0 {
 			c.Say("%s. Studies refuse such data.", idText(*held.IDs))
+		}
+		if len(found.list) > 0 {
+			c.Say("A study would refuse:")
+			found.tell(c)
 		}
 		if d.Caps == (config.Caps{}) {
 			c.Say("It has no cap, and so nothing of it is released with noise: party budget cap %s record EPSILON DELTA sets one.", d.Name)
@@ -148,9 +160,32 @@ func (cmd dataAdd) dataset(g *console.Globals) (d config.Dataset, answers *study
 	return d, answers, err
 }
 
+// again is the command without the options for how the data are read, to put others behind it.
+func (cmd dataAdd) again() string {
+	text := "party data add " + word(cmd.Name)
+	for _, file := range cmd.File {
+		text += " " + word(file)
+	}
+	for _, f := range [][2]string{{"--id", strings.Join(cmd.ID, ",")}, {"--cap-record", cmd.CapRecord}, {"--cap-attribute", cmd.CapAttribute}, {"--study", cmd.Study}} {
+		if f[1] != "" {
+			text += " " + f[0] + " " + word(f[1])
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(cmd.ApartFrom)) {
+		text += " --apart-from " + word(name+"="+cmd.ApartFrom[name])
+	}
+	said, _ := cmd.reading() // checked before
+	with, _ := options(said)
+	return text + with
+}
+
 // source is where the data are, by an absolute path: the site file is elsewhere.
 func (cmd dataAdd) source() (s dataset.Source, err error) {
-	s.CSV = cmd.dialect()
+	said, err := cmd.reading()
+	if err != nil {
+		return s, err
+	}
+	s.CSV, s.Words = said.CSV, said.Words
 	files := append(slices.Clone(cmd.File), cmd.DSNFile)
 	for i, name := range files {
 		if name == "" {
@@ -168,7 +203,7 @@ func (cmd dataAdd) source() (s dataset.Source, err error) {
 	case !server && cmd.Query == "":
 		return s, nil
 	case s.CSV != (dataset.Dialect{}):
-		return s, errors.New("--delimiter, --decimal, --encoding and --date are about CSV files, and --query about a database")
+		return s, errors.New("--delimiter, --decimal, --thousands, --encoding and --date are about CSV files, and --query about a database")
 	case cmd.Query == "":
 		return s, errors.New("what of the database are the records? Say so with --query 'SELECT …'")
 	case server && len(s.Files) > 0, !server && len(s.Files) != 1:

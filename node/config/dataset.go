@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 
+	"go.yaml.in/yaml/v4"
+
 	"github.com/cosketch/cosketch/node/dataset"
 	"github.com/cosketch/cosketch/protocol/schema"
 )
@@ -63,6 +65,35 @@ func (d *Dataset) checkSource(r *schema.Reader, name schema.Item) {
 		}
 		files[i] = absolute(r, file)
 	}
+}
+
+// instead is what is read in the place of a value.
+func instead() schema.Form[string] {
+	return schema.Custom("value, or nothing", func(r *schema.Reader, at schema.Item, to *string) {
+		switch {
+		case at.Node.Kind != yaml.ScalarNode:
+			r.Fail(at.Path, "want a value, have %s", schema.Describe(at.Node))
+		case at.Node.Tag != "!!null":
+			*to = at.Node.Value
+		}
+	})
+}
+
+func putInstead(_ *schema.Reader, value, _ schema.Item, of *map[string]string, read *string) {
+	if *of == nil {
+		*of = map[string]string{}
+	}
+	(*of)[value.Node.Value] = *read
+}
+
+func putValues(_ *schema.Reader, column, _ schema.Item, d *Dataset, of *map[string]string) {
+	if len(*of) == 0 {
+		return
+	}
+	if d.Source.Words.Values == nil {
+		d.Source.Words.Values = map[string]map[string]string{}
+	}
+	d.Source.Words.Values[column.Node.Value] = *of
 }
 
 // hideSecret cuts off what stands before an @ in a URL, where a password may be.

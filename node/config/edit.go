@@ -17,7 +17,6 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/cosketch/cosketch/kernel/dp"
-	"github.com/cosketch/cosketch/node/dataset"
 	"github.com/cosketch/cosketch/node/durable"
 	"github.com/cosketch/cosketch/protocol"
 )
@@ -71,8 +70,8 @@ func (d Dataset) fields() []string {
 		source = "source: " + scalar(d.Source.Files[0])
 	}
 	out := []string{source}
-	if d.Source.CSV != (dataset.Dialect{}) {
-		out = append(out, "csv: "+d.Source.CSV.YAML())
+	for _, e := range readingEntries(d.Source) {
+		out = append(out, e.flow())
 	}
 	if len(d.ID) > 0 {
 		out = append(out, "id: "+list(d.ID))

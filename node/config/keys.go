@@ -53,7 +53,15 @@ func datasetKeys() schema.Keys[Dataset] {
 		{Name: "source", Says: "CSV (also gzip or zstd) or .parquet; relative to this file; or a pattern: `visits/*.csv`", Example: "patients.csv",
 			Form: schema.OneOrMore(func(d *Dataset) *[]string { return &d.Source.Files }, text(), most).Is("path, or a list of paths")},
 		{Name: "csv", Says: "what to fix about CSV files",
-			Form: schema.Table(func(d *Dataset) *dataset.Dialect { return &d.Source.CSV }, dialectKeys())},
+			Form: schema.Table(func(d *Dataset) *dataset.Dialect { return &d.Source.CSV }, dialectKeys()).Then(func(r *schema.Reader, at schema.Item, d *Dataset) {
+				if err := d.Source.CSV.Check(); err != nil {
+					r.Fail(at.Path, "%v", err)
+				}
+			})},
+		{Name: "missing", Says: "words for a missing value, in every column but those of the id", Example: "[k.A., NA]", Unset: "an empty value alone is missing",
+			Form: schema.List(func(d *Dataset) *[]string { return &d.Source.Words.Missing }, text(), 1, most)},
+		{Name: "values", Says: "by column, what is read in the place of a value: a number, one of the study's values, or nothing", Example: "{smoker: {yes: 1, no: 0}}",
+			Form: schema.Named("columns", schema.Named("values", instead(), putInstead).Is("values: VALUE"), putValues).Is("columns: {VALUE: VALUE}")},
 		{Name: "sql", Says: "a database, in the place of source; its columns are found by name", Beside: "register",
 			Form: schema.Made(sqlKeys(), func(r *schema.Reader, at schema.Item, d *Dataset, q *dataset.SQL) { d.Source.SQL = checkSQL(r, at, q) })},
 		{Name: "id", Says: "columns of the file that identify a record", Unset: "those that the study names", Example: "[patient]",
@@ -75,6 +83,8 @@ func dialectKeys() schema.Keys[dataset.Dialect] {
 			Form: schema.Word(func(d *dialect) *dataset.Delimiter { return &d.Delimiter }, schema.WordsOf("delimiter", dataset.Delimiters()...))},
 		{Name: "decimal", Unset: "detected", Example: "comma",
 			Form: schema.Word(func(d *dialect) *dataset.Decimal { return &d.Decimal }, schema.WordsOf("decimal mark", dataset.Decimals()...))},
+		{Name: "thousands", Says: "what stands between groups of three digits; never detected", Unset: "nothing", Example: "point",
+			Form: schema.Word(func(d *dialect) *dataset.Thousands { return &d.Thousands }, schema.WordsOf("mark of thousands", dataset.AllThousands()...))},
 		{Name: "encoding", Unset: "utf-8", Example: "windows-1252",
 			Form: schema.Word(func(d *dialect) *dataset.Encoding { return &d.Encoding }, schema.WordsOf("encoding", dataset.Encodings()...))},
 		{Name: "date", Says: "YYYY-MM-DD is always understood: days since 1970-01-01", Example: "DD.MM.YYYY",

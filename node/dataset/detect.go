@@ -55,9 +55,13 @@ func detect(sample []byte, fixed Dialect) Dialect {
 	if d.Delimiter == "" {
 		d.Delimiter = detectDelimiter(rows)
 	}
-	if d.Decimal == "" {
+	switch {
+	case d.Decimal != "":
+	case d.Thousands == ThousandsPoint:
+		d.Decimal = DecimalComma
+	default:
 		d.Decimal = DecimalPoint
-		if d.Delimiter != Comma && len(rows) > 1 && commaDecimals(rows[1:], d.Delimiter.mark()) {
+		if d.Thousands != ThousandsComma && d.Delimiter != Comma && len(rows) > 1 && commaDecimals(rows[1:], d) {
 			d.Decimal = DecimalComma
 		}
 	}
@@ -144,11 +148,15 @@ var (
 
 // commaDecimals reports whether the rows hold numbers with a decimal comma, one of
 // them at least beyond doubt, and none with a decimal point.
-func commaDecimals(rows [][]byte, mark byte) bool {
+func commaDecimals(rows [][]byte, d Dialect) bool {
 	found := false
 	for _, row := range rows {
-		for _, field := range splitRow(row, mark) {
+		for _, field := range splitRow(row, d.Delimiter.mark()) {
 			field = bytes.Trim(field, " \"")
+			if plain, ok := d.Thousands.ungroup(d.Encoding.decode(field), ','); ok {
+				found = found || bytes.IndexByte(plain, ',') >= 0
+				continue
+			}
 			if withPoint.Match(field) {
 				return false
 			}

@@ -35,6 +35,8 @@ type Options struct {
 	// HeldIDs is how many of them are held in memory, in 24 bytes each, twice.
 	// Default: 2¹⁹, 24 MiB.
 	HeldIDs int
+
+	assumeEncoding bool // Windows-1252 where a CSV file is not UTF-8 and no encoding is fixed
 }
 
 func (o Options) withDefaults() Options {
@@ -189,7 +191,7 @@ func Open(ctx context.Context, source Source, schema Schema, options Options) (*
 	}
 	options = options.withDefaults()
 	r := &Reader{
-		name: source.String(), plan: newPlan(schema, options), options: options, ctx: ctx,
+		name: source.String(), plan: newPlan(schema, source.Words, options), options: options, ctx: ctx,
 		sequence: &sequence{}, seen: newIDs(options.SpillDir, options.HeldIDs),
 		summary: Summary{Limit: schema.MaxRecords, Fields: make([]FieldSummary, len(schema.Fields))},
 	}

@@ -20,12 +20,17 @@ type Source struct {
 	// CSV holds what is fixed about the CSV files; the rest is detected, in each
 	// file anew.
 	CSV Dialect
+	// Words say what values stand for, wherever the records are.
+	Words Words
 	// SQL is a query of a database.
 	SQL *SQL
 }
 
 // Files is the source that consists of the files at these paths.
 func Files(paths ...string) Source { return Source{Files: paths} }
+
+// Of is a source of other files that is read as this one.
+func (s Source) Of(paths ...string) Source { return Source{Files: paths, CSV: s.CSV, Words: s.Words} }
 
 // String names the source for people: its files, or its database without secrets.
 func (s Source) String() string {

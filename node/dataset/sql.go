@@ -127,6 +127,9 @@ func (q *query) begin(ctx context.Context, s *SQL) (err error) {
 	}
 	for i, position := range positions {
 		one := &sink{number: q.plan.isNumber(i)}
+		if field := i - len(q.plan.schema.ID); field >= 0 {
+			one.words = q.plan.columns[field].words
+		}
 		q.sinks = append(q.sinks, one)
 		if earlier, twice := q.targets[position].(sql.Scanner); twice && q.targets[position] != (unwanted{}) {
 			q.targets[position] = both{earlier, one}
@@ -247,6 +250,7 @@ func (b both) Scan(value any) error { return errors.Join(b.first.Scan(value), b.
 type sink struct {
 	to     *vector
 	number bool
+	words  *standIns
 	holds  string   // a type that is not wanted
 	wrong  *problem // with the value
 }
@@ -256,7 +260,7 @@ var errRefused = errors.New("value refused")
 
 // Scan implements sql.Scanner.
 func (s *sink) Scan(value any) error {
-	switch v := value.(type) {
+	switch v := s.words.value(value).(type) {
 	case nil:
 		s.to.addNull(s.number)
 		return nil
@@ -284,7 +288,7 @@ func (s *sink) Scan(value any) error {
 		}
 		return errRefused
 	}
-	switch v := value.(type) {
+	switch v := value.(type) { // not words: those are texts
 	case float64:
 		s.to.addNumber(v)
 	case bool:

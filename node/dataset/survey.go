@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -16,20 +17,22 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// readCSV adds a CSV file's records.
+// readCSV adds a CSV file's records. What keeps rows from being read is noted, and those are passed over.
 func (s *survey) readCSV(ctx context.Context, p path, number int, fixed Dialect) error {
-	in, err := openCSV(p, number, s.plan, fixed, s.options.Reading)
+	lenient := s.options.Reading
+	lenient.assumeEncoding = true
+	in, err := openCSV(p, number, s.plan, fixed, lenient)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
 	c := in.(*csvFile)
 	c.slots = nil // every field
-	columns, ids := s.begin(c.names, true), make([]int, len(s.plan.schema.ID))
+	r := &rowSurvey{survey: s, file: c, columns: s.begin(c.names, true), ids: make([]int, len(s.plan.schema.ID))}
 	for i, name := range s.plan.schema.ID {
-		ids[i] = slices.Index(c.names, name)
+		r.ids[i] = slices.Index(c.names, name)
 	}
-	for ch := (*chunk)(nil); ; {
+	for ch := (*chunk)(nil); !r.broken; {
 		if err := context.Cause(ctx); err != nil {
 			return fmt.Errorf("reading %s: %w", p.name, err)
 		}
@@ -37,47 +40,123 @@ func (s *survey) readCSV(ctx context.Context, p path, number int, fixed Dialect)
 			break
 		}
 		if err == nil {
-			err = s.readChunk(c, ch, ids, columns)
+			err = r.read(ch)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	origin, err := c.finish()
+	s.rowProblems = append(s.rowProblems, r.problems()...)
+	origin := &Origin{Name: p.name, Format: c.written.String(), Dialect: c.dialect}
+	if !r.broken {
+		origin, err = c.finish()
+	}
 	if err == nil {
 		s.end(origin)
 	}
 	return err
 }
 
-// readChunk adds a chunk's records.
-func (s *survey) readChunk(c *csvFile, ch *chunk, ids []int, columns []*tally) error {
+// rowSurvey is what is found about a CSV file's rows.
+type rowSurvey struct {
+	*survey
+	file    *csvFile
+	columns []*tally
+	ids     []int
+
+	ragged    places // rows with another number of fields
+	notUTF8   places // values
+	utf8      bool   // others are, beyond ASCII
+	undefined bool   // bytes that are no characters of Windows-1252
+	broken    bool   // nothing can be read behind flaw
+	flaw      *flaw
+}
+
+// read adds a chunk's records.
+func (r *rowSurvey) read(ch *chunk) error {
+	c := r.file
 	sc := c.scanner(ch)
 	for {
 		fields, wrong := sc.next()
+		record := at(c.number, sc.first)
 		switch {
 		case wrong != nil:
-			return c.fail(wrong.line, "", wrong.message, wrong.hint)
+			r.broken, r.flaw = true, wrong
+			return nil
 		case fields == 0:
 			return nil
 		case fields != c.fields:
-			return c.fail(sc.first, "", fmt.Sprintf("%d fields where the header has %d", fields, c.fields), c.fieldsHint())
+			r.ragged.add(record)
+			continue
 		}
-		record := at(c.number, sc.first)
-		s.records++
+		r.records++
 		for i := range sc.cells {
-			text := c.dialect.Encoding.decode(sc.cells[i].text)
-			if !utf8.Valid(text) {
-				return c.fail(sc.cells[i].line, columns[i].name, notUTF8.message, hintEncoding)
-			}
-			sc.cells[i].text = text
-			columns[i].addText(trimSpace(text), record, &c.dialect)
+			value := at(c.number, sc.cells[i].line)
+			sc.cells[i].text = r.decode(sc.cells[i].text, value)
+			r.columns[i].addText(trimSpace(sc.cells[i].text), value, &c.dialect)
 		}
-		s.addID(func(i int) []byte { return sc.cells[ids[i]].text }, record) // they are UTF-8
-		if err := s.flush(); err != nil {
+		r.addID(func(i int) []byte { return sc.cells[r.ids[i]].text }, record) // they are UTF-8
+		if err := r.flush(); err != nil {
 			return err
 		}
 	}
+}
+
+// decode returns a value in UTF-8. What is none is taken for Windows-1252, which reads all bytes.
+func (r *rowSurvey) decode(text []byte, where position) []byte {
+	c := r.file
+	if isASCII(text) {
+		return text
+	}
+	if c.dialect.Encoding == Windows1252 && !c.assumed {
+		return Windows1252.decode(text)
+	}
+	if utf8.Valid(text) {
+		r.utf8 = true
+		return text
+	}
+	r.notUTF8.add(where)
+	for _, b := range text {
+		r.undefined = r.undefined || strings.IndexByte("\x81\x8d\x8f\x90\x9d", b) >= 0
+	}
+	return Windows1252.decode(text)
+}
+
+// problems are those of the rows as a whole.
+func (r *rowSurvey) problems() (out []Problem) {
+	add := func(p Problem, hint string) {
+		p.Hint, p.Stops = hint, true
+		out = append(out, p)
+	}
+	if r.notUTF8.n > 0 || r.file.assumed {
+		p := r.notUTF8.problem("", counted(r.notUTF8.n, "value is not UTF-8", "values are not UTF-8"), r.where)
+		switch {
+		case r.utf8:
+			add(p, "others are: the file is in two encodings; save it as UTF-8")
+		case r.undefined:
+			add(p, "nor windows-1252; save the file as UTF-8")
+		default:
+			p.Mend.CSV.Encoding = Windows1252
+			if r.notUTF8.n == 0 {
+				p.What = "names of columns are not UTF-8"
+			}
+			add(p, "they seem to be windows-1252")
+		}
+	}
+	if r.ragged.n > 0 {
+		header := fmt.Sprintf("another number of fields than the %d of the header", r.file.fields)
+		add(r.ragged.problem("", counted(r.ragged.n, "row has ", "rows have ")+header, r.where), r.file.fieldsHint())
+	}
+	if r.flaw != nil {
+		var one places
+		one.add(at(r.file.number, r.flaw.line))
+		hint := "what follows was not looked at"
+		if r.flaw.hint != "" {
+			hint = r.flaw.hint + "; " + hint
+		}
+		add(one.problem("", r.flaw.message, r.where), hint)
+	}
+	return out
 }
 
 // flush hands the id in hand to the comparison.
@@ -95,7 +174,7 @@ func (s *survey) readParquet(ctx context.Context, p path, number int) error {
 	}
 	schema := s.plan.schema
 	schema.Fields = fields
-	in, err := openParquet(p, number, newPlan(schema, s.options.Reading), s.options.Reading.Workers)
+	in, err := openParquet(p, number, newPlan(schema, Words{}, s.options.Reading), s.options.Reading.Workers)
 	if err != nil {
 		return err
 	}

@@ -57,7 +57,7 @@ func (s *Set) inputs(ctx context.Context) ([]input, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, input{path, sum.String(), dataset.Source{Files: []string{path}, CSV: s.Source.CSV}})
+		out = append(out, input{path, sum.String(), s.Source.Of(path)})
 	}
 	return out, nil
 }

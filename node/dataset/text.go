@@ -3,6 +3,7 @@ package dataset
 import (
 	"bufio"
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"io"
 
@@ -25,6 +26,7 @@ type text struct {
 	zstd        *zstd.Decoder // or nil
 	compression compression
 	marked      bool
+	utf16       bool // the file is; what is read is UTF-8
 }
 
 const (
@@ -43,8 +45,6 @@ const signatureBytes = 16
 
 // signatures are beginnings of files that are not text, or not text to be read.
 var signatures = []struct{ prefix, message, hint string }{
-	{"\xff\xfe", "text in UTF-16", hintUTF8},
-	{"\xfe\xff", "text in UTF-16", hintUTF8},
 	{"PK\x03\x04", "a workbook or archive, not text", hintSheet},
 	{"\xd0\xcf\x11\xe0", "a workbook, not text", hintSheet},
 	{"\xfd7zXZ", "compressed with xz", "decompress it, or use gzip or zstd"},
@@ -102,12 +102,24 @@ func (t *text) begin() error {
 			return &Error{File: t.file.name, Message: known.message, Hint: known.hint}
 		}
 	}
-	if bytes.HasPrefix(start, []byte("\xef\xbb\xbf")) {
+	switch {
+	case bytes.HasPrefix(start, []byte("\xef\xbb\xbf")):
 		t.marked = true
 		_, err = t.reader.Discard(3) // peeked at: cannot fail
-		return err
+	case bytes.HasPrefix(start, []byte("\xff\xfe")):
+		err = t.decodeUTF16(binary.LittleEndian)
+	case bytes.HasPrefix(start, []byte("\xfe\xff")):
+		err = t.decodeUTF16(binary.BigEndian)
 	}
-	return nil
+	return err
+}
+
+// decodeUTF16 passes over the mark and reads what follows as UTF-8.
+func (t *text) decodeUTF16(order binary.ByteOrder) error {
+	_, err := t.reader.Discard(2) // peeked at: cannot fail
+	t.utf16 = true
+	t.reader = bufio.NewReaderSize(&utf16Reader{from: t.reader, order: order}, sampleBytes)
+	return err
 }
 
 // peek returns the next n bytes, or what is left if that is less.

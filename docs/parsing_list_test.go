@@ -4,7 +4,9 @@ package docs_test
 var takenApart = map[string]map[string]string{
 	"cmd/aggregator/http.go": {"shown.invitation": "a URL"},
 	"cmd/aggregator/new.go":  {"analyses": "what was typed at a prompt"},
-	"cmd/party/dataadd.go":   {"budgetOf": "what was typed at a prompt"},
+	"cmd/party/dataadd.go": {
+		"budgetOf": "what was typed at a prompt",
+	},
 	"cmd/party/datasource.go": {
 		"options":              "a flag that is written",
 		"plainWord":            "text that needs no quotes in a shell",

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -29,6 +30,7 @@ type dataAdd struct {
 	Query        string            `env:"-" placeholder:"SELECT" help:"What of a database the records are: one SELECT, whose columns have names."`
 	DSNEnv       string            `name:"dsn-env" env:"-" xor:"dsn" placeholder:"NAME" help:"Of PostgreSQL: the environment variable that holds the data source name, a secret, whenever the data are read."`
 	DSNFile      string            `name:"dsn-file" env:"-" xor:"dsn" placeholder:"FILE" help:"Or a file that holds it, and that only its owner can read."`
+	Command      string            `env:"-" placeholder:"WORDS" help:"A program that writes the data as CSV to standard output, with its arguments; quotes keep a word together, and no shell sees them. It has this node's rights, and is run in the site file's directory whenever the data are read."`
 	ID           []string          `env:"-" placeholder:"COLUMN" help:"Columns that together identify a record. Default: those that the study names."`
 	CapRecord    string            `env:"-" placeholder:"EPSILON,DELTA" help:"The most that all studies together may spend under unit record."`
 	CapAttribute string            `env:"-" placeholder:"EPSILON[,DELTA]" help:"The same under unit attribute."`
@@ -40,7 +42,7 @@ type dataAdd struct {
 
 // Help says what is changed.
 func (dataAdd) Help() string {
-	return "Reads the data to their end, then adds them to the site file in place: its comments and its order stay.\n\nExamples:\n\n  party data add patients patients.csv --id patient --cap-record 2,1e-6\n  party data add visits clinic.db --query 'SELECT patient, age FROM visits'\n  party data add visits --dsn-env CLINIC_DSN --query 'SELECT patient, age FROM visits'"
+	return "Reads the data to their end, then adds them to the site file in place: its comments and its order stay.\n\nExamples:\n\n  party data add patients patients.csv --id patient --cap-record 2,1e-6\n  party data add visits clinic.db --query 'SELECT patient, age FROM visits'\n  party data add visits --dsn-env CLINIC_DSN --query 'SELECT patient, age FROM visits'\n  party data add visits --command 'duckdb -csv clinic.duckdb \"SELECT * FROM visits\"'"
 }
 
 type addedData struct {
@@ -69,7 +71,10 @@ func (cmd dataAdd) Run(ctx context.Context, c *console.Console, g *console.Globa
 	if err := cmd.alike(d, site); err != nil {
 		return fail.Usage.Of(err)
 	}
-	held, err := dataset.Describe(ctx, d.Source, dataset.DescribeOptions{ID: identified(d, answers), Normalize: normalization(answers)})
+	if d.Source.Command != nil {
+		d.Source.Command.Dir = filepath.Dir(site.Path)
+	}
+	held, err := described(ctx, c, d, dataset.DescribeOptions{ID: identified(d, answers), Normalize: normalization(answers)})
 	if err != nil {
 		return err
 	}
@@ -166,7 +171,7 @@ func (cmd dataAdd) again() string {
 	for _, file := range cmd.File {
 		text += " " + word(file)
 	}
-	for _, f := range [][2]string{{"--id", strings.Join(cmd.ID, ",")}, {"--cap-record", cmd.CapRecord}, {"--cap-attribute", cmd.CapAttribute}, {"--study", cmd.Study}} {
+	for _, f := range [][2]string{{"--command", cmd.Command}, {"--id", strings.Join(cmd.ID, ",")}, {"--cap-record", cmd.CapRecord}, {"--cap-attribute", cmd.CapAttribute}, {"--study", cmd.Study}} {
 		if f[1] != "" {
 			text += " " + f[0] + " " + word(f[1])
 		}
@@ -196,6 +201,12 @@ func (cmd dataAdd) source() (s dataset.Source, err error) {
 		}
 	}
 	s.Files = files[:len(cmd.File)]
+	if cmd.Command != "" {
+		if len(s.Files) > 0 || cmd.Query != "" || cmd.DSNEnv+cmd.DSNFile != "" {
+			return s, errors.New("--command is where the data are, and so is a file or a --query: name one of them")
+		}
+		return s, cmd.program(&s)
+	}
 	server := cmd.DSNEnv != "" || cmd.DSNFile != ""
 	switch {
 	case !server && cmd.Query == "" && len(s.Files) == 0:
@@ -215,6 +226,55 @@ func (cmd dataAdd) source() (s dataset.Source, err error) {
 	}
 	s.Files = nil
 	return s, nil
+}
+
+// program is the command, its program by its path: a service has another PATH than a shell.
+func (cmd dataAdd) program(s *dataset.Source) (err error) {
+	s.Files, s.Command = nil, &dataset.Command{}
+	if s.Command.Args, err = wordsOf(cmd.Command); err != nil {
+		return err
+	}
+	path, err := exec.LookPath(s.Command.Args[0])
+	if err == nil {
+		s.Command.Args[0], err = filepath.Abs(path)
+	}
+	if err != nil {
+		return fmt.Errorf("--command: %w", err)
+	}
+	return nil
+}
+
+// wordsOf takes a command line apart: spaces end a word, except within quotes of either kind. Nothing else has a meaning.
+func wordsOf(line string) (words []string, err error) {
+	var word strings.Builder
+	quote, within := rune(0), false
+	for _, r := range line {
+		switch {
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote == 0 && (r == '"' || r == '\''):
+			quote, within = r, true
+		case quote == 0 && (r == ' ' || r == '\t' || r == '\n'):
+			if within {
+				words = append(words, word.String())
+			}
+			word.Reset()
+			within = false
+		default:
+			word.WriteRune(r)
+			within = true
+		}
+	}
+	switch {
+	case quote != 0:
+		return nil, fmt.Errorf("--command: a quote %c is not closed", quote)
+	case within:
+		words = append(words, word.String())
+	}
+	if len(words) == 0 {
+		return nil, errors.New("--command names no program")
+	}
+	return words, nil
 }
 
 // budgetOf reads EPSILON[,DELTA]; no text is no cap.

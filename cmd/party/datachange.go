@@ -55,7 +55,7 @@ func (cmd dataChange) Run(ctx context.Context, c *console.Console, g *console.Gl
 		return fail.Usage.Of(err)
 	}
 	d.Source.CSV, d.Source.Words = all.CSV, all.Words
-	held, err := dataset.Describe(ctx, d.Source, dataset.DescribeOptions{ID: d.ID, Normalize: normalization(nil)})
+	held, err := described(ctx, c, d, dataset.DescribeOptions{ID: d.ID, Normalize: normalization(nil)})
 	if err != nil {
 		return err
 	}

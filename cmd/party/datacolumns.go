@@ -71,7 +71,7 @@ func (cmd dataColumns) Run(ctx context.Context, c *console.Console, g *console.G
 	if err != nil {
 		return err
 	}
-	held, err := dataset.Describe(ctx, d.Source, dataset.DescribeOptions{ID: d.ID, Normalize: normalization(nil)})
+	held, err := described(ctx, c, d, dataset.DescribeOptions{ID: d.ID, Normalize: normalization(nil)})
 	if err != nil {
 		return err
 	}

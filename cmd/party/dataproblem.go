@@ -1,11 +1,15 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/dataset"
+	"github.com/cosketch/cosketch/node/plain"
 	"github.com/cosketch/cosketch/protocol/block"
 )
 
@@ -34,6 +38,18 @@ func mending(given string, d config.Dataset) string {
 	}
 	said, _ := options(dataset.Reading{CSV: d.Source.CSV, Words: d.Source.Words})
 	return given + said
+}
+
+// described reads data to their end. What a program says that fails is told here alone: it may quote values.
+func described(ctx context.Context, c *console.Console, d config.Dataset, o dataset.DescribeOptions) (dataset.Description, error) {
+	held, err := dataset.Describe(ctx, d.Source, o)
+	if failed := (*dataset.CommandError)(nil); errors.As(err, &failed) && failed.Said != "" {
+		c.Say("The program says, for your eyes alone:")
+		for line := range strings.Lines(failed.Said) {
+			c.Say("  %s", plain.Line(strings.TrimRight(line, "\r\n")))
+		}
+	}
+	return held, err
 }
 
 // document is the list for programs.

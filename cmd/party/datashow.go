@@ -74,7 +74,7 @@ func (cmd dataShow) Run(ctx context.Context, c *console.Console, g *console.Glob
 		o.Bits = asked.Bits
 	}
 	o.ID, o.Normalize = identified(d, asked), normalization(asked)
-	held, err := dataset.Describe(ctx, d.Source, o)
+	held, err := described(ctx, c, d, o)
 	if err != nil {
 		return err
 	}

@@ -66,6 +66,8 @@ func (d Dataset) fields() []string {
 	switch {
 	case d.Source.SQL != nil:
 		source = "sql: " + flowSQL(d.Source.SQL)
+	case d.Source.Command != nil:
+		source = "command: " + list(d.Source.Command.Args)
 	case len(d.Source.Files) == 1:
 		source = "source: " + scalar(d.Source.Files[0])
 	}

@@ -45,6 +45,24 @@ func openCSV(p path, number int, pl *plan, fixed Dialect, options Options) (inpu
 	if err != nil {
 		return nil, err
 	}
+	return readCSV(t, number, pl, fixed, options)
+}
+
+// openOutput reads the CSV file that a program writes.
+func openOutput(ctx context.Context, from *Command, pl *plan, fixed Dialect, options Options) (input, error) {
+	f, err := openCommand(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	t, err := newText(f)
+	if err != nil {
+		return nil, err
+	}
+	return readCSV(t, 0, pl, fixed, options)
+}
+
+// readCSV reads a text, which belongs to the input.
+func readCSV(t *text, number int, pl *plan, fixed Dialect, options Options) (input, error) {
 	c := &csvFile{text: t, number: number, plan: pl, limit: options.MaxRecordBytes, assume: options.assumeEncoding, line: 1, chunkBytes: leastChunk}
 	if err := c.readHeader(fixed); err != nil {
 		t.Close()

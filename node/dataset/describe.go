@@ -201,6 +201,10 @@ func (s *survey) read(ctx context.Context, source Source) error {
 		s.places = []place{{source.SQL.String(), false}}
 		return s.readQuery(ctx, source.SQL)
 	}
+	if source.Command != nil {
+		s.places = []place{{source.Command.String(), true}}
+		return s.readCSV(ctx, source.String(), 0, func(o Options) (input, error) { return openOutput(ctx, source.Command, s.plan, source.CSV, o) })
+	}
 	files, err := source.files()
 	if err != nil {
 		return err
@@ -212,7 +216,7 @@ func (s *survey) read(ctx context.Context, source Source) error {
 		if p.parquet() {
 			err = s.readParquet(ctx, p, i)
 		} else {
-			err = s.readCSV(ctx, p, i, source.CSV)
+			err = s.readCSV(ctx, p.name, i, func(o Options) (input, error) { return openCSV(p, i, s.plan, source.CSV, o) })
 		}
 		if err != nil {
 			return err

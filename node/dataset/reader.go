@@ -215,6 +215,14 @@ func (r *Reader) open(source Source) error {
 		r.sequence.current, r.places = query, []place{{source.SQL.String(), false}}
 		return nil
 	}
+	if source.Command != nil {
+		output, err := openOutput(r.ctx, source.Command, r.plan, source.CSV, r.options)
+		if err != nil {
+			return err
+		}
+		r.sequence.current, r.places = output, []place{{source.Command.String(), true}}
+		return nil
+	}
 	files, err := source.files()
 	if err != nil {
 		return err

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Source says where a dataset's records are: in files, or in a database. Exactly
-// one of Files and SQL is set.
+// Source says where a dataset's records are: in files, in a database, or in what a program writes. Exactly
+// one of Files, SQL and Command is set.
 type Source struct {
 	// Files are paths, or patterns of package path/filepath; a path that exists is
 	// never taken for a pattern. Files that end in .parquet are Parquet, all others
@@ -24,6 +24,20 @@ type Source struct {
 	Words Words
 	// SQL is a query of a database.
 	SQL *SQL
+	// Command is a program that writes the records as CSV.
+	Command *Command
+}
+
+// Asked reports whether the records are the answer of a database or a program: nothing tells which of them
+// are new, and there is no file to look at.
+func (s Source) Asked() bool { return s.SQL != nil || s.Command != nil }
+
+// Question is what is asked of a database or a program, whole.
+func (s Source) Question() string {
+	if s.SQL != nil {
+		return s.SQL.Query
+	}
+	return strings.Join(s.Command.Args, "\n")
 }
 
 // Files is the source that consists of the files at these paths.
@@ -34,8 +48,11 @@ func (s Source) Of(paths ...string) Source { return Source{Files: paths, CSV: s.
 
 // String names the source for people: its files, or its database without secrets.
 func (s Source) String() string {
-	if s.SQL != nil {
+	switch {
+	case s.SQL != nil:
 		return s.SQL.String()
+	case s.Command != nil:
+		return s.Command.String()
 	}
 	return strings.Join(s.Files, ", ")
 }

@@ -18,10 +18,10 @@ import (
 )
 
 // readCSV adds a CSV file's records. What keeps rows from being read is noted, and those are passed over.
-func (s *survey) readCSV(ctx context.Context, p path, number int, fixed Dialect) error {
+func (s *survey) readCSV(ctx context.Context, name string, number int, open func(Options) (input, error)) error {
 	lenient := s.options.Reading
 	lenient.assumeEncoding = true
-	in, err := openCSV(p, number, s.plan, fixed, lenient)
+	in, err := open(lenient)
 	if err != nil {
 		return err
 	}
@@ -34,7 +34,7 @@ func (s *survey) readCSV(ctx context.Context, p path, number int, fixed Dialect)
 	}
 	for ch := (*chunk)(nil); !r.broken; {
 		if err := context.Cause(ctx); err != nil {
-			return fmt.Errorf("reading %s: %w", p.name, err)
+			return fmt.Errorf("reading %s: %w", name, err)
 		}
 		if ch, err = c.nextChunk(ch); err == io.EOF {
 			break
@@ -47,7 +47,7 @@ func (s *survey) readCSV(ctx context.Context, p path, number int, fixed Dialect)
 		}
 	}
 	s.rowProblems = append(s.rowProblems, r.problems()...)
-	origin := &Origin{Name: p.name, Format: c.written.String(), Dialect: c.dialect}
+	origin := &Origin{Name: name, Format: c.written.String(), Dialect: c.dialect}
 	if !r.broken {
 		origin, err = c.finish()
 	}

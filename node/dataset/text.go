@@ -59,6 +59,11 @@ func openText(p path) (*text, error) {
 	if err != nil {
 		return nil, err
 	}
+	return newText(f)
+}
+
+// newText reads what is in a file, which belongs to the text.
+func newText(f *file) (*text, error) {
 	t := &text{file: f, reader: bufio.NewReaderSize(f, sampleBytes)}
 	if err := t.begin(); err != nil {
 		t.Close()
@@ -89,9 +94,12 @@ func (t *text) begin() error {
 		}
 		t.reader = bufio.NewReaderSize(t.zstd, sampleBytes)
 	}
-	if t.compression != "" {
+	if t.compression != "" || t.file.program {
 		if start, err = t.peek(signatureBytes); err != nil {
 			return err
+		}
+		if len(start) == 0 && t.file.program {
+			return &Error{File: t.file.name, Message: "the program writes nothing", Hint: "it has to write CSV, with a first line of names, to standard output"}
 		}
 		if len(start) == 0 {
 			return &Error{File: t.file.name, Message: "the file is empty"}
@@ -148,7 +156,7 @@ func (t *text) Read(p []byte) (int, error) {
 func (t *text) explain(err error) error {
 	var known *Error
 	switch {
-	case errors.As(err, &known): // the file's own
+	case errors.As(err, &known), t.compression == "": // the file's own
 		return err
 	case errors.Is(err, io.ErrUnexpectedEOF), t.compression == byGzip && errors.Is(err, io.EOF):
 		return &Error{File: t.file.name, Message: "the " + string(t.compression) + " data end too early", Hint: "the file is not complete: copy it again", Err: io.ErrUnexpectedEOF}

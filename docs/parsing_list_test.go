@@ -115,6 +115,11 @@ var takenApart = map[string]map[string]string{
 		"rowSurvey.decode": "a value of a data file",
 	},
 	"node/dataset/text.go":      {"text.begin": "the first bytes of a data file"},
+	"node/dataset/xlsx.go": {
+		"dateCode":           "a format of Excel",
+		"workbook.open":      "the type of a relation of a workbook",
+		"workbook.relations": "the name of a part of a workbook",
+	},
 	"node/filename/filename.go": {"TableOf": "a file's name"},
 	"node/p2p/failure.go":       {"dialCause": "errors of libp2p, which have no types"},
 	"node/pages/pages.go": {

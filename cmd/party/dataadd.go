@@ -26,7 +26,7 @@ import (
 
 type dataAdd struct {
 	Name         string            `arg:"" help:"The dataset's name; the ledger keeps its budget under it."`
-	File         []string          `arg:"" optional:"" help:"CSV (also gzip or zstd) or .parquet; several files, or a pattern like visits/*.csv, are one dataset. Or an SQLite database, with --query."`
+	File         []string          `arg:"" optional:"" help:"CSV (also gzip or zstd), .parquet or .xlsx; several files, or a pattern like visits/*.csv, are one dataset. Or an SQLite database, with --query."`
 	Query        string            `env:"-" placeholder:"SELECT" help:"What of a database the records are: one SELECT, whose columns have names."`
 	DSNEnv       string            `name:"dsn-env" env:"-" xor:"dsn" placeholder:"NAME" help:"Of PostgreSQL: the environment variable that holds the data source name, a secret, whenever the data are read."`
 	DSNFile      string            `name:"dsn-file" env:"-" xor:"dsn" placeholder:"FILE" help:"Or a file that holds it, and that only its owner can read."`
@@ -37,6 +37,7 @@ type dataAdd struct {
 	ApartFrom    map[string]string `env:"-" mapsep:"none" placeholder:"DATASET=REASON" help:"Why these are not the people of a dataset that they look like, by its place or its record ids. Once for each."`
 	Study        string            `env:"-" placeholder:"STUDY" help:"Also say that it answers this study: the beginning of a study's id."`
 
+	sheetFlag
 	readingFlags
 }
 
@@ -181,7 +182,7 @@ func (cmd dataAdd) again() string {
 	}
 	said, _ := cmd.reading() // checked before
 	with, _ := options(said)
-	return text + with
+	return text + cmd.sheetFlag.again() + with
 }
 
 // source is where the data are, by an absolute path: the site file is elsewhere.
@@ -190,7 +191,7 @@ func (cmd dataAdd) source() (s dataset.Source, err error) {
 	if err != nil {
 		return s, err
 	}
-	s.CSV, s.Words = said.CSV, said.Words
+	s.CSV, s.Words, s.Sheet = said.CSV, said.Words, cmd.Sheet
 	files := append(slices.Clone(cmd.File), cmd.DSNFile)
 	for i, name := range files {
 		if name == "" {

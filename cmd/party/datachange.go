@@ -40,7 +40,7 @@ func (cmd dataChange) Run(ctx context.Context, c *console.Console, g *console.Gl
 	if err != nil {
 		return fail.Usage.Of(err)
 	}
-	d, err := findData(g, cmd.Name, readingFlags{})
+	d, err := findData(g, cmd.Name, sheetFlag{}, readingFlags{})
 	if err != nil {
 		return err
 	}

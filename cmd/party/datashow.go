@@ -28,6 +28,7 @@ type dataShow struct {
 	Columns []string `env:"-" placeholder:"NAME" help:"Draw how the values of these columns are distributed."`
 	All     bool     `env:"-" help:"Draw that of all columns."`
 
+	sheetFlag
 	readingFlags
 }
 
@@ -53,7 +54,7 @@ type shownData struct {
 
 // Run describes the data.
 func (cmd dataShow) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
-	d, err := findData(g, cmd.Data, cmd.readingFlags)
+	d, err := findData(g, cmd.Data, cmd.sheetFlag, cmd.readingFlags)
 	if err != nil {
 		return err
 	}
@@ -115,7 +116,7 @@ func showing(cmd dataShow) string {
 	if cmd.Study != "" {
 		text += " --study " + word(cmd.Study)
 	}
-	return text
+	return text + cmd.sheetFlag.again()
 }
 
 // fields are the study's columns of this party, by their names in the file, and the public

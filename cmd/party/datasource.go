@@ -26,6 +26,19 @@ type readingFlags struct {
 	Values    []string `env:"-" sep:"none" placeholder:"COLUMN=VALUE:READ,..." help:"What is read in the place of values of a column, such as 'smoker=yes:1,no:0'. Nothing after the colon is a missing value. Once for each column."`
 }
 
+// sheetFlag is where in a workbook data are.
+type sheetFlag struct {
+	Sheet string `env:"-" placeholder:"NAME" help:"The sheet of .xlsx files. Default: the first."`
+}
+
+// again is the flag on a command line, if it is given.
+func (f sheetFlag) again() string {
+	if f.Sheet == "" {
+		return ""
+	}
+	return " --sheet " + word(f.Sheet)
+}
+
 // reading is what the flags say.
 func (f readingFlags) reading() (r dataset.Reading, err error) {
 	r.CSV = dataset.Dialect{
@@ -88,19 +101,19 @@ func word(text string) string {
 
 // findData returns the dataset of the site file that has a name, or else the file of this
 // name as a dataset without one.
-func findData(g *console.Globals, name string, flags readingFlags) (config.Dataset, error) {
+func findData(g *console.Globals, name string, sheet sheetFlag, flags readingFlags) (config.Dataset, error) {
 	site, siteErr := config.LoadParty(g.Config)
 	said, err := flags.reading()
 	if err != nil {
 		return config.Dataset{}, fail.Usage.Of(err)
 	}
 	if d, known := site.Datasets[name]; known {
-		if !said.IsZero() {
+		if !said.IsZero() || sheet.Sheet != "" {
 			return d, fail.Usage.Of(fmt.Errorf("%q is a dataset of the site file: how it is read is fixed there (party data change %s changes it)", name, word(name)))
 		}
 		return d, nil
 	}
-	d := config.Dataset{Source: dataset.Source{Files: []string{name}, CSV: said.CSV, Words: said.Words}}
+	d := config.Dataset{Source: dataset.Source{Files: []string{name}, CSV: said.CSV, Sheet: sheet.Sheet, Words: said.Words}}
 	_, err = d.Source.Paths()
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && siteErr != nil:

@@ -172,6 +172,7 @@ datasets:
   visits:
     source: [2024/*.csv.gz, /srv/late.parquet]
     csv: {delimiter: semicolon, decimal: comma, thousands: point, encoding: windows-1252, date: DD.MM.YYYY}
+    sheet: Tabelle 2
     missing: [k.A., "999"]
     values: {smoker: {yes: 1, no: 0, "?": }, ward: {N: north}}
   register:
@@ -189,6 +190,7 @@ datasets:
 		"visits": {
 			Files: []string{filepath.Join(dir, "2024/*.csv.gz"), "/srv/late.parquet"},
 			CSV:   dataset.Dialect{Delimiter: dataset.Semicolon, Decimal: dataset.DecimalComma, Thousands: dataset.ThousandsPoint, Encoding: dataset.Windows1252, Date: dataset.DateDots},
+			Sheet: "Tabelle 2",
 			Words: dataset.Words{Missing: []string{"k.A.", "999"}, Values: map[string]map[string]string{"smoker": {"yes": "1", "no": "0", "?": ""}, "ward": {"N": "north"}}},
 		},
 		"register": {SQL: &dataset.SQL{Driver: dataset.PostgreSQL, DSN: dataset.Secret{Env: "REGISTER_DSN"}, Query: "SELECT * FROM register"}},

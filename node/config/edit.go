@@ -72,6 +72,9 @@ func (d Dataset) fields() []string {
 		source = "source: " + scalar(d.Source.Files[0])
 	}
 	out := []string{source}
+	if d.Source.Sheet != "" {
+		out = append(out, "sheet: "+scalar(d.Source.Sheet))
+	}
 	for _, e := range readingEntries(d.Source) {
 		out = append(out, e.flow())
 	}

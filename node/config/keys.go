@@ -50,14 +50,16 @@ func partyKeys() schema.Keys[Party] {
 
 func datasetKeys() schema.Keys[Dataset] {
 	return schema.Keys[Dataset]{
-		{Name: "source", Says: "CSV (also gzip or zstd) or .parquet; relative to this file; or a pattern: `visits/*.csv`", Example: "patients.csv",
+		{Name: "source", Says: "CSV (also gzip or zstd), .parquet or .xlsx; relative to this file; or a pattern: `visits/*.csv`", Example: "patients.csv",
 			Form: schema.OneOrMore(func(d *Dataset) *[]string { return &d.Source.Files }, text(), most).Is("path, or a list of paths")},
-		{Name: "csv", Says: "what to fix about CSV files",
+		{Name: "csv", Says: "what to fix about CSV files, and about numbers and dates that a workbook has as text",
 			Form: schema.Table(func(d *Dataset) *dataset.Dialect { return &d.Source.CSV }, dialectKeys()).Then(func(r *schema.Reader, at schema.Item, d *Dataset) {
 				if err := d.Source.CSV.Check(); err != nil {
 					r.Fail(at.Path, "%v", err)
 				}
 			})},
+		{Name: "sheet", Says: "the sheet of .xlsx files", Unset: "the first", Example: "visits",
+			Form: schema.Text(func(d *Dataset) *string { return &d.Source.Sheet }, nil).Is("name")},
 		{Name: "missing", Says: "words for a missing value, in every column but those of the id", Example: "[k.A., NA]", Unset: "an empty value alone is missing",
 			Form: schema.List(func(d *Dataset) *[]string { return &d.Source.Words.Missing }, text(), 1, most)},
 		{Name: "values", Says: "by column, what is read in the place of a value: a number, one of the study's values, or nothing", Example: "{smoker: {yes: 1, no: 0}}",

@@ -199,7 +199,11 @@ func (s *survey) read(ctx context.Context, source Source) error {
 	s.words = source.Words
 	if source.SQL != nil {
 		s.places = []place{{source.SQL.String(), false}}
-		return s.readQuery(ctx, source.SQL)
+		q, err := openSQL(ctx, source.SQL, s.plan)
+		if err != nil {
+			return err
+		}
+		return s.readQuery(ctx, q)
 	}
 	if source.Command != nil {
 		s.places = []place{{source.Command.String(), true}}
@@ -210,12 +214,18 @@ func (s *survey) read(ctx context.Context, source Source) error {
 		return err
 	}
 	for _, p := range files {
-		s.places = append(s.places, place{p.name, !p.parquet()})
+		s.places = append(s.places, place{p.name, p.lines()})
 	}
 	for i, p := range files {
-		if p.parquet() {
+		switch {
+		case p.parquet():
 			err = s.readParquet(ctx, p, i)
-		} else {
+		case p.workbook():
+			var q *query
+			if q, err = openWorkbook(p, i, source, s.plan, s.options.Reading); err == nil {
+				err = s.readQuery(ctx, q)
+			}
+		default:
 			err = s.readCSV(ctx, p.name, i, func(o Options) (input, error) { return openCSV(p, i, s.plan, source.CSV, o) })
 		}
 		if err != nil {

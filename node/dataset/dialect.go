@@ -9,7 +9,7 @@ import (
 	"golang.org/x/text/encoding/charmap"
 )
 
-// Dialect says how a CSV file is written. An empty field stands for what is not
+// Dialect says how a CSV file is written, and numbers and dates that the cells of a workbook hold as text. An empty field stands for what is not
 // known beforehand and is detected, if it can be without risk.
 type Dialect struct {
 	// Delimiter stands between values. Default: detected from the first rows.

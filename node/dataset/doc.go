@@ -8,7 +8,7 @@
 //
 // # What is accepted
 //
-// A Source is one or several files, or a query. Columns are found by their names,
+// A Source is one or several files, a query, or a program that writes CSV. Columns are found by their names,
 // in any order, and columns that the schema does not name are not looked at. White
 // space around a value does not count, and a value that is empty without it, or
 // null, is missing. A number outside its column's bounds is clipped and counted,
@@ -26,6 +26,8 @@
 //
 // Parquet files have numbers (integers, floating point, decimals in integers,
 // booleans, dates) and strings in columns of their own, not in lists or groups.
+// Excel workbooks are read sheet by sheet, numbers as they are stored and dates by
+// their style.
 // SQL queries are asked of SQLite and PostgreSQL in transactions that cannot write.
 //
 // # What is never said

@@ -33,7 +33,7 @@ func TestBadFiles(t *testing.T) {
 		"latin-1 header":        {"patient,Gr\xf6\xdfe\n", `:1: header is not valid UTF-8` + encodingHint},
 		"semicolons":            {"patient;age;smoker\n1;2;3\n", `:1: no column "Height (cm)", "ward" (the file has "patient", "age", "smoker")`},
 		"tabs":                  {"patient\tage\tsmoker\n", `:1: no column "Height (cm)", "ward" (the file has "patient", "age", "smoker")`},
-		"workbook":              {"PK\x03\x04....", `: a workbook or archive, not text (save the sheet as CSV in UTF-8)`},
+		"workbook":              {"PK\x03\x04....", `: a workbook or archive, not text (if it is a workbook let its name end in .xlsx)`},
 		"gzip":                  {"\x1f\x8b\x08\x00", `: the gzip data end too early (the file is not complete: copy it again)`},
 		"database":              {"SQLite format 3\x00....", `: an SQLite database, not text (name it with party data add NAME FILE --query 'SELECT …')`},
 		"parquet":               {"PAR1....", `: a Parquet file, not text (let its name end in .parquet)`},

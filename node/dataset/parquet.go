@@ -283,12 +283,8 @@ func (q *parquetFile) closePages() {
 }
 
 func (q *parquetFile) finish() (*Origin, error) {
-	info, err := q.file.Stat()
-	if err != nil {
-		return nil, fileError(q.name, "cannot be read", err)
-	}
-	if info.Size() != q.info.Size() || !info.ModTime().Equal(q.info.ModTime()) {
-		return nil, &Error{File: q.name, Message: "the file changed while it was read", Hint: "try again when its writer has finished"}
+	if err := q.path.unchanged(); err != nil {
+		return nil, err
 	}
 	return &Origin{Name: q.name, Format: fileFormat{Parquet: true}.String()}, nil
 }

@@ -367,9 +367,15 @@ func (s *survey) dateForm(asked []*tally) agreed {
 	return agreed{hint: fmt.Sprintf("no day is above 12, so that day and month cannot be told apart: say --date %s, or --date %s", fit[0], fit[1])}
 }
 
+// hintCast is what to do about texts whose form nothing says.
+const hintCast = "store it as a number or a date, or cast it to one in the query"
+
 // numericProblems are those of a column of numbers or dates.
 func (t *tally) numericProblems(where func(position) string, numbers, dates agreed) (out []Problem) {
 	f := &t.found
+	if t.typed {
+		numbers, dates = agreed{hint: hintCast}, agreed{hint: hintCast}
+	}
 	if f.numbers.n > 0 {
 		p := f.numbers.problem(t.name, counted(f.numbers.n, "number in another form", "numbers in another form"), where)
 		p.Mend.CSV, p.Hint = numbers.mend, numbers.hint

@@ -228,11 +228,14 @@ func (r *Reader) open(source Source) error {
 		return err
 	}
 	for i, p := range files {
-		r.places = append(r.places, place{p.name, !p.parquet()})
+		r.places = append(r.places, place{p.name, p.lines()})
 		r.summary.Size += p.info.Size()
 		r.sequence.open = append(r.sequence.open, func() (input, error) {
 			if p.parquet() {
 				return openParquet(p, i, r.plan, r.options.Workers)
+			}
+			if p.workbook() {
+				return openWorkbook(p, i, source, r.plan, r.options)
 			}
 			return openCSV(p, i, r.plan, source.CSV, r.options)
 		})

@@ -218,7 +218,7 @@ func (s *survey) parquetColumns(p path) (fields []Field, readable []*tally, err 
 		}
 		for i, t := range s.begin(names, false) {
 			kind, holds, date := parquetKind(top[i])
-			t.holds, t.date = holds, date
+			t.holds, t.date, t.typed = holds, date, true
 			if holds == "" {
 				fields, readable = append(fields, Field{Name: names[i], Header: names[i], Kind: kind}), append(readable, t)
 			}
@@ -275,23 +275,14 @@ func (s *survey) readTyped(t *typedRows, columns []*tally) error {
 	return t.fault
 }
 
-// readQuery adds a query's records.
-func (s *survey) readQuery(ctx context.Context, from *SQL) error {
-	q, err := openSQL(ctx, from, s.plan)
-	if err != nil {
-		return err
-	}
+// readQuery adds the records of a query or a sheet, and closes it.
+func (s *survey) readQuery(ctx context.Context, q *query) (err error) {
 	defer q.Close()
-	names, err := q.rows.Columns()
-	if err != nil {
-		return q.explain("the query fails", err)
-	}
-	for i := range names {
-		names[i] = cleanName(names[i])
-	}
+	names := q.names
 	// While the query takes the ids, the tallies take every value.
 	for i, t := range s.begin(names, false) {
-		watch := &watcher{tally: t}
+		watch := &watcher{tally: t, of: q}
+		t.typed = q.sheet == nil
 		if id, wanted := q.targets[i].(*sink); wanted {
 			q.targets[i] = both{id, watch}
 		} else {
@@ -319,19 +310,20 @@ func (s *survey) readQuery(ctx context.Context, from *SQL) error {
 // watcher takes a column's values of a query into a tally.
 type watcher struct {
 	tally *tally
-	row   int64
+	of    *query
 }
 
 // Scan implements sql.Scanner. It refuses nothing.
 func (w *watcher) Scan(value any) error {
-	w.row++
-	record := at(0, w.row)
+	record := at(w.of.number, w.of.current)
 	switch v := value.(type) {
 	case nil:
 	case string:
-		w.tally.addText(trimSpace([]byte(v)), record, nil)
+		w.tally.addText(trimSpace([]byte(v)), record, &w.of.texts)
 	case []byte:
-		w.tally.addText(trimSpace(v), record, nil)
+		w.tally.addText(trimSpace(v), record, &w.of.texts)
+	case padded:
+		w.tally.addText([]byte(v.text), record, &w.of.texts)
 	case int64:
 		w.tally.addNumber(float64(v), record)
 	case float64:

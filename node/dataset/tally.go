@@ -35,6 +35,7 @@ type tally struct {
 	written bool   // the name is a CSV file's
 	holds   string // a type that no study can use
 	date    bool   // numbers are dates, as the type says
+	typed   bool   // of a database or Parquet: no dialect reads its texts
 
 	present, missing  int64
 	numbers, dates    int64 // dates are numbers, too

@@ -31,7 +31,7 @@ type text struct {
 
 const (
 	hintUTF8  = "save the file as UTF-8"
-	hintSheet = "save the sheet as CSV in UTF-8"
+	hintSheet = "save the sheet as CSV in UTF-8, or the workbook as .xlsx"
 	// hintEncoding follows where Windows-1252 is the likely reason.
 	hintEncoding = "save the file as UTF-8, or if it is windows-1252 say so: --encoding windows-1252, or csv: {encoding: windows-1252} in the site file"
 
@@ -45,7 +45,7 @@ const signatureBytes = 16
 
 // signatures are beginnings of files that are not text, or not text to be read.
 var signatures = []struct{ prefix, message, hint string }{
-	{"PK\x03\x04", "a workbook or archive, not text", hintSheet},
+	{"PK\x03\x04", "a workbook or archive, not text", "if it is a workbook let its name end in .xlsx"},
 	{"\xd0\xcf\x11\xe0", "a workbook, not text", hintSheet},
 	{"\xfd7zXZ", "compressed with xz", "decompress it, or use gzip or zstd"},
 	{"\x1f\x8b", "compressed with gzip twice", "decompress it once"},

@@ -114,7 +114,7 @@ var takenApart = map[string]map[string]string{
 	"node/dataset/survey.go": {
 		"rowSurvey.decode": "a value of a data file",
 	},
-	"node/dataset/text.go":      {"text.begin": "the first bytes of a data file"},
+	"node/dataset/text.go": {"text.begin": "the first bytes of a data file"},
 	"node/dataset/xlsx.go": {
 		"dateCode":           "a format of Excel",
 		"workbook.open":      "the type of a relation of a workbook",

@@ -106,6 +106,7 @@ func scripts(files ...string) testscript.Params {
 			"ids":        ids,
 			"init":       initNodes,
 			"json":       isJSON,
+			"latin1":     latin1,
 			"line":       typedLine,
 			"list":       writeList,
 			"newer":      newer,

@@ -12,6 +12,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/rogpeppe/go-internal/testscript"
+	"golang.org/x/text/encoding/charmap"
 	_ "modernc.org/sqlite" // the driver "sqlite"
 )
 
@@ -38,6 +39,16 @@ func gzipFile(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	ts.Check(w.Close())
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), out.Bytes(), 0o600))
+}
+
+// latin1 FILE writes a file in Windows-1252 with lines that end as on Windows, as spreadsheets of many offices do.
+func latin1(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: latin1 FILE")
+	}
+	text, err := charmap.Windows1252.NewEncoder().String(strings.ReplaceAll(ts.ReadFile(args[0]), "\n", "\r\n"))
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o600))
 }
 
 // cut FILE PERCENT leaves the beginning of a file.

@@ -79,6 +79,7 @@ func TestErrorsPage(t *testing.T) {
 
 // uncatalogued are the errors without a row, and why they need none.
 var uncatalogued = map[string]string{
+	"node/dataset.CommandError":              "the cause of a dataset.Error, which has one",
 	"node/aggregator/upload.DamagedChunk":    "has the chunk dropped, and sent again",
 	"node/aggregator/upload.ErrUnacceptable": "becomes a refusal, which has a row",
 	"node/carry.ErrNoNews":                   "ends a loop over a bundle",

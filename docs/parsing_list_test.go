@@ -2,9 +2,16 @@ package docs_test
 
 // takenApart are the places that take text apart, by file, and what text that is.
 var takenApart = map[string]map[string]string{
-	"cmd/aggregator/http.go":         {"shown.invitation": "a URL"},
-	"cmd/aggregator/new.go":          {"analyses": "what was typed at a prompt"},
-	"cmd/party/dataadd.go":           {"budgetOf": "what was typed at a prompt"},
+	"cmd/aggregator/http.go": {"shown.invitation": "a URL"},
+	"cmd/aggregator/new.go":  {"analyses": "what was typed at a prompt"},
+	"cmd/party/dataadd.go": {
+		"budgetOf": "what was typed at a prompt",
+	},
+	"cmd/party/datasource.go": {
+		"options":              "a flag that is written",
+		"plainWord":            "text that needs no quotes in a shell",
+		"readingFlags.reading": "the parts of a flag",
+	},
 	"cmd/party/plan.go":              {"forecast": "joins the parts of a flag"},
 	"cmd/party/yes.go":               {"confirmed": "an id that was typed at a prompt"},
 	"kernel/dp/guarantee.go":         {"rounded": "a number that was just written"},
@@ -81,19 +88,38 @@ var takenApart = map[string]map[string]string{
 	"node/console/result.go": {"FindDocument": "a file's name"},
 	"node/dataset/csv.go":    {"lastBoundary": "a data file"},
 	"node/dataset/detect.go": {
-		"text.format": "a data file",
-		"thousands":   "a number of a data file",
-		"withComma":   "a number of a data file",
-		"withPoint":   "a number of a data file",
+		"commaDecimals": "a number of a data file",
+		"text.format":   "a data file",
+		"thousands":     "a number of a data file",
+		"withComma":     "a number of a data file",
+		"withPoint":     "a number of a data file",
 	},
-	"node/dataset/number.go": {"parseNumber": "a number of a data file"},
+	"node/dataset/number.go": {
+		"parseNumber":       "a number of a data file",
+		"Dialect.number":    "a number of a data file",
+		"Thousands.ungroup": "a number of a data file",
+		"datePattern":       "a date of a data file",
+		"parseDate":         "a date of a data file",
+		"trimMidnight":      "a date of a data file",
+	},
+	"node/dataset/problem.go": {
+		"findings.read": "a number of a data file",
+	},
 	"node/dataset/scanner.go": {
 		"scanner.quoted":   "a cell of a data file",
 		"scanner.unclosed": "a line of a data file",
 		"trimCR":           "a line of a data file",
 	},
-	"node/dataset/sql.go":       {"query.explain": "folds lines of a database's error"},
-	"node/dataset/text.go":      {"text.begin": "the first bytes of a data file"},
+	"node/dataset/sql.go": {"query.explain": "folds lines of a database's error"},
+	"node/dataset/survey.go": {
+		"rowSurvey.decode": "a value of a data file",
+	},
+	"node/dataset/text.go": {"text.begin": "the first bytes of a data file"},
+	"node/dataset/xlsx.go": {
+		"dateCode":           "a format of Excel",
+		"workbook.open":      "the type of a relation of a workbook",
+		"workbook.relations": "the name of a part of a workbook",
+	},
 	"node/filename/filename.go": {"TableOf": "a file's name"},
 	"node/p2p/failure.go":       {"dialCause": "errors of libp2p, which have no types"},
 	"node/pages/pages.go": {

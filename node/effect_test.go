@@ -32,7 +32,7 @@ func (b *bench) checkData() (source.CheckedData, error, error) {
 }
 
 // misfits looks for what does not fit as the command does.
-func (b *bench) misfits() ([]source.Misfit, error) {
+func (b *bench) misfits() ([]dataset.Problem, error) {
 	b.t.Helper()
 	st, err := store.Open(b.path("a"), store.Party, store.Options{ReadOnly: true})
 	check(b.t, err)
@@ -259,7 +259,7 @@ func TestAbsentLabelOfMoments(t *testing.T) {
 		}
 		misfits, err := b.misfits()
 		check(t, err)
-		if refused && (len(misfits) != 1 || misfits[0].Column != "ill" || misfits[0].Missing != 1) || !refused && len(misfits) != 0 {
+		if refused && (len(misfits) != 1 || misfits[0].Column != "ill" || misfits[0].Count != 1) || !refused && len(misfits) != 0 {
 			t.Errorf("missing: %s: misfits %v", missing, misfits)
 		}
 	}

@@ -50,8 +50,11 @@ func (cmd dataCheck) Run(ctx context.Context, c *console.Console, g *console.Glo
 	summary, refusal, err := source.CheckData(ctx, o)
 	talk.end()
 	if err != nil {
-		if wrong := (*dataset.Error)(nil); errors.As(err, &wrong) && wrong.Column != "" {
-			tellMisfits(ctx, c, o)
+		if wrong := (*dataset.Error)(nil); errors.As(err, &wrong) && wrong.Line+wrong.Row > 0 {
+			site, siteErr := o.Site()
+			if siteErr == nil {
+				tellMisfits(ctx, c, o, site.Studies[s.ID].Dataset)
+			}
 		}
 		return err
 	}
@@ -73,16 +76,14 @@ func (cmd dataCheck) Run(ctx context.Context, c *console.Console, g *console.Glo
 }
 
 // tellMisfits says everything that does not fit, as reading stops at the first value.
-func tellMisfits(ctx context.Context, c *console.Console, o source.Options) {
+func tellMisfits(ctx context.Context, c *console.Console, o source.Options, name string) {
 	misfits, err := source.Misfits(ctx, o)
 	if err != nil || len(misfits) == 0 {
 		return // what stopped the reading is said anyway
 	}
 	c.Say("What does not fit study %s, column by column:", o.Study.ID.Short())
-	for _, m := range misfits {
-		c.Say("  %s", m)
-	}
-	c.Say("Kinds are the study's, and the same at every party: correct the data, or ask the operator for another kind.")
+	problems{misfits, "party data change " + word(name)}.tell(c)
+	c.Say("Kinds are the study's, and the same at every party: have values read otherwise, correct the data, or ask the operator for another kind.")
 }
 
 // dialectOf is what fixes how all CSV files are read, where they agree; empty where

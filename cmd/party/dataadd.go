@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -25,22 +26,24 @@ import (
 
 type dataAdd struct {
 	Name         string            `arg:"" help:"The dataset's name; the ledger keeps its budget under it."`
-	File         []string          `arg:"" optional:"" help:"CSV (also gzip or zstd) or .parquet; several files, or a pattern like visits/*.csv, are one dataset. Or an SQLite database, with --query."`
+	File         []string          `arg:"" optional:"" help:"CSV (also gzip or zstd), .parquet or .xlsx; several files, or a pattern like visits/*.csv, are one dataset. Or an SQLite database, with --query."`
 	Query        string            `env:"-" placeholder:"SELECT" help:"What of a database the records are: one SELECT, whose columns have names."`
 	DSNEnv       string            `name:"dsn-env" env:"-" xor:"dsn" placeholder:"NAME" help:"Of PostgreSQL: the environment variable that holds the data source name, a secret, whenever the data are read."`
 	DSNFile      string            `name:"dsn-file" env:"-" xor:"dsn" placeholder:"FILE" help:"Or a file that holds it, and that only its owner can read."`
+	Command      string            `env:"-" placeholder:"WORDS" help:"A program that writes the data as CSV to standard output, with its arguments; quotes keep a word together, and no shell sees them. It has this node's rights, and is run in the site file's directory whenever the data are read."`
 	ID           []string          `env:"-" placeholder:"COLUMN" help:"Columns that together identify a record. Default: those that the study names."`
 	CapRecord    string            `env:"-" placeholder:"EPSILON,DELTA" help:"The most that all studies together may spend under unit record."`
 	CapAttribute string            `env:"-" placeholder:"EPSILON[,DELTA]" help:"The same under unit attribute."`
 	ApartFrom    map[string]string `env:"-" mapsep:"none" placeholder:"DATASET=REASON" help:"Why these are not the people of a dataset that they look like, by its place or its record ids. Once for each."`
 	Study        string            `env:"-" placeholder:"STUDY" help:"Also say that it answers this study: the beginning of a study's id."`
 
-	dialectFlags
+	sheetFlag
+	readingFlags
 }
 
 // Help says what is changed.
 func (dataAdd) Help() string {
-	return "Reads the data to their end, then adds them to the site file in place: its comments and its order stay.\n\nExamples:\n\n  party data add patients patients.csv --id patient --cap-record 2,1e-6\n  party data add visits clinic.db --query 'SELECT patient, age FROM visits'\n  party data add visits --dsn-env CLINIC_DSN --query 'SELECT patient, age FROM visits'"
+	return "Reads the data to their end, then adds them to the site file in place: its comments and its order stay.\n\nExamples:\n\n  party data add patients patients.csv --id patient --cap-record 2,1e-6\n  party data add visits clinic.db --query 'SELECT patient, age FROM visits'\n  party data add visits --dsn-env CLINIC_DSN --query 'SELECT patient, age FROM visits'\n  party data add visits --command 'duckdb -csv clinic.duckdb \"SELECT * FROM visits\"'"
 }
 
 type addedData struct {
@@ -49,6 +52,8 @@ type addedData struct {
 	Records int64  `json:"records"`
 	Columns int    `json:"columns"`
 	Lines   string `json:"lines"` // of the site file that say so
+
+	Problems []shownProblem `json:"problems"` // that keep studies from taking them
 }
 
 // Run reads the data, then changes the site file.
@@ -67,10 +72,19 @@ func (cmd dataAdd) Run(ctx context.Context, c *console.Console, g *console.Globa
 	if err := cmd.alike(d, site); err != nil {
 		return fail.Usage.Of(err)
 	}
-	held, err := dataset.Describe(ctx, d.Source, dataset.DescribeOptions{ID: identified(d, answers), Normalize: normalization(answers)})
+	if d.Source.Command != nil {
+		d.Source.Command.Dir = filepath.Dir(site.Path)
+	}
+	held, err := described(ctx, c, d, dataset.DescribeOptions{ID: identified(d, answers), Normalize: normalization(answers)})
 	if err != nil {
 		return err
 	}
+	found := problems{held.Problems, cmd.again()}
+	if err := found.stopping(d.Source); err != nil {
+		found.tell(c)
+		return err
+	}
+	found.command = "party data change " + word(d.Name)
 	var id *protocol.StudyID
 	if answers != nil {
 		id = &answers.ID
@@ -79,7 +93,7 @@ func (cmd dataAdd) Run(ctx context.Context, c *console.Console, g *console.Globa
 	if err != nil {
 		return fail.Usage.Of(err)
 	}
-	out := addedData{Dataset: d.Name, Config: site.Path, Records: held.Records, Columns: len(held.Columns), Lines: lines}
+	out := addedData{Dataset: d.Name, Config: site.Path, Records: held.Records, Columns: len(held.Columns), Lines: lines, Problems: found.document()}
 	return c.Print(out, func(w io.Writer) {
 		io.WriteString(w, lines)
 		c.Say("%d records of %d columns can be read, and %s has these lines now.", out.Records, out.Columns, out.Config)
@@ -88,6 +102,10 @@ func (cmd dataAdd) Run(ctx context.Context, c *console.Console, g *console.Globa
 		}
 		if held.IDs != nil && held.IDs.Repeated+held.IDs.Absent > 0 {
 			c.Say("%s. Studies refuse such data.", idText(*held.IDs))
+		}
+		if len(found.list) > 0 {
+			c.Say("A study would refuse:")
+			found.tell(c)
 		}
 		if d.Caps == (config.Caps{}) {
 			c.Say("It has no cap, and so nothing of it is released with noise: party budget cap %s record EPSILON DELTA sets one.", d.Name)
@@ -148,9 +166,32 @@ func (cmd dataAdd) dataset(g *console.Globals) (d config.Dataset, answers *study
 	return d, answers, err
 }
 
+// again is the command without the options for how the data are read, to put others behind it.
+func (cmd dataAdd) again() string {
+	text := "party data add " + word(cmd.Name)
+	for _, file := range cmd.File {
+		text += " " + word(file)
+	}
+	for _, f := range [][2]string{{"--command", cmd.Command}, {"--id", strings.Join(cmd.ID, ",")}, {"--cap-record", cmd.CapRecord}, {"--cap-attribute", cmd.CapAttribute}, {"--study", cmd.Study}} {
+		if f[1] != "" {
+			text += " " + f[0] + " " + word(f[1])
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(cmd.ApartFrom)) {
+		text += " --apart-from " + word(name+"="+cmd.ApartFrom[name])
+	}
+	said, _ := cmd.reading() // checked before
+	with, _ := options(said)
+	return text + cmd.sheetFlag.again() + with
+}
+
 // source is where the data are, by an absolute path: the site file is elsewhere.
 func (cmd dataAdd) source() (s dataset.Source, err error) {
-	s.CSV = cmd.dialect()
+	said, err := cmd.reading()
+	if err != nil {
+		return s, err
+	}
+	s.CSV, s.Words, s.Sheet = said.CSV, said.Words, cmd.Sheet
 	files := append(slices.Clone(cmd.File), cmd.DSNFile)
 	for i, name := range files {
 		if name == "" {
@@ -161,6 +202,12 @@ func (cmd dataAdd) source() (s dataset.Source, err error) {
 		}
 	}
 	s.Files = files[:len(cmd.File)]
+	if cmd.Command != "" {
+		if len(s.Files) > 0 || cmd.Query != "" || cmd.DSNEnv+cmd.DSNFile != "" {
+			return s, errors.New("--command is where the data are, and so is a file or a --query: name one of them")
+		}
+		return s, cmd.program(&s)
+	}
 	server := cmd.DSNEnv != "" || cmd.DSNFile != ""
 	switch {
 	case !server && cmd.Query == "" && len(s.Files) == 0:
@@ -168,7 +215,7 @@ func (cmd dataAdd) source() (s dataset.Source, err error) {
 	case !server && cmd.Query == "":
 		return s, nil
 	case s.CSV != (dataset.Dialect{}):
-		return s, errors.New("--delimiter, --decimal, --encoding and --date are about CSV files, and --query about a database")
+		return s, errors.New("--delimiter, --decimal, --thousands, --encoding and --date are about CSV files, and --query about a database")
 	case cmd.Query == "":
 		return s, errors.New("what of the database are the records? Say so with --query 'SELECT …'")
 	case server && len(s.Files) > 0, !server && len(s.Files) != 1:
@@ -180,6 +227,55 @@ func (cmd dataAdd) source() (s dataset.Source, err error) {
 	}
 	s.Files = nil
 	return s, nil
+}
+
+// program is the command, its program by its path: a service has another PATH than a shell.
+func (cmd dataAdd) program(s *dataset.Source) (err error) {
+	s.Files, s.Command = nil, &dataset.Command{}
+	if s.Command.Args, err = wordsOf(cmd.Command); err != nil {
+		return err
+	}
+	path, err := exec.LookPath(s.Command.Args[0])
+	if err == nil {
+		s.Command.Args[0], err = filepath.Abs(path)
+	}
+	if err != nil {
+		return fmt.Errorf("--command: %w", err)
+	}
+	return nil
+}
+
+// wordsOf takes a command line apart: spaces end a word, except within quotes of either kind. Nothing else has a meaning.
+func wordsOf(line string) (words []string, err error) {
+	var word strings.Builder
+	quote, within := rune(0), false
+	for _, r := range line {
+		switch {
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote == 0 && (r == '"' || r == '\''):
+			quote, within = r, true
+		case quote == 0 && (r == ' ' || r == '\t' || r == '\n'):
+			if within {
+				words = append(words, word.String())
+			}
+			word.Reset()
+			within = false
+		default:
+			word.WriteRune(r)
+			within = true
+		}
+	}
+	switch {
+	case quote != 0:
+		return nil, fmt.Errorf("--command: a quote %c is not closed", quote)
+	case within:
+		words = append(words, word.String())
+	}
+	if len(words) == 0 {
+		return nil, errors.New("--command names no program")
+	}
+	return words, nil
 }
 
 // budgetOf reads EPSILON[,DELTA]; no text is no cap.

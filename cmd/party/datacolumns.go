@@ -27,7 +27,8 @@ type dataColumns struct {
 	Uncounted bool     `env:"-" help:"Do not say how many records there are. By default the list has their number, rounded to two digits."`
 	Output    string   `short:"o" env:"-" placeholder:"FILE" help:"Write the list there instead of printing it; it must not exist."`
 
-	dialectFlags
+	sheetFlag
+	readingFlags
 }
 
 // Help says what the list is for.
@@ -52,7 +53,7 @@ type listedColumn struct {
 
 // Run reads the data and writes the list.
 func (cmd dataColumns) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
-	d, err := findData(g, cmd.Data, cmd.dialectFlags)
+	d, err := findData(g, cmd.Data, cmd.sheetFlag, cmd.readingFlags)
 	if err != nil {
 		return err
 	}
@@ -71,8 +72,13 @@ func (cmd dataColumns) Run(ctx context.Context, c *console.Console, g *console.G
 	if err != nil {
 		return err
 	}
-	held, err := dataset.Describe(ctx, d.Source, dataset.DescribeOptions{ID: d.ID, Normalize: normalization(nil)})
+	held, err := described(ctx, c, d, dataset.DescribeOptions{ID: d.ID, Normalize: normalization(nil)})
 	if err != nil {
+		return err
+	}
+	found := problems{held.Problems, mending("party data columns "+word(cmd.Data)+" --name "+word(cmd.Name)+cmd.sheetFlag.again(), d)}
+	if err := found.stopping(d.Source); err != nil {
+		found.tell(c)
 		return err
 	}
 	list := config.ColumnList{Name: cmd.Name, ID: id, Records: d.ID}

@@ -28,7 +28,8 @@ type dataShow struct {
 	Columns []string `env:"-" placeholder:"NAME" help:"Draw how the values of these columns are distributed."`
 	All     bool     `env:"-" help:"Draw that of all columns."`
 
-	dialectFlags
+	sheetFlag
+	readingFlags
 }
 
 // Help says who may see what is printed.
@@ -44,13 +45,16 @@ type shownData struct {
 	Study   string                      `json:"study,omitempty"`
 	Absent  []string                    `json:"absent_columns,omitempty"` // that the study asks for
 
+	Problems []shownProblem `json:"problems"` // that keep studies from taking values
+
 	drawn  []string // columns to draw
 	bounds map[string]string
+	found  problems
 }
 
 // Run describes the data.
 func (cmd dataShow) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
-	d, err := findData(g, cmd.Data, cmd.dialectFlags)
+	d, err := findData(g, cmd.Data, cmd.sheetFlag, cmd.readingFlags)
 	if err != nil {
 		return err
 	}
@@ -71,11 +75,13 @@ func (cmd dataShow) Run(ctx context.Context, c *console.Console, g *console.Glob
 		o.Bits = asked.Bits
 	}
 	o.ID, o.Normalize = identified(d, asked), normalization(asked)
-	held, err := dataset.Describe(ctx, d.Source, o)
+	held, err := described(ctx, c, d, o)
 	if err != nil {
 		return err
 	}
 	out.Records, out.Columns, out.IDs, out.Origins = held.Records, held.Columns, held.IDs, originsOf(held.Origins)
+	out.found = problems{held.Problems, mending(showing(cmd), d)}
+	out.Problems = out.found.document()
 	has := func(name string) bool {
 		return slices.ContainsFunc(held.Columns, func(c dataset.ColumnDescription) bool { return c.Name == name })
 	}
@@ -99,6 +105,18 @@ func (cmd dataShow) Run(ctx context.Context, c *console.Console, g *console.Glob
 		}
 	}
 	return c.Print(out, func(w io.Writer) { present.Text(w, out.blocks()) })
+}
+
+// showing is the command without the options for how data are read.
+func showing(cmd dataShow) string {
+	text := "party data show " + word(cmd.Data)
+	if len(cmd.ID) > 0 {
+		text += " --id " + word(strings.Join(cmd.ID, ","))
+	}
+	if cmd.Study != "" {
+		text += " --study " + word(cmd.Study)
+	}
+	return text + cmd.sheetFlag.again()
 }
 
 // fields are the study's columns of this party, by their names in the file, and the public
@@ -158,7 +176,7 @@ func (d shownData) blocks() []block.Block {
 		if c.More {
 			different = "> " + different
 		}
-		if n := c.Numbers; n != nil {
+		if n := c.Numbers; n != nil && d.kind(c) != "id" { // ids are no quantities
 			for i, x := range []float64{n.Least, n.Quantiles[2], n.Greatest} {
 				numbers[i] = numberText(c, x)
 			}
@@ -172,6 +190,7 @@ func (d shownData) blocks() []block.Block {
 	for _, note := range d.notes() {
 		out = append(out, block.Text{Text: note})
 	}
+	out = append(out, d.found.blocks()...)
 	out = append(append(out, originBlocks(d.Origins)...), d.against()...)
 	for _, name := range d.drawn {
 		for _, c := range d.Columns {
@@ -208,15 +227,16 @@ func (d shownData) notes() (out []string) {
 		case c.Constant():
 			say("every value is the same")
 		}
-		if c.NotNumbers > 0 {
-			say("%d values are not numbers (the first: %s); a value that is missing is left empty", c.NotNumbers, c.Odd)
-		}
-		if c.OtherDates > 0 {
-			say("%d values seem to be dates in a form that has to be named: --date, or csv: {date: …} in the site file", c.OtherDates)
+		if len(c.Truths) > 0 {
+			with, _ := options(dataset.Reading{Words: dataset.Words{Values: map[string]map[string]string{c.Name: c.Truths}}})
+			out = append(out, fmt.Sprintf("%q: yes or no in words. Where a study asks for 0 and 1, this option reads them so:%s", c.Name, with))
 		}
 	}
 	if d.IDs != nil {
 		out = append(out, fmt.Sprintf("%s (id: %s).", idText(*d.IDs), strings.Join(d.IDs.Columns, ", ")))
+		if d.IDs.LedBy0 > 0 {
+			out = append(out, fmt.Sprintf("Record ids that begin with 0: %d. Ids are text, and keep it: 007 and 7 are two records, here and at other parties.", d.IDs.LedBy0))
+		}
 	}
 	return out
 }

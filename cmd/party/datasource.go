@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -14,33 +15,106 @@ import (
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
-// dialectFlags fix how CSV files are written, as csv in the site file does.
-type dialectFlags struct {
-	Delimiter string `env:"-" enum:"comma,semicolon,tab,bar," default:"" help:"What stands between values of a CSV file: comma, semicolon, tab or bar. Default: detected."`
-	Decimal   string `env:"-" enum:"point,comma," default:"" help:"The decimal mark: point or comma. Default: detected."`
-	Encoding  string `env:"-" enum:"utf-8,windows-1252," default:"" help:"utf-8 or windows-1252. Default: utf-8."`
-	Date      string `env:"-" enum:"YYYY-MM-DD,DD.MM.YYYY,DD/MM/YYYY,MM/DD/YYYY," default:"" help:"DD.MM.YYYY, DD/MM/YYYY or MM/DD/YYYY, beside YYYY-MM-DD."`
+// readingFlags say how data are read, as csv, missing and values in the site file do.
+type readingFlags struct {
+	Delimiter string   `env:"-" enum:"comma,semicolon,tab,bar," default:"" help:"What stands between values of a CSV file: comma, semicolon, tab or bar. Default: detected."`
+	Decimal   string   `env:"-" enum:"point,comma," default:"" help:"The decimal mark of a CSV file: point or comma. Default: detected."`
+	Thousands string   `env:"-" enum:"point,comma,space,apostrophe," default:"" help:"What stands between thousands in a CSV file: point, comma, space or apostrophe. Default: nothing."`
+	Encoding  string   `env:"-" enum:"utf-8,windows-1252," default:"" help:"utf-8 or windows-1252. Default: utf-8."`
+	Date      string   `env:"-" enum:"YYYY-MM-DD,DD.MM.YYYY,DD/MM/YYYY,MM/DD/YYYY," default:"" help:"DD.MM.YYYY, DD/MM/YYYY or MM/DD/YYYY, beside YYYY-MM-DD."`
+	Missing   []string `env:"-" placeholder:"WORD" help:"A word for a missing value, such as NA, in every column but those of the id. Once for each, or with commas."`
+	Values    []string `env:"-" sep:"none" placeholder:"COLUMN=VALUE:READ,..." help:"What is read in the place of values of a column, such as 'smoker=yes:1,no:0'. Nothing after the colon is a missing value. Once for each column."`
 }
 
-func (d dialectFlags) dialect() dataset.Dialect {
-	return dataset.Dialect{
-		Delimiter: dataset.Delimiter(d.Delimiter), Decimal: dataset.Decimal(d.Decimal),
-		Encoding: dataset.Encoding(d.Encoding), Date: dataset.DateForm(d.Date),
+// sheetFlag is where in a workbook data are.
+type sheetFlag struct {
+	Sheet string `env:"-" placeholder:"NAME" help:"The sheet of .xlsx files. Default: the first."`
+}
+
+// again is the flag on a command line, if it is given.
+func (f sheetFlag) again() string {
+	if f.Sheet == "" {
+		return ""
 	}
+	return " --sheet " + word(f.Sheet)
+}
+
+// reading is what the flags say.
+func (f readingFlags) reading() (r dataset.Reading, err error) {
+	r.CSV = dataset.Dialect{
+		Delimiter: dataset.Delimiter(f.Delimiter), Decimal: dataset.Decimal(f.Decimal), Thousands: dataset.Thousands(f.Thousands),
+		Encoding: dataset.Encoding(f.Encoding), Date: dataset.DateForm(f.Date),
+	}
+	if err := r.CSV.Check(); err != nil {
+		return r, err
+	}
+	r.Words.Missing = f.Missing
+	for _, text := range f.Values {
+		column, pairs, found := strings.Cut(text, "=")
+		of := map[string]string{}
+		for pair := range strings.SplitSeq(pairs, ",") {
+			value, read, colon := strings.Cut(pair, ":")
+			if !found || !colon || column == "" || value == "" {
+				return r, fmt.Errorf("--values %.60q: want COLUMN=VALUE:READ,VALUE:READ, such as smoker=yes:1,no:0 (a value with a comma or a colon is for values in the site file)", text)
+			}
+			of[value] = read
+		}
+		r = r.With(dataset.Reading{Words: dataset.Words{Values: map[string]map[string]string{column: of}}})
+	}
+	return r, nil
+}
+
+// options are the flags that say a reading, for a command line, and false where flags cannot say all of it.
+func options(r dataset.Reading) (text string, all bool) {
+	all = true
+	for _, f := range [][2]string{
+		{"--delimiter", string(r.CSV.Delimiter)}, {"--decimal", string(r.CSV.Decimal)}, {"--thousands", string(r.CSV.Thousands)},
+		{"--encoding", string(r.CSV.Encoding)}, {"--date", string(r.CSV.Date)}, {"--missing", strings.Join(r.Words.Missing, ",")},
+	} {
+		if f[1] != "" {
+			text += " " + f[0] + " " + word(f[1])
+		}
+	}
+	for _, column := range slices.Sorted(maps.Keys(r.Words.Values)) {
+		var pairs []string
+		for value, read := range r.Words.Values[column] {
+			all = all && !strings.ContainsAny(value, ",:") && !strings.Contains(read, ",")
+			pairs = append(pairs, value+":"+read)
+		}
+		all = all && !strings.Contains(column, "=")
+		slices.Sort(pairs)
+		text += " --values " + word(column+"="+strings.Join(pairs, ","))
+	}
+	return text, all
+}
+
+// plainWord is text that a shell takes as it is.
+var plainWord = regexp.MustCompile(`^[\pL\pN_./:=,+-]+$`)
+
+// word is text as a word of a command line.
+func word(text string) string {
+	if plainWord.MatchString(text) {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
 // findData returns the dataset of the site file that has a name, or else the file of this
 // name as a dataset without one.
-func findData(g *console.Globals, name string, flags dialectFlags) (config.Dataset, error) {
+func findData(g *console.Globals, name string, sheet sheetFlag, flags readingFlags) (config.Dataset, error) {
 	site, siteErr := config.LoadParty(g.Config)
+	said, err := flags.reading()
+	if err != nil {
+		return config.Dataset{}, fail.Usage.Of(err)
+	}
 	if d, known := site.Datasets[name]; known {
-		if flags != (dialectFlags{}) {
-			return d, fail.Usage.Of(fmt.Errorf("%q is a dataset of the site file: how it is written is fixed there, under csv", name))
+		if !said.IsZero() || sheet.Sheet != "" {
+			return d, fail.Usage.Of(fmt.Errorf("%q is a dataset of the site file: how it is read is fixed there (party data change %s changes it)", name, word(name)))
 		}
 		return d, nil
 	}
-	d := config.Dataset{Source: dataset.Source{Files: []string{name}, CSV: flags.dialect()}}
-	_, err := d.Source.Paths()
+	d := config.Dataset{Source: dataset.Source{Files: []string{name}, CSV: said.CSV, Sheet: sheet.Sheet, Words: said.Words}}
+	_, err = d.Source.Paths()
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && siteErr != nil:
 		return d, fail.Usage.Of(siteErr)

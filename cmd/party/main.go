@@ -65,6 +65,7 @@ type budgetCommands struct {
 type dataCommands struct {
 	Show    dataShow    `cmd:"" help:"Show what data hold, column by column."`
 	Add     dataAdd     `cmd:"" help:"Name data in the site file, so that studies can ask for them."`
+	Change  dataChange  `cmd:"" help:"Say in the site file how a dataset is read: words, dates, decimal marks."`
 	Use     dataUse     `cmd:"" help:"Say in the site file which data answer a study."`
 	Columns dataColumns `cmd:"" help:"Write the list of columns that an operator drafts a study from."`
 	Mock    dataMock    `cmd:"" help:"Make up rows of the form that a study asks for. No data are read."`

@@ -117,7 +117,12 @@ func TestPartyErrors(t *testing.T) {
 		"csv of a database": {"datasets:\n  a: {csv: {decimal: comma}, sql: {driver: sqlite, database: y, query: SELECT 1}}", `:2: datasets.a: dataset "a" has csv, which is about files, beside sql`},
 		"delimiter":         {"datasets:\n  a: {source: x, csv: {delimiter: ';'}}", `:2: datasets.a.csv.delimiter: unknown delimiter ";" (one of: comma, semicolon, tab, bar)`},
 		"encoding":          {"datasets:\n  a: {source: x, csv: {encoding: latin1}}", `:2: datasets.a.csv.encoding: unknown encoding "latin1" (one of: utf-8, windows-1252)`},
-		"csv key":           {"datasets:\n  a: {source: x, csv: {separator: comma}}", `:2: datasets.a.csv.separator: unknown key (keys here: delimiter, decimal, encoding, date; if a newer program wrote the file, update this one)`},
+		"two places":        {"datasets:\n  a: {source: x, command: [y]}", `:2: datasets.a: dataset "a" has command beside source or sql: it can have one`},
+		"no command":        {"datasets:\n  a: {command: []}", `:2: datasets.a.command: has 0 entries, at least 1`},
+		"one mark twice":    {"datasets:\n  a: {source: x, csv: {decimal: comma, thousands: comma}}", `:2: datasets.a.csv: comma is the decimal mark and the mark between thousands: it can be one of them`},
+		"list of values":    {"datasets:\n  a: {source: x, values: {smoker: [yes, no]}}", `:2: datasets.a.values.smoker: want names and values, have a list`},
+		"value of values":   {"datasets:\n  a: {source: x, values: {smoker: {yes: [1]}}}", `:2: datasets.a.values.smoker.yes: want a value, have a list`},
+		"csv key":           {"datasets:\n  a: {source: x, csv: {separator: comma}}", `:2: datasets.a.csv.separator: unknown key (keys here: delimiter, decimal, thousands, encoding, date; if a newer program wrote the file, update this one)`},
 		"driver":            {"datasets:\n  a: {sql: {driver: mysql}}", `:2: datasets.a.sql.driver: unknown driver "mysql" (one of: sqlite, postgres)`},
 		"no driver":         {"datasets:\n  a: {sql: {query: SELECT 1}}", `:2: datasets.a.sql: sql needs a driver (add: driver: sqlite, or postgres)`},
 		"no query":          {"datasets:\n  a: {sql: {driver: sqlite, database: y}}", `:2: datasets.a.sql: sql needs a query (add: query: SELECT …)`},
@@ -166,11 +171,15 @@ func TestSources(t *testing.T) {
 datasets:
   visits:
     source: [2024/*.csv.gz, /srv/late.parquet]
-    csv: {delimiter: semicolon, decimal: comma, encoding: windows-1252, date: DD.MM.YYYY}
+    csv: {delimiter: semicolon, decimal: comma, thousands: point, encoding: windows-1252, date: DD.MM.YYYY}
+    sheet: Tabelle 2
+    missing: [k.A., "999"]
+    values: {smoker: {yes: 1, no: 0, "?": }, ward: {N: north}}
   register:
     sql: {driver: postgres, dsn_env: REGISTER_DSN, query: "SELECT * FROM register"}
   file: {sql: {driver: postgres, dsn_file: dsn, query: SELECT 1}}
   lite: {sql: {driver: sqlite, database: a.db, query: SELECT 1}}
+  printed: {command: [duckdb, -csv, a.db, SELECT 1]}
 `)
 	got, err := LoadParty(path)
 	if err != nil {
@@ -180,10 +189,13 @@ datasets:
 	for name, want := range map[string]dataset.Source{
 		"visits": {
 			Files: []string{filepath.Join(dir, "2024/*.csv.gz"), "/srv/late.parquet"},
-			CSV:   dataset.Dialect{Delimiter: dataset.Semicolon, Decimal: dataset.DecimalComma, Encoding: dataset.Windows1252, Date: dataset.DateDots},
+			CSV:   dataset.Dialect{Delimiter: dataset.Semicolon, Decimal: dataset.DecimalComma, Thousands: dataset.ThousandsPoint, Encoding: dataset.Windows1252, Date: dataset.DateDots},
+			Sheet: "Tabelle 2",
+			Words: dataset.Words{Missing: []string{"k.A.", "999"}, Values: map[string]map[string]string{"smoker": {"yes": "1", "no": "0", "?": ""}, "ward": {"N": "north"}}},
 		},
 		"register": {SQL: &dataset.SQL{Driver: dataset.PostgreSQL, DSN: dataset.Secret{Env: "REGISTER_DSN"}, Query: "SELECT * FROM register"}},
 		"file":     {SQL: &dataset.SQL{Driver: dataset.PostgreSQL, DSN: dataset.Secret{File: filepath.Join(dir, "dsn")}, Query: "SELECT 1"}},
+		"printed":  {Command: &dataset.Command{Args: []string{"duckdb", "-csv", "a.db", "SELECT 1"}, Dir: dir}},
 		"lite":     {SQL: &dataset.SQL{Driver: dataset.SQLite, Database: filepath.Join(dir, "a.db"), Query: "SELECT 1"}},
 	} {
 		if !reflect.DeepEqual(got.Datasets[name].Source, want) {
@@ -285,7 +297,7 @@ func TestTemplates(t *testing.T) {
 		t.Fatal(err)
 	}
 	p, err = LoadParty(path)
-	if err != nil || p.Network.Roots == nil || len(p.Datasets) != 2 || len(p.Studies) != 1 || p.Log.Format != LogText {
+	if err != nil || p.Network.Roots == nil || len(p.Datasets) != 3 || len(p.Studies) != 1 || p.Log.Format != LogText {
 		t.Errorf("party template, uncommented: %+v, %v", p, err)
 	}
 	if caps := p.Datasets["patients"].Caps; caps != (Caps{Budget{2, 1e-6}, Budget{1, 0}}) {

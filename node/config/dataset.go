@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 
+	"go.yaml.in/yaml/v4"
+
 	"github.com/cosketch/cosketch/node/dataset"
 	"github.com/cosketch/cosketch/protocol/schema"
 )
@@ -49,12 +51,17 @@ func flowSQL(q *dataset.SQL) string {
 // paths absolute.
 func (d *Dataset) checkSource(r *schema.Reader, name schema.Item) {
 	files := d.Source.Files
+	if d.Source.Command != nil {
+		d.Source.Command.Dir = filepath.Dir(r.File)
+	}
 	switch {
-	case len(files) == 0 && d.Source.SQL == nil:
+	case d.Source.Command != nil && (len(files) > 0 || d.Source.SQL != nil):
+		r.FailAt(name, "dataset %q has command beside source or sql: it can have one", d.Name)
+	case len(files) == 0 && !d.Source.Asked():
 		r.FailAt(name, "dataset %q has no source (add: source: PATH.csv)", d.Name)
 	case len(files) > 0 && d.Source.SQL != nil:
 		r.FailAt(name, "dataset %q has both source and sql: it can have one", d.Name)
-	case len(files) == 0 && d.Source.CSV != (dataset.Dialect{}):
+	case d.Source.SQL != nil && d.Source.CSV != (dataset.Dialect{}):
 		r.FailAt(name, "dataset %q has csv, which is about files, beside sql", d.Name)
 	}
 	for i, file := range files {
@@ -63,6 +70,43 @@ func (d *Dataset) checkSource(r *schema.Reader, name schema.Item) {
 		}
 		files[i] = absolute(r, file)
 	}
+}
+
+// instead is what is read in the place of a value.
+func instead() schema.Form[string] {
+	return schema.Custom("value, or nothing", func(r *schema.Reader, at schema.Item, to *string) {
+		switch {
+		case at.Node.Kind != yaml.ScalarNode:
+			r.Fail(at.Path, "want a value, have %s", schema.Describe(at.Node))
+		case at.Node.Tag != "!!null":
+			*to = at.Node.Value
+		}
+	})
+}
+
+func putInstead(_ *schema.Reader, value, _ schema.Item, of *map[string]string, read *string) {
+	if *of == nil {
+		*of = map[string]string{}
+	}
+	(*of)[value.Node.Value] = *read
+}
+
+func putValues(_ *schema.Reader, column, _ schema.Item, d *Dataset, of *map[string]string) {
+	if len(*of) == 0 {
+		return
+	}
+	if d.Source.Words.Values == nil {
+		d.Source.Words.Values = map[string]map[string]string{}
+	}
+	d.Source.Words.Values[column.Node.Value] = *of
+}
+
+// command is where the words of a dataset's command are put.
+func (d *Dataset) command() *[]string {
+	if d.Source.Command == nil {
+		d.Source.Command = &dataset.Command{}
+	}
+	return &d.Source.Command.Args
 }
 
 // hideSecret cuts off what stands before an @ in a URL, where a password may be.

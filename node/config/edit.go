@@ -17,7 +17,6 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/cosketch/cosketch/kernel/dp"
-	"github.com/cosketch/cosketch/node/dataset"
 	"github.com/cosketch/cosketch/node/durable"
 	"github.com/cosketch/cosketch/protocol"
 )
@@ -67,12 +66,17 @@ func (d Dataset) fields() []string {
 	switch {
 	case d.Source.SQL != nil:
 		source = "sql: " + flowSQL(d.Source.SQL)
+	case d.Source.Command != nil:
+		source = "command: " + list(d.Source.Command.Args)
 	case len(d.Source.Files) == 1:
 		source = "source: " + scalar(d.Source.Files[0])
 	}
 	out := []string{source}
-	if d.Source.CSV != (dataset.Dialect{}) {
-		out = append(out, "csv: "+d.Source.CSV.YAML())
+	if d.Source.Sheet != "" {
+		out = append(out, "sheet: "+scalar(d.Source.Sheet))
+	}
+	for _, e := range readingEntries(d.Source) {
+		out = append(out, e.flow())
 	}
 	if len(d.ID) > 0 {
 		out = append(out, "id: "+list(d.ID))

@@ -17,12 +17,13 @@ import (
 
 func visits() Dataset {
 	return Dataset{
-		Name: "visits", Source: dataset.Source{Files: []string{"/srv/a file, #1.csv"}, CSV: dataset.Dialect{Encoding: dataset.Windows1252}},
+		Name: "visits", Source: dataset.Source{Files: []string{"/srv/a file, #1.csv"}, CSV: dataset.Dialect{Encoding: dataset.Windows1252}, Sheet: "Sheet 1"},
 		ID: []string{"patient", "visit day"}, Caps: Caps{Record: Budget{2, 1e-6}, Attribute: Budget{Epsilon: 1}},
 	}
 }
 
 const visitsFields = `    source: "/srv/a file, #1.csv"
+    sheet: "Sheet 1"
     csv: {encoding: windows-1252}
     id: [patient, "visit day"]
     caps: {record: {epsilon: 2, delta: 1e-6}, attribute: {epsilon: 1}}

@@ -50,12 +50,24 @@ func partyKeys() schema.Keys[Party] {
 
 func datasetKeys() schema.Keys[Dataset] {
 	return schema.Keys[Dataset]{
-		{Name: "source", Says: "CSV (also gzip or zstd) or .parquet; relative to this file; or a pattern: `visits/*.csv`", Example: "patients.csv",
+		{Name: "source", Says: "CSV (also gzip or zstd), .parquet or .xlsx; relative to this file; or a pattern: `visits/*.csv`", Example: "patients.csv",
 			Form: schema.OneOrMore(func(d *Dataset) *[]string { return &d.Source.Files }, text(), most).Is("path, or a list of paths")},
-		{Name: "csv", Says: "what to fix about CSV files",
-			Form: schema.Table(func(d *Dataset) *dataset.Dialect { return &d.Source.CSV }, dialectKeys())},
+		{Name: "csv", Says: "what to fix about CSV files, and about numbers and dates that a workbook has as text",
+			Form: schema.Table(func(d *Dataset) *dataset.Dialect { return &d.Source.CSV }, dialectKeys()).Then(func(r *schema.Reader, at schema.Item, d *Dataset) {
+				if err := d.Source.CSV.Check(); err != nil {
+					r.Fail(at.Path, "%v", err)
+				}
+			})},
+		{Name: "sheet", Says: "the sheet of .xlsx files", Unset: "the first", Example: "visits",
+			Form: schema.Text(func(d *Dataset) *string { return &d.Source.Sheet }, nil).Is("name")},
+		{Name: "missing", Says: "words for a missing value, in every column but those of the id", Example: "[k.A., NA]", Unset: "an empty value alone is missing",
+			Form: schema.List(func(d *Dataset) *[]string { return &d.Source.Words.Missing }, text(), 1, most)},
+		{Name: "values", Says: "by column, what is read in the place of a value: a number, one of the study's values, or nothing", Example: "{smoker: {yes: 1, no: 0}}",
+			Form: schema.Named("columns", schema.Named("values", instead(), putInstead).Is("values: VALUE"), putValues).Is("columns: {VALUE: VALUE}")},
 		{Name: "sql", Says: "a database, in the place of source; its columns are found by name", Beside: "register",
 			Form: schema.Made(sqlKeys(), func(r *schema.Reader, at schema.Item, d *Dataset, q *dataset.SQL) { d.Source.SQL = checkSQL(r, at, q) })},
+		{Name: "command", Says: "a program, in the place of source, that writes the data as CSV to standard output: its words, which no shell sees. It has the node's rights, and is run in this file's directory whenever the data are read", Beside: "exported", Example: "[duckdb, -csv, clinic.duckdb, SELECT * FROM visits]",
+			Form: schema.List(func(d *Dataset) *[]string { return d.command() }, text(), 1, most).Is("list of words")},
 		{Name: "id", Says: "columns of the file that identify a record", Unset: "those that the study names", Example: "[patient]",
 			Form: schema.List(func(d *Dataset) *[]string { return &d.ID }, text(), 1, most)},
 		{Name: "apart_from", Says: "datasets of other people, although record ids or the place look alike, and why", Example: "{staff: numbers of another register}",
@@ -75,6 +87,8 @@ func dialectKeys() schema.Keys[dataset.Dialect] {
 			Form: schema.Word(func(d *dialect) *dataset.Delimiter { return &d.Delimiter }, schema.WordsOf("delimiter", dataset.Delimiters()...))},
 		{Name: "decimal", Unset: "detected", Example: "comma",
 			Form: schema.Word(func(d *dialect) *dataset.Decimal { return &d.Decimal }, schema.WordsOf("decimal mark", dataset.Decimals()...))},
+		{Name: "thousands", Says: "what stands between groups of three digits; never detected", Unset: "nothing", Example: "point",
+			Form: schema.Word(func(d *dialect) *dataset.Thousands { return &d.Thousands }, schema.WordsOf("mark of thousands", dataset.AllThousands()...))},
 		{Name: "encoding", Unset: "utf-8", Example: "windows-1252",
 			Form: schema.Word(func(d *dialect) *dataset.Encoding { return &d.Encoding }, schema.WordsOf("encoding", dataset.Encodings()...))},
 		{Name: "date", Says: "YYYY-MM-DD is always understood: days since 1970-01-01", Example: "DD.MM.YYYY",

@@ -21,10 +21,10 @@ type plan struct {
 	blockValues int // the integers that a block is to hold, roughly
 }
 
-func newPlan(s Schema, o Options) *plan {
+func newPlan(s Schema, w Words, o Options) *plan {
 	p := &plan{schema: s, width: s.Entries(), blockValues: o.blockValues(), headers: append([]string(nil), s.ID...)}
 	for _, f := range s.Fields {
-		p.columns = append(p.columns, newColumn(f))
+		p.columns = append(p.columns, newColumn(f, w))
 		p.headers = append(p.headers, f.Header)
 	}
 	return p
@@ -125,6 +125,9 @@ func (b *block) addMissing(i int) *problem {
 
 // addText appends a CSV value of the i-th field, trimmed and in UTF-8.
 func (b *block) addText(i int, value []byte, d *Dialect) *problem {
+	if words := b.plan.columns[i].words; words != nil {
+		value = words.read(value)
+	}
 	if len(value) == 0 {
 		return b.addMissing(i)
 	}

@@ -25,6 +25,9 @@ type csvFile struct {
 	ids     []int32  // cells of the id columns
 	values  []int32  // cells of the schema's fields
 
+	assume  bool // see Options.assumeEncoding
+	assumed bool
+
 	chunkBytes int // aimed at
 	limit      int64
 	carry      []byte // read, and not yet in a chunk
@@ -42,7 +45,25 @@ func openCSV(p path, number int, pl *plan, fixed Dialect, options Options) (inpu
 	if err != nil {
 		return nil, err
 	}
-	c := &csvFile{text: t, number: number, plan: pl, limit: options.MaxRecordBytes, line: 1, chunkBytes: leastChunk}
+	return readCSV(t, number, pl, fixed, options)
+}
+
+// openOutput reads the CSV file that a program writes.
+func openOutput(ctx context.Context, from *Command, pl *plan, fixed Dialect, options Options) (input, error) {
+	f, err := openCommand(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	t, err := newText(f)
+	if err != nil {
+		return nil, err
+	}
+	return readCSV(t, 0, pl, fixed, options)
+}
+
+// readCSV reads a text, which belongs to the input.
+func readCSV(t *text, number int, pl *plan, fixed Dialect, options Options) (input, error) {
+	c := &csvFile{text: t, number: number, plan: pl, limit: options.MaxRecordBytes, assume: options.assumeEncoding, line: 1, chunkBytes: leastChunk}
 	if err := c.readHeader(fixed); err != nil {
 		t.Close()
 		return nil, err
@@ -56,6 +77,9 @@ func (c *csvFile) readHeader(fixed Dialect) error {
 	written, sample, err := c.format(fixed)
 	if err != nil {
 		return err
+	}
+	if c.assume && fixed.Encoding == "" && !startsUTF8(sample) {
+		c.assumed, written.Dialect.Encoding = true, Windows1252
 	}
 	c.written, c.dialect = written, written.Dialect
 	if rows := firstRows(sample, sampleRows); len(rows) > 1 {
@@ -88,6 +112,16 @@ func (c *csvFile) readHeader(fixed Dialect) error {
 	c.carry = append(append([]byte(nil), s.data[s.at:]...), c.carry...)
 	c.line = s.line
 	return c.locate(s.first, s.cells)
+}
+
+// startsUTF8 reports whether a text begins in UTF-8, which may be cut within a character.
+func startsUTF8(sample []byte) bool {
+	for cut := range min(utf8.UTFMax, len(sample)+1) {
+		if utf8.Valid(sample[:len(sample)-cut]) {
+			return true
+		}
+	}
+	return false
 }
 
 // locate finds the schema's columns among the header's names.
@@ -253,15 +287,14 @@ func (c *csvFile) parseRecord(b *block, s *scanner) {
 
 // hint adds to a problem's hint what the dialect has to do with it.
 func (c *csvFile) hint(p *problem) string {
-	const missing = "; leave the field empty where a value is missing"
 	d := c.dialect
 	switch {
 	case p == notUTF8:
 		return hintEncoding
 	case p == notNumber && d.Decimal == DecimalComma:
-		return "write 1234,5 or 1,2345e3, with a decimal comma, or say csv: {decimal: point} in the site file" + missing
+		return "write 1234,5 or 1,2345e3, with a decimal comma, or say csv: {decimal: point} in the site file" + hintMissing
 	case p == notNumber && d.Delimiter != Comma:
-		return "write 1234.5 or 1.2345e3, with a decimal point, or say csv: {decimal: comma} in the site file" + missing
+		return "write 1234.5 or 1.2345e3, with a decimal point, or say csv: {decimal: comma} in the site file" + hintMissing
 	}
 	return p.hint
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/cosketch/cosketch/kernel/fixedpoint"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -19,6 +20,9 @@ type Description struct {
 	Columns []ColumnDescription // in the order in which the files name them first
 	IDs     *IDDescription      // nil where no id columns were named
 	Origins []Origin
+	// Problems keep values from being read, of all columns that seem to be numbers or dates; with
+	// DescribeOptions.Fields, those of the study's columns.
+	Problems []Problem
 }
 
 // IDDescription counts the records that their ids do not tell apart.
@@ -28,6 +32,7 @@ type IDDescription struct {
 	Absent   int64    `json:"without"`             // records with an empty part of their id
 	Columns  []string `json:"columns"`             // that make the id
 	First    string   `json:"absent_at,omitempty"` // the first record without
+	LedBy0   int64    `json:"with_leading_zero"`   // records with a part of their id that begins with 0
 }
 
 // Kind is what a column seems to hold.
@@ -71,9 +76,19 @@ type ColumnDescription struct {
 	// common first.
 	Common []ValueCount `json:"common,omitempty"`
 
+	// Truths says of a categorical column whose values are all words for yes or no which is 1 and which 0.
+	Truths map[string]string `json:"truths,omitempty"`
+
 	// Against counts the values that a study would not take as they are; nil for columns
 	// that DescribeOptions.Fields does not name.
 	Against *FitDescription `json:"against,omitempty"`
+
+	absent []string // where the first few missing values are; of CSV files
+}
+
+// Lacking is the problem that values are missing, and why it is one.
+func (c ColumnDescription) Lacking(why string) Problem {
+	return Problem{Column: c.Name, Count: c.Missing, What: counted(c.Missing, "value is missing, ", "values are missing, ") + why, Where: c.absent}
 }
 
 // Constant reports whether all values that are there are the same.
@@ -154,6 +169,10 @@ type survey struct {
 	places  []place
 	records int64
 	origins []Origin
+	words   Words
+	ledBy0  int64
+
+	rowProblems []Problem
 }
 
 func newSurvey(o DescribeOptions) (*survey, error) {
@@ -167,9 +186,9 @@ func newSurvey(o DescribeOptions) (*survey, error) {
 		if err != nil {
 			return nil, fmt.Errorf("describing data: %w", err)
 		}
-		s.fields[f.Header] = newColumn(f)
+		s.fields[f.Header] = newColumn(f, Words{})
 	}
-	s.plan = newPlan(schema, o.Reading)
+	s.plan = newPlan(schema, Words{}, o.Reading)
 	rand.Read(s.plan.idKey[:]) // never fails
 	s.id = newBlock(s.plan)
 	return s, nil
@@ -177,22 +196,37 @@ func newSurvey(o DescribeOptions) (*survey, error) {
 
 // read goes through all inputs.
 func (s *survey) read(ctx context.Context, source Source) error {
+	s.words = source.Words
 	if source.SQL != nil {
 		s.places = []place{{source.SQL.String(), false}}
-		return s.readQuery(ctx, source.SQL)
+		q, err := openSQL(ctx, source.SQL, s.plan)
+		if err != nil {
+			return err
+		}
+		return s.readQuery(ctx, q)
+	}
+	if source.Command != nil {
+		s.places = []place{{source.Command.String(), true}}
+		return s.readCSV(ctx, source.String(), 0, func(o Options) (input, error) { return openOutput(ctx, source.Command, s.plan, source.CSV, o) })
 	}
 	files, err := source.files()
 	if err != nil {
 		return err
 	}
 	for _, p := range files {
-		s.places = append(s.places, place{p.name, !p.parquet()})
+		s.places = append(s.places, place{p.name, p.lines()})
 	}
 	for i, p := range files {
-		if p.parquet() {
+		switch {
+		case p.parquet():
 			err = s.readParquet(ctx, p, i)
-		} else {
-			err = s.readCSV(ctx, p, i, source.CSV)
+		case p.workbook():
+			var q *query
+			if q, err = openWorkbook(p, i, source, s.plan, s.options.Reading); err == nil {
+				err = s.readQuery(ctx, q)
+			}
+		default:
+			err = s.readCSV(ctx, p.name, i, func(o Options) (input, error) { return openCSV(p, i, s.plan, source.CSV, o) })
 		}
 		if err != nil {
 			return err
@@ -218,6 +252,9 @@ func (s *survey) begin(names []string, written bool) []*tally {
 		if out[i] == nil {
 			out[i] = newTally(name, nth, len(names))
 			out[i].written = written
+			if !slices.Contains(s.plan.schema.ID, name) {
+				out[i].words = s.words.of(name)
+			}
 			if f, ok := s.fields[name]; ok && nth == 0 {
 				out[i].field, out[i].bits = &f, s.options.Bits
 			}
@@ -241,8 +278,11 @@ func (s *survey) addID(parts func(i int) []byte, at position) (int, *problem) {
 		return 0, nil
 	}
 	s.id.reset()
+	led := false
 	for i := range s.plan.schema.ID {
-		switch wrong := s.id.addIDPart(i, parts(i)); wrong {
+		part := parts(i)
+		led = led || len(part) > 1 && part[0] == '0'
+		switch wrong := s.id.addIDPart(i, part); wrong {
 		case nil:
 		case noID:
 			if s.absent++; s.absent == 1 {
@@ -252,6 +292,9 @@ func (s *survey) addID(parts func(i int) []byte, at position) (int, *problem) {
 		default:
 			return i, wrong
 		}
+	}
+	if led {
+		s.ledBy0++
 	}
 	s.id.endID(at)
 	return 0, nil
@@ -272,14 +315,14 @@ func (s *survey) where(at position) string {
 
 // describe is called after all records.
 func (s *survey) describe(source Source) (Description, error) {
-	if s.records == 0 {
+	if s.records == 0 && len(s.rowProblems) == 0 {
 		message := "no records"
 		if s.places[0].text {
 			message = "no records, only a header"
 		}
 		return Description{}, &Error{File: source.String(), Message: message}
 	}
-	out := Description{Records: s.records, Origins: s.origins}
+	out := Description{Records: s.records, Origins: s.origins, Problems: s.problems()}
 	for _, t := range s.columns {
 		out.Columns = append(out.Columns, t.describe(s.where))
 	}
@@ -290,7 +333,7 @@ func (s *survey) describe(source Source) (Description, error) {
 	if err != nil {
 		return Description{}, err
 	}
-	out.IDs = &IDDescription{Columns: s.plan.schema.ID, Repeated: found.count, Absent: s.absent, First: s.first}
+	out.IDs = &IDDescription{Columns: s.plan.schema.ID, Repeated: found.count, Absent: s.absent, First: s.first, LedBy0: s.ledBy0}
 	for _, r := range found.first {
 		out.IDs.Where = append(out.IDs.Where, fmt.Sprintf("%s and %s", s.where(r.earlier), s.where(r.later)))
 	}

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bytes"
+	"fmt"
 	"regexp"
 	"strings"
 )
@@ -12,6 +13,7 @@ type fileFormat struct {
 	Dialect     Dialect     // complete
 	Compression compression // of the whole file
 	Mark        bool        // a byte order mark begins the text
+	UTF16       bool        // the file is, and its text was decoded before all else
 	CRLF        bool        // lines end as on Windows
 }
 
@@ -28,6 +30,9 @@ func (f fileFormat) String() string {
 	if f.Mark {
 		parts = append(parts, "byte order mark")
 	}
+	if f.UTF16 {
+		parts = append(parts, "from UTF-16")
+	}
 	if f.CRLF {
 		parts = append(parts, "CRLF")
 	}
@@ -40,8 +45,11 @@ func (t *text) format(fixed Dialect) (f fileFormat, sample []byte, err error) {
 	if sample, err = t.sample(); err != nil {
 		return fileFormat{}, nil, err
 	}
+	if t.utf16 && fixed.Encoding != "" && fixed.Encoding != UTF8 {
+		return fileFormat{}, nil, &Error{File: t.file.name, Message: fmt.Sprintf("text in UTF-16, and %s is fixed", fixed.Encoding), Hint: "leave the encoding out"}
+	}
 	return fileFormat{
-		Dialect: detect(sample, fixed), Compression: t.compression, Mark: t.marked, CRLF: bytes.Contains(sample, []byte("\r\n")),
+		UTF16: t.utf16, Dialect: detect(sample, fixed), Compression: t.compression, Mark: t.marked, CRLF: bytes.Contains(sample, []byte("\r\n")),
 	}, sample, nil
 }
 
@@ -55,9 +63,13 @@ func detect(sample []byte, fixed Dialect) Dialect {
 	if d.Delimiter == "" {
 		d.Delimiter = detectDelimiter(rows)
 	}
-	if d.Decimal == "" {
+	switch {
+	case d.Decimal != "":
+	case d.Thousands == ThousandsPoint:
+		d.Decimal = DecimalComma
+	default:
 		d.Decimal = DecimalPoint
-		if d.Delimiter != Comma && len(rows) > 1 && commaDecimals(rows[1:], d.Delimiter.mark()) {
+		if d.Thousands != ThousandsComma && d.Delimiter != Comma && len(rows) > 1 && commaDecimals(rows[1:], d) {
 			d.Decimal = DecimalComma
 		}
 	}
@@ -144,11 +156,15 @@ var (
 
 // commaDecimals reports whether the rows hold numbers with a decimal comma, one of
 // them at least beyond doubt, and none with a decimal point.
-func commaDecimals(rows [][]byte, mark byte) bool {
+func commaDecimals(rows [][]byte, d Dialect) bool {
 	found := false
 	for _, row := range rows {
-		for _, field := range splitRow(row, mark) {
+		for _, field := range splitRow(row, d.Delimiter.mark()) {
 			field = bytes.Trim(field, " \"")
+			if plain, ok := d.Thousands.ungroup(d.Encoding.decode(field), ','); ok {
+				found = found || bytes.IndexByte(plain, ',') >= 0
+				continue
+			}
 			if withPoint.Match(field) {
 				return false
 			}

@@ -1,13 +1,15 @@
 package dataset
 
 import (
+	"cmp"
+	"fmt"
 	"strings"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding/charmap"
 )
 
-// Dialect says how a CSV file is written. An empty field stands for what is not
+// Dialect says how a CSV file is written, and numbers and dates that the cells of a workbook hold as text. An empty field stands for what is not
 // known beforehand and is detected, if it can be without risk.
 type Dialect struct {
 	// Delimiter stands between values. Default: detected from the first rows.
@@ -15,6 +17,10 @@ type Dialect struct {
 	// Decimal is the mark in numbers. Default: detected from the first rows, where
 	// the delimiter is not a comma and nothing speaks against it; else the point.
 	Decimal Decimal
+	// Thousands is the mark between groups of three digits before the decimal mark, where numbers have one.
+	// Default: none. It is never assumed: 1.234 is another number with it. With point or comma, Decimal is
+	// by default the other one of the two.
+	Thousands Thousands `json:",omitzero"`
 	// Encoding is that of the text. Default: UTF-8. Another is never assumed: no
 	// check could confirm the guess, and a wrong one makes other record ids.
 	Encoding Encoding
@@ -59,6 +65,52 @@ const (
 
 // Decimals lists every decimal mark.
 func Decimals() []Decimal { return []Decimal{DecimalPoint, DecimalComma} }
+
+// mark returns the character itself.
+func (d Decimal) mark() byte {
+	if d == DecimalComma {
+		return ','
+	}
+	return '.'
+}
+
+// Thousands names the mark between groups of three digits.
+type Thousands string
+
+const (
+	ThousandsPoint      Thousands = "point"
+	ThousandsComma      Thousands = "comma"
+	ThousandsSpace      Thousands = "space" // or one that is narrow or does not break
+	ThousandsApostrophe Thousands = "apostrophe"
+)
+
+// AllThousands lists every mark between groups of digits.
+func AllThousands() []Thousands {
+	return []Thousands{ThousandsPoint, ThousandsComma, ThousandsSpace, ThousandsApostrophe}
+}
+
+// marks are the characters that are written for it.
+func (t Thousands) marks() []string {
+	switch t {
+	case ThousandsPoint:
+		return []string{"."}
+	case ThousandsComma:
+		return []string{","}
+	case ThousandsSpace:
+		return []string{" ", "\u00a0", "\u202f", "\u2009"}
+	case ThousandsApostrophe:
+		return []string{"'", "\u2019"}
+	}
+	return nil
+}
+
+// Check refuses a dialect in which one mark has two meanings.
+func (d Dialect) Check() error {
+	if d.Thousands != "" && string(d.Thousands) == string(d.Decimal) {
+		return fmt.Errorf("%s is the decimal mark and the mark between thousands: it can be one of them", d.Decimal)
+	}
+	return nil
+}
 
 // Encoding names a character encoding. In each, ASCII characters are one byte and
 // no other character has such bytes, so that rows and values are found before
@@ -112,12 +164,20 @@ func DateForms() []DateForm { return []DateForm{DateISO, DateDots, DateSlashes, 
 // What is empty is left out.
 func (d Dialect) YAML() string {
 	var parts []string
-	for _, part := range [][2]string{{"delimiter", string(d.Delimiter)}, {"decimal", string(d.Decimal)}, {"encoding", string(d.Encoding)}, {"date", string(d.Date)}} {
+	for _, part := range [][2]string{{"delimiter", string(d.Delimiter)}, {"decimal", string(d.Decimal)}, {"thousands", string(d.Thousands)}, {"encoding", string(d.Encoding)}, {"date", string(d.Date)}} {
 		if part[1] != "" {
 			parts = append(parts, part[0]+": "+part[1])
 		}
 	}
 	return "{" + strings.Join(parts, ", ") + "}"
+}
+
+// With returns the dialect with what other fixes.
+func (d Dialect) With(other Dialect) Dialect {
+	return Dialect{
+		Delimiter: cmp.Or(other.Delimiter, d.Delimiter), Decimal: cmp.Or(other.Decimal, d.Decimal), Thousands: cmp.Or(other.Thousands, d.Thousands),
+		Encoding: cmp.Or(other.Encoding, d.Encoding), Date: cmp.Or(other.Date, d.Date),
+	}
 }
 
 // Common returns what two dialects agree on.
@@ -127,6 +187,9 @@ func (d Dialect) Common(other Dialect) Dialect {
 	}
 	if d.Decimal != other.Decimal {
 		d.Decimal = ""
+	}
+	if d.Thousands != other.Thousands {
+		d.Thousands = ""
 	}
 	if d.Encoding != other.Encoding {
 		d.Encoding = ""
@@ -148,6 +211,9 @@ func (d Dialect) String() string {
 	}
 	if d.Encoding == "" {
 		parts[2] = string(UTF8)
+	}
+	if d.Thousands != "" {
+		parts[1] += ", thousands " + string(d.Thousands)
 	}
 	if d.Date != "" && d.Date != DateISO {
 		parts = append(parts, "dates "+string(d.Date))

@@ -8,11 +8,12 @@
 //
 // # What is accepted
 //
-// A Source is one or several files, or a query. Columns are found by their names,
+// A Source is one or several files, a query, or a program that writes CSV. Columns are found by their names,
 // in any order, and columns that the schema does not name are not looked at. White
 // space around a value does not count, and a value that is empty without it, or
 // null, is missing. A number outside its column's bounds is clipped and counted,
-// never an error. Dates are days since 1970-01-01.
+// never an error. Dates are days since 1970-01-01. Source.Words says what other
+// texts or numbers stand for; ids are read as they are.
 //
 // CSV files are text as in RFC 4180 with LF or CRLF line ends and a first row that
 // names the columns, as it is or compressed with gzip or zstd. Every row has as
@@ -20,10 +21,13 @@
 // ("-1.5", "2e3"); binary values are 0 and 1; categorical values come from the
 // schema's list. A Dialect says how they are written; delimiter and decimal mark
 // are detected where it does not, so that a wrong guess ends in an error and never
-// in other data. Encodings other than UTF-8 are not guessed.
+// in other data, and so is UTF-16, by its byte order mark. Windows-1252, marks of
+// thousands and the form of dates are not guessed: Describe proposes them.
 //
 // Parquet files have numbers (integers, floating point, decimals in integers,
 // booleans, dates) and strings in columns of their own, not in lists or groups.
+// Excel workbooks are read sheet by sheet, numbers as they are stored and dates by
+// their style.
 // SQL queries are asked of SQLite and PostgreSQL in transactions that cannot write.
 //
 // # What is never said

@@ -18,7 +18,7 @@ const secret = "s3cr3t"
 
 func TestBadFiles(t *testing.T) {
 	row := func(cells string) string { return clinicHeader + "1,,1,170,1,a\n" + cells + "\n" }
-	const numberHint = " (write 1234.5 or 1.2345e3, with a decimal point; leave the field empty where a value is missing)"
+	const numberHint = " (write 1234.5 or 1.2345e3, with a decimal point" + hintMissing + ")"
 	const encodingHint = " (save the file as UTF-8, or if it is windows-1252 say so: --encoding windows-1252, or csv: {encoding: windows-1252} in the site file)"
 	const quoteHint = " (quote a value that holds a comma or a line break, or name another csv: {delimiter: …} in the site file)"
 	for name, c := range map[string]struct{ text, want string }{
@@ -33,8 +33,7 @@ func TestBadFiles(t *testing.T) {
 		"latin-1 header":        {"patient,Gr\xf6\xdfe\n", `:1: header is not valid UTF-8` + encodingHint},
 		"semicolons":            {"patient;age;smoker\n1;2;3\n", `:1: no column "Height (cm)", "ward" (the file has "patient", "age", "smoker")`},
 		"tabs":                  {"patient\tage\tsmoker\n", `:1: no column "Height (cm)", "ward" (the file has "patient", "age", "smoker")`},
-		"utf-16":                {"\xff\xfep\x00", `: text in UTF-16 (save the file as UTF-8)`},
-		"workbook":              {"PK\x03\x04....", `: a workbook or archive, not text (save the sheet as CSV in UTF-8)`},
+		"workbook":              {"PK\x03\x04....", `: a workbook or archive, not text (if it is a workbook let its name end in .xlsx)`},
 		"gzip":                  {"\x1f\x8b\x08\x00", `: the gzip data end too early (the file is not complete: copy it again)`},
 		"database":              {"SQLite format 3\x00....", `: an SQLite database, not text (name it with party data add NAME FILE --query 'SELECT …')`},
 		"parquet":               {"PAR1....", `: a Parquet file, not text (let its name end in .parquet)`},
@@ -46,13 +45,13 @@ func TestBadFiles(t *testing.T) {
 		"underscore":            {row("2,,1_000,170,1,a"), `:3: column "age": not a decimal number` + numberHint},
 		"lone sign":             {row("2,,-,170,1,a"), `:3: column "age": not a decimal number` + numberHint},
 		"two numbers":           {row("2,,1 2,170,1,a"), `:3: column "age": not a decimal number` + numberHint},
-		"NaN":                   {row("2,,NaN,170,1,a"), `:3: column "age": not a finite number (leave the field empty where a value is missing)`},
-		"infinity":              {row("2,,-Inf,170,1,a"), `:3: column "age": not a finite number (leave the field empty where a value is missing)`},
-		"overflow":              {row("2,,1e999,170,1,a"), `:3: column "age": not a finite number (leave the field empty where a value is missing)`},
-		"binary":                {row("2,,1,170,true,a"), `:3: column "smoker": neither 0 nor 1 (a binary column holds 0 and 1; leave the field empty where a value is missing)`},
-		"binary 1.0":            {row("2,,1,170,1.0,a"), `:3: column "smoker": neither 0 nor 1 (a binary column holds 0 and 1; leave the field empty where a value is missing)`},
-		"category":              {row("2,,1,170,1," + secret), `:3: column "ward": not one of the column's values (the study lists the values; leave the field empty where one is missing)`},
-		"category case":         {row("2,,1,170,1,A"), `:3: column "ward": not one of the column's values (the study lists the values; leave the field empty where one is missing)`},
+		"NaN":                   {row("2,,NaN,170,1,a"), `:3: column "age": not a finite number (` + notFinite.hint + ")"},
+		"infinity":              {row("2,,-Inf,170,1,a"), `:3: column "age": not a finite number (` + notFinite.hint + ")"},
+		"overflow":              {row("2,,1e999,170,1,a"), `:3: column "age": not a finite number (` + notFinite.hint + ")"},
+		"binary":                {row("2,,1,170,true,a"), `:3: column "smoker": neither 0 nor 1 (` + notBinary.hint + ")"},
+		"binary 1.0":            {row("2,,1,170,1.0,a"), `:3: column "smoker": neither 0 nor 1 (` + notBinary.hint + ")"},
+		"category":              {row("2,,1,170,1," + secret), `:3: column "ward": not one of the column's values (` + notInList.hint + ")"},
+		"category case":         {row("2,,1,170,1,A"), `:3: column "ward": not one of the column's values (` + notInList.hint + ")"},
 		"category bytes":        {row("2,,1,170,1,\xff"), `:3: column "ward": not valid UTF-8` + encodingHint},
 		"missing":               {row("2,, ,170,1,a"), `:3: column "age": value is missing (the study says missing: refuse)`},
 		"empty id":              {row(" ,,1,170,1,a"), `:3: column "patient": record id is empty (every row needs an id that is not empty after normalisation)`},

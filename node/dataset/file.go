@@ -17,9 +17,11 @@ import (
 // what is read.
 type file struct {
 	path
-	f    *os.File
+	f    io.ReadCloser
 	hash hash.Hash
 	read int64
+
+	program bool // what is read is a program's output, which ends without an error if it did
 }
 
 // statFile looks at a file before it is opened: opening a pipe would wait for its
@@ -54,7 +56,7 @@ func (f *file) Read(p []byte) (int, error) {
 	n, err := f.f.Read(p)
 	f.hash.Write(p[:n])
 	f.read += int64(n)
-	if err != nil && err != io.EOF {
+	if err != nil && err != io.EOF && !f.program {
 		err = fileError(f.name, "cannot be read", err)
 	}
 	return n, err
@@ -65,7 +67,11 @@ func (f *file) Close() error { return f.f.Close() }
 
 // unchanged reports a file that somebody wrote to since the reading began.
 func (f *file) unchanged() error {
-	info, err := f.f.Stat()
+	opened, isFile := f.f.(*os.File)
+	if !isFile {
+		return nil
+	}
+	info, err := opened.Stat()
 	if err != nil {
 		return fileError(f.name, "cannot be read", err)
 	}

@@ -3,6 +3,7 @@ package dataset
 import (
 	"bytes"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -35,6 +36,89 @@ func parseNumber(cell []byte, mark byte, form DateForm) (float64, *problem) {
 	}
 	return parseDecimal(string(cell))
 }
+
+// number reads a finite decimal number, or a date. What is neither is told apart as far as that helps to mend it.
+func (d *Dialect) number(cell []byte) (float64, *problem) {
+	mark := d.Decimal.mark()
+	if x, ok := parseShort(cell, mark); ok { // most are
+		return x, nil
+	}
+	x, wrong := parseNumber(cell, mark, d.Date)
+	if wrong == nil {
+		return x, nil
+	}
+	if d.Thousands != "" {
+		if plain, ok := d.Thousands.ungroup(cell, mark); ok {
+			return parseNumber(plain, mark, DateISO)
+		}
+	}
+	if wrong == notNumber && bytes.ContainsAny(cell, "0123456789") {
+		if like := dateLike(cell); like != nil {
+			return 0, like
+		}
+		for _, other := range AllThousands() {
+			for _, mark := range []byte(".,") {
+				// One point or comma alone may as well be a decimal mark.
+				if plain, ok := other.ungroup(cell, mark); ok && (other != ThousandsPoint && other != ThousandsComma || len(cell)-len(plain) > 1 || bytes.IndexByte(plain, mark) >= 0) {
+					return 0, grouped
+				}
+			}
+		}
+	}
+	return 0, wrong
+}
+
+// ungroup returns a number without the marks between its groups of three digits, which it must have.
+func (t Thousands) ungroup(cell []byte, decimal byte) (plain []byte, ok bool) {
+	marks := t.marks()
+	if len(marks) == 0 || marks[0][0] == decimal {
+		return nil, false
+	}
+	at := 0
+	if len(cell) > 0 && (cell[0] == '-' || cell[0] == '+') {
+		at = 1
+	}
+	plain = append(plain, cell[:at]...)
+	for group, groups := 0, 0; ; {
+		if at < len(cell) && '0' <= cell[at] && cell[at] <= '9' {
+			plain = append(plain, cell[at])
+			at++
+			group++
+			continue
+		}
+		size := 0
+		for _, m := range marks {
+			if bytes.HasPrefix(cell[at:], []byte(m)) {
+				size = len(m)
+			}
+		}
+		if groups > 0 && group != 3 || groups == 0 && (group < 1 || group > 3) {
+			return nil, false
+		}
+		if size == 0 {
+			return append(plain, cell[at:]...), groups > 0 && (at == len(cell) || cell[at] == decimal)
+		}
+		at += size
+		groups, group = groups+1, 0
+	}
+}
+
+// dateLike says what keeps a value that looks like a date from being one; nil where it does not.
+func dateLike(cell []byte) *problem {
+	m := datePattern.FindSubmatch(cell)
+	switch {
+	case m == nil || !bytes.Equal(m[2], m[3]):
+		return nil
+	case len(m[5]) > 0:
+		return timeOfDay
+	case len(m[4]) <= 2 && len(m[1]) <= 2:
+		return shortYear
+	}
+	return notADay
+}
+
+// datePattern is a date by its looks: what comes first, marks, what comes last, the time of day.
+var datePattern = regexp.MustCompile(`^([0-9]{1,2}|[0-9]{4})([./-])[0-9]{1,2}([./-])([0-9]{4}|[0-9]{1,2})([T ][0-9:.]+Z?)?$`)
 
 // parseShort reads numbers without exponent whose digits, as one integer, float64
 // holds exactly: one division by an exact power of ten is then correctly rounded
@@ -96,27 +180,37 @@ func parseDecimal(cell string) (float64, *problem) {
 	return x, nil
 }
 
-// parseDate reads a date of the Gregorian calendar, in ISO form or the given one,
-// as days since 1970-01-01.
+// parseDate reads a date of the Gregorian calendar, in ISO form or the given one, as days since 1970-01-01.
+// Days and months of the others may have one digit, and midnight may follow: exports write both.
 func parseDate(cell []byte, form DateForm) (days float64, ok bool) {
-	if len(cell) != 10 {
+	if len(cell) > 10 {
+		if cell = trimMidnight(cell); cell == nil {
+			return 0, false
+		}
+	}
+	if len(cell) < 8 || len(cell) > 10 {
 		return 0, false
 	}
-	year, month, day := cell[:4], cell[5:7], cell[8:]
-	mark := byte('-')
-	if cell[4] != '-' || cell[7] != '-' {
+	var year, month, day []byte
+	if len(cell) == 10 && cell[4] == '-' && cell[7] == '-' {
+		year, month, day = cell[:4], cell[5:7], cell[8:]
+	} else {
+		mark := byte('/')
 		switch form {
 		case DateDots:
-			day, month, year, mark = cell[:2], cell[3:5], cell[6:], '.'
-		case DateSlashes:
-			day, month, year, mark = cell[:2], cell[3:5], cell[6:], '/'
-		case DateUS:
-			month, day, year, mark = cell[:2], cell[3:5], cell[6:], '/'
+			mark = '.'
+		case DateSlashes, DateUS:
 		default:
 			return 0, false
 		}
-		if cell[2] != mark || cell[5] != mark {
+		first, rest, _ := bytes.Cut(cell, []byte{mark})
+		second, last, found := bytes.Cut(rest, []byte{mark})
+		if !found || len(first) < 1 || len(first) > 2 || len(second) < 1 || len(second) > 2 || len(last) != 4 {
 			return 0, false
+		}
+		year, month, day = last, second, first
+		if form == DateUS {
+			month, day = first, second
 		}
 	}
 	y, yOK := number(year)
@@ -127,6 +221,19 @@ func parseDate(cell []byte, form DateForm) (days float64, ok bool) {
 		return 0, false // a day like 30 February, which time.Date moves
 	}
 	return dayNumber(t), true
+}
+
+// trimMidnight returns a date without the time of day, nil where that is another than midnight.
+func trimMidnight(cell []byte) []byte {
+	i := bytes.IndexAny(cell, " T")
+	if i < 0 {
+		return nil
+	}
+	clock, fraction, _ := strings.Cut(string(cell[i+1:]), ".")
+	if (clock != "00:00" && clock != "00:00:00") || strings.Trim(fraction, "0") != "" {
+		return nil
+	}
+	return cell[:i]
 }
 
 // number reads digits only.

@@ -33,6 +33,8 @@ type parquetColumn struct {
 	index    int // of the leaf
 	decoder  decoder
 	required byte // the definition level of a value that is there
+	words    *standIns
+	texts    *vector // texts that words or their own form make numbers; or nil
 	pages    parquet.Pages
 
 	page    parquet.Page
@@ -100,10 +102,19 @@ func (q *parquetFile) begin() error {
 		if c.Leaf() && c.MaxRepetitionLevel() == 0 {
 			decode, holds = decoderFor(c.Type(), q.plan.isNumber(i))
 		}
+		column := parquetColumn{index: c.Index(), required: byte(c.MaxDefinitionLevel())}
+		if field := i - len(q.plan.schema.ID); field >= 0 {
+			column.words = q.plan.columns[field].words
+		}
+		if decode == nil && column.words != nil && holds == holdsText {
+			decode, _ = decoderFor(c.Type(), false)
+			column.texts = &vector{}
+		}
 		if decode == nil {
 			return q.plan.wrongType(q.name, 0, i, holds)
 		}
-		q.columns = append(q.columns, parquetColumn{index: c.Index(), decoder: decode, required: byte(c.MaxDefinitionLevel())})
+		column.decoder = decode
+		q.columns = append(q.columns, column)
 	}
 	return nil
 }
@@ -140,7 +151,28 @@ func (q *parquetFile) nextRows(ctx context.Context, reuse rows) (rows, error) {
 	}
 	q.left -= int64(t.records)
 	q.read += int64(t.records)
+	q.translate(t)
 	return t, nil
+}
+
+// translate reads words in the place of values, column by column. The first record that they make wrong is the fault.
+func (q *parquetFile) translate(t *typedRows) {
+	first := t.first
+	for i := range q.columns {
+		c := &q.columns[i]
+		if c.words == nil {
+			continue
+		}
+		records, wrong := 0, (*problem)(nil)
+		if c.texts != nil {
+			records, wrong = c.words.numbers(c.texts, &t.columns[i])
+		} else {
+			records, wrong = c.words.translate(&t.columns[i], q.plan.isNumber(i))
+		}
+		if wrong != nil && records < t.records {
+			t.records, t.fault = records, t.fail(first+int64(records), i, wrong)
+		}
+	}
 }
 
 // fill decodes the next values of all columns, several columns at a time. Which
@@ -148,7 +180,13 @@ func (q *parquetFile) nextRows(ctx context.Context, reuse rows) (rows, error) {
 func (q *parquetFile) fill(t *typedRows) error {
 	failures := make([]error, len(q.columns))
 	parallel.Share(len(q.columns), q.workers, func(_, i int) {
-		failures[i] = q.guard(func() error { return q.columns[i].fill(&t.columns[i], t.records, q.plan.isNumber(i)) })
+		failures[i] = q.guard(func() error {
+			if into := q.columns[i].texts; into != nil {
+				into.reset()
+				return q.columns[i].fill(into, t.records, false)
+			}
+			return q.columns[i].fill(&t.columns[i], t.records, q.plan.isNumber(i))
+		})
 	})
 	for i, err := range failures {
 		if err != nil {
@@ -245,12 +283,8 @@ func (q *parquetFile) closePages() {
 }
 
 func (q *parquetFile) finish() (*Origin, error) {
-	info, err := q.file.Stat()
-	if err != nil {
-		return nil, fileError(q.name, "cannot be read", err)
-	}
-	if info.Size() != q.info.Size() || !info.ModTime().Equal(q.info.ModTime()) {
-		return nil, &Error{File: q.name, Message: "the file changed while it was read", Hint: "try again when its writer has finished"}
+	if err := q.path.unchanged(); err != nil {
+		return nil, err
 	}
 	return &Origin{Name: q.name, Format: fileFormat{Parquet: true}.String()}, nil
 }
@@ -272,6 +306,9 @@ func (q *parquetFile) Close() error {
 
 // decoder appends n values of a page from one on, counting those that are there.
 type decoder func(v *vector, page parquet.Page, from, n int) error
+
+// holdsText is what a column of strings holds.
+const holdsText = "text"
 
 // decoderFor returns nil and what a column holds if that is not wanted. Numbers are
 // booleans (0 and 1), integers, floating point, decimals in integers, and dates
@@ -319,7 +356,7 @@ func decoderFor(t parquet.Type, isNumber bool) (_ decoder, holds string) {
 		if kind == parquet.FixedLenByteArray {
 			return nil, "bytes"
 		}
-		return nil, "text"
+		return nil, holdsText
 	case kind == parquet.Boolean:
 		return nil, "booleans"
 	case kind == parquet.Float || kind == parquet.Double:

@@ -35,6 +35,8 @@ type Options struct {
 	// HeldIDs is how many of them are held in memory, in 24 bytes each, twice.
 	// Default: 2¹⁹, 24 MiB.
 	HeldIDs int
+
+	assumeEncoding bool // Windows-1252 where a CSV file is not UTF-8 and no encoding is fixed
 }
 
 func (o Options) withDefaults() Options {
@@ -189,7 +191,7 @@ func Open(ctx context.Context, source Source, schema Schema, options Options) (*
 	}
 	options = options.withDefaults()
 	r := &Reader{
-		name: source.String(), plan: newPlan(schema, options), options: options, ctx: ctx,
+		name: source.String(), plan: newPlan(schema, source.Words, options), options: options, ctx: ctx,
 		sequence: &sequence{}, seen: newIDs(options.SpillDir, options.HeldIDs),
 		summary: Summary{Limit: schema.MaxRecords, Fields: make([]FieldSummary, len(schema.Fields))},
 	}
@@ -213,16 +215,27 @@ func (r *Reader) open(source Source) error {
 		r.sequence.current, r.places = query, []place{{source.SQL.String(), false}}
 		return nil
 	}
+	if source.Command != nil {
+		output, err := openOutput(r.ctx, source.Command, r.plan, source.CSV, r.options)
+		if err != nil {
+			return err
+		}
+		r.sequence.current, r.places = output, []place{{source.Command.String(), true}}
+		return nil
+	}
 	files, err := source.files()
 	if err != nil {
 		return err
 	}
 	for i, p := range files {
-		r.places = append(r.places, place{p.name, !p.parquet()})
+		r.places = append(r.places, place{p.name, p.lines()})
 		r.summary.Size += p.info.Size()
 		r.sequence.open = append(r.sequence.open, func() (input, error) {
 			if p.parquet() {
 				return openParquet(p, i, r.plan, r.options.Workers)
+			}
+			if p.workbook() {
+				return openWorkbook(p, i, source, r.plan, r.options)
 			}
 			return openCSV(p, i, r.plan, source.CSV, r.options)
 		})

@@ -139,7 +139,7 @@ func TestRead(t *testing.T) {
 		Digest: sha256.Sum256([]byte(text)),
 	}
 	wantSummary.Limit = 1000
-	wantSummary.Origins = []Origin{{Name: path, Format: "CSV, comma, decimal point, utf-8, byte order mark, CRLF", Dialect: Dialect{Comma, DecimalPoint, UTF8, DateISO}, Digest: wantSummary.Digest}}
+	wantSummary.Origins = []Origin{{Name: path, Format: "CSV, comma, decimal point, utf-8, byte order mark, CRLF", Dialect: Dialect{Delimiter: Comma, Decimal: DecimalPoint, Encoding: UTF8, Date: DateISO}, Digest: wantSummary.Digest}}
 	if !reflect.DeepEqual(summary, wantSummary) {
 		t.Errorf("got  %+v\nwant %+v", summary, wantSummary)
 	}

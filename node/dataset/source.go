@@ -9,28 +9,54 @@ import (
 	"strings"
 )
 
-// Source says where a dataset's records are: in files, or in a database. Exactly
-// one of Files and SQL is set.
+// Source says where a dataset's records are: in files, in a database, or in what a program writes. Exactly
+// one of Files, SQL and Command is set.
 type Source struct {
 	// Files are paths, or patterns of package path/filepath; a path that exists is
-	// never taken for a pattern. Files that end in .parquet are Parquet, all others
+	// never taken for a pattern. Files that end in .parquet are Parquet, those in .xlsx or .xlsm Excel's, all others
 	// CSV, compressed or not. Each has a header of its own, so that the order of
 	// columns may differ between them.
 	Files []string
 	// CSV holds what is fixed about the CSV files; the rest is detected, in each
 	// file anew.
 	CSV Dialect
+	// Sheet is the sheet of workbooks. Default: the first.
+	Sheet string
+	// Words say what values stand for, wherever the records are.
+	Words Words
 	// SQL is a query of a database.
 	SQL *SQL
+	// Command is a program that writes the records as CSV.
+	Command *Command
+}
+
+// Asked reports whether the records are the answer of a database or a program: nothing tells which of them
+// are new, and there is no file to look at.
+func (s Source) Asked() bool { return s.SQL != nil || s.Command != nil }
+
+// Question is what is asked of a database or a program, whole.
+func (s Source) Question() string {
+	if s.SQL != nil {
+		return s.SQL.Query
+	}
+	return strings.Join(s.Command.Args, "\n")
 }
 
 // Files is the source that consists of the files at these paths.
 func Files(paths ...string) Source { return Source{Files: paths} }
 
+// Of is a source of other files that is read as this one.
+func (s Source) Of(paths ...string) Source {
+	return Source{Files: paths, CSV: s.CSV, Sheet: s.Sheet, Words: s.Words}
+}
+
 // String names the source for people: its files, or its database without secrets.
 func (s Source) String() string {
-	if s.SQL != nil {
+	switch {
+	case s.SQL != nil:
 		return s.SQL.String()
+	case s.Command != nil:
+		return s.Command.String()
 	}
 	return strings.Join(s.Files, ", ")
 }
@@ -42,6 +68,27 @@ type path struct {
 }
 
 func (p path) parquet() bool { return strings.EqualFold(filepath.Ext(p.name), ".parquet") }
+
+// workbook reports whether the file is one of Excel.
+func (p path) workbook() bool {
+	ext := filepath.Ext(p.name)
+	return strings.EqualFold(ext, ".xlsx") || strings.EqualFold(ext, ".xlsm")
+}
+
+// lines reports whether records are on lines of text.
+func (p path) lines() bool { return !p.parquet() && !p.workbook() }
+
+// unchanged reports a file that is another than when the reading began.
+func (p path) unchanged() error {
+	info, err := os.Stat(p.name)
+	if err != nil {
+		return fileError(p.name, "cannot be read", err)
+	}
+	if info.Size() != p.info.Size() || !info.ModTime().Equal(p.info.ModTime()) {
+		return &Error{File: p.name, Message: "the file changed while it was read", Hint: "try again when its writer has finished"}
+	}
+	return nil
+}
 
 // files resolves the patterns: those of one in the order of their names.
 func (s Source) files() ([]path, error) {
@@ -75,7 +122,7 @@ func (s Source) files() ([]path, error) {
 // Batch.Lines.
 func (s Source) ErrorAt(line int64, message, hint string) *Error {
 	e := &Error{File: s.String(), Message: message, Hint: hint}
-	if s.SQL != nil || (path{name: e.File}).parquet() {
+	if s.SQL != nil || s.Command == nil && !(path{name: e.File}).lines() {
 		e.Row = line
 	} else {
 		e.Line = line

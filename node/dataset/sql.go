@@ -47,16 +47,72 @@ func (s *SQL) String() string {
 	return fmt.Sprintf("PostgreSQL (%s)", s.DSN)
 }
 
-// query is the result of a query being read.
+// cursor goes through rows of values: a query's, or a sheet's.
+type cursor interface {
+	Next() bool
+	Scan(targets ...any) error
+	Err() error
+	Close() error
+}
+
+// query is the result of a query, or a sheet, being read.
 type query struct {
 	from    string
+	number  int // of the file in the source
+	format  string
 	plan    *plan
-	db      *sql.DB
+	db      *sql.DB // nil for a sheet
 	tx      *sql.Tx
-	rows    *sql.Rows
+	sheet   *sheet  // nil for a database
+	file    path    // of the sheet
+	texts   Dialect // of numbers and dates that are texts
+	rows    cursor
+	names   []string
 	sinks   []*sink
 	targets []any // one per column of the result
 	read    int64
+	current int64 // the number of the row in hand
+	ahead   bool  // the row in hand was not scanned
+}
+
+// openWorkbook opens a sheet of a workbook as the result of a query.
+func openWorkbook(p path, number int, from Source, pl *plan, options Options) (*query, error) {
+	s, err := openSheet(p.name, from.Sheet, options.MaxRecordBytes)
+	if err != nil {
+		return nil, sheetError(p.name, err)
+	}
+	q := &query{from: p.name, number: number, format: fmt.Sprintf("Excel, sheet %q", s.name), plan: pl, sheet: s, file: p, rows: s, current: s.row, texts: from.CSV}
+	if err := q.locate(s.names); err != nil {
+		q.Close()
+		return nil, err
+	}
+	return q, nil
+}
+
+// sheetError says what is wrong with a workbook.
+func sheetError(name string, err error) error {
+	var known *Error
+	if errors.As(err, &known) {
+		known.File = name
+		return known
+	}
+	return &Error{File: name, Message: "not a readable Excel workbook (.xlsx)", Hint: hintComplete, Err: err}
+}
+
+// step goes to the next row.
+func (q *query) step() bool {
+	if q.ahead {
+		q.ahead = false
+		return true
+	}
+	if !q.rows.Next() {
+		return false
+	}
+	q.current++
+	if q.sheet != nil {
+		q.current = q.sheet.row
+	}
+	return true
 }
 
 func openSQL(ctx context.Context, s *SQL, p *plan) (*query, error) {
@@ -67,7 +123,7 @@ func openSQL(ctx context.Context, s *SQL, p *plan) (*query, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := &query{from: s.String(), plan: p, db: db}
+	q := &query{from: s.String(), format: "SQL query", plan: p, db: db}
 	if err := q.begin(ctx, s); err != nil {
 		q.Close()
 		return nil, err
@@ -109,24 +165,35 @@ func (q *query) begin(ctx context.Context, s *SQL) (err error) {
 	if q.tx, err = q.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: s.Driver == PostgreSQL}); err != nil {
 		return q.explain("cannot be opened", err)
 	}
-	if q.rows, err = q.tx.QueryContext(ctx, s.Query); err != nil {
-		return q.explain("the query fails", err)
-	}
-	names, err := q.rows.Columns()
+	rows, err := q.tx.QueryContext(ctx, s.Query)
 	if err != nil {
 		return q.explain("the query fails", err)
 	}
-	h := header{file: q.from, query: true}
+	q.rows = rows
+	names, err := rows.Columns()
+	if err != nil {
+		return q.explain("the query fails", err)
+	}
+	return q.locate(names)
+}
+
+// locate finds the schema's columns among the names.
+func (q *query) locate(names []string) error {
+	h := header{file: q.from, query: q.sheet == nil}
 	for _, name := range names {
 		h.names = append(h.names, cleanName(name))
 		q.targets = append(q.targets, unwanted{})
 	}
+	q.names = h.names
 	positions, err := h.locate(q.plan.headers)
 	if err != nil {
 		return err
 	}
 	for i, position := range positions {
-		one := &sink{number: q.plan.isNumber(i)}
+		one := &sink{number: q.plan.isNumber(i), dialect: &q.texts}
+		if field := i - len(q.plan.schema.ID); field >= 0 {
+			one.words = q.plan.columns[field].words
+		}
 		q.sinks = append(q.sinks, one)
 		if earlier, twice := q.targets[position].(sql.Scanner); twice && q.targets[position] != (unwanted{}) {
 			q.targets[position] = both{earlier, one}
@@ -142,15 +209,25 @@ func (q *query) next(ctx context.Context, reuse rows) (rows, error) {
 		return nil, io.EOF
 	}
 	t := newTypedRows(q.plan, reuse)
-	t.from, t.number, t.first = q.from, 0, q.read+1
+	t.from, t.number, t.first = q.from, q.number, q.current+1
 	for i, s := range q.sinks {
 		s.to = &t.columns[i]
 	}
 	for t.records < q.plan.batchRows() {
-		if !q.rows.Next() {
+		if err := context.Cause(ctx); err != nil && q.sheet != nil {
+			return nil, fmt.Errorf("reading %s: %w", q.from, err)
+		}
+		if !q.step() {
 			if err := q.end(ctx); err != nil {
 				return nil, err
 			}
+			break
+		}
+		if t.records == 0 {
+			t.first = q.current
+		}
+		if q.current != t.first+int64(t.records) { // rows between are blank
+			q.ahead = true
 			break
 		}
 		if err := q.rows.Scan(q.targets...); err != nil {
@@ -169,9 +246,14 @@ func (q *query) next(ctx context.Context, reuse rows) (rows, error) {
 // end is called after the last row.
 func (q *query) end(ctx context.Context) error {
 	err := q.rows.Err()
-	q.rows = nil
+	if q.sheet == nil {
+		q.rows = nil
+	}
 	if err == nil {
 		return nil
+	}
+	if q.sheet != nil {
+		return sheetError(q.from, err)
 	}
 	if cause := context.Cause(ctx); cause != nil {
 		return fmt.Errorf("reading %s: %w", q.from, cause)
@@ -181,7 +263,7 @@ func (q *query) end(ctx context.Context) error {
 
 // scanFault reports the row after those that were read, whose values a sink refused.
 func (q *query) scanFault(err error) error {
-	row := q.read + 1
+	row := q.current
 	for i, s := range q.sinks {
 		switch {
 		case s.holds != "":
@@ -194,11 +276,21 @@ func (q *query) scanFault(err error) error {
 }
 
 func (q *query) finish() (*Origin, error) {
-	return &Origin{Name: q.from, Format: "SQL query"}, nil
+	if q.sheet != nil {
+		if err := q.file.unchanged(); err != nil {
+			return nil, err
+		}
+	}
+	return &Origin{Name: q.from, Format: q.format}, nil
 }
 
-// progress is not known.
-func (q *query) progress() int64 { return 0 }
+// progress is not known of a query, and of a sheet only at its end.
+func (q *query) progress() int64 {
+	if q.sheet != nil {
+		return q.file.info.Size()
+	}
+	return 0
+}
 
 // Close ends the query and the connection.
 func (q *query) Close() error {
@@ -207,6 +299,9 @@ func (q *query) Close() error {
 	}
 	if q.tx != nil {
 		q.tx.Rollback() // nothing was written
+	}
+	if q.db == nil {
+		return nil
 	}
 	return q.db.Close()
 }
@@ -245,10 +340,12 @@ func (b both) Scan(value any) error { return errors.Join(b.first.Scan(value), b.
 
 // sink takes a column's values into a vector. After an error, it says why.
 type sink struct {
-	to     *vector
-	number bool
-	holds  string   // a type that is not wanted
-	wrong  *problem // with the value
+	to      *vector
+	number  bool
+	words   *standIns
+	dialect *Dialect
+	holds   string   // a type that is not wanted
+	wrong   *problem // with the value
 }
 
 // errRefused ends the reading; the sink knows the reason.
@@ -256,7 +353,7 @@ var errRefused = errors.New("value refused")
 
 // Scan implements sql.Scanner.
 func (s *sink) Scan(value any) error {
-	switch v := value.(type) {
+	switch v := s.words.value(value).(type) {
 	case nil:
 		s.to.addNull(s.number)
 		return nil
@@ -264,6 +361,13 @@ func (s *sink) Scan(value any) error {
 		return s.text([]byte(v))
 	case []byte:
 		return s.text(v)
+	case padded:
+		if s.number {
+			s.to.addNumber(float64(v.number))
+		} else {
+			s.to.addText([]byte(v.text))
+		}
+		return nil
 	case int64:
 		if s.number {
 			s.to.addNumber(float64(v))
@@ -284,7 +388,7 @@ func (s *sink) Scan(value any) error {
 		}
 		return errRefused
 	}
-	switch v := value.(type) {
+	switch v := value.(type) { // not words: those are texts
 	case float64:
 		s.to.addNumber(v)
 	case bool:
@@ -321,7 +425,7 @@ func (s *sink) text(value []byte) error {
 		s.to.addNull(true)
 		return nil
 	}
-	x, wrong := parseNumber(value, '.', DateISO)
+	x, wrong := s.dialect.number(value)
 	if wrong != nil {
 		s.wrong = wrong
 		return errRefused

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -16,68 +17,146 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// readCSV adds a CSV file's records.
-func (s *survey) readCSV(ctx context.Context, p path, number int, fixed Dialect) error {
-	in, err := openCSV(p, number, s.plan, fixed, s.options.Reading)
+// readCSV adds a CSV file's records. What keeps rows from being read is noted, and those are passed over.
+func (s *survey) readCSV(ctx context.Context, name string, number int, open func(Options) (input, error)) error {
+	lenient := s.options.Reading
+	lenient.assumeEncoding = true
+	in, err := open(lenient)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
 	c := in.(*csvFile)
 	c.slots = nil // every field
-	columns, ids := s.begin(c.names, true), make([]int, len(s.plan.schema.ID))
+	r := &rowSurvey{survey: s, file: c, columns: s.begin(c.names, true), ids: make([]int, len(s.plan.schema.ID))}
 	for i, name := range s.plan.schema.ID {
-		ids[i] = slices.Index(c.names, name)
+		r.ids[i] = slices.Index(c.names, name)
 	}
-	for ch := (*chunk)(nil); ; {
+	for ch := (*chunk)(nil); !r.broken; {
 		if err := context.Cause(ctx); err != nil {
-			return fmt.Errorf("reading %s: %w", p.name, err)
+			return fmt.Errorf("reading %s: %w", name, err)
 		}
 		if ch, err = c.nextChunk(ch); err == io.EOF {
 			break
 		}
 		if err == nil {
-			err = s.readChunk(c, ch, ids, columns)
+			err = r.read(ch)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	origin, err := c.finish()
+	s.rowProblems = append(s.rowProblems, r.problems()...)
+	origin := &Origin{Name: name, Format: c.written.String(), Dialect: c.dialect}
+	if !r.broken {
+		origin, err = c.finish()
+	}
 	if err == nil {
 		s.end(origin)
 	}
 	return err
 }
 
-// readChunk adds a chunk's records.
-func (s *survey) readChunk(c *csvFile, ch *chunk, ids []int, columns []*tally) error {
+// rowSurvey is what is found about a CSV file's rows.
+type rowSurvey struct {
+	*survey
+	file    *csvFile
+	columns []*tally
+	ids     []int
+
+	ragged    places // rows with another number of fields
+	notUTF8   places // values
+	utf8      bool   // others are, beyond ASCII
+	undefined bool   // bytes that are no characters of Windows-1252
+	broken    bool   // nothing can be read behind flaw
+	flaw      *flaw
+}
+
+// read adds a chunk's records.
+func (r *rowSurvey) read(ch *chunk) error {
+	c := r.file
 	sc := c.scanner(ch)
 	for {
 		fields, wrong := sc.next()
+		record := at(c.number, sc.first)
 		switch {
 		case wrong != nil:
-			return c.fail(wrong.line, "", wrong.message, wrong.hint)
+			r.broken, r.flaw = true, wrong
+			return nil
 		case fields == 0:
 			return nil
 		case fields != c.fields:
-			return c.fail(sc.first, "", fmt.Sprintf("%d fields where the header has %d", fields, c.fields), c.fieldsHint())
+			r.ragged.add(record)
+			continue
 		}
-		record := at(c.number, sc.first)
-		s.records++
+		r.records++
 		for i := range sc.cells {
-			text := c.dialect.Encoding.decode(sc.cells[i].text)
-			if !utf8.Valid(text) {
-				return c.fail(sc.cells[i].line, columns[i].name, notUTF8.message, hintEncoding)
-			}
-			sc.cells[i].text = text
-			columns[i].addText(trimSpace(text), record, &c.dialect)
+			value := at(c.number, sc.cells[i].line)
+			sc.cells[i].text = r.decode(sc.cells[i].text, value)
+			r.columns[i].addText(trimSpace(sc.cells[i].text), value, &c.dialect)
 		}
-		s.addID(func(i int) []byte { return sc.cells[ids[i]].text }, record) // they are UTF-8
-		if err := s.flush(); err != nil {
+		r.addID(func(i int) []byte { return sc.cells[r.ids[i]].text }, record) // they are UTF-8
+		if err := r.flush(); err != nil {
 			return err
 		}
 	}
+}
+
+// decode returns a value in UTF-8. What is none is taken for Windows-1252, which reads all bytes.
+func (r *rowSurvey) decode(text []byte, where position) []byte {
+	c := r.file
+	if isASCII(text) {
+		return text
+	}
+	if c.dialect.Encoding == Windows1252 && !c.assumed {
+		return Windows1252.decode(text)
+	}
+	if utf8.Valid(text) {
+		r.utf8 = true
+		return text
+	}
+	r.notUTF8.add(where)
+	for _, b := range text {
+		r.undefined = r.undefined || strings.IndexByte("\x81\x8d\x8f\x90\x9d", b) >= 0
+	}
+	return Windows1252.decode(text)
+}
+
+// problems are those of the rows as a whole.
+func (r *rowSurvey) problems() (out []Problem) {
+	add := func(p Problem, hint string) {
+		p.Hint, p.Stops = hint, true
+		out = append(out, p)
+	}
+	if r.notUTF8.n > 0 || r.file.assumed {
+		p := r.notUTF8.problem("", counted(r.notUTF8.n, "value is not UTF-8", "values are not UTF-8"), r.where)
+		switch {
+		case r.utf8:
+			add(p, "others are: the file is in two encodings; save it as UTF-8")
+		case r.undefined:
+			add(p, "nor windows-1252; save the file as UTF-8")
+		default:
+			p.Mend.CSV.Encoding = Windows1252
+			if r.notUTF8.n == 0 {
+				p.What = "names of columns are not UTF-8"
+			}
+			add(p, "they seem to be windows-1252")
+		}
+	}
+	if r.ragged.n > 0 {
+		header := fmt.Sprintf("another number of fields than the %d of the header", r.file.fields)
+		add(r.ragged.problem("", counted(r.ragged.n, "row has ", "rows have ")+header, r.where), r.file.fieldsHint())
+	}
+	if r.flaw != nil {
+		var one places
+		one.add(at(r.file.number, r.flaw.line))
+		hint := "what follows was not looked at"
+		if r.flaw.hint != "" {
+			hint = r.flaw.hint + "; " + hint
+		}
+		add(one.problem("", r.flaw.message, r.where), hint)
+	}
+	return out
 }
 
 // flush hands the id in hand to the comparison.
@@ -95,7 +174,7 @@ func (s *survey) readParquet(ctx context.Context, p path, number int) error {
 	}
 	schema := s.plan.schema
 	schema.Fields = fields
-	in, err := openParquet(p, number, newPlan(schema, s.options.Reading), s.options.Reading.Workers)
+	in, err := openParquet(p, number, newPlan(schema, Words{}, s.options.Reading), s.options.Reading.Workers)
 	if err != nil {
 		return err
 	}
@@ -139,7 +218,7 @@ func (s *survey) parquetColumns(p path) (fields []Field, readable []*tally, err 
 		}
 		for i, t := range s.begin(names, false) {
 			kind, holds, date := parquetKind(top[i])
-			t.holds, t.date = holds, date
+			t.holds, t.date, t.typed = holds, date, true
 			if holds == "" {
 				fields, readable = append(fields, Field{Name: names[i], Header: names[i], Kind: kind}), append(readable, t)
 			}
@@ -196,23 +275,14 @@ func (s *survey) readTyped(t *typedRows, columns []*tally) error {
 	return t.fault
 }
 
-// readQuery adds a query's records.
-func (s *survey) readQuery(ctx context.Context, from *SQL) error {
-	q, err := openSQL(ctx, from, s.plan)
-	if err != nil {
-		return err
-	}
+// readQuery adds the records of a query or a sheet, and closes it.
+func (s *survey) readQuery(ctx context.Context, q *query) (err error) {
 	defer q.Close()
-	names, err := q.rows.Columns()
-	if err != nil {
-		return q.explain("the query fails", err)
-	}
-	for i := range names {
-		names[i] = cleanName(names[i])
-	}
+	names := q.names
 	// While the query takes the ids, the tallies take every value.
 	for i, t := range s.begin(names, false) {
-		watch := &watcher{tally: t}
+		watch := &watcher{tally: t, of: q}
+		t.typed = q.sheet == nil
 		if id, wanted := q.targets[i].(*sink); wanted {
 			q.targets[i] = both{id, watch}
 		} else {
@@ -240,19 +310,20 @@ func (s *survey) readQuery(ctx context.Context, from *SQL) error {
 // watcher takes a column's values of a query into a tally.
 type watcher struct {
 	tally *tally
-	row   int64
+	of    *query
 }
 
 // Scan implements sql.Scanner. It refuses nothing.
 func (w *watcher) Scan(value any) error {
-	w.row++
-	record := at(0, w.row)
+	record := at(w.of.number, w.of.current)
 	switch v := value.(type) {
 	case nil:
 	case string:
-		w.tally.addText(trimSpace([]byte(v)), record, nil)
+		w.tally.addText(trimSpace([]byte(v)), record, &w.of.texts)
 	case []byte:
-		w.tally.addText(trimSpace(v), record, nil)
+		w.tally.addText(trimSpace(v), record, &w.of.texts)
+	case padded:
+		w.tally.addText([]byte(v.text), record, &w.of.texts)
 	case int64:
 		w.tally.addNumber(float64(v), record)
 	case float64:

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/cosketch/cosketch/kernel/fixedpoint"
@@ -34,6 +35,7 @@ type tally struct {
 	written bool   // the name is a CSV file's
 	holds   string // a type that no study can use
 	date    bool   // numbers are dates, as the type says
+	typed   bool   // of a database or Parquet: no dialect reads its texts
 
 	present, missing  int64
 	numbers, dates    int64 // dates are numbers, too
@@ -46,6 +48,11 @@ type tally struct {
 	values            map[string]*int64
 	more              bool // there are more different values
 	mostValues        int
+	absent            places // empty texts
+	words             *standIns
+	found             findings
+	zeroLed           int64   // texts of digits that begin with 0
+	length            int     // of the texts that are numbers; -1 where it differs
 	field             *column // what a study wants, or nil
 	bits              fixedpoint.Bits
 	entries           []int64
@@ -56,32 +63,40 @@ type tally struct {
 func newTally(name string, nth, columns int) *tally {
 	share := func(all, least, most int) int { return max(least, min(most, all/columns)) }
 	return &tally{
-		name: name, nth: nth, values: map[string]*int64{}, mostValues: share(keptValues, leastValues, mostValues),
+		name: name, nth: nth, found: findings{forms: allForms}, values: map[string]*int64{}, mostValues: share(keptValues, leastValues, mostValues),
 		sample: newSample(share(keptNumbers, leastNumbers, mostNumbers)),
 	}
 }
 
 // addText adds a value of text, trimmed; of a CSV file where a dialect is given.
 func (t *tally) addText(value []byte, record position, d *Dialect) {
+	t.addRead(t.words.read(value), record, d)
+}
+
+// addRead adds a value of text in whose place words were read.
+func (t *tally) addRead(value []byte, record position, d *Dialect) {
 	if len(value) == 0 {
+		t.absent.add(record)
 		return // missing, as what is not added
 	}
 	if d == nil {
 		d = &Dialect{Decimal: DecimalPoint, Date: DateISO}
 	}
 	t.count(value)
-	mark := byte('.')
-	if d.Decimal == DecimalComma {
-		mark = ','
-	}
-	x, wrong := parseNumber(value, mark, d.Date)
+	x, wrong := d.number(value)
 	switch {
 	case wrong == nil:
 		if _, isDate := parseDate(value, d.Date); isDate {
 			t.dates++
+		} else {
+			t.found.read(value)
+			t.ledByZero(value)
 		}
 		t.number(x, record)
 	default:
+		if t.field == nil || t.field.field.Kind == study.Numeric {
+			t.found.unread(value, wrong, record)
+		}
 		if t.present-t.numbers == 1 {
 			t.odd = record
 		}
@@ -92,12 +107,21 @@ func (t *tally) addText(value []byte, record position, d *Dialect) {
 	if t.field != nil {
 		var f fate
 		t.entries, f, wrong = t.field.appendText(t.entries[:0], value, d, t.bits)
+		if wrong != nil && t.field.field.Kind != study.Numeric {
+			t.found.refused(value, t.field, record)
+		}
 		t.fits(x, f, wrong, record)
 	}
 }
 
 // addNumber adds a value of a typed column.
 func (t *tally) addNumber(x float64, record position) {
+	if t.words != nil {
+		if to, known := t.words.number(x); known {
+			t.addRead(to, record, nil)
+			return
+		}
+	}
 	var text [32]byte
 	t.count(strconv.AppendFloat(text[:0], x, 'g', -1, 64))
 	if math.IsNaN(x) || math.IsInf(x, 0) {
@@ -120,8 +144,27 @@ func (t *tally) addNumber(x float64, record position) {
 	} else {
 		t.entries, f, wrong = t.field.appendNumber(t.entries[:0], x, t.bits)
 	}
+	if wrong != nil {
+		t.found.rest.add(record)
+	}
 	t.fits(x, f, wrong, record)
 }
+
+// ledByZero notes whether numbers are written as numbers of cards and places are: 00123.
+func (t *tally) ledByZero(value []byte) {
+	switch {
+	case t.length == 0:
+		t.length = len(value)
+	case t.length != len(value):
+		t.length = -1
+	}
+	if len(value) > 1 && value[0] == '0' && '0' <= value[1] && value[1] <= '9' {
+		t.zeroLed++
+	}
+}
+
+// leastNumber is how long a number is at least whose zeros in front say that it counts nothing: months have two.
+const leastNumber = 3
 
 // count counts a value among the different ones, as long as they are few and short.
 func (t *tally) count(value []byte) {
@@ -176,9 +219,11 @@ func middle(s fixedpoint.Scale) float64 {
 }
 
 // kind guesses what the column is. A tenth of its values may be of another kind, as
-// words for missing values are.
+// words for missing values are; of those that are known, more. Numbers and dates in another form count as such.
 func (t *tally) kind() Kind {
-	most := func(n int64) bool { return n > 0 && 10*float64(n) >= 9*float64(t.present) }
+	f := &t.found
+	values := t.present - f.missing.all().n
+	most := func(n int64) bool { return n > 0 && 10*float64(n) >= 9*float64(values) }
 	switch {
 	case t.holds != "":
 		return KindOther
@@ -186,9 +231,9 @@ func (t *tally) kind() Kind {
 		return KindEmpty
 	case t.binary == t.present:
 		return KindBinary
-	case most(t.dates + t.otherDates):
+	case most(t.dates + t.otherDates + f.looksLikeDate()):
 		return KindDate
-	case most(t.numbers):
+	case most(t.numbers+f.numbers.n) && (t.zeroLed == 0 || t.length < leastNumber):
 		return KindNumeric
 	case !t.more && len(t.values) <= mostCategories && 3*int64(len(t.values)) <= 2*t.present:
 		return KindCategorical
@@ -210,7 +255,9 @@ func (t *tally) describe(where func(position) string) ColumnDescription {
 		out.Numbers = t.distribution()
 	case KindBinary, KindCategorical:
 		out.Common = t.common()
+		out.Truths = t.truths()
 	}
+	out.absent = t.absent.problem("", "", where).Where
 	if t.field != nil {
 		out.Against = &FitDescription{Below: t.below, Above: t.above, Refused: t.not}
 		if t.not > 0 {
@@ -226,6 +273,21 @@ func (t *tally) doubtful() bool {
 	_, wrong := parseNumber([]byte(t.name), '.', DateISO)
 	_, comma := parseNumber([]byte(t.name), ',', DateISO)
 	return t.name == "" || isValue || wrong == nil || wrong == otherDate || comma == nil || !utf8.ValidString(t.name)
+}
+
+// truths are what a column's values mean if all of them are words for yes or no, or for a missing value.
+func (t *tally) truths() map[string]string {
+	out := map[string]string{}
+	for value := range t.values {
+		folded := strings.ToLower(value)
+		switch {
+		case truths[folded] != "":
+			out[value] = truths[folded]
+		case !slices.Contains(missingWords, folded):
+			return nil
+		}
+	}
+	return out
 }
 
 func (t *tally) common() []ValueCount {

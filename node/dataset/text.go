@@ -3,6 +3,7 @@ package dataset
 import (
 	"bufio"
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"io"
 
@@ -25,11 +26,12 @@ type text struct {
 	zstd        *zstd.Decoder // or nil
 	compression compression
 	marked      bool
+	utf16       bool // the file is; what is read is UTF-8
 }
 
 const (
 	hintUTF8  = "save the file as UTF-8"
-	hintSheet = "save the sheet as CSV in UTF-8"
+	hintSheet = "save the sheet as CSV in UTF-8, or the workbook as .xlsx"
 	// hintEncoding follows where Windows-1252 is the likely reason.
 	hintEncoding = "save the file as UTF-8, or if it is windows-1252 say so: --encoding windows-1252, or csv: {encoding: windows-1252} in the site file"
 
@@ -43,9 +45,7 @@ const signatureBytes = 16
 
 // signatures are beginnings of files that are not text, or not text to be read.
 var signatures = []struct{ prefix, message, hint string }{
-	{"\xff\xfe", "text in UTF-16", hintUTF8},
-	{"\xfe\xff", "text in UTF-16", hintUTF8},
-	{"PK\x03\x04", "a workbook or archive, not text", hintSheet},
+	{"PK\x03\x04", "a workbook or archive, not text", "if it is a workbook let its name end in .xlsx"},
 	{"\xd0\xcf\x11\xe0", "a workbook, not text", hintSheet},
 	{"\xfd7zXZ", "compressed with xz", "decompress it, or use gzip or zstd"},
 	{"\x1f\x8b", "compressed with gzip twice", "decompress it once"},
@@ -59,6 +59,11 @@ func openText(p path) (*text, error) {
 	if err != nil {
 		return nil, err
 	}
+	return newText(f)
+}
+
+// newText reads what is in a file, which belongs to the text.
+func newText(f *file) (*text, error) {
 	t := &text{file: f, reader: bufio.NewReaderSize(f, sampleBytes)}
 	if err := t.begin(); err != nil {
 		t.Close()
@@ -89,9 +94,12 @@ func (t *text) begin() error {
 		}
 		t.reader = bufio.NewReaderSize(t.zstd, sampleBytes)
 	}
-	if t.compression != "" {
+	if t.compression != "" || t.file.program {
 		if start, err = t.peek(signatureBytes); err != nil {
 			return err
+		}
+		if len(start) == 0 && t.file.program {
+			return &Error{File: t.file.name, Message: "the program writes nothing", Hint: "it has to write CSV, with a first line of names, to standard output"}
 		}
 		if len(start) == 0 {
 			return &Error{File: t.file.name, Message: "the file is empty"}
@@ -102,12 +110,24 @@ func (t *text) begin() error {
 			return &Error{File: t.file.name, Message: known.message, Hint: known.hint}
 		}
 	}
-	if bytes.HasPrefix(start, []byte("\xef\xbb\xbf")) {
+	switch {
+	case bytes.HasPrefix(start, []byte("\xef\xbb\xbf")):
 		t.marked = true
 		_, err = t.reader.Discard(3) // peeked at: cannot fail
-		return err
+	case bytes.HasPrefix(start, []byte("\xff\xfe")):
+		err = t.decodeUTF16(binary.LittleEndian)
+	case bytes.HasPrefix(start, []byte("\xfe\xff")):
+		err = t.decodeUTF16(binary.BigEndian)
 	}
-	return nil
+	return err
+}
+
+// decodeUTF16 passes over the mark and reads what follows as UTF-8.
+func (t *text) decodeUTF16(order binary.ByteOrder) error {
+	_, err := t.reader.Discard(2) // peeked at: cannot fail
+	t.utf16 = true
+	t.reader = bufio.NewReaderSize(&utf16Reader{from: t.reader, order: order}, sampleBytes)
+	return err
 }
 
 // peek returns the next n bytes, or what is left if that is less.
@@ -136,7 +156,7 @@ func (t *text) Read(p []byte) (int, error) {
 func (t *text) explain(err error) error {
 	var known *Error
 	switch {
-	case errors.As(err, &known): // the file's own
+	case errors.As(err, &known), t.compression == "": // the file's own
 		return err
 	case errors.Is(err, io.ErrUnexpectedEOF), t.compression == byGzip && errors.Is(err, io.EOF):
 		return &Error{File: t.file.name, Message: "the " + string(t.compression) + " data end too early", Hint: "the file is not complete: copy it again", Err: io.ErrUnexpectedEOF}

@@ -76,7 +76,7 @@ func TestParseColumnsIsParseRecords(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		p := newPlan(schema, Options{}.withDefaults())
+		p := newPlan(schema, Words{}, Options{}.withDefaults())
 		rows := drawTyped(rt, p)
 		got, want := newBlock(p), newBlock(p)
 		got.reset()

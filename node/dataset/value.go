@@ -15,11 +15,12 @@ import (
 // column is a field, made ready for encoding.
 type column struct {
 	field Field
+	words *standIns      // or nil
 	entry map[string]int // of each categorical value
 }
 
-func newColumn(f Field) column {
-	c := column{field: f}
+func newColumn(f Field, w Words) column {
+	c := column{field: f, words: w.of(f.Header)}
 	if f.Kind == study.Categorical {
 		c.entry = make(map[string]int, len(f.Values))
 		for i, v := range f.Values {
@@ -34,15 +35,22 @@ type problem struct{ message, hint string }
 
 var (
 	notUTF8    = &problem{"not valid UTF-8", hintUTF8}
-	notNumber  = &problem{"not a decimal number", "write 1234.5 or 1.2345e3, with a decimal point; leave the field empty where a value is missing"}
+	notNumber  = &problem{"not a decimal number", "write 1234.5 or 1.2345e3, with a decimal point" + hintMissing}
+	grouped    = &problem{"a number with separators of thousands", "name them: csv: {thousands: point} in the site file; or comma, space or apostrophe"}
+	notADay    = &problem{"no day of the calendar in the form that is named", "correct it, or name another form: csv: {date: …} in the site file"}
+	shortYear  = &problem{"a date with a year of two digits", "write years with four digits"}
+	timeOfDay  = &problem{"a date with a time of day", "cut the time off: a date is a whole number of days"}
 	otherDate  = &problem{"a date in another form", "write YYYY-MM-DD, or name the form in the site file: csv: {date: DD.MM.YYYY}, {date: DD/MM/YYYY} or {date: MM/DD/YYYY}"}
-	notFinite  = &problem{"not a finite number", "leave the field empty where a value is missing"}
-	notBinary  = &problem{"neither 0 nor 1", "a binary column holds 0 and 1; leave the field empty where a value is missing"}
-	notInList  = &problem{"not one of the column's values", "the study lists the values; leave the field empty where one is missing"}
+	notFinite  = &problem{"not a finite number", "leave the field empty where a value is missing, or say missing: [NaN] in the site file"}
+	notBinary  = &problem{"neither 0 nor 1", "a binary column holds 0 and 1; say what other values mean: values: {COLUMN: {WORD: 1}} in the site file"}
+	notInList  = &problem{"not one of the column's values", "the study lists the values; say which one another means: values: {COLUMN: {WORD: VALUE}} in the site file"}
 	notPresent = &problem{"value is missing", "the study says missing: refuse"}
 	noLabel    = &problem{"value is missing", "labels travel in this study, or are counted, and nothing stands for an absent one: complete it, or leave the row out"}
 	noID       = &problem{"record id is empty", "every row needs an id that is not empty after normalisation"}
 )
+
+// hintMissing follows where a value may be a word for a missing one.
+const hintMissing = "; leave the field empty where a value is missing, or say missing: [WORD] in the site file"
 
 // appendMissing appends what stands for an absent value: the public centre, or for
 // a categorical column zeros, as if none of its values applied. (Half in each of
@@ -82,11 +90,7 @@ func (c *column) appendText(dst []int64, cell []byte, d *Dialect, bits fixedpoin
 		dst, wrong := c.appendCategory(dst, cell, bits)
 		return dst, within, wrong
 	default:
-		mark := byte('.')
-		if d.Decimal == DecimalComma {
-			mark = ','
-		}
-		x, wrong := parseNumber(cell, mark, d.Date)
+		x, wrong := d.number(cell)
 		if wrong != nil {
 			return dst, within, wrong
 		}

@@ -206,7 +206,8 @@ func TestRefusals(t *testing.T) {
 		"b.csv has changed (party sketch --rebuild":                                          with("b.csv", w.shards["b.csv"][1:]),
 		"c.csv:2: column \"w\": not one of the column's values":                              with("c.csv", []record{{"person-1000", "1", "z"}}),
 		"the held sketch is of dataset \"patients\", the site file now names \"other\"":      reading(func(o *Options) { o.Dataset = "other" }, exact),
-		"by other columns or another dialect":                                                reading(func(o *Options) { o.Schema.Fields[0].Header = "X" }, exact),
+		"by other columns, another dialect or other words":                                   reading(func(o *Options) { o.Schema.Fields[0].Header = "X" }, exact),
+		"another dialect or other words than":                                                reading(func(o *Options) { o.Source.Words.Missing = []string{"NA"} }, exact),
 		"by the ids of other columns":                                                        reading(func(o *Options) { o.Schema.ID = []string{"ID"} }, rebuild),
 		"it belongs to another study or another seed":                                        reading(func(o *Options) { o.T2 = protocol.Digest{} }, exact),
 		"the limit": reading(func(o *Options) { o.Schema.MaxRecords = 12 }, func(s *Set) error {
@@ -214,7 +215,7 @@ func TestRefusals(t *testing.T) {
 			defer os.Remove(filepath.Join(w.dir, "c.csv"))
 			return update(s)
 		}),
-		"is a query: nothing shows which of its records are held": reading(func(o *Options) { o.Source = dataset.Source{SQL: &dataset.SQL{Database: "x", Driver: dataset.SQLite}} }, update),
+		"is asked anew each time: nothing shows which of its records are held": reading(func(o *Options) { o.Source = dataset.Source{SQL: &dataset.SQL{Database: "x", Driver: dataset.SQLite}} }, update),
 	} {
 		err := do()
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "person") {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 
 	"github.com/cosketch/cosketch/node/dataset"
@@ -42,10 +43,11 @@ type reading struct {
 	ID      []string        `json:"id"`
 	Headers []string        `json:"headers"`
 	CSV     dataset.Dialect `json:"csv"`
+	Words   dataset.Words   `json:"words,omitzero"`
 }
 
 func (r reading) equal(other reading) bool {
-	return r.Dataset == other.Dataset && slices.Equal(r.ID, other.ID) && slices.Equal(r.Headers, other.Headers) && r.CSV == other.CSV
+	return r.Dataset == other.Dataset && slices.Equal(r.ID, other.ID) && slices.Equal(r.Headers, other.Headers) && r.CSV == other.CSV && reflect.DeepEqual(r.Words, other.Words)
 }
 
 // sum is one sketch: of the columns side the sum over all shards, of the records side

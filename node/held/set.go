@@ -167,7 +167,7 @@ func hasRows(p release.Plan) bool { return !adds(p) }
 
 // reading is how the data are to be read now.
 func (s *Set) reading() reading {
-	r := reading{Dataset: s.Dataset, ID: slices.Clone(s.Schema.ID), Headers: []string{}, CSV: s.Source.CSV}
+	r := reading{Dataset: s.Dataset, ID: slices.Clone(s.Schema.ID), Headers: []string{}, CSV: s.Source.CSV, Words: s.Source.Words}
 	for _, f := range s.Schema.Fields {
 		r.Headers = append(r.Headers, f.Header)
 	}
@@ -182,7 +182,7 @@ func (s *Set) sameReading() error {
 	case now.Dataset != before.Dataset:
 		return &StaleError{fmt.Sprintf("the held sketch is of dataset %q, the site file now names %q", before.Dataset, now.Dataset)}
 	default:
-		return &StaleError{fmt.Sprintf("the site file now reads dataset %q by other columns or another dialect than the held sketch was made with", now.Dataset)}
+		return &StaleError{fmt.Sprintf("the site file now reads dataset %q by other columns, another dialect or other words than the held sketch was made with", now.Dataset)}
 	}
 }
 

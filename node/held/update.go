@@ -23,10 +23,10 @@ type Changes struct {
 // Update reads the files of the dataset that are not held yet and adds them. Files that
 // are held are hashed and not read otherwise; that one of them has another name or
 // place now is no change of it. It is a StaleError, and nothing has changed, if a file
-// changed or is gone, or if a query is held, whose result cannot be compared.
+// changed or is gone, or if what a query or a program answered is held, whose result cannot be compared.
 func (s *Set) Update(ctx context.Context) (Changes, error) {
-	if s.m != nil && s.Source.SQL != nil {
-		return Changes{}, &StaleError{fmt.Sprintf("%s is a query: nothing shows which of its records are held", s.Source)}
+	if s.m != nil && s.Source.Asked() {
+		return Changes{}, &StaleError{fmt.Sprintf("%s is asked anew each time: nothing shows which of its records are held", s.Source)}
 	}
 	return s.bring(ctx, false)
 }
@@ -43,9 +43,9 @@ type input struct {
 
 // inputs lists the dataset as it is now.
 func (s *Set) inputs(ctx context.Context) ([]input, error) {
-	if q := s.Source.SQL; q != nil {
-		sum := sha256.Sum256([]byte(q.Query))
-		return []input{{q.String(), hex.EncodeToString(sum[:]), s.Source}}, nil
+	if s.Source.Asked() {
+		sum := sha256.Sum256([]byte(s.Source.Question()))
+		return []input{{s.Source.String(), hex.EncodeToString(sum[:]), s.Source}}, nil
 	}
 	paths, err := s.Source.Paths()
 	if err != nil {
@@ -57,7 +57,7 @@ func (s *Set) inputs(ctx context.Context) ([]input, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, input{path, sum.String(), dataset.Source{Files: []string{path}, CSV: s.Source.CSV}})
+		out = append(out, input{path, sum.String(), s.Source.Of(path)})
 	}
 	return out, nil
 }
@@ -188,7 +188,7 @@ func (c *change) addShard(ctx context.Context, in input, limit int64) (*Shard, e
 
 // unchanged checks that what was read is what was hashed.
 func (in input) unchanged(ctx context.Context, read dataset.Summary) error {
-	if in.source.SQL != nil {
+	if in.source.Asked() {
 		return nil
 	}
 	sum := read.Digest

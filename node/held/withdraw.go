@@ -18,7 +18,7 @@ func (s *Set) Withdraw(ctx context.Context, path string) (_ int64, err error) {
 	if s.m == nil {
 		return 0, ErrEmpty
 	}
-	src := dataset.Source{Files: []string{path}, CSV: s.Source.CSV}
+	src := s.Source.Of(path)
 	if paths, err := src.Paths(); err != nil {
 		return 0, err
 	} else if len(paths) != 1 {

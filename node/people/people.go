@@ -47,8 +47,8 @@ type Sampler struct {
 // NewSampler samples what is read from a source under a secret key of the party's own.
 func NewSampler(key [32]byte, from dataset.Source) *Sampler {
 	s := &Sampler{prefix: append([]byte(nil), key[:]...)}
-	if s.sample.places = slices.Clone(from.Files); from.SQL != nil {
-		s.sample.places = []string{from.SQL.String() + "\n" + from.SQL.Query}
+	if s.sample.places = slices.Clone(from.Files); from.Asked() {
+		s.sample.places = []string{from.String() + "\n" + from.Question()}
 	}
 	return s
 }

@@ -71,7 +71,7 @@ func (r *Source) NewRecords(files []string) (*Opened, error) {
 	if err != nil {
 		return nil, err
 	}
-	src.Data.Source = dataset.Source{Files: files, CSV: src.Data.Source.CSV}
+	src.Data.Source = src.Data.Source.Of(files...)
 	own := r.Study.OwnColumns(src.Plans[0].Party)
 	fields := src.Schema.Fields[:0:0]
 	for i, f := range src.Schema.Fields {

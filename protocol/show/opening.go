@@ -1,6 +1,7 @@
 package show
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -24,13 +25,11 @@ func opening(r analysis.Result, headings []block.Heading) block.List {
 		case found != "":
 			says = found
 		}
+		says = cmp.Or(says, "answered")
 		if a.Warned() != "" && a.Undefined == "" {
-			says = strings.TrimPrefix(says+"; read its caution first", "; ")
+			says += "; read its caution first"
 		}
-		if says == "" {
-			says = "answered"
-		}
-		out.Items = append(out.Items, name+": "+strings.TrimSuffix(says, ".")+".")
+		out.Items = append(out.Items, name+": "+says)
 	}
 	return out
 }

@@ -1,0 +1,168 @@
+package dataset
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// Words say what the data write in the place of an empty value, a number or a study's value. They are about
+// values alone: an id is read as it is, so that words do not change who a record is about.
+type Words struct {
+	// Missing are words for a missing value, in every column. White space around them does not count.
+	Missing []string
+	// Values says, by the column's name in the data and by a value there, what is read in its place:
+	// a number, a value of the study's list, or nothing, which is missing.
+	Values map[string]map[string]string
+}
+
+// IsZero reports whether there are no words.
+func (w Words) IsZero() bool { return len(w.Missing) == 0 && len(w.Values) == 0 }
+
+// With returns the words of both. Of a value that both read otherwise, other's reading counts.
+func (w Words) With(other Words) Words {
+	out := Words{Missing: slices.Clone(w.Missing)}
+	for _, word := range other.Missing {
+		if !slices.Contains(out.Missing, word) {
+			out.Missing = append(out.Missing, word)
+		}
+	}
+	for _, values := range []map[string]map[string]string{w.Values, other.Values} {
+		for column, of := range values {
+			if out.Values == nil {
+				out.Values = map[string]map[string]string{}
+			}
+			if out.Values[column] == nil {
+				out.Values[column] = map[string]string{}
+			}
+			maps.Copy(out.Values[column], of)
+		}
+	}
+	return out
+}
+
+// standIns are a column's words, made ready. nil has none.
+type standIns struct {
+	begins [256]bool // first bytes of words, by which most values are told from them
+	reads  map[string][]byte
+}
+
+// of returns the words of a column; its own win over those of all columns.
+func (w Words) of(header string) *standIns {
+	s := &standIns{reads: map[string][]byte{}}
+	add := func(word, to string) {
+		if word = cleanName(word); word != "" {
+			s.begins[word[0]] = true
+			s.reads[word] = []byte(cleanName(to))
+		}
+	}
+	for _, word := range w.Missing {
+		add(word, "")
+	}
+	for column, values := range w.Values {
+		if cleanName(column) == header {
+			for word, to := range values {
+				add(word, to)
+			}
+		}
+	}
+	if len(s.reads) == 0 {
+		return nil
+	}
+	return s
+}
+
+// read returns what is read in the place of a trimmed value.
+func (s *standIns) read(value []byte) []byte {
+	if s == nil || len(value) == 0 {
+		return value
+	}
+	if s.begins[value[0]] {
+		if to, known := s.reads[string(value)]; known {
+			return to
+		}
+	}
+	if !isASCII(value) && utf8.Valid(value) {
+		if to, known := s.reads[string(norm.NFC.Bytes(value))]; known {
+			return to
+		}
+	}
+	return value
+}
+
+// number returns what is read in the place of a number, which counts as it is written without an exponent.
+func (s *standIns) number(x float64) (to []byte, known bool) {
+	var text [32]byte
+	to, known = s.reads[string(strconv.AppendFloat(text[:0], x, 'f', -1, 64))]
+	return to, known
+}
+
+// value is read for a value of a database, of whatever type.
+func (s *standIns) value(value any) any {
+	if s == nil {
+		return value
+	}
+	switch v := value.(type) {
+	case string:
+		return s.read(trimSpace([]byte(v)))
+	case []byte:
+		return s.read(trimSpace(v))
+	case int64:
+		if to, known := s.reads[strconv.FormatInt(v, 10)]; known {
+			return to
+		}
+	case float64:
+		if to, known := s.number(v); known {
+			return to
+		}
+	}
+	return value
+}
+
+// translate reads words in the place of a column's numbers or texts. It returns how many records were read before
+// one that a word makes wrong, and why it is.
+func (s *standIns) translate(v *vector, isNumber bool) (records int, wrong *problem) {
+	if !isNumber {
+		in := *v
+		v.text, v.ends = make([]byte, 0, len(in.text)), make([]int, 0, len(in.ends))
+		for i := range in.present {
+			v.text = append(v.text, s.read(trimSpace(in.at(i)))...)
+			v.ends = append(v.ends, len(v.text))
+		}
+		return len(v.present), nil
+	}
+	for i, x := range v.numbers {
+		to, known := s.number(x)
+		switch {
+		case !known || !v.present[i]:
+		case len(to) == 0:
+			v.present[i], v.numbers[i] = false, 0
+			v.absent++
+		default:
+			if v.numbers[i], wrong = parseNumber(to, '.', DateISO); wrong != nil {
+				return i, wrong
+			}
+		}
+	}
+	return len(v.present), nil
+}
+
+// numbers reads texts as numbers into a vector, as translate does.
+func (s *standIns) numbers(texts, into *vector) (records int, wrong *problem) {
+	for i, present := range texts.present {
+		text := s.read(trimSpace(texts.at(i)))
+		if !present || len(text) == 0 {
+			into.addNull(true)
+			continue
+		}
+		x, wrong := parseNumber(text, '.', DateISO)
+		if wrong != nil {
+			return i, wrong
+		}
+		into.addNumber(x)
+	}
+	return len(texts.present), nil
+}

@@ -21,10 +21,10 @@ func (n CountNoise) check() error {
 	return nil
 }
 
-// reach is how many of its standard deviations an interval reaches to either side. A sum of Laplace noise has longer
+// Reach is how many of its standard deviations an interval reaches to either side. A sum of Laplace noise has longer
 // tails than a normal one of its variance; sums over more cells have shorter ones, and are given the same. Noise in whole
 // numbers needs half a record more.
-func (n CountNoise) reach(l Level) float64 {
+func (n CountNoise) Reach(l Level) float64 {
 	z := l.z()
 	if n.Laplace == 0 || n.Variance == 0 {
 		return z
@@ -110,7 +110,7 @@ func NewCounted(cells []float64, rows, cols int, noise CountNoise, records float
 	for _, n := range cells {
 		lack -= n
 	}
-	out := &Counted{rows: rows, cols: cols, noise: noise, records: records, level: level, reach: noise.reach(level), all: NewSample(records, level)}
+	out := &Counted{rows: rows, cols: cols, noise: noise, records: records, level: level, reach: noise.Reach(level), all: NewSample(records, level)}
 	for _, n := range cells {
 		out.cells = append(out.cells, n+lack/float64(len(cells)))
 	}

@@ -172,7 +172,7 @@ func (r *Ranked) Total(level Level) Estimate {
 	if why := level.refuse(); why != "" {
 		return undefined(why)
 	}
-	half := float64(r.noise.reach(level) * math.Sqrt(r.total.Variance))
+	half := float64(r.noise.Reach(level) * math.Sqrt(r.total.Variance))
 	return finish(math.Max(0, r.total.Value), r.total.Value-half, r.total.Value+half, 0, math.Inf(1)).deviating(r.total.Variance)
 }
 
@@ -241,14 +241,14 @@ func (r *Ranked) Quantile(q float64, edges []float64, level Level) (e Estimate, 
 	if why := r.stands(); why != "" {
 		return undefined(why), in
 	}
-	if in = r.within(q, r.noise.reach(level), 0); in == (Ends{0, r.Bins()}) && r.noise.Variance > 0 {
+	if in = r.within(q, r.noise.Reach(level), 0); in == (Ends{0, r.Bins()}) && r.noise.Variance > 0 {
 		return undefined("the noise hides in which bin it is: it may be in any"), in
 	}
 	value := r.at(q, edges)
 	e = finish(value, math.Min(edges[in.From], value), math.Max(edges[in.To], value), edges[0], edges[len(edges)-1])
 	deviation := (e.High - e.Low) / (2 * level.z())
 	e = e.deviating(float64(deviation * deviation))
-	drawn := r.within(q, r.noise.reach(level), float64(float64(q*(1-q))*r.total.Value))
+	drawn := r.within(q, r.noise.Reach(level), float64(float64(q*(1-q))*r.total.Value))
 	return e.spanning(Span{math.Min(e.Low, edges[drawn.From]), math.Max(e.High, edges[drawn.To]), true}), in
 }
 
@@ -258,8 +258,8 @@ func (r *Ranked) Between(bins Ends, level Level) Estimate {
 		return undefined(why)
 	}
 	n, variance := r.raw[bins.To]-r.raw[bins.From], r.between(bins)
-	half := float64(r.noise.reach(level) * math.Sqrt(variance))
-	most := math.Max(0, r.total.Value) + float64(r.noise.reach(level)*math.Sqrt(r.total.Variance))
+	half := float64(r.noise.Reach(level) * math.Sqrt(variance))
+	most := math.Max(0, r.total.Value) + float64(r.noise.Reach(level)*math.Sqrt(r.total.Variance))
 	e := finish(clamp(n, 0, most), n-half, n+half, 0, most).deviating(variance)
 	return NewSample(r.total.Value, level).Sum(e, Binary(n/r.total.Value, 1))
 }

@@ -103,7 +103,12 @@ type Analysis struct {
 }
 
 // section is what a kind of analysis adds to a result. Each stands beside the code that
-// makes it.
+// makes it. It may also have
+//
+//   - names(n named) error, which refuses names that are no features, and not the study's;
+//   - people() []Number, the numbers that mean something of the people whom the records were drawn from;
+//   - covers() string, what intervals cover in place of noise and projection;
+//   - nothing() string, that nothing in it stands out of the noise, and of what; empty where something does.
 type section interface {
 	check(a Analysis) error // reports what does not hang together in a document from elsewhere
 }

@@ -128,12 +128,19 @@ func NewCounted(cells []float64, rows, cols int, noise CountNoise, records float
 	return out, nil
 }
 
-// Cell estimates how many records a cell has, between none and all.
+// Cell estimates how many records a cell has, between none and all. Where its interval would be beyond these, it
+// reaches one standard error inwards, so that it does not look certain.
 func (c *Counted) Cell(row, col int) Estimate {
 	n, variance := c.cells[row*c.cols+col], c.of(1)
 	half := float64(c.reach * math.Sqrt(variance))
-	e := finish(clamp(n, 0, c.records), n-half, n+half, 0, c.records).deviating(variance)
+	low, high := inwards(n-half, n+half, c.records, math.Sqrt(variance))
+	e := finish(clamp(n, 0, c.records), low, high, 0, c.records).deviating(variance)
 	return c.all.Sum(e, Binary(n/c.records, 1))
+}
+
+// inwards are the ends of an interval that has something within 0 and most, of at least this length if there is room.
+func inwards(low, high, most, least float64) (float64, float64) {
+	return math.Min(low, math.Max(0, most-least)), math.Max(high, math.Min(most, least))
 }
 
 // of is the variance of the sum of so many cells.

@@ -260,7 +260,8 @@ func (r *Ranked) Between(bins Ends, level Level) Estimate {
 	n, variance := r.raw[bins.To]-r.raw[bins.From], r.between(bins)
 	half := float64(r.noise.Reach(level) * math.Sqrt(variance))
 	most := math.Max(0, r.total.Value) + float64(r.noise.Reach(level)*math.Sqrt(r.total.Variance))
-	e := finish(clamp(n, 0, most), n-half, n+half, 0, most).deviating(variance)
+	low, high := inwards(n-half, n+half, most, math.Sqrt(variance))
+	e := finish(clamp(n, 0, most), low, high, 0, most).deviating(variance)
 	return NewSample(r.total.Value, level).Sum(e, Binary(n/r.total.Value, 1))
 }
 

@@ -267,3 +267,20 @@ func whole(s string, least int) bool {
 	n, err := strconv.Atoi(s)
 	return err == nil && n >= least && strconv.Itoa(n) == s
 }
+
+// cells checks the names of a column and of cells that its values fall into; of a number any text names a range.
+func (n named) cells(column string, cells []string) error {
+	if column == "" && len(cells) == 0 {
+		return nil
+	}
+	values, ok := n.columns[column]
+	if !ok {
+		return fmt.Errorf("column %.40q is none of the study's", column)
+	}
+	for _, cell := range cells {
+		if len(values) > 0 && cell != absentCell && !slices.Contains(values, cell) {
+			return fmt.Errorf("cell %.40q is no value of %q", cell, column)
+		}
+	}
+	return nil
+}

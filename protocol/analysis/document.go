@@ -50,9 +50,9 @@ type Party struct {
 
 // Sketch says how the numbers came about and what was promised for them.
 type Sketch struct {
-	Side             string   `json:"side"`               // columns, records, moments or cells
-	Family           string   `json:"family"`             // sums: of sides moments and cells
-	K                int      `json:"k"`                  // of moments the features, of cells the directions
+	Side             string   `json:"side"`               // columns, records, moments, cells or counts
+	Family           string   `json:"family"`             // sums: of sides moments, cells and counts
+	K                int      `json:"k"`                  // of moments the features, of cells the directions, of counts the numbers
 	S                int      `json:"s"`                  // of family sparse, else 0
 	Bits             int      `json:"bits"`               // resolution of the encoded values
 	Unit             string   `json:"unit"`               // attribute or record; empty without a guarantee
@@ -87,17 +87,18 @@ type Analysis struct {
 	Joined     *Joined            `json:"joined,omitempty"`                      // records side of a vertical study
 
 	// One of these, where the kind has a section of its own.
-	KMeans     *KMeans     `json:"k_means,omitempty"`             // of k-means by records
-	Classifier *Classifier `json:"classifier,omitempty"`          // of perceptron, voted-perceptron, svm and ridge-classification
-	PCA        *PCA        `json:"pca,omitempty"`                 // of pca
-	Regression *Regression `json:"regression,omitempty"`          // of regression
-	Hierarchy  *Hierarchy  `json:"hierarchy,omitempty"`           // of clustering
-	Sums       *Sums       `json:"sums,omitempty"`                // of sums
-	Neighbors  *Neighbors  `json:"neighbors,omitempty"`           // of neighbors
-	Outliers   *Outliers   `json:"outliers,omitempty"`            // of outliers
-	CellMeans  *CellMeans  `json:"cell_means,omitempty"`          // k-means by cells
-	Means      Means       `json:"means,omitempty" by:"features"` // of mean: by feature
-	LDA        *LDA        `json:"lda,omitempty"`                 // of lda
+	KMeans      *KMeans     `json:"k_means,omitempty"`             // of k-means by records
+	Classifier  *Classifier `json:"classifier,omitempty"`          // of perceptron, voted-perceptron, svm and ridge-classification
+	PCA         *PCA        `json:"pca,omitempty"`                 // of pca
+	Regression  *Regression `json:"regression,omitempty"`          // of regression
+	Hierarchy   *Hierarchy  `json:"hierarchy,omitempty"`           // of clustering
+	Sums        *Sums       `json:"sums,omitempty"`                // of sums
+	Neighbors   *Neighbors  `json:"neighbors,omitempty"`           // of neighbors
+	Outliers    *Outliers   `json:"outliers,omitempty"`            // of outliers
+	CellMeans   *CellMeans  `json:"cell_means,omitempty"`          // k-means by cells
+	Means       Means       `json:"means,omitempty" by:"features"` // of mean: by feature
+	LDA         *LDA        `json:"lda,omitempty"`                 // of lda
+	CrossTables CrossTables `json:"tables,omitempty" by:"table"`   // of table
 
 	RecordDistances *RecordDistances `json:"record_distances,omitempty"` // of record-distance
 }

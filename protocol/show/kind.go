@@ -37,6 +37,7 @@ func kinds() []kind {
 		{study.Regression, "", func(s *section) { show(s.a.Regression, s.regression) }},
 		{study.Clustering, "", func(s *section) { show(s.a.Hierarchy, s.hierarchy) }},
 		{study.Sums, "", func(s *section) { show(s.a.Sums, s.sums) }},
+		{study.CountsTable, "tables", func(s *section) { s.crossTables(s.a.CrossTables) }},
 	}
 }
 

@@ -170,6 +170,7 @@ func (c *Counted) share(n float64, of *margin) Estimate {
 	f := fieller{ratio: n / all, nn: float64(wider*c.of(1)) / all / all, nm: float64(wider*cov) / all / all, mm: float64(wider*va) / all / all}
 	e := f.estimate(c.level, 0, 1)
 	e = e.deviating(float64(e.Deviation*e.Deviation) / wider)
+	e.Low, e.High = inwards(e.Low, e.High, 1, math.Min(e.Deviation, 1))
 	if of.sample == nil {
 		s := NewSample(all, c.level)
 		of.sample = &s

@@ -287,7 +287,10 @@ func (r *Ranked) between(bins Ends) (variance float64) {
 	return variance + float64(float64(parts[0]*parts[0])*r.total.Variance)
 }
 
-// Bars of a histogram: the most, and how many standard errors the records of one have on average.
+// MostBars is how many a histogram has at the most.
+const MostBars = mostBars + 2
+
+// Bars of a histogram: the most between what is far out, and how many standard errors the records of one have on average.
 const (
 	mostBars = 30
 	clearBar = 4

@@ -71,14 +71,16 @@ func (c *counts) ranked(t counted) (*estimate.Ranked, error) {
 	if t.Depth == 0 {
 		return estimate.NewBins(t.cells, t.counts.Axes[0].Absent, c.noise, c.records)
 	}
-	total, levels, rest := estimate.Noisy{Value: c.records}, [][]float64{}, t.cells
+	total, levels, rest, absent := estimate.Noisy{Value: c.records}, [][]float64{}, t.cells, 0.0
 	for l := range t.Depth {
 		bins := 2 << l
 		levels, rest = append(levels, rest[:bins]), rest[bins:]
-		if t.counts.Axes[0].Absent { // counted by every table
-			total.Value -= rest[0] / float64(t.Depth)
-			total.Variance, rest = c.noise.Variance/float64(t.Depth), rest[1:]
+		if t.counts.Axes[0].Absent {
+			absent, rest = absent+rest[0], rest[1:]
 		}
+	}
+	if t.counts.Axes[0].Absent { // every table counted them
+		total = estimate.Noisy{Value: c.records - absent/float64(t.Depth), Variance: c.noise.Variance / float64(t.Depth)}
 	}
 	return estimate.NewTree(levels, c.noise, total)
 }

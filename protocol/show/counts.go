@@ -17,25 +17,16 @@ func hundredth(n analysis.Number) block.Number {
 }
 
 // amount is a number of records, or of percent, in one cell: of one that may be 0, at most how many.
-func amount(n block.Number, unit string) block.Cell {
+func amount(n block.Number, whole bool) block.Cell {
 	switch {
 	case n.Undefined != "":
 		return block.Cell{Text: "–", Undefined: n.Undefined}
+	case n.Low <= 0 && n.High > 0 && whole:
+		return block.Cell{Text: "at most " + block.Count(ceil(n.High-1e-9))}
 	case n.Low <= 0 && n.High > 0:
-		return block.Cell{Text: "at most " + block.Digits(ceiled(n.High), 3) + unit}
+		return block.Cell{Text: "at most " + block.Digits(ceil(10*n.High-1e-9)/10, 4)}
 	}
-	number, between := n.Parts()
-	return block.Cell{Text: number + unit + " " + between}
-}
-
-// ceiled is a number rounded up to three digits, so that it stays a bound.
-func ceiled(x float64) float64 {
-	for unit := 1e-6; unit < 1e15; unit *= 10 {
-		if x < 1000*unit {
-			return unit * ceil(x/unit-1e-9)
-		}
-	}
-	return x
+	return block.Cell{Text: n.String()}
 }
 
 // bars are upright bars with intervals, one for each name.
@@ -53,7 +44,7 @@ func bars(names []string, label string, numbers []block.Number) block.Chart {
 	}
 }
 
-// of names a table as a sentence does.
+// tableName names a table as a sentence does.
 func tableName(rows, columns string) string {
 	if columns == "" {
 		return rows

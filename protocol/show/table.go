@@ -41,19 +41,19 @@ func (s *section) crossTables(tables analysis.CrossTables) {
 func (s *section) oneColumn(t analysis.CrossTable, id string) {
 	var counts []block.Number
 	out := block.Table{
-		Caption: "Records by " + t.RowsOf, Things: "cells", Of: len(t.Rows),
+		Caption: "Records: " + t.RowsOf, Things: "cells", Of: len(t.Rows),
 		Columns: append([]block.Column{block.Words(t.RowsOf), block.Numbers("records")}, block.Estimates("share, %", true)...),
 	}
 	for i, row := range t.Cells {
 		counts = append(counts, row[0].Count.Shown())
 		if i < block.MostRows {
-			out.Rows = append(out.Rows, append([]block.Cell{{Text: t.Rows[i]}, amount(counts[i], "")}, hundredth(row[0].OfColumn).Cells(true)...))
+			out.Rows = append(out.Rows, append([]block.Cell{{Text: t.Rows[i]}, amount(counts[i], true)}, hundredth(row[0].OfColumn).Cells(true)...))
 		}
 	}
 	if len(t.Rows) <= mostNames {
 		out.Drawn = true
 		s.figure(id, block.Figure{
-			Title: "Records by " + t.RowsOf, Plot: bars(t.Rows, "records", counts),
+			Title: "Records: " + t.RowsOf, Plot: bars(t.Rows, "records", counts),
 			Description: fmt.Sprintf("A bar for each of %d cells, with its interval.", len(t.Rows)), Caption: "Whiskers are intervals " + block.ForRecords + ".",
 		})
 	}
@@ -80,13 +80,13 @@ func (s *section) crossed(t analysis.CrossTable, id string) {
 		s.figure(id, f)
 	}
 	s.tables = append(s.tables,
-		grid(t, "Records by "+name, "", func(c analysis.TableCell) block.Number { return c.Count.Shown() }),
-		grid(t, fmt.Sprintf("Of the records of each %s, in %%: by %s", t.RowsOf, t.ColumnsOf), " %", func(c analysis.TableCell) block.Number { return hundredth(c.OfRow) }),
-		grid(t, fmt.Sprintf("Of the records of each %s, in %%: by %s", t.ColumnsOf, t.RowsOf), " %", func(c analysis.TableCell) block.Number { return hundredth(c.OfColumn) }))
+		grid(t, "Records: "+name, true, func(c analysis.TableCell) block.Number { return c.Count.Shown() }),
+		grid(t, fmt.Sprintf("%s, in %% of the records of each %s: rows add up to 100", name, t.RowsOf), false, func(c analysis.TableCell) block.Number { return hundredth(c.OfRow) }),
+		grid(t, fmt.Sprintf("%s, in %% of the records of each %s: columns add up to 100", name, t.ColumnsOf), false, func(c analysis.TableCell) block.Number { return hundredth(c.OfColumn) }))
 }
 
 // grid is the cells of a table in their places.
-func grid(t analysis.CrossTable, caption, unit string, of func(analysis.TableCell) block.Number) block.Table {
+func grid(t analysis.CrossTable, caption string, whole bool, of func(analysis.TableCell) block.Number) block.Table {
 	const most = 20
 	shown := min(len(t.Columns), most)
 	out := block.Table{Caption: caption, Things: "rows", Of: len(t.Rows), Columns: []block.Column{block.Words(t.RowsOf)}}
@@ -99,7 +99,7 @@ func grid(t analysis.CrossTable, caption, unit string, of func(analysis.TableCel
 	for i, row := range t.Cells[:min(len(t.Cells), block.MostRows)] {
 		cells := block.Cells(t.Rows[i])
 		for _, c := range row[:shown] {
-			cells = append(cells, amount(of(c), unit))
+			cells = append(cells, amount(of(c), whole))
 		}
 		out.Rows = append(out.Rows, cells)
 	}

@@ -87,18 +87,19 @@ type Analysis struct {
 	Joined     *Joined            `json:"joined,omitempty"`                      // records side of a vertical study
 
 	// One of these, where the kind has a section of its own.
-	KMeans      *KMeans     `json:"k_means,omitempty"`             // of k-means by records
-	Classifier  *Classifier `json:"classifier,omitempty"`          // of perceptron, voted-perceptron, svm and ridge-classification
-	PCA         *PCA        `json:"pca,omitempty"`                 // of pca
-	Regression  *Regression `json:"regression,omitempty"`          // of regression
-	Hierarchy   *Hierarchy  `json:"hierarchy,omitempty"`           // of clustering
-	Sums        *Sums       `json:"sums,omitempty"`                // of sums
-	Neighbors   *Neighbors  `json:"neighbors,omitempty"`           // of neighbors
-	Outliers    *Outliers   `json:"outliers,omitempty"`            // of outliers
-	CellMeans   *CellMeans  `json:"cell_means,omitempty"`          // k-means by cells
-	Means       Means       `json:"means,omitempty" by:"features"` // of mean: by feature
-	LDA         *LDA        `json:"lda,omitempty"`                 // of lda
-	CrossTables CrossTables `json:"tables,omitempty" by:"table"`   // of table
+	KMeans        *KMeans       `json:"k_means,omitempty"`                     // of k-means by records
+	Classifier    *Classifier   `json:"classifier,omitempty"`                  // of perceptron, voted-perceptron, svm and ridge-classification
+	PCA           *PCA          `json:"pca,omitempty"`                         // of pca
+	Regression    *Regression   `json:"regression,omitempty"`                  // of regression
+	Hierarchy     *Hierarchy    `json:"hierarchy,omitempty"`                   // of clustering
+	Sums          *Sums         `json:"sums,omitempty"`                        // of sums
+	Neighbors     *Neighbors    `json:"neighbors,omitempty"`                   // of neighbors
+	Outliers      *Outliers     `json:"outliers,omitempty"`                    // of outliers
+	CellMeans     *CellMeans    `json:"cell_means,omitempty"`                  // k-means by cells
+	Means         Means         `json:"means,omitempty" by:"features"`         // of mean: by feature
+	LDA           *LDA          `json:"lda,omitempty"`                         // of lda
+	CrossTables   CrossTables   `json:"tables,omitempty" by:"table"`           // of table
+	Distributions Distributions `json:"distributions,omitempty" by:"features"` // of quantile: by feature
 
 	RecordDistances *RecordDistances `json:"record_distances,omitempty"` // of record-distance
 }

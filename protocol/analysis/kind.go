@@ -43,7 +43,7 @@ func kinds() []kind {
 		ofInnerProduct(), ofDistance(), ofCosine(), ofMean(), ofCovariance(), ofCorrelation(), ofIntersection(),
 		ofKMeans(), ofGroupDistance(), ofRecordDistance(), ofNeighbors(), ofOutliers(),
 		ofPerceptron(), ofVotedPerceptron(), ofSVM(), ofRidge(), ofLDA(),
-		ofPCA(), ofRegression(), ofClustering(), ofSums(), ofCrossTables(),
+		ofPCA(), ofRegression(), ofClustering(), ofSums(), ofCrossTables(), ofQuantiles(),
 	}
 }
 

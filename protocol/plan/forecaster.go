@@ -71,7 +71,7 @@ func forecasters() []forecaster {
 		ofInnerProduct(), ofDistance(), ofCosine(), ofMean(), ofCovariance(), ofCorrelation(), ofIntersection(),
 		ofKMeansByCells(), ofKMeans(), ofGroupDistance(), ofNeighbors(), ofOutliers(),
 		ofClassifier(study.Perceptron), ofClassifier(study.VotedPerceptron), ofClassifier(study.SVM), ofClassifier(study.RidgeClassification), ofLDA(),
-		ofPCA(), ofRegression(), ofClustering(), ofColumnSums(), ofCountsTable(),
+		ofPCA(), ofRegression(), ofClustering(), ofColumnSums(), ofCountsTable(), ofQuantiles(),
 	}
 }
 

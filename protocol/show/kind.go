@@ -38,6 +38,7 @@ func kinds() []kind {
 		{study.Clustering, "", func(s *section) { show(s.a.Hierarchy, s.hierarchy) }},
 		{study.Sums, "", func(s *section) { show(s.a.Sums, s.sums) }},
 		{study.CountsTable, "tables", func(s *section) { s.crossTables(s.a.CrossTables) }},
+		{study.QuantileKind, "quantiles", func(s *section) { s.distributions(s.a.Distributions) }},
 	}
 }
 

@@ -53,7 +53,7 @@ func kinds() []Kind {
 		innerProduct, distance, cosine, mean, covariance, correlation, intersection,
 		kMeans, groupDistance, recordDistance, neighbors, outliers,
 		perceptron, votedPerceptron, svm, ridge, lda,
-		pca, regression, clustering, columnSums, countsTable,
+		pca, regression, clustering, columnSums, countsTable, quantile,
 	}
 }
 

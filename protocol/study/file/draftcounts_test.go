@@ -21,6 +21,7 @@ func TestDraftsCount(t *testing.T) {
 	}{
 		{[]string{"table"}, "sketches:\n  - {side: counts, tables: [{of: [{column: age, bins: 10}]}, {of: [{column: ward}]}]}\n"},
 		{[]string{"{kind: table, tables: [[ward, age]]}"}, "sketches:\n  - {side: counts, tables: [{of: [{column: ward}, {column: age, bins: 10}]}]}\n"},
+		{[]string{"quantile", "{kind: table, tables: [[ward]]}"}, "sketches:\n  - {side: counts, tables: [{of: [{column: age}], depth: 10}, {of: [{column: ward}]}]}\n"},
 		{[]string{"mean", "{kind: table, tables: [[ward]]}"}, "standardise: own}\n  - {side: counts, tables: [{of: [{column: ward}]}], share: 1}\n"},
 		{[]string{"{kind: k-means, clusters: 2}", "{kind: table, tables: [[ward]]}"}, ", share: 3}\n  - {side: counts, tables: [{of: [{column: ward}]}], share: 4}\n"},
 	} {

@@ -1,0 +1,113 @@
+package show
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/block"
+)
+
+// quantileName is what people call a quantile.
+func quantileName(share float64) string {
+	switch share {
+	case 0.5:
+		return "median"
+	case 0.25:
+		return "lower quartile"
+	case 0.75:
+		return "upper quartile"
+	}
+	return block.Digits(100*share, 4) + " %"
+}
+
+// distributions shows quantiles of all columns in a table, and a histogram of each with its quantiles marked.
+func (s *section) distributions(ds analysis.Distributions) {
+	s.skip("distributions", "distributions_quantiles", "distributions_histogram", "features")
+	s.heading.Says = fmt.Sprintf("quantiles of %s", block.Counted(int64(len(ds)), "column", "columns"))
+	t := block.Table{
+		Caption: "Quantiles, in original units", Things: "quantiles", Drawn: true,
+		Columns: append([]block.Column{block.Words("column"), block.Words("quantile"), block.Numbers("records below, %")}, block.Estimates("value", true)...),
+	}
+	for i, d := range ds {
+		name := s.a.Features[i].Name()
+		for _, q := range d.Quantiles {
+			n := q.Quantile.Shown()
+			cells := n.Cells(true)
+			for at := range cells[1:] {
+				cells[1+at].Text = opened(cells[1+at].Text, q)
+			}
+			t.Rows = append(t.Rows, append(block.Cells(name, quantileName(q.Share), block.Digits(100*q.Share, 4)), cells...))
+		}
+	}
+	t.Of = len(t.Rows)
+	t.Rows = t.Rows[:min(len(t.Rows), block.MostRows)]
+	s.tables = append(s.tables, t)
+	for i, d := range ds {
+		name := s.a.Features[i].Name()
+		if present := d.Present.Shown(); present.Undefined == "" && present.Low < present.High {
+			s.note("%s: %s records have a value.", name, present)
+		}
+		if len(d.Histogram) == 0 {
+			continue
+		}
+		if i < block.MostRows/10 {
+			s.figure(fmt.Sprintf("histogram-%d", i+1), histogram(name, d))
+		}
+		bars := block.Table{
+			Caption: "Histogram of " + name, Things: "bars", Drawn: true, Of: len(d.Histogram),
+			Columns: append([]block.Column{block.Numbers("from"), block.Numbers("to below")}, block.Estimates("records", true)...),
+		}
+		for _, b := range d.Histogram[:min(len(d.Histogram), block.MostRows)] {
+			from, _ := block.Interval(b.From, b.From, b.To) // to two digits of the bar's width
+			to, _ := block.Interval(b.To, b.From, b.To)
+			bars.Rows = append(bars.Rows, append(block.Cells(from, to), b.Count.Shown().Cells(true)...))
+		}
+		s.tables = append(s.tables, bars)
+	}
+}
+
+// opened writes an interval that has no end on a side.
+func opened(between string, q analysis.QuantileAt) string {
+	if q.OpenLow {
+		between = strings.Replace(between, "[", "(≤ ", 1)
+	}
+	if q.OpenHigh {
+		between = strings.Replace(between, "]", " ≥)", 1)
+	}
+	return between
+}
+
+// histogram draws bars at their middles, with the quantiles: on a logarithmic axis where these are all above 0 and far from
+// evenly wide.
+func histogram(name string, d analysis.Distribution) block.Figure {
+	const uneven = 5
+	x, least, most := block.Dimension{Label: name}, math.Inf(1), 0.0
+	for _, b := range d.Histogram[min(1, len(d.Histogram)-1):max(1, len(d.Histogram)-1)] {
+		least, most = min(least, b.To-b.From), max(most, b.To-b.From)
+	}
+	x.Log = d.Histogram[0].From > 0 && most > uneven*least
+	curve := block.Curve{Look: block.Upright}
+	for _, b := range d.Histogram {
+		n, middle := b.Count.Shown(), (b.From+b.To)/2
+		if x.Log {
+			middle = math.Sqrt(b.From * b.To)
+		}
+		if p := block.PointOf(middle, n); n.Undefined == "" {
+			p.Title = minus(fmt.Sprintf("%s to %s: %s records", block.Brief(b.From), block.Brief(b.To), n.Long()))
+			curve.Points = append(curve.Points, p)
+		}
+	}
+	plot := block.Chart{Height: 220, Width: 560, X: x, Y: block.Dimension{Label: "records", Include: []float64{0}}, Curves: []block.Curve{curve}}
+	for _, q := range d.Quantiles {
+		if n := q.Quantile.Shown(); n.Undefined == "" && len(d.Quantiles) <= 5 {
+			plot.References = append(plot.References, block.Reference{Name: quantileName(q.Share), At: n.Value, Upright: true})
+		}
+	}
+	return block.Figure{
+		Title: "Histogram of " + name, Plot: plot,
+		Description: fmt.Sprintf("%d bars at the middles of parts of the range, with intervals, and lines at the quantiles.", len(curve.Points)),
+		Caption:     "Whiskers are intervals " + block.ForRecords + ". The first and the last bar have all that lies far out; the table below says from where to where each bar is.",
+	}
+}

@@ -3,6 +3,7 @@ package show
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/cosketch/cosketch/protocol/analysis"
@@ -25,7 +26,7 @@ func quantileName(share float64) string {
 // distributions shows quantiles of all columns in a table, and a histogram of each with its quantiles marked.
 func (s *section) distributions(ds analysis.Distributions) {
 	s.skip("distributions", "distributions_quantiles", "distributions_histogram", "features")
-	s.heading.Says = fmt.Sprintf("quantiles of %s", block.Counted(int64(len(ds)), "column", "columns"))
+	s.heading.Says = fmt.Sprintf("of %s", block.Counted(int64(len(ds)), "column", "columns"))
 	t := block.Table{
 		Caption: "Quantiles, in original units", Things: "quantiles", Drawn: true,
 		Columns: append([]block.Column{block.Words("column"), block.Words("quantile"), block.Numbers("records below, %")}, block.Estimates("value", true)...),
@@ -40,6 +41,11 @@ func (s *section) distributions(ds analysis.Distributions) {
 			}
 			t.Rows = append(t.Rows, append(block.Cells(name, quantileName(q.Share), block.Digits(100*q.Share, 4)), cells...))
 		}
+	}
+	if slices.ContainsFunc(ds, func(d analysis.Distribution) bool {
+		return slices.ContainsFunc(d.Quantiles, func(q analysis.QuantileAt) bool { return q.OpenLow || q.OpenHigh })
+	}) {
+		s.note("“…” stands where an interval has no end: the quantile may be in the first or the last bin, which have all that lies more than three spreads from the centre.")
 	}
 	t.Of = len(t.Rows)
 	t.Rows = t.Rows[:min(len(t.Rows), block.MostRows)]
@@ -70,24 +76,31 @@ func (s *section) distributions(ds analysis.Distributions) {
 
 // opened writes an interval that has no end on a side.
 func opened(between string, q analysis.QuantileAt) string {
+	low, high, ok := strings.Cut(between, ", ")
+	if !ok {
+		return between
+	}
 	if q.OpenLow {
-		between = strings.Replace(between, "[", "(≤ ", 1)
+		low = "(…"
 	}
 	if q.OpenHigh {
-		between = strings.Replace(between, "]", " ≥)", 1)
+		high = "…)"
 	}
-	return between
+	return low + ", " + high
 }
 
-// histogram draws bars at their middles, with the quantiles: on a logarithmic axis where these are all above 0 and far from
-// evenly wide.
+// histogram draws bars at their middles, with the quantiles: on a logarithmic axis where they are far from evenly wide and above
+// 0, and one beside the other where some are not above it.
 func histogram(name string, d analysis.Distribution) block.Figure {
 	const uneven = 5
 	x, least, most := block.Dimension{Label: name}, math.Inf(1), 0.0
 	for _, b := range d.Histogram[min(1, len(d.Histogram)-1):max(1, len(d.Histogram)-1)] {
 		least, most = min(least, b.To-b.From), max(most, b.To-b.From)
 	}
-	x.Log = d.Histogram[0].From > 0 && most > uneven*least
+	if most > uneven*least && d.Histogram[0].From <= 0 {
+		return unevenHistogram(name, d)
+	}
+	x.Log = most > uneven*least
 	curve := block.Curve{Look: block.Upright}
 	for _, b := range d.Histogram {
 		n, middle := b.Count.Shown(), (b.From+b.To)/2
@@ -109,5 +122,21 @@ func histogram(name string, d analysis.Distribution) block.Figure {
 		Title: "Histogram of " + name, Plot: plot,
 		Description: fmt.Sprintf("%d bars at the middles of parts of the range, with intervals, and lines at the quantiles.", len(curve.Points)),
 		Caption:     "Whiskers are intervals " + block.ForRecords + ". The first and the last bar have all that lies far out; the table below says from where to where each bar is.",
+	}
+}
+
+// unevenHistogram draws bars one beside the other, each named by where it begins and ends.
+func unevenHistogram(name string, d analysis.Distribution) block.Figure {
+	var names []string
+	var numbers []block.Number
+	for _, b := range d.Histogram {
+		from, _ := block.Interval(b.From, b.From, b.To)
+		to, _ := block.Interval(b.To, b.From, b.To)
+		names, numbers = append(names, from+" to "+to), append(numbers, b.Count.Shown())
+	}
+	return block.Figure{
+		Title: "Histogram of " + name, Plot: bars(names, "records", numbers),
+		Description: fmt.Sprintf("%d bars of the records in parts of the range of %s, which are wider where it is larger, with intervals.", len(names), name),
+		Caption:     "Bars are of parts of " + name + " that are wider where it is larger. Whiskers are intervals " + block.ForRecords + ".",
 	}
 }

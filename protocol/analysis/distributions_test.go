@@ -2,6 +2,7 @@ package analysis_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"testing"
@@ -89,6 +90,40 @@ func TestQuantilesThatCannotBeTold(t *testing.T) {
 	if age[0].OpenLow { // within bounds
 		t.Errorf("age: %+v", age)
 	}
+}
+
+// Of a column without any value, of a constant and of a rare one it says what is so, or why it does not.
+func TestQuantilesOfOddColumns(t *testing.T) {
+	s := parse(t, fmt.Sprintf(counted, countedPromise, "{kind: quantile}, {kind: table}"))
+	data := patients(rand.New(rand.NewPCG(4, 5)), 2500, 3000, 2000)
+	for _, f := range data {
+		for i, row := range f.values {
+			row[2], row[3], row[4] = math.NaN(), 500, 10
+			if i == 0 {
+				row[3] = 99_999
+			}
+		}
+	}
+	result, _ := ship(t, s, 3, data).run(t)
+	ds := result.Analyses[0].Distributions
+	for _, q := range ds[0].Quantiles {
+		if q.Quantile.Undefined == "" || len(ds[0].Histogram) > 0 || *ds[0].Present.Low > 100 {
+			t.Errorf("of no value: %+v", ds[0])
+		}
+	}
+	for _, q := range ds[1].Quantiles {
+		if *q.Quantile.Low > 500 || *q.Quantile.High < 500 || *q.Quantile.High > 560 || *q.Quantile.Low < 450 {
+			t.Errorf("of a constant: %+v", q)
+		}
+	}
+	for _, q := range ds[2].Quantiles { // in bins of half a spread
+		if *q.Quantile.Low > 10 || *q.Quantile.High < 10 || q.OpenLow || q.OpenHigh {
+			t.Errorf("of a constant about its centre: %+v", q)
+		}
+	}
+	ages := result.Analyses[1].CrossTables[2]
+	holds(t, "ages that are missing", ages.Cells[4][0].Count, 7500)
+	holds(t, "ages below 16", ages.Cells[0][0].Count, 0)
 }
 
 // A masked sum of counts answers as the plain sum does.

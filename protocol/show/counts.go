@@ -7,6 +7,9 @@ import (
 	"github.com/cosketch/cosketch/protocol/block"
 )
 
+// mostCounted bounds how many tables, or columns, of an answer are shown one by one.
+const mostCounted = 20
+
 // hundredth is a share as a number of percent.
 func hundredth(n analysis.Number) block.Number {
 	out := n.Shown()

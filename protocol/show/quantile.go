@@ -50,7 +50,10 @@ func (s *section) distributions(ds analysis.Distributions) {
 	t.Of = len(t.Rows)
 	t.Rows = t.Rows[:min(len(t.Rows), block.MostRows)]
 	s.tables = append(s.tables, t)
-	for i, d := range ds {
+	if more := len(ds) - mostCounted; more > 0 {
+		s.note("Histograms of the first %d columns are shown; those of %d more are in the result's files.", mostCounted, more)
+	}
+	for i, d := range ds[:min(len(ds), mostCounted)] {
 		name := s.a.Features[i].Name()
 		if present := d.Present.Shown(); present.Undefined == "" && present.Low < present.High {
 			s.note("%s: %s records have a value.", name, present)
@@ -58,9 +61,7 @@ func (s *section) distributions(ds analysis.Distributions) {
 		if len(d.Histogram) == 0 {
 			continue
 		}
-		if i < block.MostRows/10 {
-			s.figure(fmt.Sprintf("histogram-%d", i+1), histogram(name, d))
-		}
+		s.figure(fmt.Sprintf("histogram-%d", i+1), histogram(name, d))
 		bars := block.Table{
 			Caption: "Histogram of " + name, Things: "bars", Drawn: true, Of: len(d.Histogram),
 			Columns: append([]block.Column{block.Numbers("from"), block.Numbers("to below")}, block.Estimates("records", true)...),

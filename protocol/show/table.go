@@ -21,7 +21,10 @@ func (s *section) crossTables(tables analysis.CrossTables) {
 	if len(tables) > 0 {
 		s.heading.Says = fmt.Sprintf("%d records in %s", tables[0].Records, block.Counted(int64(len(tables)), "table", "tables"))
 	}
-	for i, t := range tables {
+	if more := len(tables) - mostCounted; more > 0 {
+		s.note("The first %d tables are shown; %d more are in the result's files.", mostCounted, more)
+	}
+	for i, t := range tables[:min(len(tables), mostCounted)] {
 		name, id := tableName(t.RowsOf, t.ColumnsOf), fmt.Sprintf("table-%d", i+1)
 		if t.Threshold > 0 {
 			s.note("%s: cells of fewer than %d records are not shown.", name, t.Threshold)

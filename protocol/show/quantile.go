@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/block"
@@ -35,11 +34,8 @@ func (s *section) distributions(ds analysis.Distributions) {
 		name := s.a.Features[i].Name()
 		for _, q := range d.Quantiles {
 			n := q.Quantile.Shown()
-			cells := n.Cells(true)
-			for at := range cells[1:] {
-				cells[1+at].Text = opened(cells[1+at].Text, q)
-			}
-			t.Rows = append(t.Rows, append(block.Cells(name, quantileName(q.Share), block.Digits(100*q.Share, 4)), cells...))
+			n.OpenLow, n.OpenHigh = q.OpenLow, q.OpenHigh
+			t.Rows = append(t.Rows, append(block.Cells(name, quantileName(q.Share), block.Digits(100*q.Share, 4)), n.Cells(true)...))
 		}
 	}
 	if slices.ContainsFunc(ds, func(d analysis.Distribution) bool {
@@ -73,21 +69,6 @@ func (s *section) distributions(ds analysis.Distributions) {
 		}
 		s.tables = append(s.tables, bars)
 	}
-}
-
-// opened writes an interval that has no end on a side.
-func opened(between string, q analysis.QuantileAt) string {
-	low, high, ok := strings.Cut(between, ", ")
-	if !ok {
-		return between
-	}
-	if q.OpenLow {
-		low = "(…"
-	}
-	if q.OpenHigh {
-		high = "…)"
-	}
-	return low + ", " + high
 }
 
 // histogram draws bars at their middles, with the quantiles: on a logarithmic axis where they are far from evenly wide and above

@@ -8,128 +8,308 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Counted are numbers of records by the cells of a table, with independent noise of one variance. How many records
-// there are in all is public, which takes some of the noise off: each cell is given the same part of what the cells
-// lack of them.
-type Counted struct {
-	rows, cols int
-	cells      []float64 // row-major, adding up to records
-	variance   float64   // of the noise on a cell, as it was released
-	records    float64
+// CountNoise is the noise on a released number of records: the same on every cell, and independent.
+type CountNoise struct {
+	Variance float64
+	Laplace  int // it is the sum of so many parties' Laplace noise, in whole numbers; 0: it is a normal one
 }
 
-// NewCounted returns the table of noisy counts, row-major; a table of one column of the data has one row.
-func NewCounted(cells []float64, rows, cols int, variance, records float64) (Counted, error) {
-	if rows < 1 || cols < 1 || len(cells) != rows*cols {
-		return Counted{}, errors.New("a table of counts with cells for another shape")
+func (n CountNoise) check() error {
+	if !(n.Variance >= 0) || math.IsInf(n.Variance, 0) || n.Laplace < 0 {
+		return errors.New("counts with noise of no variance")
 	}
-	if !(variance >= 0) || !(records > 0) || math.IsInf(variance, 0) || math.IsInf(records, 0) {
-		return Counted{}, errors.New("a table of counts without records, or with noise of no variance")
+	return nil
+}
+
+// Reach is how many of its standard deviations an interval reaches to either side. A sum of Laplace noise has longer
+// tails than a normal one of its variance; sums over more cells have shorter ones, and are given the same. Noise in whole
+// numbers needs half a record more.
+func (n CountNoise) Reach(l Level) float64 {
+	z := l.z()
+	if n.Laplace == 0 || n.Variance == 0 {
+		return z
+	}
+	return math.Max(z, laplaceQuantile(n.Laplace, l.tail())) + 0.5/math.Sqrt(n.Variance)
+}
+
+// mostLaplace is from how many on a sum of Laplace noise is taken for one of so many.
+const mostLaplace = 256
+
+// laplaceQuantile is what the sum of so many independent Laplace variables, in its standard deviations, exceeds with a
+// probability of at most ½. The sum is a difference G − H of gamma variables: G exceeds t + H where a Poisson process
+// has fewer than n events in that time, of which those in H are negative binomial.
+func laplaceQuantile(n int, tail float64) float64 {
+	n = min(n, mostLaplace)
+	below := make([]float64, n) // of at most i events in H
+	p, sum := math.Exp2(-float64(n)), 0.0
+	for i := range below {
+		sum += p
+		below[i] = sum
+		p *= float64(n+i) / float64(2*(i+1))
+	}
+	exceeds := func(t float64) (out float64) {
+		p := math.Exp(-t)
+		for i := range below {
+			out += float64(p * below[n-1-i])
+			p *= t / float64(i+1)
+		}
+		return out
+	}
+	low, high := 0.0, 1.0
+	for exceeds(high) > tail {
+		low, high = high, 2*high
+	}
+	for range 60 {
+		if middle := (low + high) / 2; exceeds(middle) > tail {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return stable((low + high) / 2 / math.Sqrt(float64(2*n)))
+}
+
+// Counted are numbers of records by the cells of a table, with noise on each. How many records there are in all is
+// public, which takes some of the noise off: each cell is given the same part of what the cells lack of them. One goroutine
+// uses it at a time.
+type Counted struct {
+	rows, cols int
+	cells      []float64  // row-major, adding up to records
+	noise      CountNoise // on a cell, as it was released
+	records    float64
+	level      Level // of its intervals
+	reach      float64
+	all        Sample
+	ofRows     []margin
+	ofCols     []margin
+}
+
+// margin is the records of a row or a column.
+type margin struct {
+	records float64
+	cells   int
+	sample  *Sample // once asked for
+}
+
+// NewCounted returns the table of noisy counts, row-major, whose intervals have a level; a table of one column of the
+// data has one column.
+func NewCounted(cells []float64, rows, cols int, noise CountNoise, records float64, level Level) (*Counted, error) {
+	if rows < 1 || cols < 1 || len(cells) != rows*cols {
+		return nil, errors.New("a table of counts with cells for another shape")
+	}
+	if err := noise.check(); err != nil {
+		return nil, err
+	}
+	if why := level.refuse(); why != "" {
+		return nil, errors.New(why)
+	}
+	if !(records > 0) || math.IsInf(records, 0) {
+		return nil, errors.New("a table of counts without records")
 	}
 	lack := records
 	for _, n := range cells {
 		lack -= n
 	}
-	out := Counted{rows: rows, cols: cols, variance: variance, records: records}
+	out := &Counted{rows: rows, cols: cols, noise: noise, records: records, level: level, reach: noise.Reach(level), all: NewSample(records, level)}
 	for _, n := range cells {
 		out.cells = append(out.cells, n+lack/float64(len(cells)))
+	}
+	out.ofRows, out.ofCols = make([]margin, rows), make([]margin, cols)
+	for i, n := range out.cells {
+		out.ofRows[i/cols].records += n
+		out.ofCols[i%cols].records += n
+	}
+	for i := range out.ofRows {
+		out.ofRows[i].cells = cols
+	}
+	for j := range out.ofCols {
+		out.ofCols[j].cells = rows
 	}
 	return out, nil
 }
 
-// Cell estimates how many records a cell has.
-func (c Counted) Cell(row, col int, level Level) Estimate {
-	if why := level.refuse(); why != "" {
-		return undefined(why)
-	}
+// Cell estimates how many records a cell has, between none and all. Where its interval would be beyond these, it
+// reaches one standard error inwards, so that it does not look certain.
+func (c *Counted) Cell(row, col int) Estimate {
 	n, variance := c.cells[row*c.cols+col], c.of(1)
-	half := float64(level.z() * math.Sqrt(variance))
-	return finish(n, n-half, n+half, 0, c.records).deviating(variance)
+	half := float64(c.reach * math.Sqrt(variance))
+	low, high := inwards(n-half, n+half, c.records, math.Sqrt(variance))
+	e := finish(clamp(n, 0, c.records), low, high, 0, c.records).deviating(variance)
+	return c.all.Sum(e, Binary(n/c.records, 1))
+}
+
+// inwards are the ends of an interval that has something within 0 and most, of at least this length if there is room.
+func inwards(low, high, most, least float64) (float64, float64) {
+	return math.Min(low, math.Max(0, most-least)), math.Max(high, math.Min(most, least))
 }
 
 // of is the variance of the sum of so many cells.
-func (c Counted) of(cells int) float64 {
+func (c *Counted) of(cells int) float64 {
 	n := float64(cells)
-	return float64(c.variance*n) * (1 - n/float64(len(c.cells)))
+	return float64(c.noise.Variance*n) * (1 - n/float64(len(c.cells)))
 }
 
 // OfRow estimates which part of the records of a row a cell has, by Fieller's inversion.
-func (c Counted) OfRow(row, col int, level Level) Estimate {
-	var all float64
-	for j := range c.cols {
-		all += c.cells[row*c.cols+j]
-	}
-	return c.share(row, col, all, c.cols, level)
+func (c *Counted) OfRow(row, col int) Estimate {
+	return c.share(c.cells[row*c.cols+col], &c.ofRows[row])
 }
 
 // OfColumn estimates which part of the records of a column a cell has.
-func (c Counted) OfColumn(row, col int, level Level) Estimate {
-	var all float64
-	for i := range c.rows {
-		all += c.cells[i*c.cols+col]
-	}
-	return c.share(row, col, all, c.rows, level)
+func (c *Counted) OfColumn(row, col int) Estimate {
+	return c.share(c.cells[row*c.cols+col], &c.ofCols[col])
 }
 
-// share is that of a cell in a sum over so many cells, itself among them.
-func (c Counted) share(row, col int, all float64, cells int, level Level) Estimate {
-	if why := level.refuse(); why != "" {
-		return undefined(why)
-	}
-	n, va := c.cells[row*c.cols+col], c.of(cells)
-	if z2 := float64(level.z() * level.z()); !(all > 0) || float64(all*all) <= float64(z2*va) {
+// share is that of a cell in the sum over others, itself among them.
+func (c *Counted) share(n float64, of *margin) Estimate {
+	all, va := of.records, c.of(of.cells)
+	if !(all > 0) || float64(all*all) <= float64(float64(c.reach*c.reach)*va) {
 		return undefined("these records do not stand out of the noise")
 	}
-	cov := c.variance * (1 - float64(cells)/float64(len(c.cells)))
-	return fieller{ratio: n / all, nn: c.of(1) / all / all, nm: cov / all / all, mm: va / all / all}.estimate(level, 0, 1)
+	cov := c.noise.Variance * (1 - float64(of.cells)/float64(len(c.cells)))
+	wider := float64(c.reach/c.level.z()) * (c.reach / c.level.z())
+	f := fieller{ratio: n / all, nn: float64(wider*c.of(1)) / all / all, nm: float64(wider*cov) / all / all, mm: float64(wider*va) / all / all}
+	e := f.estimate(c.level, 0, 1)
+	e = e.deviating(float64(e.Deviation*e.Deviation) / wider)
+	e.Low, e.High = inwards(e.Low, e.High, 1, math.Min(e.Deviation, 1))
+	if of.sample == nil {
+		s := NewSample(all, c.level)
+		of.sample = &s
+	}
+	return of.sample.Mean(e, Binary(n/all, 1))
 }
 
-// V estimates Cramér's V of rows and columns, between 0 and 1: how far they are from independent. Noise adds to the statistic
-// X = Σ (n − e)²/e of the noisy margins' products e about τ·χ² with the degrees of freedom of the table and the
-// true statistic over τ for noncentrality, τ being Σ v(1 − r_i)(1 − c_j)/e_ij over these degrees. The interval
-// inverts that, and reaches to 0 where nothing stands out.
-func (c Counted) V(level Level) Estimate {
-	if why := level.refuse(); why != "" {
-		return undefined(why)
-	}
-	if c.rows < 2 || c.cols < 2 {
-		return undefined("a table of one column of the data has nothing to be independent of")
-	}
-	rows, cols := make([]float64, c.rows), make([]float64, c.cols)
+// Association is how far the rows and columns of a table are from independent.
+type Association struct {
+	V             Estimate // Cramér's, between 0 and 1
+	Rows, Columns []int    // those that stand out of the noise, of which it is
+}
+
+// Associated estimates Cramér's V of the table's first rows and columns, as far as these stand out of the noise. Noise
+// adds to the statistic X = Σ (n − e)²/e of the noisy margins' products e about τ·χ² with the degrees of freedom of the
+// table and the true statistic over τ for noncentrality, τ being Σ v(1 − r_i)(1 − c_j)/e_ij over these degrees. The interval
+// inverts that, and reaches to 0 where nothing stands out. For people like these, drawing them adds 1 to τ. Where rows and
+// columns depend so that, to first order, X varies more than the 4τX of that law, both are raised to what it varies.
+func (c *Counted) Associated(rows, cols int) (out Association) {
 	for i := range rows {
-		for j := range cols {
-			rows[i] += c.cells[i*c.cols+j] / c.records
-			cols[j] += c.cells[i*c.cols+j] / c.records
+		out.Rows = append(out.Rows, i)
+	}
+	for j := range cols {
+		out.Columns = append(out.Columns, j)
+	}
+	for c.drop(&out) {
+	}
+	if len(out.Rows) < 2 || len(out.Columns) < 2 {
+		out.V = undefined("fewer than two rows or columns stand out of the noise")
+		return out
+	}
+	out.V = c.v(out)
+	return out
+}
+
+// margins are the numbers of records of the rows and columns of an association, and of all of them.
+func (c *Counted) margins(a Association) (rows, cols []float64, all float64) {
+	rows, cols = make([]float64, len(a.Rows)), make([]float64, len(a.Columns))
+	for i, row := range a.Rows {
+		for j, col := range a.Columns {
+			n := c.cells[row*c.cols+col]
+			rows[i], cols[j], all = rows[i]+n, cols[j]+n, all+n
 		}
 	}
-	for _, margin := range []struct {
-		shares []float64
-		cells  int
-	}{{rows, c.cols}, {cols, c.rows}} {
-		for _, share := range margin.shares {
-			if share <= StandsOut*math.Sqrt(c.of(margin.cells))/c.records {
-				return undefined("a row or a column does not stand out of the noise")
+	return rows, cols, all
+}
+
+// drop leaves out the row or column that stands out least; false where all do.
+func (c *Counted) drop(a *Association) bool {
+	rows, cols, _ := c.margins(*a)
+	least, at, ofRows := float64(StandsOut), -1, false
+	for k, of := range [][]float64{rows, cols} {
+		sd := math.Sqrt(c.of([]int{len(cols), len(rows)}[k]))
+		for i, n := range of {
+			if score := n / sd; !(score > least) && (n <= 0 || sd > 0) {
+				least, at, ofRows = score, i, k == 0
 			}
 		}
 	}
+	switch {
+	case at < 0:
+		return false
+	case ofRows:
+		a.Rows = append(a.Rows[:at:at], a.Rows[at+1:]...)
+	default:
+		a.Columns = append(a.Columns[:at:at], a.Columns[at+1:]...)
+	}
+	return true
+}
+
+func (c *Counted) v(a Association) Estimate {
+	rows, cols, all := c.margins(a)
+	if !(all > 0) {
+		return undefined("these records do not stand out of the noise")
+	}
 	var x, tau float64
-	for i, r := range rows {
-		for j, s := range cols {
-			e := float64(float64(r*s) * c.records)
-			d := c.cells[i*c.cols+j] - e
+	for i, row := range a.Rows {
+		for j, col := range a.Columns {
+			r, s := rows[i]/all, cols[j]/all
+			e := float64(float64(r*s) * all)
+			d := c.cells[row*c.cols+col] - e
 			x += float64(d*d) / e
-			tau += float64(c.variance*(1-r)) * (1 - s) / e
+			tau += float64(c.noise.Variance*(1-r)) * (1 - s) / e
 		}
 	}
-	freedom := float64((c.rows - 1) * (c.cols - 1))
-	most := c.records * float64(min(c.rows, c.cols)-1)
+	freedom := float64((len(rows) - 1) * (len(cols) - 1))
+	most := all * float64(min(len(rows), len(cols))-1)
 	of := func(statistic float64) float64 { return math.Sqrt(math.Max(0, statistic) / most) }
-	if tau /= freedom; tau == 0 {
-		return finish(of(x), of(x), of(x), 0, 1)
+	tau /= freedom
+	wider := c.reach / c.level.z()
+	estimated := of(x - float64(tau*freedom))
+	noise, people := c.varies(a, rows, cols, all)
+	if x > 0 && tau > 0 {
+		tau *= math.Max(1, noise/float64(4*x*tau))
+	}
+	drawn := 1.0
+	if x > 0 {
+		drawn = math.Max(1, people/(4*x))
+	}
+	low, high := inverted(x, float64(float64(tau*wider)*wider), freedom, c.level)
+	out := finish(clamp(estimated, 0, 1), of(low), of(high), 0, 1)
+	out = out.deviating(float64((out.High-out.Low)/(2*c.level.z())) * ((out.High - out.Low) / (2 * c.level.z())))
+	low, high = inverted(x, float64(float64(tau*wider)*wider)+drawn, freedom, c.level)
+	return out.spanning(Span{math.Min(out.Low, of(low)), math.Max(out.High, math.Min(1, of(high))), true})
+}
+
+// varies is the variance of X by the noise, and by drawing the records, to first order: by its derivative by each cell.
+func (c *Counted) varies(a Association, rows, cols []float64, all float64) (noise, drawn float64) {
+	ofRow, ofCol := make([]float64, len(rows)), make([]float64, len(cols))
+	ratio := func(i, j int) float64 { // of a cell's share and that of its margins
+		return math.Max(0, c.cells[a.Rows[i]*c.cols+a.Columns[j]]) / rows[i] * (all / cols[j])
+	}
+	for i := range rows {
+		for j := range cols {
+			q := ratio(i, j)
+			ofRow[i] += float64(float64(q*q) * (cols[j] / all))
+			ofCol[j] += float64(float64(q*q) * (rows[i] / all))
+		}
+	}
+	var sum, squares, weight, mean, square float64
+	for i, row := range a.Rows {
+		for j, col := range a.Columns {
+			n := math.Max(0, c.cells[row*c.cols+col])
+			h := 2*ratio(i, j) - ofRow[i] - ofCol[j]
+			sum, squares = sum+h, squares+float64(h*h)
+			weight, mean, square = weight+n, mean+float64(n*h), square+float64(float64(n*h)*h)
+		}
+	}
+	noise = float64(c.noise.Variance * math.Max(0, squares-float64(sum*sum)/float64(len(c.cells))))
+	return noise, math.Max(0, square-float64(mean*mean)/weight)
+}
+
+// inverted are the ends of the interval of a statistic to which errors add τ·χ².
+func inverted(x, tau, freedom float64, level Level) (low, high float64) {
+	if tau == 0 {
+		return x, x
 	}
 	tail := level.tail()
-	low, high := noncentrality(x/tau, freedom, 1-tail), noncentrality(x/tau, freedom, tail)
-	return finish(of(x-float64(tau*freedom)), of(low*tau), of(high*tau), 0, 1)
+	return float64(tau * noncentrality(x/tau, freedom, 1-tail)), float64(tau * noncentrality(x/tau, freedom, tail))
 }
 
 // manyNoncentral is from when on a noncentral χ² is taken for a normal one: probabilities are then off by less than .01.

@@ -21,11 +21,11 @@ func crossed(rng *rand.Rand, n int, dependent float64) []float64 {
 }
 
 func cramer(cells []float64, rows, cols int) float64 {
-	c, err := NewCounted(cells, rows, cols, 0, sumOf(cells))
+	c, err := NewCounted(cells, rows, cols, CountNoise{}, sumOf(cells), 0)
 	if err != nil {
 		panic(err)
 	}
-	return c.V(0).Interval.Estimate
+	return c.Associated(rows, cols).V.Interval.Estimate
 }
 
 func sumOf(x []float64) (sum float64) {
@@ -43,18 +43,26 @@ func noisy(rng *rand.Rand, cells []float64, sd float64) []float64 {
 	return out
 }
 
+// covers is 1 where an interval holds the truth.
+func covers(e Estimate, truth float64) float64 {
+	if e.Low-1e-9 <= truth && truth <= e.High+1e-9 {
+		return 1
+	}
+	return 0
+}
+
 // Intervals of cells, of their parts of rows and columns, and of V cover as often as they say, with the noise of ten
 // tables of three parties at ε = 1 (laplace).
 func TestCountedCovers(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 1))
 	sd := math.Sqrt(3) * math.Sqrt2 * 10
-	const trials, slow = 8000, 500 // V takes longer
+	const trials, slow = 4000, 500 // V takes longer
 	for _, dependent := range []float64{0, 0.1, 0.4, 0.8} {
 		cells := crossed(rng, 15_000, dependent)
 		v := cramer(cells, 4, 5)
 		var cell, row, column, cramers float64
 		for trial := range trials {
-			c, err := NewCounted(noisy(rng, cells, sd), 4, 5, sd*sd, 15_000)
+			c, err := NewCounted(noisy(rng, cells, sd), 4, 5, CountNoise{Variance: sd * sd}, 15_000, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -71,16 +79,13 @@ func TestCountedCovers(t *testing.T) {
 				if !e.Defined() {
 					t.Fatal(e)
 				}
-				if e.Low-1e-9 <= truth && truth <= e.High+1e-9 {
-					return 1
-				}
-				return 0
+				return covers(e, truth)
 			}
-			cell += holds(c.Cell(i, j, 0), truth) / trials
-			row += holds(c.OfRow(i, j, 0), truth/inRow) / trials
-			column += holds(c.OfColumn(i, j, 0), truth/inColumn) / trials
+			cell += holds(c.Cell(i, j), truth) / trials
+			row += holds(c.OfRow(i, j), truth/inRow) / trials
+			column += holds(c.OfColumn(i, j), truth/inColumn) / trials
 			if trial < slow {
-				cramers += holds(c.V(0), v) / slow
+				cramers += holds(c.Associated(4, 5).V, v) / slow
 			}
 		}
 		t.Logf("dependent %v, V %.3f: coverage of cells %.3f, of rows %.3f, of columns %.3f, of V %.3f", dependent, v, cell, row, column, cramers)
@@ -105,11 +110,11 @@ func TestCramersV(t *testing.T) {
 			t.Errorf("%v: %v, want %v", c.cells, got, c.want)
 		}
 	}
-	c, err := NewCounted([]float64{5, 4, 6, 5}, 2, 2, 400, 20)
-	if err != nil || c.V(0).Defined() || c.OfRow(0, 0, 0).Defined() {
-		t.Errorf("a table of noise has %v and %v: %v", c.V(0), c.OfRow(0, 0, 0), err)
+	c, err := NewCounted([]float64{5, 4, 6, 5}, 2, 2, CountNoise{Variance: 400}, 20, 0)
+	if v := c.Associated(2, 2).V; err != nil || v.Defined() || c.OfRow(0, 0).Defined() {
+		t.Errorf("a table of noise has %v and %v: %v", v, c.OfRow(0, 0), err)
 	}
-	if _, err := NewCounted([]float64{1, 2, 3}, 2, 2, 1, 6); err == nil {
+	if _, err := NewCounted([]float64{1, 2, 3}, 2, 2, CountNoise{Variance: 1}, 6, 0); err == nil {
 		t.Error("three cells are taken for four")
 	}
 }
@@ -194,11 +199,11 @@ func TestTreeQuantiles(t *testing.T) {
 				for l := range levels {
 					levels[l] = noisy(rng, exact[l], sd)
 				}
-				tree, err := NewTree(levels, sd*sd, Noisy{Value: n})
+				tree, err := NewTree(levels, CountNoise{Variance: sd * sd}, Noisy{Value: n})
 				if err != nil {
 					t.Fatal(err)
 				}
-				e := tree.Quantile(q, edges, 0)
+				e, _ := tree.Quantile(q, edges, 0)
 				off := rank(e.Interval.Estimate) - q
 				square += off * off / trials
 				if rank(e.Low) <= q && q <= rank(e.High) {
@@ -233,20 +238,20 @@ func TestTreeKnowsItsNoise(t *testing.T) {
 	}
 	for _, totalVariance := range []float64{0, 30} {
 		squares := make([]float64, len(leaves)+1)
-		var tree *Tree
+		var tree *Ranked
 		for range trials {
 			levels := make([][]float64, depth)
 			for l := range levels {
 				levels[l] = noisy(rng, exact[l], 10)
 			}
 			var err error
-			tree, err = NewTree(levels, 100, Noisy{Value: total + math.Sqrt(totalVariance)*rng.NormFloat64(), Variance: totalVariance})
+			tree, err = NewTree(levels, CountNoise{Variance: 100}, Noisy{Value: total + math.Sqrt(totalVariance)*rng.NormFloat64(), Variance: totalVariance})
 			if err != nil {
 				t.Fatal(err)
 			}
 			sum := 0.0
 			for i := range squares {
-				d := tree.below[i] - sum
+				d := tree.raw[i] - sum
 				squares[i] += d * d / trials
 				if i < len(leaves) {
 					sum += leaves[i]
@@ -260,7 +265,7 @@ func TestTreeKnowsItsNoise(t *testing.T) {
 			}
 		}
 	}
-	tree, err := NewTree(exact, 0, Noisy{Value: total})
+	tree, err := NewTree(exact, CountNoise{}, Noisy{Value: total})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -270,5 +275,264 @@ func TestTreeKnowsItsNoise(t *testing.T) {
 			t.Errorf("without noise %v are below edge %d, want %v", tree.below[i], i, sum)
 		}
 		sum += n
+	}
+}
+
+// laplaces are the sum of so many parties' Laplace noise of a scale, in whole numbers.
+func laplaces(rng *rand.Rand, parties int, scale float64) (sum float64) {
+	for range parties {
+		sum += math.Floor(rng.ExpFloat64()*scale) - math.Floor(rng.ExpFloat64()*scale)
+	}
+	return sum
+}
+
+// discrete is the variance of such noise of one party.
+func discrete(scale float64) float64 {
+	p := math.Exp(-1 / scale)
+	return 2 * p / (1 - p) / (1 - p)
+}
+
+// The quantiles of Laplace sums are those of one Laplace variable, ln(1/2p)/√2, and near the normal one of many.
+func TestLaplaceQuantile(t *testing.T) {
+	for _, tail := range []float64{0.025, 1e-4, 1e-8} {
+		if got, want := laplaceQuantile(1, tail), math.Log(1/(2*tail))/math.Sqrt2; math.Abs(got-want) > 1e-8 {
+			t.Errorf("tail %v: %v, want %v", tail, got, want)
+		}
+		normal := Level(1 - 2*tail).z()
+		if got := laplaceQuantile(200, tail); got < normal-0.02 || got > normal*1.02 {
+			t.Errorf("tail %v of 200: %v beside %v", tail, got, normal)
+		}
+	}
+}
+
+// Intervals that hold all together hold under Laplace noise of one party and of three, strong and weak, where
+// those of a normal law would often not.
+func TestCountedHoldsTogether(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 2))
+	const trials, wide = 1000, 40
+	cells := make([]float64, wide)
+	for i := range cells {
+		cells[i] = 500
+	}
+	for _, parties := range []int{1, 3} {
+		for _, scale := range []float64{0.4, 10} {
+			noise := CountNoise{Variance: float64(parties) * discrete(scale), Laplace: parties}
+			var together, each float64
+			for range trials {
+				noised := make([]float64, wide)
+				for i, n := range cells {
+					noised[i] = n + laplaces(rng, parties, scale)
+				}
+				c, err := NewCounted(noised, wide, 1, noise, 500*wide, Level(0.95).Bonferroni(wide))
+				alone, wrong := NewCounted(noised, wide, 1, noise, 500*wide, 0)
+				if err != nil || wrong != nil {
+					t.Fatal(err, wrong)
+				}
+				all := 1.0
+				for i := range cells {
+					all *= covers(c.Cell(i, 0), 500)
+				}
+				together += all / trials
+				each += covers(alone.Cell(0, 0), 500) / trials
+			}
+			t.Logf("%d parties, scale %v: each covered %.3f, together %.3f", parties, scale, each, together)
+			if together < 0.93 || each < 0.93 || scale > 1 && each > 0.975 {
+				t.Errorf("%d parties, scale %v: each covered %.3f, together %.3f", parties, scale, each, together)
+			}
+		}
+	}
+}
+
+// Rows that do not stand out, and cells of absent values, have no part in V, which is of the rest; and for people like
+// these the intervals cover the law that records were drawn from.
+func TestAssociatedOfWhatStandsOut(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 3))
+	const n, trials = 15_000, 800
+	sd := math.Sqrt(3) * math.Sqrt2 * 4
+	for _, dependent := range []float64{0.02, 0.3, 0.7} {
+		law := make([]float64, 5*4) // 3 × 3 and a rare row and a rare column, and absent values in the last ones
+		shares := []float64{0.5, 0.3, 0.1995, 0.0005, 0}
+		for i, r := range shares {
+			for j, c := range shares[:3] {
+				law[4*i+j] = r * (c + shares[3]/3) * (1 - dependent)
+			}
+			if i < 3 {
+				law[4*i+i] += r * dependent
+			}
+		}
+		truth := cramerOf(law, 4, 3)
+		var records, people, cell, share float64
+		for range trials {
+			counts := make([]float64, len(law))
+			for range n {
+				u, at := rng.Float64(), 0
+				for ; at < len(law)-1 && u >= law[at]; at++ {
+					u -= law[at]
+				}
+				counts[at]++
+			}
+			c, err := NewCounted(noisy(rng, counts, sd), 5, 4, CountNoise{Variance: sd * sd}, n, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a := c.Associated(4, 3)
+			if len(a.Rows) != 3 || len(a.Columns) != 3 || !a.V.Defined() {
+				t.Fatalf("of %v and %v: %v", a.Rows, a.Columns, a.V)
+			}
+			var own []float64
+			for i := range 3 {
+				own = append(own, counts[4*i:4*i+3]...)
+			}
+			records += covers(a.V, cramer(own, 3, 3)) / trials
+			wide := func(e Estimate) Estimate {
+				e.Low, e.High = e.Population.Low, e.Population.High
+				return e
+			}
+			people += covers(wide(a.V), truth) / trials
+			cell += covers(wide(c.Cell(1, 1)), n*law[5]) / trials
+			share += covers(wide(c.OfRow(1, 1)), law[5]/shares[1]) / trials
+		}
+		t.Logf("dependent %v, V %.3f: covered %.3f for these records, %.3f for people like these; a cell %.3f, a share %.3f for people", dependent, truth, records, people, cell, share)
+		if records < 0.92 || people < 0.92 || cell < 0.92 || share < 0.92 || cell > 0.98 || share > 0.98 {
+			t.Errorf("dependent %v, V %.3f: covered %.3f for these records, %.3f for people like these; a cell %.3f, a share %.3f for people", dependent, truth, records, people, cell, share)
+		}
+	}
+}
+
+// cramerOf is Cramér's V of the first rows and columns of a law of four columns.
+func cramerOf(law []float64, rows, cols int) float64 {
+	var own []float64
+	for i := range rows {
+		own = append(own, law[4*i:4*i+cols]...)
+	}
+	c, err := NewCounted(own, rows, cols, CountNoise{}, sumOf(own), 0)
+	if err != nil {
+		panic(err)
+	}
+	all := Association{}
+	for i := range rows {
+		all.Rows = append(all.Rows, i)
+	}
+	for j := range cols {
+		all.Columns = append(all.Columns, j)
+	}
+	return c.v(all).Interval.Estimate
+}
+
+// Bins of one table give quantiles, and histograms of both have bars that cover, with absent values and without.
+func TestRankedBins(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 6))
+	const n, trials, depth, bins, absent = 9000, 300, 8, 40, 1000
+	sd := 30.0
+	values := make([]float64, n)
+	for i := range values {
+		values[i] = math.Exp(rng.NormFloat64())
+	}
+	exact := binned(values, 0, 20, depth)
+	flat := make([]float64, bins+1)
+	for _, v := range values {
+		flat[min(int(2*v), bins-1)]++
+	}
+	flat[bins] = absent
+	rank := func(x float64) (below float64) {
+		for _, v := range values {
+			if v < x {
+				below++
+			}
+		}
+		return below
+	}
+	for _, tree := range []bool{true, false} {
+		var covered, people, bars, total float64
+		for range trials {
+			var r *Ranked
+			var err error
+			if tree {
+				levels := make([][]float64, depth)
+				for l := range levels {
+					levels[l] = noisy(rng, exact[l], sd)
+				}
+				r, err = NewTree(levels, CountNoise{Variance: sd * sd}, Noisy{Value: n + sd/math.Sqrt(depth)*rng.NormFloat64(), Variance: sd * sd / depth})
+			} else {
+				r, err = NewBins(noisy(rng, flat, sd), true, CountNoise{Variance: sd * sd}, n+absent)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			edges := make([]float64, r.Bins()+1)
+			for i := range edges {
+				edges[i] = 20 * float64(i) / float64(r.Bins())
+			}
+			for _, q := range []float64{0.25, 0.5, 0.9} {
+				e, _ := r.Quantile(q, edges, 0)
+				if rank(e.Low) <= q*n && q*n <= rank(e.High) {
+					covered += 1. / trials / 3
+				}
+				if e.Population.Low > e.Low || e.Population.High < e.High {
+					t.Errorf("tree %v, q %v: %v beside %v", tree, q, e, e.Population)
+				}
+				if truth := math.Exp(normalQuantile(q)); e.Population.Low <= truth && truth <= e.Population.High {
+					people += 1. / trials / 3
+				}
+			}
+			drawn := r.Histogram()
+			for i, bar := range drawn {
+				if i > 0 && drawn[i-1].To != bar.From || len(drawn) < 5 || len(drawn) > mostBars+2 || drawn[0].From != 0 || drawn[len(drawn)-1].To != r.Bins() {
+					t.Fatalf("tree %v: bars %v", tree, drawn)
+				}
+				truth := rank(edges[bar.To]) - rank(edges[bar.From])
+				if bar.To == r.Bins() {
+					truth = n - rank(edges[bar.From])
+				}
+				bars += covers(r.Between(bar, 0), truth) / trials / float64(len(drawn))
+			}
+			total += covers(r.Total(0), n) / trials
+		}
+		t.Logf("tree %v: quantiles covered %.3f, of people %.3f, bars %.3f, total %.3f", tree, covered, people, bars, total)
+		if covered < 0.93 || people < 0.93 || bars < 0.93 || bars > 0.97 || total < 0.91 || total > 0.985 {
+			t.Errorf("tree %v: quantiles covered %.3f, of people %.3f, bars %.3f, total %.3f", tree, covered, people, bars, total)
+		}
+	}
+}
+
+func normalQuantile(q float64) float64 { return math.Sqrt2 * math.Erfinv(2*q-1) }
+
+// Of constant, empty and tiny columns it says what is known, or why nothing is.
+func TestRankedOfOddData(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 7))
+	const depth = 6
+	edges := make([]float64, 1<<depth+1)
+	for i := range edges {
+		edges[i] = float64(i)
+	}
+	of := func(values []float64, sd, total float64) *Ranked {
+		levels := binned(values, 0, 1<<depth, depth)
+		for l := range levels {
+			levels[l] = noisy(rng, levels[l], sd)
+		}
+		r, err := NewTree(levels, CountNoise{Variance: sd * sd}, Noisy{Value: total, Variance: sd * sd / depth})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	constant := make([]float64, 5000)
+	for i := range constant {
+		constant[i] = 17
+	}
+	if e, in := of(constant, 20, 5000).Quantile(0.5, edges, 0); in != (Ends{17, 18}) || e.Low != 17 || e.High != 18 {
+		t.Errorf("constant: %v in %v", e, in)
+	}
+	if e, _ := of(nil, 20, 3).Quantile(0.5, edges, 0); e.Defined() {
+		t.Errorf("of no record: %v", e)
+	}
+	if r := of(nil, 20, 3); r.Histogram() != nil {
+		t.Errorf("of no record: %v", r.Histogram())
+	}
+	if e, _ := of([]float64{3, 40, 50, 60, 61}, 20, 5).Quantile(0.5, edges, 0); e.Defined() {
+		t.Errorf("of five records: %v", e)
+	}
+	if e, in := of(constant, 0, 5000).Quantile(0.5, edges, 0); e.Low != 17 || e.High != 18 || in.From != 17 {
+		t.Errorf("without noise: %v", e)
 	}
 }

@@ -79,6 +79,13 @@
 //
 // # Counts
 //
-// Tables of noisy counts ([Counted]) and trees of them ([Tree]) have neither a projection nor a clip: their
-// intervals are of the records that were counted, and cover the noise and, of quantiles, the width of bins.
+// Tables of noisy counts ([Counted]) and numbers of records below edges ([Ranked]) have neither a projection nor a clip: their
+// intervals are of the records that were counted, and cover the noise and, of quantiles, the width of bins. A count of C
+// cells that add up to a public number N gets (N − their sum)/C, and has the variance v(1 − 1/C) then. A share of a
+// row or a column is inverted as ratios are, with covariances −v/C of cells. In a tree a bin has the better of its own count and those of its
+// halves, each by its variance, from the finest bins up, and halves of it the whole and half of their difference, from the
+// top down: differences are independent of each other, so the variance of any number of bins is a sum over them. A quantile q of n records is in
+// a bin from e_i to e_(i+1) where F(e_i) − z s_i ≤ qn ≤ F(e_(i+1)) + z s_(i+1), F being the records below, and its interval is
+// of all such bins; for people like these q(1−q)n adds to s². Laplace noise has its own quantile in the place of z
+// ([CountNoise.Reach]), and half a record more, as it is in whole numbers.
 package estimate

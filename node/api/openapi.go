@@ -145,7 +145,7 @@ func (s schemas) structure(t reflect.Type) object {
 				continue
 			}
 			property := s.of(f.Type)
-			if strings.Contains(options, "omitempty") {
+			if strings.Contains(options, "omit") { // omitempty, or omitzero
 				property = orAbsent(property)
 			} else {
 				required = append(required, name)

@@ -28,6 +28,15 @@ type ChosenRecord struct {
 	Row   int    `json:"row"`   // from 0
 }
 
+func (d *RecordDistances) names(n named) error {
+	for _, of := range d.Records {
+		if err := n.party(of.Party); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (d *RecordDistances) check(a Analysis) error {
 	if len(d.Records) > len(a.Features) {
 		return fmt.Errorf("%d records among %d features", len(d.Records), len(a.Features))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -72,6 +73,21 @@ type Plane struct {
 	Weights []float64 `json:"weights" of:"weight"` // by coordinate or feature: the score is their sum of products with a record's
 	Bias    float64   `json:"bias"`                // added to the sum
 	Votes   int       `json:"votes,omitempty"`     // how often it votes, of voted perceptrons
+}
+
+func (c *Classifier) names(n named) error {
+	named := slices.Concat(c.Classes, []string{c.Majority})
+	for _, m := range c.Margins {
+		named = append(named, m.Class)
+	}
+	return n.classes(c.Column, named)
+}
+
+func (c *Classifier) nothing() string {
+	if c.Accuracy.Low != nil && (c.Baseline.Estimate == nil || *c.Accuracy.Low > *c.Baseline.Estimate) {
+		return ""
+	}
+	return "predictions are not for certain better than always " + c.Majority
 }
 
 func (c *Classifier) check(Analysis) error {

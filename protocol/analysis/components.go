@@ -59,6 +59,13 @@ func (p PCA) Of(features []Feature) string {
 // mostNamed bounds how many columns a headline names.
 const mostNamed = 6
 
+func (p *PCA) nothing() string {
+	if len(p.Components) == 0 || slices.ContainsFunc(p.Components, Component.separated) {
+		return ""
+	}
+	return fmt.Sprintf("0 of %d components can be told from their neighbours", len(p.Components))
+}
+
 func (p *PCA) check(a Analysis) error {
 	if len(p.Components) != len(a.Features) {
 		return fmt.Errorf("%d components of %d features", len(p.Components), len(a.Features))

@@ -117,7 +117,7 @@ func (d *describer) rows(of reflect.Type) {
 			d.t.Errorf("%s.%s says nothing of itself", of.Name(), f.Name)
 		}
 		absent := ""
-		if strings.Contains(options, "omitempty") {
+		if strings.Contains(options, "omit") { // omitempty, or omitzero
 			absent = "may be"
 		}
 		fmt.Fprintf(&d.out, "| `%s` | %s | %s | %s |\n", key, d.value(f.Type), absent, about)

@@ -50,9 +50,9 @@ type Party struct {
 
 // Sketch says how the numbers came about and what was promised for them.
 type Sketch struct {
-	Side             string   `json:"side"`               // columns, records, moments or cells
-	Family           string   `json:"family"`             // sums: of sides moments and cells
-	K                int      `json:"k"`                  // of moments the features, of cells the directions
+	Side             string   `json:"side"`               // columns, records, moments, cells or counts
+	Family           string   `json:"family"`             // sums: of sides moments, cells and counts
+	K                int      `json:"k"`                  // of moments the features, of cells the directions, of counts the numbers
 	S                int      `json:"s"`                  // of family sparse, else 0
 	Bits             int      `json:"bits"`               // resolution of the encoded values
 	Unit             string   `json:"unit"`               // attribute or record; empty without a guarantee
@@ -90,7 +90,12 @@ type Analysis struct {
 }
 
 // section is what a kind of analysis adds to a result. Each stands beside the code that
-// makes it.
+// makes it. It may also have
+//
+//   - names(n named) error, which refuses names that are no features, and not the study's;
+//   - people() []Number, the numbers that mean something of the people whom the records were drawn from;
+//   - covers() string, what intervals cover in place of noise and projection;
+//   - nothing() string, that nothing in it stands out of the noise, and of what; empty where something does.
 type section interface {
 	check(a Analysis) error // reports what does not hang together in a document from elsewhere
 }

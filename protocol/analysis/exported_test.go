@@ -126,6 +126,7 @@ func TestTablesLeaveNoKindOut(t *testing.T) {
 		people(rand.New(rand.NewPCG(4, 1)), 2000, 0.1))
 	moments := questions + ", {kind: mean}, {kind: covariance}, {kind: correlation}"
 	check("moments", parse(t, fmt.Sprintf(labelled, categoricalLabel, "", noPromise, moments)), sick(rand.New(rand.NewPCG(4, 2)), 400, 250, 600))
+	check("counts", parse(t, fmt.Sprintf(counted, countedPromise, "{kind: table}, {kind: quantile}")), patients(rand.New(rand.NewPCG(4, 6)), 2000, 2500, 1500))
 	check("cells", parse(t, fmt.Sprintf(horizontal, fmt.Sprintf(bothSums, "", ""), noPromise, "{kind: k-means, clusters: 2}")),
 		wards(rand.New(rand.NewPCG(4, 3)), 400, 250, 600))
 	records := parse(t, fmt.Sprintf(diagnosed, "{side: records, family: identity, labels: randomised}", noisy,

@@ -39,6 +39,13 @@ type Merge struct {
 	Close         bool    `json:"close,omitempty"` // within its error of the merge above: what belongs together there is not settled
 }
 
+func (h *Hierarchy) nothing() string {
+	if m := h.Merges; len(m) < 2 || slices.ContainsFunc(m, func(m Merge) bool { return !m.Close }) {
+		return ""
+	}
+	return fmt.Sprintf("0 of %d merges are settled", len(h.Merges))
+}
+
 func (h *Hierarchy) check(a Analysis) error {
 	n := len(a.Features)
 	if len(h.Merges) != n-1 || len(h.Leaves) != n {

@@ -86,6 +86,17 @@ func (l *LDA) check(a Analysis) error {
 	return nil
 }
 
+func (l *LDA) names(n named) error { return n.classes(l.Column, slices.Concat(l.Classes, l.LeftOut)) }
+
+func (l *LDA) people() []Number { return l.Shares }
+
+func (l *LDA) nothing() string {
+	if len(l.Apart) == 0 || slices.ContainsFunc(l.Apart, func(c ClassApart) bool { return c.Distance.Told() }) {
+		return ""
+	}
+	return fmt.Sprintf("0 of %d pairs of classes can be told apart", len(l.Apart))
+}
+
 // lda tells the classes of the label apart.
 func (m *moments) lda(_ context.Context, a study.Analysis, out *Analysis) error {
 	o, ok := a.Options.(study.LDAOptions)

@@ -26,21 +26,25 @@ func kinds() []kind {
 		ofRegression(),
 		ofClustering(),
 		ofSums(),
+		ofCrossTables(),
+		ofQuantiles(),
 	}
 }
 
 // Sections are what kinds of analyses that have more than pairs of features put into the document: one of these.
 type Sections struct {
-	KMeans          *KMeans          `json:"k_means,omitempty"`             // of k-means by records
-	Classifier      *Classifier      `json:"classifier,omitempty"`          // of perceptron, voted-perceptron, svm and ridge-classification
-	PCA             *PCA             `json:"pca,omitempty"`                 // of pca
-	Regression      *Regression      `json:"regression,omitempty"`          // of regression
-	Hierarchy       *Hierarchy       `json:"hierarchy,omitempty"`           // of clustering
-	Sums            *Sums            `json:"sums,omitempty"`                // of sums
-	Neighbors       *Neighbors       `json:"neighbors,omitempty"`           // of neighbors
-	Outliers        *Outliers        `json:"outliers,omitempty"`            // of outliers
-	CellMeans       *CellMeans       `json:"cell_means,omitempty"`          // of k-means by cells
-	Means           Means            `json:"means,omitempty" by:"features"` // of mean: by feature
-	LDA             *LDA             `json:"lda,omitempty"`                 // of lda
-	RecordDistances *RecordDistances `json:"record_distances,omitempty"`    // of record-distance
+	KMeans          *KMeans          `json:"k_means,omitempty"`                     // of k-means by records
+	Classifier      *Classifier      `json:"classifier,omitempty"`                  // of perceptron, voted-perceptron, svm and ridge-classification
+	PCA             *PCA             `json:"pca,omitempty"`                         // of pca
+	Regression      *Regression      `json:"regression,omitempty"`                  // of regression
+	Hierarchy       *Hierarchy       `json:"hierarchy,omitempty"`                   // of clustering
+	Sums            *Sums            `json:"sums,omitempty"`                        // of sums
+	Neighbors       *Neighbors       `json:"neighbors,omitempty"`                   // of neighbors
+	Outliers        *Outliers        `json:"outliers,omitempty"`                    // of outliers
+	CellMeans       *CellMeans       `json:"cell_means,omitempty"`                  // of k-means by cells
+	Means           Means            `json:"means,omitempty" by:"features"`         // of mean: by feature
+	LDA             *LDA             `json:"lda,omitempty"`                         // of lda
+	CrossTables     CrossTables      `json:"tables,omitempty" by:"table"`           // of table
+	Distributions   Distributions    `json:"distributions,omitempty" by:"features"` // of quantile: by feature
+	RecordDistances *RecordDistances `json:"record_distances,omitempty"`            // of record-distance
 }

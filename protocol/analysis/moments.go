@@ -33,6 +33,8 @@ func (m Means) check(a Analysis) error {
 	return nil
 }
 
+func (m Means) people() []Number { return m }
+
 // moments is the parties' sum of a moments sketch.
 type moments struct {
 	axes

@@ -20,7 +20,7 @@ import (
 type named struct {
 	name    string
 	parties map[string]bool
-	columns map[string][]string // by title: the values of a categorical column
+	columns map[string][]string // by title, and by name: the values of a categorical column
 	label   map[string][]string // the same, of label columns
 }
 
@@ -30,7 +30,7 @@ func namedBy(s *study.Study) named {
 		n.parties[p.Name] = true
 	}
 	for _, c := range s.Columns {
-		n.columns[c.Title()] = c.Values
+		n.columns[c.Title()], n.columns[c.Name] = c.Values, c.Values
 		if c.Label {
 			n.label[c.Name] = c.Classes()
 		}
@@ -76,34 +76,12 @@ func (n named) result(r Result) error {
 
 // analysis checks the names that are no features, which walk finds wherever they stand.
 func (n named) analysis(a Analysis) error {
-	if a.Sums != nil {
-		for _, row := range a.Sums.Rows {
-			if row.Over == "" {
-				continue
-			}
-			if err := n.party(row.Over); err != nil {
+	for _, s := range a.sections() {
+		if naming, ok := s.(interface{ names(n named) error }); ok {
+			if err := naming.names(n); err != nil {
 				return err
 			}
 		}
-	}
-	if a.RecordDistances != nil {
-		for _, of := range a.RecordDistances.Records {
-			if err := n.party(of.Party); err != nil {
-				return err
-			}
-		}
-	}
-	if l := a.LDA; l != nil {
-		if err := n.classes(l.Column, slices.Concat(l.Classes, l.LeftOut)); err != nil {
-			return err
-		}
-	}
-	if c := a.Classifier; c != nil {
-		named := slices.Concat(c.Classes, []string{c.Majority})
-		for _, m := range c.Margins {
-			named = append(named, m.Class)
-		}
-		return n.classes(c.Column, named)
 	}
 	return nil
 }
@@ -288,4 +266,21 @@ func (n named) isHandle(s string) bool {
 func whole(s string, least int) bool {
 	n, err := strconv.Atoi(s)
 	return err == nil && n >= least && strconv.Itoa(n) == s
+}
+
+// cells checks the names of a column and of cells that its values fall into; of a number any text names a range.
+func (n named) cells(column string, cells []string) error {
+	if column == "" && len(cells) == 0 {
+		return nil
+	}
+	values, ok := n.columns[column]
+	if !ok {
+		return fmt.Errorf("column %.40q is none of the study's", column)
+	}
+	for _, cell := range cells {
+		if len(values) > 0 && cell != absentCell && !slices.Contains(values, cell) {
+			return fmt.Errorf("cell %.40q is no value of %q", cell, column)
+		}
+	}
+	return nil
 }

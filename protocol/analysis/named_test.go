@@ -43,7 +43,7 @@ func renamed(t *testing.T, what string, document any, check func() error) {
 	prose := func(in string) bool {                                                                                                                                // free text, which is made harmless where it is written
 		switch in {
 		case "Feature.Party", "Feature.Column", "Feature.Value", "Party.Name", "Result.Name", "Result.Absent", "SumRow.Over", "ChosenRecord.Party",
-			"LDA.Column", "LDA.Classes", "LDA.LeftOut", "Classifier.Column", "Classifier.Classes", "Classifier.Majority", "Margins.Class",
+			"CrossTable.RowsOf", "CrossTable.ColumnsOf", "LDA.Column", "LDA.Classes", "LDA.LeftOut", "Classifier.Column", "Classifier.Classes", "Classifier.Majority", "Margins.Class",
 			"Labels.Party", "RowColumn.Name", "RowColumn.Texts", "QueryAnswer.Party":
 			return false
 		}

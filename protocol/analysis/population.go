@@ -204,23 +204,29 @@ func (a Analysis) People() bool {
 	if a.Dense != nil && len(a.Dense.Fields) > required {
 		return true
 	}
-	if slices.ContainsFunc(a.Pairs, func(p Pair) bool { return has(p.Number) }) || slices.ContainsFunc(a.Means, has) {
-		return true
+	for _, s := range a.sections() {
+		if of, ok := s.(interface{ people() []Number }); ok && slices.ContainsFunc(of.people(), has) {
+			return true
+		}
 	}
-	return a.Sums != nil && slices.ContainsFunc(a.Sums.Rows, func(r SumRow) bool { return has(r.Sum) || has(r.Mean) }) ||
-		a.Regression != nil && slices.ContainsFunc(append([]Number{a.Regression.Intercept}, a.Regression.Coefficients...), has) ||
-		a.LDA != nil && slices.ContainsFunc(a.LDA.Shares, has)
+	return slices.ContainsFunc(a.Pairs, func(p Pair) bool { return has(p.Number) })
 }
 
 // Covered says in a sentence what the intervals of the analysis cover.
 func (a Analysis) Covered() string {
+	covered := "noise and projection"
+	for _, s := range a.sections() {
+		if of, ok := s.(interface{ covers() string }); ok {
+			covered = of.covers()
+		}
+	}
 	switch {
 	case a.Level == 0:
 		return ""
 	case a.Classifier != nil:
 		return "Intervals of an accuracy are for people like these: the model is taken as it is, and the records as a random sample of people."
 	case a.People():
-		return "Intervals for these records cover noise and projection. Those for people like these also cover sampling error: they take the records as a random sample of people."
+		return "Intervals for these records cover " + covered + ". Those for people like these also cover sampling error: they take the records as a random sample of people."
 	}
-	return "Intervals are for these records: they cover noise and projection."
+	return "Intervals are for these records: they cover " + covered + "."
 }

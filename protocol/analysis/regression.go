@@ -52,6 +52,17 @@ func (r *Regression) check(a Analysis) error {
 	return checkResiduals(r.Residuals)
 }
 
+func (r *Regression) people() []Number {
+	return append([]Number{r.Intercept}, r.Coefficients...)
+}
+
+func (r *Regression) nothing() string {
+	if r.RSquared.Told() || slices.ContainsFunc(r.Coefficients, Number.Told) {
+		return ""
+	}
+	return fmt.Sprintf("0 of %d coefficients clearly differ from 0", len(r.Coefficients))
+}
+
 // regression answers with coefficients in original units. The first value of a
 // categorical explaining column is the reference of the others, as the values of a
 // record add up to one, which the intercept has already.

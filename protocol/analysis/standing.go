@@ -153,25 +153,13 @@ func (a Analysis) nothing() (lead, what string) {
 				lead = nothingAcross
 			}
 		}
-	case a.Regression != nil:
-		if r := a.Regression; !r.RSquared.Told() && !slices.ContainsFunc(r.Coefficients, Number.Told) {
-			lead, what = nothingHere, fmt.Sprintf("0 of %d coefficients clearly differ from 0", len(r.Coefficients))
-		}
-	case a.PCA != nil:
-		if len(a.PCA.Components) > 0 && !slices.ContainsFunc(a.PCA.Components, Component.separated) {
-			lead, what = nothingHere, fmt.Sprintf("0 of %d components can be told from their neighbours", len(a.PCA.Components))
-		}
-	case a.Hierarchy != nil:
-		if m := a.Hierarchy.Merges; len(m) > 1 && !slices.ContainsFunc(m, func(m Merge) bool { return !m.Close }) {
-			lead, what = nothingHere, fmt.Sprintf("0 of %d merges are settled", len(m))
-		}
-	case a.LDA != nil:
-		if l := a.LDA; len(l.Apart) > 0 && !slices.ContainsFunc(l.Apart, func(c ClassApart) bool { return c.Distance.Told() }) {
-			lead, what = nothingHere, fmt.Sprintf("0 of %d pairs of classes can be told apart", len(l.Apart))
-		}
-	case a.Classifier != nil:
-		if c := a.Classifier; c.Accuracy.Low == nil || c.Baseline.Estimate != nil && *c.Accuracy.Low <= *c.Baseline.Estimate {
-			lead, what = nothingHere, "predictions are not for certain better than always "+c.Majority
+	default:
+		for _, s := range a.sections() {
+			if finding, ok := s.(interface{ nothing() string }); ok {
+				if what = finding.nothing(); what != "" {
+					lead = nothingHere
+				}
+			}
 		}
 	}
 	return lead, what

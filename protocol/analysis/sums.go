@@ -39,6 +39,25 @@ func (s *Sums) check(a Analysis) error {
 	return nil
 }
 
+func (s *Sums) names(n named) error {
+	for _, row := range s.Rows {
+		if row.Over == "" {
+			continue
+		}
+		if err := n.party(row.Over); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Sums) people() (out []Number) {
+	for _, row := range s.Rows {
+		out = append(out, row.Sum, row.Mean)
+	}
+	return out
+}
+
 // sums answers sums and means of every column over the records shared with each party.
 func (c *columns) sums(ctx context.Context, a study.Analysis, out *Analysis) error {
 	vars := c.variables()

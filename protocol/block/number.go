@@ -21,6 +21,20 @@ type Number struct {
 	PeopleLow, PeopleHigh float64
 	Undefined             string // why there is no number; empty: there is one
 	Unanswered            bool   // its interval is all that such a number can be
+	OpenLow, OpenHigh     bool   // its intervals have no end on that side
+}
+
+// interval prints the number and one of its intervals.
+func (n Number) interval(low, high float64) (number, between string) {
+	number, from, to := digitsOf(n.Value, low, high)
+	from, to = "["+from, to+"]"
+	if n.OpenLow {
+		from = "(…"
+	}
+	if n.OpenHigh {
+		to = "…)"
+	}
+	return number, from + ", " + to
 }
 
 // Outer are the ends of the widest interval.
@@ -42,7 +56,7 @@ func (n Number) Parts() (number, between string) {
 	if n.Undefined != "" {
 		return "undefined", ""
 	}
-	if number, between = Interval(n.Value, n.Low, n.High); n.Unanswered {
+	if number, between = n.interval(n.Low, n.High); n.Unanswered {
 		number = "no answer"
 	}
 	return number, between
@@ -59,7 +73,7 @@ func (n Number) Wider() string {
 	if n.Undefined != "" || !n.People {
 		return ""
 	}
-	_, between := Interval(n.Value, n.PeopleLow, n.PeopleHigh)
+	_, between := n.interval(n.PeopleLow, n.PeopleHigh)
 	return between
 }
 
@@ -186,9 +200,13 @@ func rounded(x float64, place int) string {
 // Interval prints an estimate and its interval, both rounded to the interval's
 // width.
 func Interval(estimate, low, high float64) (number, between string) {
+	return Number{Value: estimate, Low: low, High: high}.interval(low, high)
+}
+
+func digitsOf(estimate, low, high float64) (number, from, to string) {
 	print := func(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
 	if place, ok := lastPlace(low, high); ok {
 		print = func(x float64) string { return rounded(x, place) }
 	}
-	return print(estimate), "[" + print(low) + ", " + print(high) + "]"
+	return print(estimate), print(low), print(high)
 }

@@ -28,7 +28,7 @@ type additive struct {
 	instead func(c *cell, a asking, clip float64) []Warning
 }
 
-func additives() []additive { return []additive{ofMoments(), ofCells()} }
+func additives() []additive { return []additive{ofMoments(), ofCells(), ofCounts()} }
 
 // additiveOf is the row of a side; of those that have none, and of those that project, it is empty.
 func additiveOf(side sketch.Side) additive {

@@ -26,5 +26,7 @@ func forecasters() []forecaster {
 		ofRegression(),
 		ofClustering(),
 		ofColumnSums(),
+		ofCountsTable(),
+		ofQuantiles(),
 	}
 }

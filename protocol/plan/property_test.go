@@ -17,8 +17,8 @@ import (
 // be they a fit or not.
 func randomTerms(rng *rand.Rand) string {
 	one := func(of ...string) string { return of[rng.IntN(len(of))] }
-	partition, side := one("vertical", "horizontal"), one("columns", "records", "moments", "cells")
-	if side == "moments" || side == "cells" {
+	partition, side := one("vertical", "horizontal"), one("columns", "records", "moments", "cells", "counts")
+	if side == "moments" || side == "cells" || side == "counts" {
 		partition = "horizontal"
 	}
 	var columns []string
@@ -43,6 +43,8 @@ func randomTerms(rng *rand.Rand) string {
 	family := one("family: identity", "family: hadamard, k: 16", "family: hadamard, k: 8", "family: sparse, k: 1", "family: sparse, k: 400", "family: rademacher, k: 30")
 	sketch := fmt.Sprintf("{side: %s, %s%s}", side, family, clip)
 	switch side {
+	case "counts":
+		privacy, clip = one(privacy, "{unit: record, mechanism: laplace, epsilon: 1}"), ""
 	case "moments", "cells":
 		privacy = one("{mechanism: none}", "{unit: record, mechanism: gaussian, epsilon: 0.1, delta: 1e-6}", "{unit: record, mechanism: gaussian, epsilon: 4, delta: 1e-6}")
 		if strings.Contains(privacy, "none") {
@@ -61,12 +63,16 @@ func randomTerms(rng *rand.Rand) string {
 		}
 	case "cells":
 		sketch = fmt.Sprintf("{side: cells, L: %d%s}", 1+rng.IntN(6), clip)
+	case "counts":
+		columns = append(columns, "{name: n, kind: numeric, bounds: [0, 10]}", "{name: m, kind: numeric, centre: 0, spread: 1}")
+		sketch = "{side: counts, tables: [{of: [{column: n}], depth: " + one("1", "6", "10") + "}, {of: [{column: m, bins: " + one("2", "30") + "}]}, {of: [{column: c0" + bins(columns[0]) + "}, {column: n, edges: [3, 4]}]}]}"
 	}
 	kinds := map[string][]string{
 		"columns": {"correlation", "covariance", "pca", "distance", "cosine", "inner-product", "sums", "clustering", "regression, target: c0", "intersection"},
 		"records": {"k-means, clusters: 3", "neighbors", "outliers", "group-distance"},
 		"moments": {"correlation", "covariance", "mean", "pca", "regression, target: c0", "regression, target: c0, ridge: auto"},
 		"cells":   {"k-means, clusters: 3"},
+		"counts":  {"table", "quantile", "table, tables: [[c0, n]]", "quantile, columns: [m], at: [0.001, 0.9]", "quantile, intervals: all"},
 	}[side]
 	if partition == "horizontal" && side == "columns" {
 		kinds = kinds[:len(kinds)-1]
@@ -81,7 +87,15 @@ func randomTerms(rng *rand.Rand) string {
 		asked = []string{"{kind: " + kinds[0] + "}"}
 	}
 	return fmt.Sprintf("partition: %s\nrecords: {id: [patient], missing: %s}\ncolumns: [%s]\nsketches: [%s]\nprivacy: %s\nanalyses: [%s]\n",
-		partition, one("centre", "refuse"), strings.Join(columns, ", "), sketch, privacy, strings.Join(asked, ", "))
+		partition, map[bool]string{true: one("count", "refuse"), false: one("centre", "refuse")}[side == "counts"], strings.Join(columns, ", "), sketch, privacy, strings.Join(asked, ", "))
+}
+
+// bins cut a column if it is one of numbers.
+func bins(column string) string {
+	if strings.Contains(column, "numeric") {
+		return ", bins: 7"
+	}
+	return ""
 }
 
 // No number of a plan is NaN or infinite, no text says so, and what is judged is in order: ends
@@ -105,7 +119,7 @@ func TestNoPlanIsNaN(t *testing.T) {
 	before = strings.Join(lines, "") + "expires: 2026-12-01T17:00:00Z\ndeadline: 2026-12-15T17:00:00Z\n"
 	rng := rand.New(rand.NewPCG(15, 5))
 	planned, usable := map[string]int{}, 0
-	for range 500 {
+	for range 1000 {
 		terms := randomTerms(rng)
 		s, err := file.Parse([]byte(before + terms))
 		if err != nil {
@@ -150,7 +164,7 @@ func TestNoPlanIsNaN(t *testing.T) {
 		}
 	}
 	t.Log(planned, usable)
-	for _, side := range []string{"columns", "records", "moments", "cells"} {
+	for _, side := range []string{"columns", "records", "moments", "cells", "counts"} {
 		if planned[side] < 10 {
 			t.Errorf("%d studies of side %s are too few", planned[side], side)
 		}

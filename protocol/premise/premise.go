@@ -54,6 +54,9 @@ const (
 	NearestAsked   Code = "nearest-asked"
 	AsReleased     Code = "as-released"
 	NoiseTakenOff  Code = "noise-taken-off"
+	AbsentApart    Code = "absent-apart"
+	OfPresent      Code = "of-present"
+	BeyondEnds     Code = "beyond-ends"
 )
 
 // A form is how a premise stands in a sentence.
@@ -107,6 +110,9 @@ var texts = map[Code]struct {
 	NearestAsked:   {about, forTheChoice + "The nearest are those among the records as they were released"},
 	AsReleased:     {about, "it is about the records as they were released, whose noise brings all factors nearer to 1"},
 	NoiseTakenOff:  {about, "what the noise adds to a squared distance on average is taken off; the records are as they were released, so that noise makes some stand out"},
+	AbsentApart:    {about, "records without a value are counted apart"},
+	OfPresent:      {about, "shares are of the records that have a value"},
+	BeyondEnds:     {about, "a value more than three spreads from its centre is in the first or the last bin, which have no end"},
 }
 
 // All are the codes, in alphabetical order.

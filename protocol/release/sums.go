@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/cosketch/cosketch/kernel/cluster"
+	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/estimate"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -87,6 +88,16 @@ func (p Plan) CellNoise(parties int) cluster.CellNoise {
 	variance, unit := float64(parties)*p.Noise.Variance(), p.Unit()
 	weight := float64(p.Study.CellWeights(p.Index).Count)
 	return cluster.CellNoise{Count: variance / weight / weight, Sum: variance * unit * unit}
+}
+
+// CountNoise is the noise on the parties' sum of a counts sketch, on each number of records.
+func (p Plan) CountNoise(parties int) estimate.CountNoise {
+	weight := float64(p.Study.CountWeight())
+	out := estimate.CountNoise{Variance: float64(parties) * p.Noise.Variance() / weight / weight}
+	if p.Study.Privacy.Mechanism == dp.Laplace {
+		out.Laplace = parties
+	}
+	return out
 }
 
 // SensibleCells is the share of cut records from which means of so many clusters may be off by more

@@ -22,5 +22,7 @@ func kinds() []kind {
 		ofDistance(),
 		ofGroupDistance(),
 		ofIntersection(),
+		ofCountsTable(),
+		ofQuantile(),
 	}
 }

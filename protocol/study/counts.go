@@ -2,6 +2,7 @@ package study
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/cosketch/cosketch/kernel/dp"
@@ -110,6 +111,87 @@ func (s *Study) countAxis(index int, t Table, a Axis) sketch.CountAxis {
 	return out
 }
 
+// AxisCell is a cell of an axis: records of one value, of values from one up to below another, or without a value.
+type AxisCell struct {
+	Value    string  // of a category, or a bit
+	From, To float64 // of a number, in the column's own units; infinite where a cell has no end
+	Absent   bool
+}
+
+// AxisCells are the cells of an axis of a sketch of counts, by its index.
+func (s *Study) AxisCells(index int, t Table, a Axis) (out []AxisCell) {
+	c := s.column(a.Column)
+	switch {
+	case c.Kind != Numeric:
+		for _, value := range c.Classes() {
+			out = append(out, AxisCell{Value: value})
+		}
+	default:
+		from := math.Inf(-1)
+		for i, edge := range s.countAxis(index, t, a).Edges {
+			to := s.edge(c, edge)
+			switch {
+			case len(a.Edges) > 0:
+				to = a.Edges[i]
+			case a.Bins > 0: // as people reckon it
+				least, most := c.Scale.Ends()
+				n, at := float64(a.Bins), float64(i+1)
+				to = c.Scale.Transform().Invert((least*(n-at) + most*at) / n)
+			}
+			out = append(out, AxisCell{From: from, To: to})
+			from = to
+		}
+		out = append(out, AxisCell{From: from, To: math.Inf(1)})
+	}
+	if s.CountsAbsent(index) {
+		out = append(out, AxisCell{Absent: true})
+	}
+	return out
+}
+
+// edge is the value from which on a number of a column is encoded as an integer, or a larger one: half a step below what that
+// stands for, as values are rounded.
+func (s *Study) edge(c Column, encoded int64) float64 {
+	return c.Scale.Transform().Invert(c.Scale.Origin() + (float64(encoded)-0.5)*c.Scale.Step(s.ReadBits()))
+}
+
+// column is one of the study's, which has it.
+func (s *Study) column(name string) Column {
+	return s.Columns[slices.IndexFunc(s.Columns, func(c Column) bool { return c.Name == name })]
+}
+
+// Edges are those of the bins of a table of one number, with the ends of what is told apart before and behind them: bounds, or
+// three spreads. Open says that values beyond these are there, in the first and the last bin.
+func (s *Study) Edges(index int, t Table) (edges []float64, open bool) {
+	c := s.column(t.Of[0].Column)
+	least, most := c.Scale.Ends()
+	transform := c.Scale.Transform()
+	edges = append(edges, transform.Invert(least))
+	for _, edge := range s.countAxis(index, t, t.Of[0]).Edges {
+		edges = append(edges, s.edge(c, edge))
+	}
+	edges = append(edges, transform.Invert(most))
+	if lo, hi := c.Scale.Declared(); !isCentred(c) {
+		edges[0], edges[len(edges)-1] = lo, hi
+	}
+	return edges, isCentred(c)
+}
+
+// isCentred reports a column with a centre and a spread.
+func isCentred(c Column) bool {
+	_, _, ok := c.Scale.CentreSpread()
+	return ok
+}
+
+// Name is a table as people call it.
+func (t Table) Name() string {
+	out := t.Of[0].Column
+	if len(t.Of) == 2 {
+		out += " by " + t.Of[1].Column
+	}
+	return out
+}
+
 // describeCounts says what a sketch of counts is.
 func (s *Study) describeCounts(i int, noisy string) string {
 	tables, cells := s.CountSize(i)
@@ -128,10 +210,7 @@ func (s *Study) tableNames(index int) (out string) {
 		if i > 0 {
 			out += ", "
 		}
-		out += t.Of[0].Column
-		if len(t.Of) == 2 {
-			out += " by " + t.Of[1].Column
-		}
+		out += t.Name()
 		if t.Depth > 0 {
 			out += fmt.Sprintf(" (%d tables, of 2 to %d bins)", t.Depth, 1<<t.Depth)
 		}

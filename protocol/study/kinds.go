@@ -34,6 +34,9 @@ type Kind struct {
 	vertical string
 	// horizontal marks what has an answer in horizontal studies alone, and why.
 	horizontal string
+	// Counts are the tables that a draft has a counts sketch count for it, of columns that are described so far; nil: it
+	// asks nothing of counts.
+	Counts func(options Options, columns []Column) []Table
 }
 
 // Elsewhere is why a kind has no answer in a study of this partition; empty where it has.
@@ -74,12 +77,15 @@ type Needs struct {
 	Ones, squares bool
 	labels        bool
 	sums          bool // moments without products answer it
+	// tables reports whether the tables of a counts sketch answer it, and with says what they have to have; nil: any do.
+	tables func(of []Table) bool
+	with   string
 }
 
 // met reports whether a sketch has it.
 func (n Needs) met(sk Sketch) bool {
 	return sk.Side == n.Side && (sk.Helpers.Ones > 0 || !n.Ones) && (sk.Helpers.Squares || !n.squares) && (sk.Labels != LabelsNone || !n.labels) &&
-		(sk.Side != sketch.Moments || n.sums || sk.Moments.Sums > 0)
+		(sk.Side != sketch.Moments || n.sums || sk.Moments.Sums > 0) && (n.tables == nil || n.tables(sk.Tables))
 }
 
 // String says it in the words of the study file.
@@ -93,6 +99,9 @@ func (n Needs) String() string {
 	}
 	if n.Side == sketch.Moments && !n.sums {
 		out += " with products"
+	}
+	if n.with != "" {
+		out += " with " + n.with
 	}
 	if n.labels {
 		out += " with labels: plain or labels: randomised"

@@ -26,5 +26,7 @@ func kinds() []Kind {
 		ofRegression(),
 		ofClustering(),
 		ofColumnSums(),
+		ofCountsTable(),
+		ofQuantile(),
 	}
 }

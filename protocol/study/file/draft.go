@@ -128,6 +128,7 @@ type sketching struct {
 	sketches []string
 	unit     string             // of the promise; record is gaussian, attribute laplace
 	answers  study.AnalysisKind // for example
+	apart    bool               // missing values are counted apart, in moments or in counts
 }
 
 // moments reports sketches of moments, which alone answer means.
@@ -141,22 +142,22 @@ func (d Draft) choices() []sketching {
 	columns := fmt.Sprintf("{side: columns, family: sparse, k: %d, s: 1, helpers: {ones: %v}, clip: %v%s}", layout.K, layout.Ones, layout.Clip, own)
 	if d.Partition == study.Vertical {
 		return []sketching{
-			{"they compare columns of different parties over shared records, and protect whole records", []string{columns}, "record", study.InnerProduct},
-			{"records are joined by pseudonyms. These show who shares which records, so single values are protected", []string{"{side: records, family: sparse, k: 64, s: 1}"}, "attribute", study.RecordDistance},
-			{"the analyses need sketches of columns and of records, which share the budget. Single values are protected", []string{single, "{side: records, family: sparse, k: 64, s: 1}"}, "attribute", study.RecordDistance},
+			{why: "they compare columns of different parties over shared records, and protect whole records", sketches: []string{columns}, unit: "record", answers: study.InnerProduct},
+			{why: "records are joined by pseudonyms. These show who shares which records, so single values are protected", sketches: []string{"{side: records, family: sparse, k: 64, s: 1}"}, unit: "attribute", answers: study.RecordDistance},
+			{why: "the analyses need sketches of columns and of records, which share the budget. Single values are protected", sketches: []string{single, "{side: records, family: sparse, k: 64, s: 1}"}, unit: "attribute", answers: study.RecordDistance},
 		}
 	}
 	sums, cells, shares := d.horizontal()
 	out := []sketching{
-		{"noisy sums add up over the parties and protect whole records", sums(0), "record", study.Mean},
-		{"noisy counts and sums of cells add up over the parties and protect whole records", append(sums(shares), cells), "record", study.Mean},
-		{"the analyses need a noisy row for each record. Single values are protected", []string{"{side: records, family: identity}"}, "attribute", study.RecordDistance},
-		{"sketches of columns add up over the parties", []string{columns}, "record", study.InnerProduct},
+		{why: "noisy sums add up over the parties and protect whole records", sketches: sums(0), unit: "record", answers: study.Mean, apart: true},
+		{why: "noisy counts and sums of cells add up over the parties and protect whole records", sketches: append(sums(shares), cells), unit: "record", answers: study.Mean, apart: true},
+		{why: "the analyses need a noisy row for each record. Single values are protected", sketches: []string{"{side: records, family: identity}"}, unit: "attribute", answers: study.RecordDistance},
+		{why: "sketches of columns add up over the parties", sketches: []string{columns}, unit: "record", answers: study.InnerProduct},
 	}
 	if slices.ContainsFunc(d.columns(), byLabel) {
-		out = slices.Insert(out, 3, sketching{"the analyses need a noisy row for each record, with its label. Single values are protected", []string{"{side: records, family: identity, labels: randomised}"}, "attribute", study.RecordDistance})
+		out = slices.Insert(out, 3, sketching{why: "the analyses need a noisy row for each record, with its label. Single values are protected", sketches: []string{"{side: records, family: identity, labels: randomised}"}, unit: "attribute", answers: study.RecordDistance})
 	}
-	return out
+	return d.withCounts(out)
 }
 
 // clusters is the most that a k-means of the draft looks for; 2 without one.
@@ -438,6 +439,8 @@ func (d Draft) text(choice sketching, fill func(DraftColumn) string) string {
 	line("deadline: %s  # upload closes", d.Deadline)
 	if choice.moments() {
 		line("records: {id: %s, missing: count}  # moments leave missing values out, and count them with noise", quotedList(d.Records))
+	} else if choice.apart {
+		line("records: {id: %s, missing: count}  # missing values have a cell of their own", quotedList(d.Records))
 	} else {
 		line("records: {id: %s, missing: centre}  # a missing value counts as the column's centre", quotedList(d.Records))
 	}
@@ -445,6 +448,8 @@ func (d Draft) text(choice sketching, fill func(DraftColumn) string) string {
 	line("# literature, never from the data. Values outside of bounds are moved to the nearest bound.")
 	if choice.moments() {
 		line("# Around a centre nothing is moved: a record that is too long is shortened as a whole.")
+	} else if choice.apart {
+		line("# Around a centre nothing is moved: values far from it are in the first or the last bin.")
 	} else {
 		line("# Values more than three spreads from a centre are moved to three spreads from it.")
 	}

@@ -1,0 +1,49 @@
+package plan
+
+import (
+	"math"
+
+	"github.com/cosketch/cosketch/kernel/forecast"
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// Quantiles are judged by the rank of the one that errs most, of the column whose bins tell least.
+func ofQuantiles() forecaster {
+	return forecaster{
+		kind: study.QuantileKind, asks: once, about: nowhere, names: unnamed, inward: true,
+		other:     map[sketch.Side]erring{sketch.Counts: (*cell).rank},
+		intervals: func(c *cell, a study.Analysis) int { return analysis.QuantileIntervals(c.Study, a) },
+		measure:   "share of the records, by which a rank errs", usable: func(e forecast.Error) bool { return e.HalfWidth <= usefulRank },
+		worth: func(f judgement) string {
+			return "the rank of a quantile is known to ± " + width(f.Chosen) + " of the records, where it errs most"
+		},
+		tooWide: "the rank of a median would err by more than 15 % of the records. Of a table without depth, more bins help, or depth in their place",
+	}
+}
+
+// usefulRank is how far the rank of a quantile may err: a median then lies in the middle third, nearly.
+const usefulRank = 0.15
+
+// rank forecasts that of the quantile that errs most.
+func (c *cell) rank(q question) (worst forecast.Error, err error) {
+	f, err := c.counted(q)
+	if err != nil {
+		return worst, err
+	}
+	o, _ := q.analysis.Options.(study.QuantileOptions)
+	for _, t := range analysis.QuantileColumns(c.Study, q.analysis) {
+		edges, _ := c.Study.Edges(c.index, t)
+		for _, at := range o.At {
+			e := f.Rank(at, t.Depth, len(edges)-1, c.Study.CountsAbsent(c.index))
+			if e.Undefined != "" || math.IsNaN(e.HalfWidth) {
+				return e, nil
+			}
+			if e.HalfWidth > worst.HalfWidth {
+				worst = e
+			}
+		}
+	}
+	return worst, nil
+}

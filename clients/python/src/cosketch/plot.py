@@ -44,6 +44,8 @@ def labels(frame: pd.DataFrame) -> list[str]:
         return [str(a if s else b) for a, b, s in zip(frame["feature_i"], names, same, strict=True)]
     if "feature" in frame.columns:
         return [str(x) for x in frame["feature"]]
+    if "number" in frame.columns:
+        return [" ".join(x for x in row if x) for row in frame[["number", "of"]].itertuples(index=False)]
     before = list(frame.columns[: list(frame.columns).index("estimate")])
     rows = frame[before].itertuples(index=False)
     return [", ".join(f"{c} {x}" for c, x in zip(before, row, strict=True)) for row in rows]
@@ -52,9 +54,15 @@ def labels(frame: pd.DataFrame) -> list[str]:
 def forest(of: Analysis | pd.DataFrame, ax: Axes | None = None) -> Axes:
     """Every estimate with its intervals: thick for these records, thin for people like these. Filled is what
     stands out; a row without a number says so."""
-    frame = of.frame() if isinstance(of, Analysis) else of
+    frame: pd.DataFrame
+    if isinstance(of, Analysis):
+        frame = of.frame()
+        if "estimate" not in frame.columns:
+            frame = of.estimates()
+    else:
+        frame = of
     if "estimate" not in frame.columns:
-        raise CosketchError("this frame has no column estimate: give one that has, such as analysis.frames()[name]")
+        raise CosketchError("this frame has no column estimate: give one that has, such as analysis.estimates()")
     ax = _axes(ax, 7, 1 + 0.3 * len(frame))
     y = np.arange(len(frame))[::-1]
     out = stands_out(frame).to_numpy()

@@ -33,6 +33,13 @@ _MAIN = {
     "lda": "lda_weights",
 }
 
+_ENDS = ("standard_error", "low", "high", "population_low", "population_high", "undefined")
+
+
+def _said(column: str, value: object) -> str:
+    """A value that says what a row is about."""
+    return str(value) if column.startswith("feature") else f"{column} {value}"
+
 
 def _column(kind: str, values: list[object]) -> pd.Series:
     some = any(x is None for x in values)
@@ -152,10 +159,33 @@ class Analysis:
         own = {name: f for name, f in frames.items() if name not in ("analyses", "features", "assumes")}
         return next((f for f in own.values() if "estimate" in f.columns), next(iter(own.values()), frames["analyses"]))
 
+    def estimates(self) -> pd.DataFrame:
+        """Every number with an interval that this analysis has, beside its pairs, one a row: table, number (such
+        as ``accuracy``; empty where the table has one), of (what the row is about), estimate, standard_error, low,
+        high, population_low, population_high, undefined."""
+        rows = []
+        for name, f in self.frames().items():
+            if name in ("pairs", "shifts"):
+                continue
+            stems = [c.removesuffix("_standard_error") for c in f.columns if c.endswith("_standard_error")]
+            numbers = {s: [s, *(f"{s}_{end}" for end in _ENDS)] for s in stems}
+            if {"estimate", *_ENDS} <= set(f.columns):
+                numbers[""] = ["estimate", *_ENDS]
+            numbers = {s: cs for s, cs in numbers.items() if set(cs) <= set(f.columns)}
+            taken = {c for cs in numbers.values() for c in cs} | {"party", "column", "value", "i", "j"}
+            about = [c for c in f.columns if c not in taken and (f[c].dtype.kind != "f" or c == "share")]
+            for _, row in f.iterrows():
+                of = ", ".join(_said(c, row[c]) for c in about if len(f) > 1 and not pd.isna(row[c]))
+                rows += [[name, s, of, *(row[c] for c in cs)] for s, cs in numbers.items()]
+        out: pd.DataFrame = pd.DataFrame(rows, columns=["table", "number", "of", "estimate", *_ENDS])
+        out[["estimate", *_ENDS[:-1]]] = out[["estimate", *_ENDS[:-1]]].astype("float64")
+        return out
+
     def _numbers(self, of: str) -> pd.DataFrame:
         all_ = self.result._tables[tables.NUMBERS]
         mine: pd.DataFrame = all_[(all_["analysis"] == self.position) & (all_["of"] == of)]
-        return mine.drop(columns=["analysis", "kind", "of"]).reset_index(drop=True)
+        out: pd.DataFrame = mine.drop(columns=["analysis", "kind", "of"]).reset_index(drop=True)
+        return out
 
     def pairs(self) -> pd.DataFrame:
         """One row a pair of features: i, j, feature_i, feature_j, estimate, standard_error, low, high,

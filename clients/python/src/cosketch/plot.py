@@ -93,9 +93,9 @@ def heat_map(of: Analysis, ax: Axes | None = None) -> Axes:
     image = ax.imshow(np.ma.masked_invalid(values), cmap="RdBu_r", vmin=-most, vmax=most)
     ax.figure.colorbar(image, ax=ax, label=of.document.units or "estimate")
     different = pairs["i"] != pairs["j"]
-    for marker, chosen in ((".", stands_out(pairs)), ("x", pairs["estimate"].isna())):
+    for marker, edge, chosen in (("o", "white", stands_out(pairs)), ("x", None, pairs["estimate"].isna())):
         i, j = (pairs.loc[chosen & different, c].to_numpy() for c in ("i", "j"))
-        ax.scatter(np.concatenate([i, j]), np.concatenate([j, i]), marker=marker, c="black", s=25)
+        ax.scatter(np.concatenate([i, j]), np.concatenate([j, i]), marker=marker, c="black", edgecolors=edge, s=25)
     ax.set_xticks(range(len(names)), names, rotation=90)
     ax.set_yticks(range(len(names)), names)
     ax.set_title(of.kind)

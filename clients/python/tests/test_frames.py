@@ -157,7 +157,7 @@ def test_an_unknown_kind_becomes_frames(played: dict[str, Played]) -> None:
     }
     raw["analyses"] = [{"kind": "survival", "sketch": 0, "features": mean["features"], "survival": section}]
     body = json.dumps(raw).encode()
-    result = cosketch.Result(document=parse(body), raw=body, signed=None, beside=lambda name: b"")
+    result = cosketch.Result(document=parse(body), raw=body, signed=None, beside=lambda name, most: b"")
     frames = result["survival"].frames()
     assert frames["survival"].loc[0, "rounds"] == 3
     assert frames["survival"].loc[0, "shape"] == mean["means"][0]["estimate"]
@@ -186,6 +186,9 @@ def test_dense_tables_are_verified(played: dict[str, Played], tmp_path: Path) ->
     file.write_bytes(body)
     damaged = cosketch.read(tmp_path, aggregator=of.aggregator)
     with pytest.raises(cosketch.FileError, match="was changed"):
+        damaged["correlation"].pairs()
+    file.write_bytes(body + bytes(1 << 16))
+    with pytest.raises(cosketch.FileError, match="too large"):
         damaged["correlation"].pairs()
     file.write_bytes(body[:-98])
     with pytest.raises(cosketch.FileError):

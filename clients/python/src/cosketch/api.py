@@ -90,13 +90,13 @@ class Client:
         except (OSError, http.client.HTTPException) as err:
             raise CosketchError(f"asking {self.url}{path}: {err}") from err
 
-    def _bytes(self, path: str, most: int | None = None) -> bytes:
+    def _bytes(self, path: str, most: int) -> bytes:
         with self._open(path) as answer:
             try:
-                body = answer.read() if most is None else answer.read(most + 1)
+                body = answer.read(most + 1)
             except (OSError, http.client.HTTPException) as err:
                 raise CosketchError(f"reading {self.url}{path}: {err}") from err
-        if most is not None and len(body) > most:
+        if len(body) > most:
             raise CosketchError(f"the answer of {self.url}{path} is larger than {most} bytes")
         return body
 
@@ -153,7 +153,11 @@ class Client:
         document = parse(raw)
         if document.study != study:
             raise DocumentError(f"this is a result of study {document.study[:80]}, not of {study}")
-        return Result(document=document, raw=raw, signed=found, beside=lambda file: self._bytes(f"{path}/files/{file}"))
+
+        def beside(file: str, most: int) -> bytes:
+            return self._bytes(f"{path}/files/{file}", most)
+
+        return Result(document=document, raw=raw, signed=found, beside=beside)
 
 
 def _quoted(part: str) -> str:

@@ -9,16 +9,16 @@ from os import PathLike
 from pathlib import Path
 
 from . import signature
-from .decode import parse
+from .decode import LARGEST, parse
 from .errors import DocumentError, FileError, SignatureError
 from .result import Result
 
 _STATEMENT = 1 << 20  # bytes of signed.json, at most
 
 
-def _read(path: Path, most: int | None = None) -> bytes:
+def _read(path: Path, most: int) -> bytes:
     try:
-        if most is not None and path.stat().st_size > most:
+        if path.stat().st_size > most:
             raise FileError(f"{path} is too large")
         return path.read_bytes()
     except OSError as err:
@@ -40,13 +40,13 @@ def read(
     """
     at = Path(folder)
 
-    def beside(name: str) -> bytes:
+    def beside(name: str, most: int) -> bytes:
         try:
-            return _read(at / name)
+            return _read(at / name, most)
         except FileError as err:
             raise FileError(f"{err} (aggregator result STUDY --format npy -o DIR writes it)") from err
 
-    raw = _read(at / "result.json")
+    raw = _read(at / "result.json", LARGEST)
     if not verify:
         return _as_of(Result(document=parse(raw), raw=raw, signed=None, beside=beside), study)
     if aggregator is None:

@@ -17,6 +17,7 @@ from .errors import CosketchError, FileError
 from .signature import Signed
 
 PART = 1 << 22  # bytes of a part of a dense table
+_HEADER = 1 << 16  # bytes of an array's header, at most
 
 # The table that answers a kind whose answer is not its pairs, by its section's key.
 _MAIN = {
@@ -66,7 +67,9 @@ class Result:
     document: doc.Result
     raw: bytes = field(repr=False)  # as it was signed
     signed: Signed | None  # None: nobody's signature was verified
-    beside: Callable[[str], bytes] = field(repr=False)  # reads a file beside the document
+    beside: Callable[[str, int], bytes] = field(
+        repr=False
+    )  # reads a file beside the document, of so many bytes at most
 
     @property
     def study(self) -> str:
@@ -194,13 +197,14 @@ class Analysis:
 
     def _dense(self, dense: doc.Dense) -> pd.DataFrame:
         name = f"{tables.file_name(self.position, self.document)}_pairs.npy"
+        size = sum(p.bytes for p in dense.parts)
         try:
-            records = np.load(io.BytesIO(self.result.beside(name)), allow_pickle=False)
+            records = np.load(io.BytesIO(self.result.beside(name, size + _HEADER)), allow_pickle=False)
         except (ValueError, EOFError) as err:
             raise FileError(f"{name} is no array: {err}") from err
         want = np.dtype([*((f, "<f8") for f in dense.fields), ("undefined", "u1")])
         body = memoryview(records.tobytes())
-        if records.dtype != want or records.shape != (dense.pairs,) or len(body) != sum(p.bytes for p in dense.parts):
+        if records.dtype != want or records.shape != (dense.pairs,) or len(body) != size:
             raise FileError(f"{name} has not the shape that the document says")
         for at, p in enumerate(dense.parts):
             if hashlib.sha256(body[at * PART : (at + 1) * PART]).hexdigest() != p.sha256:

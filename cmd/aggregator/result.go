@@ -8,7 +8,7 @@ import (
 type resultCommand struct {
 	Study   string `arg:"" help:"The beginning of the study's id."`
 	Further string `placeholder:"NAME" help:"A further result instead of the study's own: the beginning of its name, which the result lists."`
-	Output  string `short:"o" placeholder:"DIR" help:"Write result.json there and, with --format text, csv, parquet or npy, the same as text, tables or matrices."`
+	Output  string `short:"o" placeholder:"DIR" help:"Write result.json and signed.json (by which programs verify it) there and, with --format text, csv, parquet or npy, the same as text, tables or matrices."`
 }
 
 func (resultCommand) Help() string {

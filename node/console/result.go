@@ -35,7 +35,7 @@ type Document struct {
 
 // A Signature of a further result stands on no board.
 func furtherSignature(f protocol.Further) *stored.Signature {
-	return &stored.Signature{Aggregator: f.Aggregator, Document: f.Document.Hash, At: f.At}
+	return &stored.Signature{Aggregator: f.Aggregator, Document: f.Document.Hash, At: f.At, Statement: f.Encode()}
 }
 
 // FindDocument returns the result of the study whose id begins so, or the further result
@@ -186,10 +186,43 @@ type listing struct {
 	SignedBy string   `json:"signed_by,omitempty"`
 }
 
+// statement is the file beside result.json by which a program that has no store, such as clients/python,
+// verifies it. The keys are those of the API's list of results.
+type statement struct {
+	Name       string `json:"name"` // SHA-256 of the document
+	Study      string `json:"study"`
+	Aggregator string `json:"aggregator"` // peer id
+	Current    bool   `json:"current"`    // the study's own result, not a further one
+	Signed     []byte `json:"signed"`     // the signed statement, as protocol/SPEC.md has it
+}
+
+// signedJSON is the name of that file.
+const signedJSON = "signed.json"
+
+// statement is the file's content; nil where nobody has signed.
+func (d Document) statement() ([]byte, error) {
+	if d.Signed == nil {
+		return nil, nil
+	}
+	raw, err := json.MarshalIndent(statement{Name: d.Signed.Document.String(), Study: d.Study.ID.String(), Aggregator: d.Signed.Aggregator.String(),
+		Current: d.further == nil, Signed: d.Signed.Statement}, "", " ")
+	if err != nil {
+		return nil, fmt.Errorf("encoding the signed statement: %w", err)
+	}
+	return append(raw, '\n'), nil
+}
+
 // write puts the document into a directory that only its owner can read, in the format
-// that was asked for and, whole, as result.json.
+// that was asked for and, whole, as result.json, with what is signed of it.
 func (d Document) write(c *Console, dir string) error {
 	files := []file{bytesFile("result.json", d.Raw)}
+	signed, err := d.statement()
+	if err != nil {
+		return err
+	}
+	if signed != nil {
+		files = append(files, bytesFile(signedJSON, signed))
+	}
 	if d.Labels != nil {
 		files = append([]file{bytesFile(labelsCSV, d.Labels)}, files...)
 	}

@@ -18,6 +18,7 @@ type Signature struct {
 	Envelope   protocol.Digest  // id of the signed message on the board; zero for a further result
 	Document   protocol.Digest  // SHA-256 of the document
 	At         protocol.Instant // of a further result; zero for one on the board
+	Statement  []byte           // what is signed, with the signature, as protocol/SPEC.md has it
 }
 
 // ErrUnsigned reports a stored document that is not what the aggregator signed.
@@ -40,7 +41,7 @@ func Signed(st *store.Store, s *study.Study, document []byte) (Signature, error)
 			return Signature{}, fmt.Errorf("stored board: %w", err)
 		}
 		if r.Document == want {
-			return Signature{Aggregator: e.Sender(), Envelope: e.ID(), Document: want.Hash}, nil
+			return Signature{Aggregator: e.Sender(), Envelope: e.ID(), Document: want.Hash, Statement: wire.EncodeEnvelope(e.Envelope())}, nil
 		}
 	}
 	return Signature{}, ErrUnsigned

@@ -127,6 +127,11 @@ func TestDenseTablesHoldEveryPair(t *testing.T) {
 		if test.each < 250 {
 			compare(t, numbersOf(t, result), numbersOf(t, inline))
 		}
+		for _, m := range result.Matrices() {
+			if i, _, _ := strings.Cut(m.Analysis, "_"); strings.HasSuffix(m.Name, "_estimate") && result.Analyses[int(i[0]-'0')].Dense != nil {
+				t.Errorf("matrix %s of a dense table", m.Name)
+			}
+		}
 		for i, a := range result.Analyses {
 			if a.Dense == nil {
 				if len(a.Features) > analysis.MostInline && a.Sums == nil {

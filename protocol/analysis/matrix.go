@@ -109,6 +109,9 @@ func (a Analysis) lists() []Matrix {
 		}
 		section = section.Elem()
 		for k := range section.NumField() {
+			if !section.Type().Field(k).IsExported() { // such as where a dense table reads its files
+				continue
+			}
 			rows, ok := section.Field(k).Interface().([][]float64)
 			if !ok || len(rows) == 0 {
 				continue

@@ -420,7 +420,8 @@ func (d Draft) text(choice sketching, fill func(DraftColumn) string) string {
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("cosketch: study/2")
 	line("name: %s", quoted(d.Name))
-	line("nonce: %q          # fresh for every study", hex.EncodeToString(d.Nonce[:]))
+	line("# purpose: \"…\"  # %s", remark("purpose"))
+	line("nonce: %q  # %s", hex.EncodeToString(d.Nonce[:]), remark("nonce"))
 	line("aggregator:")
 	line("  id: %s", d.Aggregator.ID)
 	line("  hpke: %s", d.Aggregator.HPKE)
@@ -433,10 +434,11 @@ func (d Draft) text(choice sketching, fill func(DraftColumn) string) string {
 		}
 		line("  - {name: %s, id: %s%s}", quoted(p.Name), p.ID, about)
 	}
-	line("partition: %s   # vertical: same people, other columns; horizontal: same columns, other people", d.Partition)
-	line("# quorum: %d       # how many must approve; default: all", max(2, len(d.Parties)/2+1))
-	line("expires: %s   # approval closes", d.Expires)
-	line("deadline: %s  # upload closes", d.Deadline)
+	line("partition: %s  # %s", d.Partition, remark("partition"))
+	line("# quorum: %d  # %s", max(2, len(d.Parties)/2+1), remark("quorum"))
+	line("expires: %s  # %s", d.Expires, remark("expires"))
+	line("deadline: %s  # %s", d.Deadline, remark("deadline"))
+	line("# keep_until: %s  # %s", d.Deadline+keptAfter, remark("keep_until"))
 	if choice.moments() {
 		line("records: {id: %s, missing: count}  # moments leave missing values out, and count them with noise", quotedList(d.Records))
 	} else if choice.apart {
@@ -481,8 +483,8 @@ func (d Draft) text(choice sketching, fill func(DraftColumn) string) string {
 		line("privacy: {unit: attribute, mechanism: laplace, epsilon: %s}", d.epsilon("8"))
 	}
 	if d.Masked && d.Partition == study.Horizontal {
-		line("sum: masked      # the aggregator sees only the sum over all parties")
-		line("colluding: %d     # how many parties may collude", max(1, (len(d.Parties)-1)/2))
+		line("sum: masked  # %s", remark("sum"))
+		line("colluding: %d  # %s", max(1, (len(d.Parties)-1)/2), remark("colluding"))
 	}
 	line("analyses:")
 	for _, a := range d.Analyses {
@@ -491,8 +493,26 @@ func (d Draft) text(choice sketching, fill func(DraftColumn) string) string {
 		}
 		line("  - %s", a)
 	}
-	line("# later: []        # what may be asked of the same releases afterwards; default: all they can answer")
+	line("# recipients: [\"…\"]  # %s", remark("recipients"))
+	line("# later: []  # %s", remark("later"))
 	return b.String()
+}
+
+// keptAfter is how long after the deadline a draft proposes to keep sketches, in seconds: a year.
+const keptAfter = 365 * 24 * 3600
+
+// remark is what the table of keys says of one, in a comment behind it; of a key that may be left out, with what then holds.
+func remark(name string) string {
+	rows := Keys()
+	at := slices.IndexFunc(rows, func(r schema.Row) bool { return r.Name == name })
+	if at < 0 {
+		panic("a draft writes the key " + name + ", which no study file has")
+	}
+	out := rows[at].Says
+	if otherwise := cmp.Or(rows[at].Default, rows[at].Unset); otherwise != "" {
+		out += "; default: " + otherwise
+	}
+	return out
 }
 
 // comment writes text in lines of a comment.

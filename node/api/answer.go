@@ -47,6 +47,7 @@ type statusAnswer struct {
 	Until    *string   `json:"until" doc:"null: no date ends the wait"`
 	Failure  *string   `json:"failure" doc:"why it ended without a result"`
 	Reason   *string   `json:"reason" doc:"of a study that was stopped: why, without by whom and when"`
+	Cause    *string   `json:"cause" doc:"the code of that: approvals, agreement, releases or operator"`
 	Trouble  *string   `json:"trouble" doc:"why it is not served for the time being"`
 	Grace    *string   `json:"grace" doc:"a date has passed that does not count yet, and until when"`
 	Faults   []string  `json:"faults" doc:"why attempts at agreeing on the seed ended"`
@@ -206,7 +207,7 @@ func newSummary(s Study) summary {
 
 func newStatus(s Status) statusAnswer {
 	out := statusAnswer{State: s.State, Ended: !s.Active(), Wait: some(string(s.Waits())), WaitsFor: some(s.Waits().String()), From: list(s.From), Until: some(s.Until),
-		Failure: some(s.Failure), Reason: some(s.Reason), Trouble: some(s.Trouble), Grace: some(s.Grace), Faults: list(s.Faults), Culprits: []culprit{}, Doing: s.Doing}
+		Failure: some(s.Failure), Reason: some(s.Reason), Cause: some(string(s.Cause)), Trouble: some(s.Trouble), Grace: some(s.Grace), Faults: list(s.Faults), Culprits: []culprit{}, Doing: s.Doing}
 	for _, c := range s.Culprits {
 		out.Culprits = append(out.Culprits, culprit{c.Name, c.ID, c.Standing, c.What})
 	}

@@ -16,21 +16,22 @@ import (
 // Snapshot is a study's status as a node last stored it, for status commands
 // that run beside the node.
 type Snapshot struct {
-	Study    string    `json:"study"`
-	Name     string    `json:"name"`
-	State    string    `json:"state"`
-	Wait     wait.Code `json:"wait,omitempty"`     // the code of what it waits for
-	WaitFor  string    `json:"wait_for,omitempty"` // that, in words
-	From     []string  `json:"from,omitempty"`     // names
-	Until    string    `json:"until,omitempty"`    // RFC 3339, UTC
-	Failure  string    `json:"failure,omitempty"`
-	Reason   string    `json:"reason,omitempty"`   // of a failure that is a stop: why, without by whom and when
-	Trouble  string    `json:"trouble,omitempty"`  // why it is not served for the time being
-	Grace    string    `json:"grace,omitempty"`    // a date has passed that does not count yet
-	Clock    string    `json:"clock,omitempty"`    // a party's: the clocks differ, and what to do
-	GivenUp  string    `json:"given_up,omitempty"` // RFC 3339, UTC: when the operator ended a damaged study here
-	Restored string    `json:"restored,omitempty"` // an aggregator's: its state is of a backup that the study may have gone on after
-	Faults   []string  `json:"faults,omitempty"`   // why attempts at agreeing on the seed ended
+	Study    string            `json:"study"`
+	Name     string            `json:"name"`
+	State    string            `json:"state"`
+	Wait     wait.Code         `json:"wait,omitempty"`     // the code of what it waits for
+	WaitFor  string            `json:"wait_for,omitempty"` // that, in words
+	From     []string          `json:"from,omitempty"`     // names
+	Until    string            `json:"until,omitempty"`    // RFC 3339, UTC
+	Failure  string            `json:"failure,omitempty"`
+	Reason   string            `json:"reason,omitempty"`   // of a failure that is a stop: why, without by whom and when
+	Cause    session.StopCause `json:"cause,omitempty"`    // of a failure that is a stop: the code of why
+	Trouble  string            `json:"trouble,omitempty"`  // why it is not served for the time being
+	Grace    string            `json:"grace,omitempty"`    // a date has passed that does not count yet
+	Clock    string            `json:"clock,omitempty"`    // a party's: the clocks differ, and what to do
+	GivenUp  string            `json:"given_up,omitempty"` // RFC 3339, UTC: when the operator ended a damaged study here
+	Restored string            `json:"restored,omitempty"` // an aggregator's: its state is of a backup that the study may have gone on after
+	Faults   []string          `json:"faults,omitempty"`   // why attempts at agreeing on the seed ended
 
 	Culprits []Culprit `json:"culprits,omitempty"` // of attempts that ended, and of a failure
 }
@@ -62,7 +63,7 @@ func SnapshotOf(s *study.Study, st session.Status) Snapshot {
 	}
 	var stopped *session.StoppedError
 	if errors.As(st.Failure, &stopped) {
-		out.Reason = stopped.Reason()
+		out.Reason, out.Cause = stopped.Reason(), stopped.Cause
 	}
 	return out
 }
@@ -136,7 +137,7 @@ func SameStatus(a, b session.Status) bool {
 // Equal reports whether two snapshots say the same.
 func (s Snapshot) Equal(t Snapshot) bool {
 	return s.Study == t.Study && s.State == t.State && s.Waits() == t.Waits() && s.Until == t.Until &&
-		s.Failure == t.Failure && s.Reason == t.Reason && s.Trouble == t.Trouble && s.Grace == t.Grace && s.Clock == t.Clock && s.Restored == t.Restored && s.GivenUp == t.GivenUp && slices.Equal(s.Faults, t.Faults) && slices.Equal(s.Culprits, t.Culprits) && slices.Equal(s.From, t.From)
+		s.Failure == t.Failure && s.Reason == t.Reason && s.Cause == t.Cause && s.Trouble == t.Trouble && s.Grace == t.Grace && s.Clock == t.Clock && s.Restored == t.Restored && s.GivenUp == t.GivenUp && slices.Equal(s.Faults, t.Faults) && slices.Equal(s.Culprits, t.Culprits) && slices.Equal(s.From, t.From)
 }
 
 // LittleRoom is less than a node needs to store what a study needs next, in bytes.

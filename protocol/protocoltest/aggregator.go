@@ -13,6 +13,8 @@ import (
 // Aggregator is the simulated aggregator: a machine over a virtual store of its
 // board and the releases that are wholly there.
 type Aggregator struct {
+	cancelled bool // its operator said so
+
 	Signer protocol.Signer
 	Stored []protocol.Verified // the board
 	Whole  []protocol.Digest   // ids of the releases that are wholly here, in the order of arrival
@@ -96,6 +98,7 @@ func (a shelf) Append(envelopes []protocol.Verified) error {
 // Cancel is the operator's decision to end the study.
 func (a *Aggregator) Cancel(reason string) error {
 	a.sim.note("aggregator's operator decides: cancel")
+	a.cancelled = true
 	return a.step(session.Cancel{Reason: reason})
 }
 

@@ -49,6 +49,9 @@ func TestCancelHasItsTime(t *testing.T) {
 		if err := p.Status().Failure; err == nil || !strings.Contains(err.Error(), `operator: "first"`) {
 			t.Errorf("%s was told %v", p.Name, err)
 		}
+		if told := (*session.StoppedError)(nil); !errors.As(p.Status().Failure, &told) || told.Cause != session.StopOperator {
+			t.Errorf("%s was told the cause %+v", p.Name, told)
+		}
 	}
 	if err := errors.Join(answered.Check(), stopped.Check()); err != nil {
 		t.Error(err)

@@ -257,6 +257,9 @@ func (s *Simulation) named(a *Aggregator, status session.Status) error {
 	var fault *protocol.Fault
 	switch {
 	case errors.As(status.Failure, &stop):
+		if byOperator := stop.Cause == session.StopOperator; byOperator && !a.cancelled || !byOperator && a.cancelled && stop.Stop.At < s.Study.Expires {
+			return fmt.Errorf("stopped with the cause %q, cancelled: %t, for: %s", stop.Cause, a.cancelled, stop.Reason())
+		}
 		for _, r := range a.machine.Blame() {
 			if r.Proved && !blames(r.Member, session.Proved) || !r.Proved && !blames(r.Member, session.Claimed) {
 				return fmt.Errorf("stopped after a fault of %s, and blames %+v", s.name(r.Member), status.Blame)

@@ -18,7 +18,7 @@ func (p *Party) advance(out *Effects) {
 		return
 	}
 	if p.view.stop != nil {
-		p.close(&StoppedError{*p.view.stop, p.view.lastBlame()}, out)
+		p.close(&StoppedError{*p.view.stop, p.view.stopCause(), p.view.lastBlame()}, out)
 		return
 	}
 	if !p.consented {

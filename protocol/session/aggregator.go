@@ -387,7 +387,7 @@ func (a *Aggregator) status() Status {
 	case a.failure != nil:
 		return Status{State: Stopped, Failure: a.failure}
 	case v.stop != nil:
-		return Status{State: Stopped, Failure: &StoppedError{*v.stop, v.lastBlame()}}
+		return Status{State: Stopped, Failure: &StoppedError{*v.stop, v.stopCause(), v.lastBlame()}}
 	case v.ended():
 		return Status{State: Closed}
 	case a.computing:

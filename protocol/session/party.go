@@ -314,6 +314,7 @@ func (p *Party) Carries() bool {
 // StoppedError reports a study that the aggregator stopped.
 type StoppedError struct {
 	Stop   protocol.Stop
+	Cause  StopCause
 	Causes []error // what members of the last attempt did, where their faults ended it
 }
 

@@ -276,8 +276,6 @@ var owed = map[string]map[string]string{
 		"fsck.tokens": "a token's id and mark are read from the log's note: an entry should have them as fields",
 		"ledgerMark":  "the number and hash of a ledger entry are read from the end of the log's note: an entry should have them as fields",
 	},
-	"node/pages/words.go":                {"headline": "the full stop is cut off what a result says first"},
-	"node/store/board.go":                {"Store.Noted": "the number of a message is read from the log's note: an entry should have it as a field"},
-	"node/store/ledger.go":               {"markedDebit": "the number of a query is read from the end of the log's note: an entry should have it as a field"},
-	"protocol/protocoltest/invariant.go": {"Simulation.causes": "whether a stop follows on faults is read from its reason: a stop has no code of it"},
+	"node/store/board.go":  {"Store.Noted": "the number of a message is read from the log's note: an entry should have it as a field"},
+	"node/store/ledger.go": {"markedDebit": "the number of a query is read from the end of the log's note: an entry should have it as a field"},
 }

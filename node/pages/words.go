@@ -13,19 +13,24 @@ import (
 )
 
 // headline answers what most readers want to know first; answered is what a result says
-// first, where there is one, and waits what the study waits for.
+// first, in whole sentences, where there is one, and waits what the study waits for.
 func headline(s api.Study, answered, waits string) string {
+	next := waits
+	if s.Status.Doing != nil {
+		next = doing(*s.Status.Doing) + " is being computed"
+	}
+	if answered != "" {
+		if next != "" {
+			answered += " Now: " + next + "."
+		}
+		return answered
+	}
 	text := fmt.Sprintf("%d of %d parties in", s.Released(), len(s.Parties))
-	switch {
-	case answered != "":
-		text = strings.TrimSuffix(answered, ".")
-	case s.Status.State == string(session.Stopped):
+	if s.Status.State == string(session.Stopped) {
 		text = "The study stopped without a result; " + text
 	}
-	if s.Status.Doing != nil {
-		text += "; " + doing(*s.Status.Doing) + " is being computed"
-	} else if waits != "" {
-		text += "; " + waits
+	if next != "" {
+		text += "; " + next
 	}
 	return text + "."
 }

@@ -100,8 +100,7 @@ func removeKept(st *store.Store) error {
 	if err := local.ForgetKept(st, console.Now()); err != nil {
 		return err
 	}
-	_, err := stored.RemoveExpired(st, console.Now())
-	return err
+	return stored.RemoveAllExpired(st, console.Now())
 }
 
 // sweepEvery is how often serve looks for what is to be removed.

@@ -3,14 +3,18 @@ package aggregator
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/aggregator/inbox"
 	"github.com/cosketch/cosketch/node/calls"
 	"github.com/cosketch/cosketch/node/p2p"
 	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/study"
 )
 
 // Aggregator is the operator's node: it hosts the boards of its studies, takes
@@ -110,11 +114,25 @@ const sweepEvery = time.Hour
 
 // sweep removes the sketches of studies that are not to keep them any longer.
 func (a *Aggregator) sweep(now protocol.Instant) {
-	removed, err := stored.RemoveExpired(a.Store, now)
-	for _, s := range removed {
-		a.Log.Info("sketches removed, as the study says", "study", s.ID.Short(), "name", s.Name, "keep_until", s.KeepUntil.String())
+	a.mu.Lock()
+	files := slices.Collect(maps.Values(a.files))
+	a.mu.Unlock()
+	for _, s := range files {
+		switch removed, err := a.removeExpired(s, now); {
+		case err != nil:
+			a.Log.Error("sketches whose time is over may still be here; the next hour tries again", "study", s.ID.Short(), "error", err)
+		case removed:
+			a.Log.Info("sketches removed, as the study says", "study", s.ID.Short(), "name", s.Name, "keep_until", s.KeepUntil.String())
+		}
 	}
-	if err != nil {
-		a.Log.Error("sketches whose time is over may still be here; the next hour tries again", "error", err)
-	}
+}
+
+// removeExpired holds what goes wrong at one study from the others.
+func (a *Aggregator) removeExpired(s *study.Study, now protocol.Instant) (removed bool, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = node.Recovered(a.Log, s.ID, p)
+		}
+	}()
+	return stored.RemoveExpired(a.Store, s, now)
 }

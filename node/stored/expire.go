@@ -2,7 +2,6 @@ package stored
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
@@ -18,49 +17,45 @@ type Sketches interface {
 	Purge(id protocol.StudyID, at protocol.Instant) (freed int64, err error)
 }
 
-// RemoveExpired purges every study of a node whose file says that sketches are removed by now. A study that somebody
-// serves at this moment waits for the next time. It returns those that it purged.
-func RemoveExpired(st Sketches, now protocol.Instant) (removed []*study.Study, err error) {
+// RemoveExpired purges a study whose file says that sketches are removed by now, and that was not purged yet. One that
+// somebody serves at this moment waits for the next time.
+func RemoveExpired(st Sketches, s *study.Study, now protocol.Instant) (removed bool, err error) {
+	if s.KeepUntil == 0 || now < s.KeepUntil {
+		return false, nil
+	}
+	if gone, err := Purged(st, s.ID); err != nil || gone {
+		return false, err
+	}
+	unlock, err := st.LockStudy(s.ID)
+	if errors.Is(err, store.ErrLocked) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer unlock()
+	_, err = st.Purge(s.ID, now)
+	return err == nil, err
+}
+
+// RemoveAllExpired does so to every study of a party whose file can be read: party fsck names the others.
+func RemoveAllExpired(st Sketches, now protocol.Instant) error {
 	entries, err := st.Studies()
 	if err != nil {
-		return nil, fmt.Errorf("looking for studies whose sketches are to be removed: %w", err)
+		return err
 	}
 	for _, e := range entries {
 		source, err := st.Study(e.ID)
 		if err != nil {
-			return removed, err
+			continue
 		}
 		s, err := Parse(e.ID, source)
 		if err != nil {
-			return removed, err
-		}
-		if s.KeepUntil == 0 || now < s.KeepUntil {
 			continue
 		}
-		switch gone, err := Purged(st, s.ID); {
-		case err != nil:
-			return removed, err
-		case gone:
-			continue
-		}
-		switch err := purgeAlone(st, s.ID, now); {
-		case errors.Is(err, store.ErrLocked):
-		case err != nil:
-			return removed, err
-		default:
-			removed = append(removed, s)
+		if _, err := RemoveExpired(st, s, now); err != nil {
+			return err
 		}
 	}
-	return removed, nil
-}
-
-// purgeAlone purges a study that nobody else in this state directory is serving.
-func purgeAlone(st Sketches, id protocol.StudyID, now protocol.Instant) error {
-	unlock, err := st.LockStudy(id)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	_, err = st.Purge(id, now)
-	return err
+	return nil
 }

@@ -9,7 +9,9 @@ import (
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/node/store/storetest"
 	"github.com/cosketch/cosketch/node/stored"
+	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/journal"
+	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/protocol/study/file"
 )
 
@@ -35,25 +37,21 @@ func TestSketchesGoAtTheirDate(t *testing.T) {
 	do(st.PutStudy(due.ID, due.Source, 0))
 	do(st.SaveRelease(kept.ID, release))
 	do(st.SaveRelease(due.ID, release))
-	removed, err := stored.RemoveExpired(st, due.KeepUntil-1)
-	do(err)
-	if len(removed) != 0 {
-		t.Fatalf("removed before its date: %v", removed[0].ID)
-	}
-	unlock, err := st.LockStudy(due.ID)
-	do(err)
-	removed, err = stored.RemoveExpired(st, due.KeepUntil)
-	do(err)
-	if unlock(); len(removed) != 0 {
-		t.Error("a study that is served was purged beside it")
-	}
-	for _, want := range []int{1, 0} { // once
-		removed, err = stored.RemoveExpired(st, due.KeepUntil)
-		do(err)
-		if len(removed) != want {
-			t.Errorf("removed %d, want %d", len(removed), want)
+	remove := func(s *study.Study, now protocol.Instant, want bool) {
+		t.Helper()
+		removed, err := stored.RemoveExpired(st, s, now)
+		if do(err); removed != want {
+			t.Errorf("removed: %t, want %t", removed, want)
 		}
 	}
+	remove(due, due.KeepUntil-1, false)
+	unlock, err := st.LockStudy(due.ID)
+	do(err)
+	remove(due, due.KeepUntil, false) // nothing is purged beside whoever serves it
+	unlock()
+	do(stored.RemoveAllExpired(st, due.KeepUntil))
+	remove(due, due.KeepUntil, false) // once
+	remove(kept, due.KeepUntil, false)
 	if _, err := st.ReleaseHeader(kept.ID); err != nil {
 		t.Errorf("the other study's release: %v", err)
 	}

@@ -348,7 +348,11 @@ func (t *tally) judge(r *Row, l limits, judged coverage, enough int) {
 		fail("intervals that were not widened cover more than %.2f", l.high)
 	}
 	if l.ratio > 0 && r.Ratio != nil && *r.Ratio > l.ratio {
-		fail("errs by %.2f times the reference", *r.Ratio)
+		if enough > 0 {
+			fail("errs by %.2f times the reference", *r.Ratio)
+		} else if r.Outcome != Fail { // of few seeds the ratio itself errs
+			r.Outcome, r.Why = Untold, append(r.Why, fmt.Sprintf("errs by %.2f times the reference, by few seeds", *r.Ratio))
+		}
 	}
 	if l.rmse > 0 && (r.RMSE == nil || *r.RMSE > l.rmse) {
 		fail("errs by more than %g", l.rmse)

@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -138,13 +137,4 @@ func (t *tail) Write(p []byte) (int, error) {
 		t.bytes = append(t.bytes[:0], t.bytes[excess:]...)
 	}
 	return len(p), nil
-}
-
-// openCommand starts a program and hashes what it writes.
-func openCommand(ctx context.Context, c *Command) (*file, error) {
-	r, err := c.start(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &file{path: path{name: c.String()}, f: r, hash: sha256.New(), program: true}, nil
 }

@@ -52,3 +52,11 @@ func (e *AbsentError) Error() string { return "no column " + quoted(e.Columns, "
 
 // Fail is what the catalogue says of it.
 func (e *AbsentError) Fail() *fail.Error { return fail.NoColumn.Fail() }
+
+func quoted(names []string, separator string) string {
+	q := make([]string, len(names))
+	for i, name := range names {
+		q[i] = fmt.Sprintf("%q", name)
+	}
+	return strings.Join(q, separator)
+}

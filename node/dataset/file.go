@@ -118,3 +118,12 @@ func fileError(name, message string, err error) error {
 	}
 	return &Error{File: name, Message: message, Err: err}
 }
+
+// openCommand starts a program and hashes what it writes.
+func openCommand(ctx context.Context, c *Command) (*file, error) {
+	r, err := c.start(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &file{path: path{name: c.String()}, f: r, hash: sha256.New(), program: true}, nil
+}

@@ -76,11 +76,3 @@ func (h header) absenceHint(wanted, absent []string) string {
 	}
 	return hint.String()
 }
-
-func quoted(names []string, separator string) string {
-	q := make([]string, len(names))
-	for i, name := range names {
-		q[i] = fmt.Sprintf("%q", name)
-	}
-	return strings.Join(q, separator)
-}

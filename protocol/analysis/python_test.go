@@ -61,7 +61,7 @@ func (d *dataclasses) attributes(of reflect.Type) string {
 				arguments = append(arguments, fmt.Sprintf("%s=%q", tag, words))
 			}
 		}
-		if strings.Contains(options, "omitempty") {
+		if strings.Contains(options, "omit") { // omitempty, or omitzero
 			arguments = append(arguments, "absent=True")
 		}
 		if f.Type.Kind() == reflect.Pointer {

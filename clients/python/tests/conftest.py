@@ -9,7 +9,13 @@ import pytest
 import cosketch
 
 ROOT = Path(__file__).resolve().parents[3]
-STUDIES = {"horizontal": network.horizontal, "cells": network.cells, "vertical": network.vertical, "wide": network.wide}
+STUDIES = {
+    "horizontal": network.horizontal,
+    "cells": network.cells,
+    "counts": network.counts,
+    "vertical": network.vertical,
+    "wide": network.wide,
+}
 
 
 @dataclass(frozen=True)

@@ -209,6 +209,22 @@ def cells(n: Network) -> str:
     return study
 
 
+def counts(n: Network) -> str:
+    """Numbers of records, under noise: tables and quantiles."""
+    study = n.study(
+        "counts",
+        partition="horizontal",
+        columns=f"[{{name: x, {NUMERIC}}}, {{name: ward, kind: categorical, values: [a, b]}}, {{name: ill, kind: binary}}]",
+        sketches="[{side: counts, tables: [{of: [{column: ward}]}, {of: [{column: ward}, {column: ill}]},"
+        " {of: [{column: x}], depth: 8}]}]",
+        privacy="{unit: record, mechanism: gaussian, epsilon: 8, delta: 1e-6}",
+        analyses="[{kind: table}, {kind: quantile, at: [0.25, 0.5, 0.9]}]",
+    )
+    data = {p: rows(("x", "ward", "ill"), 900 * i, 900) for i, p in enumerate(PARTIES)}
+    n.play("counts", study, data, "{record: {epsilon: 8, delta: 1e-6}}")
+    return study
+
+
 def vertical(n: Network) -> str:
     """Other columns, partly the same records."""
     columns = ", ".join(f"{{name: {c}, {NUMERIC}, owner: {p}}}" for c, p in zip("xyz", PARTIES, strict=True))

@@ -611,7 +611,7 @@ class CrossTable(Object):
     cells: tuple[tuple[TableCell, ...], ...] = key("cells", by="rows,columns")
     # Cramér's V, how far the two columns depend on each other: 0 not at all, 1 wholly. Without
     # missing values
-    v: Number = key("v")
+    v: Number = key("v", absent=True)
     # rows and columns that V is not over, as their records do not stand out of the noise
     left_out: tuple[str, ...] = key("left_out", by="-", of="row", absent=True)
 
@@ -826,9 +826,9 @@ class TableCell(Object):
     # records
     count: Number = key("count")
     # share of the records of its row; of crossed columns
-    of_row: Number = key("of_row")
+    of_row: Number = key("of_row", absent=True)
     # share of the records of its column; of one column, of all records
-    of_column: Number = key("of_column")
+    of_column: Number = key("of_column", absent=True)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -214,7 +214,8 @@ def counts(n: Network) -> str:
     study = n.study(
         "counts",
         partition="horizontal",
-        columns=f"[{{name: x, {NUMERIC}}}, {{name: ward, kind: categorical, values: [a, b]}}, {{name: ill, kind: binary}}]",
+        columns=f"[{{name: x, {NUMERIC}}}, {{name: ward, kind: categorical, values: [a, b]}},"
+        " {name: ill, kind: binary}]",
         sketches="[{side: counts, tables: [{of: [{column: ward}]}, {of: [{column: ward}, {column: ill}]},"
         " {of: [{column: x}], depth: 8}]}]",
         privacy="{unit: record, mechanism: gaussian, epsilon: 8, delta: 1e-6}",

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/block"
@@ -27,10 +28,29 @@ func quantileName(share float64) string {
 	return block.Digits(100*share, 4) + " %"
 }
 
+// medians says those of a few columns in a line, or of how many columns there are quantiles.
+func (s *section) medians(ds analysis.Distributions) string {
+	const few = 3
+	var out []string
+	for i, d := range ds {
+		for _, q := range d.Quantiles {
+			if n := q.Quantile.Shown(); q.Share == 0.5 && len(ds) <= few {
+				n.OpenLow, n.OpenHigh = q.OpenLow, q.OpenHigh
+				number, between := n.Parts()
+				out = append(out, strings.TrimSpace("the median of "+s.a.Features[i].Name()+" is "+number+" "+between))
+			}
+		}
+	}
+	if len(out) == 0 {
+		return "of " + block.Counted(int64(len(ds)), "column", "columns")
+	}
+	return strings.Join(out, "; ")
+}
+
 // distributions shows quantiles of all columns in a table, and a histogram of each with its quantiles marked.
 func (s *section) distributions(ds analysis.Distributions) {
 	s.skip("distributions", "distributions_quantiles", "distributions_histogram", "features")
-	s.heading.Says = fmt.Sprintf("of %s", block.Counted(int64(len(ds)), "column", "columns"))
+	s.heading.Says = s.medians(ds)
 	t := block.Table{
 		Caption: "Quantiles, in original units", Things: "quantiles", Drawn: true,
 		Columns: append([]block.Column{block.Words("column"), block.Words("quantile"), block.Numbers("records below, %")}, block.Estimates("value", true)...),

@@ -25,6 +25,7 @@ func (s *section) crossTables(tables analysis.CrossTables) {
 	s.skip("tables", "tables_rows", "tables_columns", "tables_cells", "tables_left_out")
 	if len(tables) > 0 {
 		s.heading.Says = fmt.Sprintf("%d records in %s", tables[0].Records, block.Counted(int64(len(tables)), "table", "tables"))
+		s.heading.Says += dependent(tables)
 	}
 	if more := len(tables) - mostCounted; more > 0 {
 		s.note("The first %d tables are shown; %d more are in the result's files.", mostCounted, more)
@@ -45,6 +46,22 @@ func (s *section) crossTables(tables analysis.CrossTables) {
 	}
 }
 
+// dependent says how many tables of two columns show that these depend on each other.
+func dependent(tables analysis.CrossTables) string {
+	crossed, told := 0, 0
+	for _, t := range tables {
+		if t.ColumnsOf != "" {
+			if crossed++; t.V.Told() {
+				told++
+			}
+		}
+	}
+	if crossed == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; in %d of %d the two columns depend on each other", told, crossed)
+}
+
 // oneColumn shows the cells of a column: their records, and their shares of all.
 func (s *section) oneColumn(t analysis.CrossTable, id string) {
 	var counts []block.Number
@@ -62,7 +79,7 @@ func (s *section) oneColumn(t analysis.CrossTable, id string) {
 		out.Drawn = true
 		s.figure(id, block.Figure{
 			Title: "Records: " + t.RowsOf, Plot: bars(t.Rows, "records", counts),
-			Description: fmt.Sprintf("A bar for each of %d cells, with its interval.", len(t.Rows)), Caption: "Whiskers are intervals " + block.ForRecords + ".",
+			Description: fmt.Sprintf("A bar for each of %d cells, with its interval.", len(t.Rows)), Caption: "Records by " + t.RowsOf + ". Whiskers are intervals " + block.ForRecords + ".",
 		})
 	}
 	s.tables = append(s.tables, out)
@@ -143,6 +160,6 @@ func shares(t analysis.CrossTable) (block.Figure, bool) {
 	return block.Figure{
 		Title: "Shares by " + tableName(t.RowsOf, t.ColumnsOf), Plot: plot,
 		Description: fmt.Sprintf("For each of %d cells of %s, the shares of %d others, with intervals.", len(names), within, len(curves)),
-		Caption:     "Each mark: this share of the records of its column. Whiskers are intervals " + block.ForRecords + ".",
+		Caption:     "A mark is the share of the records with this value of " + t.RowsOf + " that have that value of " + t.ColumnsOf + ". Whiskers are intervals " + block.ForRecords + ".",
 	}, true
 }

@@ -59,7 +59,7 @@ func dependent(tables analysis.CrossTables) string {
 	if crossed == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; in %d of %d the two columns depend on each other", told, crossed)
+	return fmt.Sprintf("; in %d of %d the two columns clearly depend on each other", told, crossed)
 }
 
 // oneColumn shows the cells of a column: their records, and their shares of all.

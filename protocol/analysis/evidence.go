@@ -15,6 +15,7 @@ import (
 type Evidence struct {
 	Pairs []Pair // the clearest first
 	Of    int64  // pairs that were compared
+	Alone int    // of those that are here, how many leave 0 out by their own interval
 	Least bool   // there may be more: of a dense table only the clearest are here
 }
 
@@ -38,6 +39,9 @@ func (a Analysis) Evidence() (e Evidence, ok bool) {
 	}
 	var all []tested
 	for _, p := range pairs {
+		if p.Told() {
+			e.Alone++
+		}
 		if p.whole() && !a.Unanswered(p.Number) {
 			all = append(all, tested{p, p.chance(level)})
 		}

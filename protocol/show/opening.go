@@ -45,6 +45,9 @@ func evidence(a analysis.Analysis) string {
 		things = "pair"
 	}
 	if len(e.Pairs) == 0 {
+		if e.Alone > 0 {
+			return fmt.Sprintf("of %d %s nothing stands out, all together at 95 %%; each by itself, %d would", e.Of, things, e.Alone)
+		}
 		return fmt.Sprintf("nothing stands out of the noise, of %d %s", e.Of, things)
 	}
 	clearest := e.Pairs[0]

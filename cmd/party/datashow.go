@@ -228,7 +228,16 @@ func (d shownData) notes() (out []string) {
 			say("every value is the same")
 		}
 		if len(c.Truths) > 0 {
-			with, _ := options(dataset.Reading{Words: dataset.Words{Values: map[string]map[string]string{c.Name: c.Truths}}})
+			words := dataset.Words{Values: map[string]map[string]string{c.Name: {}}}
+			for value, means := range c.Truths {
+				if means == "" {
+					words.Missing = append(words.Missing, value)
+				} else {
+					words.Values[c.Name][value] = means
+				}
+			}
+			slices.Sort(words.Missing)
+			with, _ := options(dataset.Reading{Words: words})
 			out = append(out, fmt.Sprintf("%q: yes or no in words. Where a study asks for 0 and 1, this option reads them so:%s", c.Name, with))
 		}
 	}

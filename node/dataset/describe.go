@@ -76,7 +76,8 @@ type ColumnDescription struct {
 	// common first.
 	Common []ValueCount `json:"common,omitempty"`
 
-	// Truths says of a categorical column whose values are all words for yes or no which is 1 and which 0.
+	// Truths says of a categorical column whose values are all words for yes or no, or for a missing value, which is 1, which 0, and which
+	// nothing.
 	Truths map[string]string `json:"truths,omitempty"`
 
 	// Against counts the values that a study would not take as they are; nil for columns

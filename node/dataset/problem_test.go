@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"strings"
 	"testing"
@@ -201,6 +202,24 @@ func TestThousands(t *testing.T) {
 	for text, want := range map[string]*problem{"1.234,5": grouped, "1 234": grouped, "1'234": grouped, "1,234": notNumber, "31.02.1990": notADay, "1.2.90": shortYear, "2020-01-02 10:00": timeOfDay, "A1": notNumber} {
 		if _, wrong := (&Dialect{Decimal: DecimalPoint, Date: DateDots}).number([]byte(text)); wrong != want {
 			t.Errorf("%s: %v, want %v", text, wrong, want)
+		}
+	}
+}
+
+// Words for yes and no are proposed with those for a missing value beside them; a column that has only the latter says neither.
+func TestYesAndNoBesideMissingWords(t *testing.T) {
+	one := func() *int64 { n := int64(1); return &n }
+	for name, want := range map[string]map[string]string{
+		"ja nein k.A.": {"ja": "1", "nein": "0", "k.A.": ""},
+		"k.A. NA":      nil,
+		"ja blau":      nil,
+	} {
+		column := tally{values: map[string]*int64{}}
+		for _, word := range strings.Fields(name) {
+			column.values[word] = one()
+		}
+		if got := column.truths(); !maps.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", name, got, want)
 		}
 	}
 }

@@ -275,17 +275,23 @@ func (t *tally) doubtful() bool {
 	return t.name == "" || isValue || wrong == nil || wrong == otherDate || comma == nil || !utf8.ValidString(t.name)
 }
 
-// truths are what a column's values mean if all of them are words for yes or no, or for a missing value.
+// truths are what a column's values mean if all of them are words for yes or no, or for a missing value, which is empty;
+// none where no word says yes or no.
 func (t *tally) truths() map[string]string {
-	out := map[string]string{}
+	out, any := map[string]string{}, false
 	for value := range t.values {
 		folded := strings.ToLower(value)
 		switch {
 		case truths[folded] != "":
-			out[value] = truths[folded]
-		case !slices.Contains(missingWords, folded):
+			out[value], any = truths[folded], true
+		case slices.Contains(missingWords, folded):
+			out[value] = ""
+		default:
 			return nil
 		}
+	}
+	if !any {
+		return nil
 	}
 	return out
 }

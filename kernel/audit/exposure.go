@@ -33,7 +33,7 @@ type Exposure struct {
 
 	// Share is the number of values released per value held: k·functions/m on the
 	// columns side, k per attribute on the records side, (d+3)/(2m) for moments, 2^L·(1+d)/(m·d) for
-	// cells, and for counts as many as there are cells per m·d. At 1 the data are in the sketch. Shares of sketches of the same data add up, as the ranks
+	// cells, k·(1+d)/(m·d) for codes, and for counts as many as there are cells per m·d. At 1 the data are in the sketch. Shares of sketches of the same data add up, as the ranks
 	// of independent matrices do.
 	Share float64
 
@@ -101,6 +101,11 @@ func summing() []summed {
 		share:   func(s Shape, m, d float64) float64 { return cells(s) * (1 + d) / (m * d) },
 		alone:   func(s Shape, m float64) float64 { return math.Pow(1-1/cells(s), m-1) },
 		refused: "a cell may hold a single record, and then shows its values",
+	}, {
+		side:    sketch.Codes, // k is the number of code points, and there are at most d axes
+		share:   func(s Shape, m, d float64) float64 { return float64(s.Projection.K) * (1 + d) / (m * d) },
+		alone:   func(s Shape, m float64) float64 { return math.Pow(1-1/float64(s.Projection.K), m-1) },
+		refused: "a code point may have a single record, and then shows where it is",
 	}, {
 		side:    sketch.Counts, // k is the number of cells
 		share:   func(s Shape, m, d float64) float64 { return float64(s.Projection.K) / (m * d) },

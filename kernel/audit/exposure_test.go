@@ -59,6 +59,7 @@ func TestRule(t *testing.T) {
 		{Shape{Side: sketch.Columns, Projection: signs(1), Records: 1000, Discrete: true}, "binary and categorical"},
 		{Shape{Side: sketch.Moments, Projection: projection.Spec{Family: projection.Identity, K: 1}, Records: 1_000_000, Columns: 1}, "between two releases"},
 		{Shape{Side: sketch.Cells, Projection: signs(1), Records: 1_000_000, Columns: 1}, "a single record"},
+		{Shape{Side: sketch.Codes, Projection: signs(2), Records: 1_000_000, Columns: 1}, "a single record"},
 	} {
 		ok, reason := mustExpose(t, test.shape).Acceptable()
 		if ok != (test.reason == "") || ok != (reason == "") || !strings.Contains(reason, test.reason) {

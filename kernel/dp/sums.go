@@ -65,6 +65,18 @@ func RecordCells(clip int64, d int, w CellWeights, n Neighbours) (Sensitivity, e
 	return spread(l2, entries), nil
 }
 
+// RecordCodes is the sensitivity of a codes sketch when one record's contribution changes: a record's
+// projection y on q axes, cut to l2 norm ≤ radius, adds (weight, y) to the row of its nearest code
+// point, and so moves the sketch as a record of a cells sketch moves that. Which axes and points there
+// are is no matter: whoever chose them, y is no longer than the radius and enters one row.
+func RecordCodes(radius int64, q int, w CellWeights, n Neighbours) (Sensitivity, error) {
+	s, err := RecordCells(radius, q, w, n)
+	if err != nil {
+		return Sensitivity{}, fmt.Errorf("sensitivity of codes: %w", err)
+	}
+	return s, nil
+}
+
 // CountWeight is what one record adds to a count under Gaussian noise, so that what the variance of discrete
 // noise exceeds the continuous one by is negligible.
 const CountWeight = 64

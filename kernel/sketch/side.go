@@ -11,6 +11,7 @@ const (
 	Records Side = "records" // X·R, m × k: compares records (Liu's column-wise projection)
 	Moments Side = "moments" // Σ xxᵀ and Σ x, one row: second moments of the records
 	Cells   Side = "cells"   // Σ e(x) ⊗ (w, x), a row for each cell of a partition of the space of records
+	Codes   Side = "codes"   // Σ e(x) ⊗ (w, y), a row for each code point of a codebook, y being a projection of x
 	Counts  Side = "counts"  // Σ e(x), one row: numbers of records by the cells of tables
 )
 

@@ -10,8 +10,8 @@ import (
 // Sketch is an integer sketch of one side.
 type Sketch struct {
 	Side Side
-	Rows int     // columns side: k. Records side: m records. Moments: 1. Cells: how many there are, 2^L
-	Cols int     // columns side: n columns. Records side: k. Moments: d(d+3)/2. Cells: 1 + d
+	Rows int     // columns side: k. Records side: m records. Moments: 1. Cells: how many there are, 2^L. Codes: code points
+	Cols int     // columns side: n columns. Records side: k. Moments: d(d+3)/2. Cells: 1 + d. Codes: 1 + q
 	Data []int64 // Rows × Cols, row-major
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 )
 
-// SumsOptions describes what Moments and Cells builders sum over: records of d entries,
+// SumsOptions describes what Moments, Cells and Codes builders sum over: records of d entries,
 // which are moved to a public centre and clipped before anything is computed with them.
 type SumsOptions struct {
 	Centre  []int64 // Required. d entries, subtracted from those of every record: what is clipped and summed is the difference
@@ -56,6 +56,7 @@ func (o SumsOptions) reach() int64 {
 // then workers prepare and add some records at a time.
 type summing struct {
 	options SumsOptions
+	absent  bool // Absent is accepted as an entry
 	records int64
 	workers []sumWorker
 }
@@ -84,6 +85,14 @@ func (b *summing) Clipped() (n int64) {
 // add adds a batch, x being m × d row-major, by a function that adds prepared records to
 // sums of a size. It adds all or, with an error, none.
 func (b *summing) add(x []int64, size int, sum func(worker int, sums, prepared []int64)) error {
+	return b.take(x, size, func(worker int, records []int64) {
+		w := &b.workers[worker]
+		sum(worker, w.sums, b.prepare(w, records))
+	})
+}
+
+// take is add of records as they come, to the sums of their worker.
+func (b *summing) take(x []int64, size int, sum func(worker int, records []int64)) error {
 	d := len(b.options.Centre)
 	if len(x)%d != 0 {
 		return fmt.Errorf("adding records of %d columns: %d entries", d, len(x))
@@ -101,7 +110,7 @@ func (b *summing) add(x []int64, size int, sum func(worker int, sums, prepared [
 			w.sums = make([]int64, size)
 			clear(w.sums) // see accumulator.add
 		}
-		sum(worker, w.sums, b.prepare(w, x[from*d:to*d]))
+		sum(worker, x[from*d:to*d])
 	})
 	b.records += int64(m)
 	return nil
@@ -116,7 +125,7 @@ func (b *summing) outside(x []int64) int {
 		for i := from * d; i < to*d; i += d {
 			for j, c := range b.options.Centre {
 				// Both are far from the ends of int64, or x alone is out of range.
-				if v := x[i+j]; v > c+b.options.Largest || v < c-b.options.Largest {
+				if v := x[i+j]; (v > c+b.options.Largest || v < c-b.options.Largest) && !(v == Absent && b.absent) {
 					for {
 						first := at.Load()
 						if int64(i+j) >= first || at.CompareAndSwap(first, int64(i+j)) {

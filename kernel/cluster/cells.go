@@ -17,6 +17,9 @@ type Cells struct {
 	Places  *mat.Dense // required by Group: cells × d, where each lies, told without its count and sums; Places makes it
 	Records float64    // required by Group: of all cells, without noise
 	Noise   CellNoise
+	// Near is the variance, on each coordinate, of cells' centroids around their places, to which they are
+	// drawn by the noise on them. 0: places are no such guides, and centroids are not drawn.
+	Near float64
 }
 
 // CellNoise holds the variances of the noise on Cells; 0 for none.
@@ -33,8 +36,11 @@ type Subspace struct {
 }
 
 // faint is how many deviations of its noise a cell's count must have to be heard: below it
-// the centroid of a cell is mostly noise.
-const faint = 3
+// the centroid of a cell is mostly noise. One that is drawn to its place needs fewer.
+const (
+	faint      = 3
+	faintDrawn = 2
+)
 
 // Grouping is what Cells.Group found.
 type Grouping struct {
@@ -72,6 +78,9 @@ func (e *ErrFaint) Error() string {
 // heard lists the cells that stand out of the noise.
 func (c Cells) heard() (kept []int) {
 	least := faint * math.Sqrt(c.Noise.Count)
+	if c.Near > 0 {
+		least = faintDrawn * math.Sqrt(c.Noise.Count)
+	}
 	for i, n := range c.Counts {
 		if n > 0 && n >= least {
 			kept = append(kept, i)
@@ -80,17 +89,30 @@ func (c Cells) heard() (kept []int) {
 	return kept
 }
 
-// points are the centroids of some cells, projected.
+// points are the centroids of some cells, drawn to their places and projected.
 func (c Cells) points(kept []int, space *Subspace) (points *mat.Dense, weights []float64) {
 	_, d := c.Sums.Dims()
 	points = mat.NewDense(len(kept), d, nil)
 	for row, i := range kept {
 		p := points.RawRowView(row)
 		floats.AddScaled(p, 1/c.Counts[i], c.Sums.RawRowView(i))
+		c.draw(p, i)
 		space.project(p)
 		weights = append(weights, c.Counts[i])
 	}
 	return points, weights
+}
+
+// draw moves the centroid of a cell towards its place as Bayes would, both being normal: S − n·place is
+// n·(centroid − place) with the noise of the sum, and that of the count times the place.
+func (c Cells) draw(centroid []float64, cell int) {
+	if c.Near == 0 {
+		return
+	}
+	for j, place := range c.Places.RawRowView(cell) {
+		noise := (c.Noise.Sum + place*place*c.Noise.Count) / c.Counts[cell] / c.Counts[cell]
+		centroid[j] = place + (centroid[j]-place)*c.Near/(c.Near+noise)
+	}
 }
 
 // project moves a point to the nearest one of the subspace; nil is the whole space.

@@ -1,0 +1,58 @@
+package codebook
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/cosketch/cosketch/kernel/cluster"
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/fixedpoint"
+	"github.com/cosketch/cosketch/kernel/sketch"
+)
+
+const maxBits = fixedpoint.MaxBits
+
+// near is the part of the records' mean variance along an axis by which the centroids of cells vary
+// around their code points.
+const near = 0.1
+
+// Cells are the summed codes sketches of all parties, as cells in the space of the axes, in steps.
+// Variance is that of the noise on an integer of the sum, records how many there are of all
+// parties.
+func Cells(c sketch.Codebook, summed sketch.Sketch, w dp.CellWeights, variance, records float64) (cluster.Cells, error) {
+	m, q := len(c.Codes), len(c.Axes)
+	if summed.Rows != sketch.CodeRows(m, w) || summed.Cols != 1+q || len(summed.Data) != summed.Rows*summed.Cols || w.Count < 1 {
+		return cluster.Cells{}, fmt.Errorf("reading a codes sketch: %d × %d sums of a codebook of %d points and %d axes", summed.Rows, summed.Cols, m, q)
+	}
+	weight := float64(w.Count)
+	out := cluster.Cells{
+		Sums: mat.NewDense(m, q, nil), Places: mat.NewDense(m, q, nil), Records: records,
+		Noise: cluster.CellNoise{Count: variance / weight / weight, Sum: variance}, Near: near * square(c.Radius) / float64(q),
+	}
+	for i, code := range c.Codes {
+		row := summed.Row(i)
+		out.Counts = append(out.Counts, float64(row[0])/weight)
+		for a, v := range row[1:] {
+			out.Sums.Set(i, a, float64(v))
+			out.Places.Set(i, a, float64(code[a]))
+		}
+	}
+	return out, nil
+}
+
+// square is the mean squared length of records along the axes, of which a radius tells.
+func square(radius int64) float64 { return float64(radius) / reach * float64(radius) / reach }
+
+// Back is a point in the space of the axes as one of d columns, in steps around the zero of encoded entries:
+// across the axes it is at the centre.
+func Back(c sketch.Codebook, y []float64) []float64 {
+	out := make([]float64, len(c.Centre))
+	for j, v := range c.Centre {
+		out[j] = float64(v) / whole
+		for a, axis := range c.Axes {
+			out[j] += float64(axis[j]) / sketch.AxisOne * y[a]
+		}
+	}
+	return out
+}

@@ -7,15 +7,14 @@ import (
 	"github.com/cosketch/cosketch/kernel/sketch"
 )
 
-// Tolerances within which two codebooks are the same for every use. Sums may be added in another
-// order elsewhere, which moves last bits; these may turn an eigenvector, or one of several with
-// nearly the same value into another, or send a k-means to another end, and each of them leaves all that
-// is compared here nearly as it was.
+// Tolerances within which two codebooks are the same for every use. Another order of the same sums
+// moves last bits, which may turn one eigenvector of several with nearly the same value into another, change
+// a sign, or send a k-means to another end. Each leaves nearly as it was what is compared here.
 const (
-	sameCentre = whole // sixteenths: one step, and an integer of it may be rounded to either side
+	sameCentre = whole // sixteenths: one step. A real may be rounded to either side, by one of these
 	sameRadius = 1e-6  // relative, and one step, as it is rounded up
-	sameAxes   = 1e-3  // relative: an entry of an axis is rounded by 2^-15, which moves a variance by 2^-14 of itself times its entries' number's root
-	sameCodes  = 1.02  // times our own mean squared distance: the ends of two starts of k-means differ by less than .5 %
+	sameAxes   = 1e-3  // relative. Entries are rounded by 2^-15, which moves lengths and variances by some 2^-14
+	sameCodes  = 1.02  // times our own mean squared distance: ends of k-means from other starts differ by less
 )
 
 // Part is what of a codebook deviates.
@@ -87,8 +86,6 @@ func (d *Draft) Agrees(given sketch.Codebook) error {
 // these are the first eigenvalues, the axes are eigenvectors of them: a symmetric matrix whose
 // diagonal is its eigenvalues is diagonal.
 func (d *Draft) sameAxes(given [][]int64) error {
-	n := len(d.Codebook.Centre)
-	within := sameAxes * math.Max(1, math.Sqrt(float64(n))/16)
 	for a, axis := range given {
 		for b := range a + 1 {
 			product, want := 0.0, 0.0
@@ -98,11 +95,11 @@ func (d *Draft) sameAxes(given [][]int64) error {
 			if a == b {
 				want = 1
 			}
-			if !(math.Abs(product-want) <= within) {
+			if !(math.Abs(product-want) <= sameAxes) {
 				return &Deviation{Part: PartAxes, Own: want, Given: product}
 			}
 		}
-		if own, other := d.along(d.Codebook.Axes[a]), d.along(axis); !(math.Abs(other-own) <= within*math.Abs(own)+1) {
+		if own, other := d.along(d.Codebook.Axes[a]), d.along(axis); !(math.Abs(other-own) <= sameAxes*math.Abs(own)+1) {
 			return &Deviation{Part: PartAxes, Own: own, Given: other}
 		}
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/cluster"
 	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/estimate"
 	"github.com/cosketch/cosketch/kernel/sketch"
 )
 
@@ -219,6 +220,33 @@ func TestTheSameAgrees(t *testing.T) {
 	}
 }
 
+// Another end of the k-means that makes code points, from other starts, still agrees.
+func TestAnotherEndAgrees(t *testing.T) {
+	for _, c := range []struct {
+		clusters int
+		records  float64
+	}{{2, 300}, {3, 1000}, {4, 3000}, {8, 20_000}} {
+		o := options(9, c.clusters)
+		o.Records = c.records
+		own := draft(t, o)
+		for seed := range uint64(4) {
+			found, err := cluster.KMeans(context.Background(), own.points, cluster.Options{Clusters: len(own.Codebook.Codes), Restarts: starts, MaxIterations: iterations, Rand: rand.New(rand.NewPCG(seed, 9))})
+			if err != nil {
+				t.Fatal(err)
+			}
+			other := clone(own.Codebook)
+			for i, code := range other.Codes {
+				for a := range code {
+					code[a] = bounded(found.Centroids.At(i, a), other.Radius)
+				}
+			}
+			if err := own.Agrees(other); err != nil {
+				t.Errorf("%d clusters, %d code points: %v", c.clusters, len(other.Codes), err)
+			}
+		}
+	}
+}
+
 func TestOthersDeviate(t *testing.T) {
 	own := draft(t, options(7, 4))
 	for name, c := range map[string]struct {
@@ -278,13 +306,14 @@ func summed(t *testing.T, n int) (c sketch.Codebook, exact sketch.Sketch, w dp.C
 	return c, b.Sketch(), w, centres
 }
 
-// k-means in two rounds finds clusters, and the intervals of their sizes hold them.
+// k-means in two rounds finds clusters, and the intervals of their sizes and means hold what the cells
+// have without noise.
 func TestClustersOfCells(t *testing.T) {
 	const n, draws = 9000, 400
 	c, exact, w, centres := summed(t, n)
 	rng := rand.New(rand.NewPCG(6, 6))
 	const sd = 12
-	var held, all float64
+	var held, all, meansHeld, means float64
 	for range draws {
 		noisy := exact
 		noisy.Data = slices.Clone(exact.Data)
@@ -299,14 +328,27 @@ func TestClustersOfCells(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		truth := make([]float64, 3)
+		truth, sums := make([]float64, 3), mat.NewDense(3, len(c.Axes), nil)
 		for i := range cells.Counts {
-			truth[cluster.Nearest(found.Model, cells.Places.RawRowView(i))] += float64(exact.Row(i)[0]) / float64(w.Count)
+			k := cluster.Nearest(found.Model, cells.Places.RawRowView(i))
+			truth[k] += float64(exact.Row(i)[0]) / float64(w.Count)
+			for a, v := range exact.Row(i)[1:] {
+				sums.Set(k, a, sums.At(k, a)+float64(v))
+			}
 		}
 		for k, one := range found.Clusters {
 			all++
 			if math.Abs(one.Records-truth[k]) <= 1.96*math.Sqrt(cells.Covariance(one.Cells, one.Cells, true)) {
 				held++
+			}
+			for j := range c.Centre {
+				value, times := Sum(c, one.Sums, j)
+				want, _ := Sum(c, sums.RawRowView(k), j)
+				count := estimate.Noisy{Value: one.Records, Variance: cells.Covariance(one.Cells, one.Cells, true)}
+				e := estimate.Quotient(estimate.Noisy{Value: value, Variance: times * float64(one.Cells) * cells.Noise.Sum}, count, 0)
+				if means++; e.Low <= want/truth[k] && want/truth[k] <= e.High {
+					meansHeld++
+				}
 			}
 			at := Back(c, found.Model.RawRowView(k))
 			nearest := math.Inf(1)
@@ -322,8 +364,8 @@ func TestClustersOfCells(t *testing.T) {
 			}
 		}
 	}
-	if t.Logf("sizes are held in %.3f", held/all); held/all < 0.93 {
-		t.Errorf("sizes are held in %.3f of %.0f", held/all, all)
+	if t.Logf("sizes are held in %.3f, means in %.3f", held/all, meansHeld/means); held/all < 0.93 || meansHeld/means < 0.93 {
+		t.Errorf("sizes are held in %.3f of %.0f, means in %.3f", held/all, all, meansHeld/means)
 	}
 }
 
@@ -344,6 +386,9 @@ func TestCellsAreRead(t *testing.T) {
 	}
 	if at := Back(c, []float64{7}); !slices.Equal(at, []float64{10, 7}) {
 		t.Errorf("back at %v", at)
+	}
+	if sum, times := Sum(c, []float64{7}, 1); sum != 7 || times != 1 {
+		t.Errorf("a sum of %v with noise of %v", sum, times)
 	}
 	s.Rows = 2
 	if _, err := Cells(c, s, w, 1, 6); err == nil {

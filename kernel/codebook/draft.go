@@ -24,7 +24,7 @@ const (
 	averageCell  = 5 // deviations of its count's noise that an average cell is to have
 	mostCodes    = 100
 	reach        = 2.5 // of the root mean squared length of a record along the axes
-	starts       = 2   // of the k-means that reduces the points
+	starts       = 3   // of the k-means that reduces the points
 	iterations   = 100
 	whole        = 16 // sixteenths of a step, of which sketch.Codebook has the centre
 )

@@ -56,3 +56,14 @@ func Back(c sketch.Codebook, y []float64) []float64 {
 	}
 	return out
 }
+
+// Sum is a cluster's sum of column j around the codebook's centre, of what its sums along the axes say:
+// records across the axes are not seen. The noise on it has so many times the variance of that on each of these.
+func Sum(c sketch.Codebook, along []float64, j int) (sum, times float64) {
+	for a, axis := range c.Axes {
+		entry := float64(axis[j]) / sketch.AxisOne
+		sum += entry * along[a]
+		times += entry * entry
+	}
+	return sum, times
+}

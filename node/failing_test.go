@@ -206,6 +206,14 @@ func (f failing) PutLook(study protocol.StudyID, data []byte) error {
 	return f.writes.write("PutLook", func() error { return f.Store.PutLook(study, data) })
 }
 
+func (f failing) PutFirst(study protocol.StudyID, data []byte) error {
+	return f.writes.write("PutFirst", func() error { return f.Store.PutFirst(study, data) })
+}
+
+func (f failing) DestroyFirst(study protocol.StudyID) error {
+	return f.writes.write("DestroyFirst", func() error { return f.Store.DestroyFirst(study) })
+}
+
 func (f failing) DestroyLook(study protocol.StudyID) error {
 	return f.writes.write("DestroyLook", func() error { return f.Store.DestroyLook(study) })
 }

@@ -101,6 +101,11 @@ type PartyState interface {
 	PutLook(study protocol.StudyID, data []byte) error
 	Look(study protocol.StudyID) ([]byte, error)
 	DestroyLook(study protocol.StudyID) error
+
+	// PutFirst keeps the signed first round of a study of two until it is among the own envelopes.
+	PutFirst(study protocol.StudyID, data []byte) error
+	First(study protocol.StudyID) ([]byte, error)
+	DestroyFirst(study protocol.StudyID) error
 	// PutKept replaces what is kept of a study's seed when that is destroyed.
 	PutKept(study protocol.StudyID, data []byte) error
 

@@ -59,6 +59,8 @@ func tables() map[string]table {
 		"masked":              {terms: masked, data: alike(50), node: "a", only: "SaveRelease"},
 		"masked, again":       {terms: masked, data: alike(50), node: "a", only: "DropRelease Debit PutOwn", silent: protocol.KindRelease},
 		"aggregator, masked":  {terms: masked, data: alike(50), node: "agg", only: "PutChunk", silent: protocol.KindRelease},
+		"two rounds":           {terms: twice, data: plane(200), node: "a", only: "Debit PutFirst SaveRelease PutOwn"},
+		"aggregator, twice":    {terms: twice, data: plane(200), node: "agg", only: "AppendBoard"},
 		"aggregator by hand":  {terms: clustered, data: points, node: "agg", only: "PutChunk", play: table.carried},
 	}
 }
@@ -90,6 +92,30 @@ var masked = terms{
 	analyses:  "[{kind: mean}]",
 	caps:      "{record: {epsilon: 2, delta: 1e-6}}",
 	sum:       "sum: masked\ncolluding: 1\n",
+}
+
+// twice is a study of two rounds.
+var twice = terms{
+	partition: "horizontal",
+	columns:   "[{name: x, kind: numeric, bounds: [0, 1]}, {name: y, kind: numeric, bounds: [0, 1]}]",
+	sketches:  "[{side: moments, clip: whole, share: 3}, {side: codes, share: 7}]",
+	privacy:   "{unit: record, mechanism: gaussian, epsilon: 8, delta: 1e-6}",
+	analyses:  "[{kind: k-means, clusters: 2}]",
+	caps:      "{record: {epsilon: 8, delta: 1e-6}}",
+	sum:       "rounds: 2\n",
+}
+
+// plane is data of two columns, in two places.
+func plane(records int) func(int) string {
+	return func(party int) string {
+		var b strings.Builder
+		b.WriteString("id,x,y\n")
+		for i := range records {
+			at := float64(i%2)/2 + float64(i%10)/40
+			fmt.Fprintf(&b, "p%d-%d,%g,%g\n", party, i, at, at)
+		}
+		return b.String()
+	}
 }
 
 // inOrdinaryRun chooses the writes that fail in the ordinary run: each when it is done for

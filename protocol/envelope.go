@@ -22,6 +22,8 @@ const (
 	KindCommit   Kind = "commit"   // seed agreement, first message
 	KindShare    Kind = "share"    // seed agreement, second message
 	KindConfirm  Kind = "confirm"  // seed agreement, third message
+	KindFirst    Kind = "first"    // a party's first round, whole
+	KindInterim  Kind = "interim"  // the aggregator's: what the second round goes by
 	KindRelease  Kind = "release"  // the header of a party's noised sketches
 	KindResult   Kind = "result"   // the aggregator's signed result
 
@@ -52,7 +54,7 @@ func (k Kind) Known() bool { return k.FromAggregator() || k.FromParty() }
 // FromAggregator reports whether only the aggregator may send this kind.
 func (k Kind) FromAggregator() bool {
 	switch k {
-	case KindRoster, KindFault, KindResult, KindStop, KindClose:
+	case KindRoster, KindFault, KindInterim, KindResult, KindStop, KindClose:
 		return true
 	}
 	return false
@@ -61,7 +63,7 @@ func (k Kind) FromAggregator() bool {
 // FromParty reports whether only a party may send this kind.
 func (k Kind) FromParty() bool {
 	switch k {
-	case KindApprove, KindWithdraw, KindCommit, KindShare, KindConfirm, KindRelease,
+	case KindApprove, KindWithdraw, KindCommit, KindShare, KindConfirm, KindFirst, KindRelease,
 		KindComplaint, KindAbandon, KindCertificate, KindJoin, KindWelcome, KindJoined:
 		return true
 	}
@@ -100,10 +102,10 @@ func (k Kind) MaxPayload() int {
 		return 16 << 10
 	case KindShare:
 		return 128 << 10
-	case KindCertificate:
+	case KindCertificate, KindInterim:
 		return 512 << 10
 	}
-	return MaxPayload // of releases and faults; and kinds that are none are refused at any size
+	return MaxPayload // of first rounds, releases and faults; and kinds that are none are refused at any size
 }
 
 // Envelope is one signed message of one study. The payload bytes are those that

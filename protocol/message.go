@@ -80,6 +80,23 @@ type Release struct {
 	Published [][32]byte // the row keys that the study publishes, in its order
 }
 
+// First is a party's first round in a study of two: the noised sketches of that round, whole. Its release has
+// the same sketches again, as they are here.
+type First struct {
+	T2       Digest // as of a Release
+	Records  int64
+	Sketches []ReleasedSketch // of the first round, in the study's order; a chunk each
+	Data     [][]byte         // of each, what that chunk is
+}
+
+// Interim is the aggregator's answer to the first round. What the second one does hangs on it, and on
+// nothing else that the aggregator says; how far one record moves a sketch does not.
+type Interim struct {
+	T2       Digest   // as of a Release
+	Firsts   []Digest // ids of the first rounds that it is made from, by their senders' raw public keys
+	Codebook sketch.Codebook
+}
+
 // ReleasedSketch describes one noised sketch: its shape, how its integers are
 // written, and the hash of each chunk.
 type ReleasedSketch struct {

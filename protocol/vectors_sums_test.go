@@ -26,10 +26,19 @@ type sumsCase struct {
 	Tables []countTable `json:"tables,omitempty"` // counts: on whose entries records are counted
 	Weight int64        `json:"weight,omitempty"` // counts: of a record
 
+	Codebook *codebookCase `json:"codebook,omitempty"` // codes; its radius is the clip
+
 	Cells    []int    `json:"cells,omitempty"` // of the records
 	Entries  []int64  `json:"entries"`         // row-major
 	Zeroed   [2]int64 `json:"zeroed"`          // D1, D2 squared
 	Replaced [2]int64 `json:"replaced"`
+}
+
+// codebookCase is a codebook but for its radius.
+type codebookCase struct {
+	Centre []int64   `json:"centre"`
+	Axes   [][]int64 `json:"axes"`
+	Codes  [][]int64 `json:"codes"`
 }
 
 // countTable is a table of counts.
@@ -49,7 +58,7 @@ type countAxis struct {
 func sums() vectors {
 	return cases[sumsCase]{
 		file:  "sums",
-		about: "Given: columns, their public centre, the clip, records as encoded values and, of cells, L and two keys, of moments the classes of records, of counts tables and a weight. Moments hold every part, with sums of weight 3 and typical squares of 9, 9 and 4. To be found: the exact sketch, the records' cells, and both sensitivities.",
+		about: "Given: columns, their public centre, the clip, records as encoded values and, of cells, L and two keys, of moments the classes of records, of counts tables and a weight, of codes a codebook whose radius is the clip. Moments hold every part, with sums of weight 3 and typical squares of 9, 9 and 4. To be found: the exact sketch, the records' cells, and both sensitivities.",
 		given: func(*testing.T) []sumsCase {
 			records := [][]int64{{512, 0, -512}, {0, 512, 100}, {300, 200, 0}, {256, 511, 512}, {256, 256, 0}}
 			moments := sumsCase{Side: sketch.Moments, Columns: []string{"a", "b", "c"}, Centre: []int64{256, 256, 0}, One: 512, Clip: 409, Records: records}
@@ -66,7 +75,15 @@ func sums() vectors {
 					{Axes: []countAxis{{Entries: 1, Edges: []int64{128, 256, 384}, Absent: true}}, Depth: 2},
 				},
 			}
-			return []sumsCase{moments, cells, counts}
+			codes := sumsCase{
+				Side: sketch.Codes, Columns: []string{"a", "b", "c"}, Centre: []int64{0, 0, 0}, One: 512, Clip: 300,
+				Records: append(slices.Clone(records), []int64{sketch.Absent, 511, 0}, []int64{257, 257, 1}),
+				Codebook: &codebookCase{
+					Centre: []int64{4096, 4100, -7}, Axes: [][]int64{{11585, 11585, 0}, {-9459, 9459, 9459}},
+					Codes: [][]int64{{100, 0}, {-100, 0}, {0, 150}, {100, 0}},
+				},
+			}
+			return []sumsCase{moments, cells, counts, codes}
 		},
 		fill: fillSums,
 	}
@@ -93,6 +110,9 @@ func fillSums(t *testing.T, c *sumsCase) {
 		return w
 	}
 	sensitivity := func(n dp.Neighbours) [2]int64 {
+		if c.Side == sketch.Codes {
+			d = len(c.Codebook.Axes)
+		}
 		s, err := dp.RecordCells(c.Clip, d, dp.NewCellWeights(c.Clip, true), n)
 		if c.Side == sketch.Moments {
 			s, err = dp.RecordMoments(c.Clip, layout.Columns, layout.Moves(), weights(n), n)
@@ -109,6 +129,10 @@ func fillSums(t *testing.T, c *sumsCase) {
 		check(err)
 		check(b.Add(values, c.Classes))
 		c.Entries = b.Sketch().Data
+		return
+	}
+	if c.Side == sketch.Codes {
+		fillCodes(t, c)
 		return
 	}
 	var labels [][]byte
@@ -131,6 +155,22 @@ func fillSums(t *testing.T, c *sumsCase) {
 		directions.Project(y, x)
 		c.Cells = append(c.Cells, sketch.CellOf(y))
 	}
+}
+
+func fillCodes(t *testing.T, c *sumsCase) {
+	t.Helper()
+	of := c.Codebook
+	b, err := sketch.NewCodes(sketch.CodesOptions{
+		SumsOptions: sketch.SumsOptions{Centre: c.Centre, Largest: c.One}, Weights: dp.NewCellWeights(c.Clip, true),
+		Codebook: sketch.Codebook{Centre: of.Centre, Axes: of.Axes, Codes: of.Codes, Radius: c.Clip},
+	})
+	if err == nil {
+		err = b.Add(slices.Concat(c.Records...))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Entries = b.Sketch().Data
 }
 
 func fillCounts(t *testing.T, c *sumsCase) {

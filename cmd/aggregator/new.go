@@ -30,6 +30,7 @@ type studyNew struct {
 	Name      string   `env:"-" help:"The study's name. Asked for where it is left out."`
 	Partition string   `env:"-" enum:"vertical,horizontal," default:"" help:"vertical: same people, other columns; horizontal: same columns, other people. Asked for where it is left out."`
 	Ask       []string `env:"-" sep:"none" placeholder:"ANALYSIS" help:"What is asked, as the study file has it: correlation, or {kind: k-means, clusters: 3}. Once for each. Asked for where it is left out."`
+	Rounds    int      `env:"-" default:"1" help:"2 lets k-means take a second round, made in the light of the first: nearer to what a curator of all records would find, and one message more."`
 	Epsilon   string   `env:"-" help:"The ε of one party's releases. Default: 1 for whole records, 8 for single values."`
 	Addr      []string `env:"-" placeholder:"MULTIADDR" help:"Where parties reach this aggregator. Default: a place to fill in."`
 	Approval  int      `env:"-" default:"14" placeholder:"DAYS" help:"Days until approval closes. Default: 14."`
@@ -126,7 +127,7 @@ const placeholder = "/dns4/YOUR-HOST/tcp/7424"
 
 // known gathers what this node, the flags and the column lists say.
 func (cmd studyNew) known(c *console.Console, g *console.Globals) (file.Draft, error) {
-	d := file.Draft{Name: cmd.Name, Partition: study.Partition(cmd.Partition), Epsilon: cmd.Epsilon, Analyses: cmd.Ask}
+	d := file.Draft{Name: cmd.Name, Partition: study.Partition(cmd.Partition), Epsilon: cmd.Epsilon, Rounds: cmd.Rounds, Analyses: cmd.Ask}
 	st, err := g.OpenReadOnly(store.Aggregator)
 	if err != nil {
 		return d, err

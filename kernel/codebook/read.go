@@ -41,7 +41,9 @@ func Cells(c sketch.Codebook, summed sketch.Sketch, w dp.CellWeights, variance, 
 	return out, nil
 }
 
-// square is the mean squared length of records along the axes, of which a radius tells.
+// Square is the mean squared length of records along the axes, in steps, of which the radius tells.
+func Square(c sketch.Codebook) float64 { return square(c.Radius) }
+
 func square(radius int64) float64 { return float64(radius) / reach * float64(radius) / reach }
 
 // Back is a point in the space of the axes as one of d columns, in steps around the zero of encoded entries:

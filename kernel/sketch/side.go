@@ -19,7 +19,7 @@ const (
 func Sides() []Side { return append([]Side{Columns, Records}, additive()...) }
 
 // additive are the sides whose sketches are sums over records.
-func additive() []Side { return []Side{Moments, Cells, Counts} }
+func additive() []Side { return []Side{Moments, Cells, Counts, Codes} }
 
 // Known reports whether s is one of the sides.
 func (s Side) Known() bool { return slices.Contains(Sides(), s) }

@@ -69,7 +69,7 @@ func Analyze(ctx context.Context, o Options, s *study.Study, asked study.Analysi
 		return Further{}, cmp.Or(err, stored.ErrPurged)
 	}
 	run := analysis.Options{
-		Study: s, Attempt: raw.Attempt, T2: result.T2, Complete: result.Completed, Analyses: []study.Analysis{asked},
+		Study: h.lit(), Attempt: raw.Attempt, T2: result.T2, Complete: result.Completed, Analyses: []study.Analysis{asked},
 		Entropy: h.Entropy, Workers: h.Workers, Failed: h.computer().failed,
 	}
 	index, _ := s.SketchFor(asked)
@@ -120,7 +120,7 @@ func (h *hosted) contributionsTo(ctx context.Context, r protocol.Result, index i
 		headers = append(headers, header)
 		records += header.Release.Records
 	}
-	needs, err := analysis.Memory(h.study, index, records)
+	needs, err := analysis.Memory(h.lit(), index, records)
 	if err != nil {
 		return nil, err
 	}

@@ -92,7 +92,13 @@ func (c computer) compute(ctx context.Context, job session.Compute) (out finishe
 		}
 	}()
 	began := time.Now()
-	done, err := c.analyse(ctx, job)
+	var done session.AggregatorEvent
+	var err error
+	if job.Firsts != nil {
+		done, err = c.interim(ctx, job)
+	} else {
+		done, err = c.analyse(ctx, job)
+	}
 	var impossible *analysisError
 	switch {
 	case ctx.Err() != nil: // the node ends
@@ -110,6 +116,23 @@ func (c computer) compute(ctx context.Context, job session.Compute) (out finishe
 
 // analysisError is a failure of the analyses themselves, which parties may read.
 type analysisError struct{ error }
+
+// interim computes what the second round goes by.
+func (c computer) interim(ctx context.Context, job session.Compute) (session.AggregatorEvent, error) {
+	o := analysis.Options{Study: c.study, Attempt: job.Attempt, T2: job.T2, Workers: c.Workers}
+	for _, f := range job.Firsts {
+		one, err := analysis.FromFirst(c.study, f.ID, f.Party.ID, f.First)
+		if err != nil {
+			return nil, &analysisError{err}
+		}
+		o.Contributions = append(o.Contributions, one)
+	}
+	book, err := analysis.Interim(ctx, o)
+	if err != nil {
+		return nil, &analysisError{err}
+	}
+	return session.InterimComputed{Firsts: job.Firsts, Codebook: book}, nil
+}
 
 func (c computer) analyse(ctx context.Context, job session.Compute) (session.Computed, error) {
 	o := analysis.Options{

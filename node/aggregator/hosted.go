@@ -80,7 +80,15 @@ func newHosted(a *shared, s *study.Study) (*hosted, error) {
 	return h, nil
 }
 
-func (h *hosted) computer() computer { return computer{h.shared, h.study, h.uploads} }
+func (h *hosted) computer() computer { return computer{h.shared, h.lit(), h.uploads} }
+
+// lit is the study, of two rounds by its interim once that is there.
+func (h *hosted) lit() *study.Study {
+	if i, ok := h.machine.Interim(); ok {
+		return h.study.By(i.Codebook)
+	}
+	return h.study
+}
 
 // instant is the time to tell the machine.
 func (h *hosted) instant() protocol.Instant { return h.grace.instant(h.machine.Due) }

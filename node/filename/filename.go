@@ -62,6 +62,9 @@ func FurtherLabels(document protocol.Digest, party protocol.PeerID) string {
 // in no header and no message.
 const Clipped = "clipped.json"
 
+// Interim is, beside a release of two rounds, what the second one went by, as the aggregator signed it.
+const Interim = "interim.bin"
+
 // Sketch is the file of a release's sketch.
 func Sketch(i int) string { return fmt.Sprintf("sketch-%d.bin", i) }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/release/job"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/protocol/wire"
 )
@@ -121,6 +122,9 @@ func InspectFiles(files store.ReleaseDir, s *study.Study) (Inspection, error) {
 	if !ok || e.Study() != s.ID || e.Kind() != protocol.KindRelease {
 		return Inspection{}, errors.New("stored release: the header is not that of a release by a party of this study")
 	}
+	if s, err = stored.By(s, files); err != nil {
+		return Inspection{}, fmt.Errorf("stored release: %w", err)
+	}
 	header, err := wire.DecodeRelease(e.Payload())
 	if err == nil {
 		err = release.CheckHeader(s, party, header)
@@ -152,7 +156,7 @@ func InspectFiles(files store.ReleaseDir, s *study.Study) (Inspection, error) {
 		if err != nil {
 			return out, fmt.Errorf("stored sketch %d: %w", i+1, err)
 		}
-		if i < len(clipped) {
+		if i < len(clipped) && clipped[i] != job.Uncounted {
 			one.Clipped = &clipped[i]
 		}
 		out.Intact = out.Intact && one.Intact

@@ -47,7 +47,7 @@ func NewAggregator(r *metrics.Registry, studies Studies) *Aggregator {
 	fromZero(a.releases, "taken", "refused")
 	fromZero(a.results, "computed", "failed")
 	fromZero(a.posted, protocol.KindApprove, protocol.KindWithdraw, protocol.KindRoster, protocol.KindCommit, protocol.KindShare, protocol.KindConfirm,
-		protocol.KindRelease, protocol.KindResult, protocol.KindComplaint, protocol.KindFault, protocol.KindAbandon, protocol.KindCertificate,
+		protocol.KindFirst, protocol.KindInterim, protocol.KindRelease, protocol.KindResult, protocol.KindComplaint, protocol.KindFault, protocol.KindAbandon, protocol.KindCertificate,
 		protocol.KindJoin, protocol.KindWelcome, protocol.KindJoined, protocol.KindStop, protocol.KindClose)
 	r.Collected("cosketch_studies_out_of_service", "Studies at which the store fails.", nil, func(set func(float64, ...string)) {
 		a.mu.Lock()

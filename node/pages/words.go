@@ -76,6 +76,10 @@ func says(k protocol.Kind) string {
 		return "sends its part, sealed to each other member"
 	case protocol.KindConfirm:
 		return "proves that it holds the seed"
+	case protocol.KindFirst:
+		return "shows its noised first round"
+	case protocol.KindInterim:
+		return "says what the second round goes by"
 	case protocol.KindRelease:
 		return "describes its noised sketches, by their hashes"
 	case protocol.KindResult:

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/release/job"
 	"github.com/cosketch/cosketch/protocol/session"
@@ -21,24 +23,70 @@ func (r *service) makeRelease(ctx context.Context, of session.MakeRelease) (sess
 	}
 	what := job.Study{Attempt: of.Attempt, T2: of.T2, Pairs: of.Pairs}
 	w := &world{service: r, seed: of.Seed, t2: of.T2}
+	if of.Second != nil {
+		what.Before, w.interim = &of.Second.Own, &of.Second.Interim
+	}
 	stored, found, err := job.Find(job.Spec{Study: r.Study, What: what, Signer: r.Signer}, w)
 	if err != nil {
 		return nil, err
 	}
 	if !found {
-		if w.src, err = r.Readied(of.Attempt, of.Pairs.Members()); err != nil {
+		if of.Second == nil {
+			w.src, err = r.Readied(of.Attempt, of.Pairs.Members())
+		} else if err = r.examined(ctx, of); err == nil {
+			w.src, err = r.ReadiedSecond(of.Attempt, of.Pairs.Members(), of.Second.Interim.Codebook)
+		}
+		var strange *analysis.InterimError
+		if errors.As(err, &strange) {
+			return session.JobFailed{Err: &protocol.Fault{Culprit: r.Study.Aggregator.ID, Kind: protocol.KindInterim, Attempt: of.Attempt, Err: err}}, nil
+		}
+		if err != nil {
 			return nil, err
 		}
 		what.Round = w.src.Round
-		if stored, err = w.run(ctx, what); err != nil {
+		if stored, err = w.run(ctx, w, what); err != nil {
 			return nil, err
 		}
 	}
 	return session.ReleaseStored{Header: stored.Release()}, nil
 }
 
+// examined computes from the first rounds what the aggregator did, and compares.
+func (r *service) examined(ctx context.Context, of session.MakeRelease) error {
+	o := analysis.Options{Study: r.Study, Attempt: of.Attempt, T2: of.T2, Workers: r.Workers}
+	for _, f := range of.Second.Firsts {
+		one, err := analysis.FromFirst(r.Study, f.ID, f.Party.ID, f.First)
+		if err != nil {
+			return err
+		}
+		o.Contributions = append(o.Contributions, one)
+	}
+	return analysis.CheckInterim(ctx, o, of.Second.Interim.Codebook)
+}
+
+// makeFirst makes the first round of a study of two, or finds it stored, as makeRelease does.
+func (r *service) makeFirst(ctx context.Context, of session.MakeFirst) (session.Event, error) {
+	what := job.First{Attempt: of.Attempt, T2: of.T2, Pairs: of.Pairs}
+	w := &world{service: r, seed: of.Seed, t2: of.T2}
+	first := firstWorld{w}
+	stored, found, err := job.Find(job.Spec{Study: r.Study, What: what, Signer: r.Signer}, first)
+	if err != nil {
+		return nil, err
+	}
+	if !found {
+		if w.src, err = r.ReadiedFirst(of.Attempt, of.Pairs.Members()); err != nil {
+			return nil, err
+		}
+		what.Round = w.src.Round
+		if stored, err = w.run(ctx, first, what); err != nil {
+			return nil, err
+		}
+	}
+	return session.FirstStored{First: stored.Release()}, nil
+}
+
 // run makes the release.
-func (w *world) run(ctx context.Context, what job.Study) (job.Stored, error) {
+func (w *world) run(ctx context.Context, in job.World, what job.What) (job.Stored, error) {
 	unlock, err := w.lockHeld()
 	if err != nil {
 		return job.Stored{}, err
@@ -56,7 +104,7 @@ func (w *world) run(ctx context.Context, what job.Study) (job.Stored, error) {
 		}
 		return w.Acceptable(w.src, records, entries)
 	}
-	stored, err := job.Run(ctx, spec, w)
+	stored, err := job.Run(ctx, spec, in)
 	if errors.Is(err, job.ErrLook) {
 		err = fmt.Errorf("%w (nothing was released by it: party fsck looks for other damage; without the file secrets/%s-look of the state directory the next run takes another look, at no further cost)", err, w.Study.ID)
 	}

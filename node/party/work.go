@@ -15,6 +15,8 @@ type work struct{ *service }
 
 func (w work) Run(ctx context.Context, job session.Job) (session.Event, error) {
 	switch job := job.(type) {
+	case session.MakeFirst:
+		return w.makeFirst(ctx, job)
 	case session.MakeRelease:
 		w.shipped = nil
 		return w.makeRelease(ctx, job)

@@ -16,6 +16,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/ledger"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/release/job"
+	"github.com/cosketch/cosketch/protocol/wire"
 	"github.com/cosketch/cosketch/seed"
 	"github.com/cosketch/cosketch/seed/agree"
 )
@@ -23,11 +24,12 @@ import (
 // world is this node to the job that makes a study's release (job.World).
 type world struct {
 	*service
-	src    *source.Opened
-	seed   seed.Seed
-	t2     protocol.Digest
-	locked bool   // commands are kept from the held sketch
-	note   string // what was sketched, in counts
+	src     *source.Opened
+	seed    seed.Seed
+	t2      protocol.Digest
+	locked  bool              // commands are kept from the held sketch
+	note    string            // what was sketched, in counts
+	interim *protocol.Interim // of two rounds: what the second goes by
 }
 
 // Stored returns the header of the stored release.
@@ -113,6 +115,9 @@ func (w *world) Save(s job.Sealed) error {
 		}
 		files[filename.Rows(i)] = bytes.NewReader(rows)
 	}
+	if w.interim != nil {
+		files[filename.Interim] = bytes.NewReader(wire.EncodeInterim(*w.interim))
+	}
 	counts, err := stored.ClippedJSON(w.Study, s.Clipped())
 	if err != nil {
 		return err
@@ -133,6 +138,18 @@ func (w *world) Forget() error {
 	}
 	return w.Store.DestroyLook(w.Study.ID)
 }
+
+// firstWorld is this node to the job that makes the first round of two.
+type firstWorld struct{ *world }
+
+// Stored returns the stored first round.
+func (w firstWorld) Stored() ([]byte, error) { return none(w.Store.First(w.Study.ID)) }
+
+// Drop ends that of a void attempt.
+func (w firstWorld) Drop() error { return w.Store.DestroyFirst(w.Study.ID) }
+
+// Save stores the first round, which is whole in its envelope.
+func (w firstWorld) Save(s job.Sealed) error { return w.Store.PutFirst(w.Study.ID, s.Header()) }
 
 // At tells observers.
 func (w *world) At(stage job.Stage) {

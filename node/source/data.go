@@ -44,6 +44,9 @@ func (r *Source) Open() (*Opened, error) {
 	if site.Release == config.ReleaseAsk && Looks(r.Study) {
 		return nil, &node.SiteError{Err: fmt.Errorf("study %s has release: ask, which does not go with standardise: own: its sums are made after a noisy first look, so nothing without noise can be held (take release: auto)", r.Study.ID.Short())}
 	}
+	if site.Release == config.ReleaseAsk && r.Study.TwoRounds() {
+		return nil, &node.SiteError{Err: fmt.Errorf("study %s has release: ask, which does not go with rounds: 2: the second round is made from the data when the first is answered, so nothing can be held (take release: auto)", r.Study.ID.Short())}
+	}
 	if site.Release == config.ReleaseAsk && DrawsEarly(r.Study) {
 		return nil, &node.SiteError{Err: fmt.Errorf("study %s has release: ask, which does not go with mechanism %s: its noise is drawn into the values as they are read, so nothing without noise can be held (take release: auto)", r.Study.ID.Short(), r.Study.Privacy.Mechanism)}
 	}

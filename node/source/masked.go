@@ -12,15 +12,15 @@ import (
 // attempt's release is another one: with other masks, noise for the members left, and a
 // debit of its own.
 
-// roundOf is how many releases of earlier attempts may have left: those whose header was
+// roundOf is how many releases, or first rounds, of earlier attempts may have left: those whose header was
 // signed and stored as an own message. A debit without one is that of the round under way.
-func (r *Source) roundOf(attempt uint32) (round int, err error) {
+func (r *Source) roundOf(attempt uint32, kind protocol.Kind) (round int, err error) {
 	own, err := r.Store.Own(r.Study.ID)
 	if err != nil {
 		return 0, err
 	}
 	for _, o := range own {
-		if o.Kind == protocol.KindRelease && o.Attempt < attempt {
+		if o.Kind == kind && o.Attempt < attempt {
 			round++
 		}
 	}
@@ -33,7 +33,7 @@ func (r *Source) Readied(attempt uint32, members int) (*Opened, error) {
 	if err != nil || !r.Study.Masked() {
 		return src, err
 	}
-	if src.Round, err = r.roundOf(attempt); err != nil {
+	if src.Round, err = r.roundOf(attempt, protocol.KindRelease); err != nil {
 		return nil, err
 	}
 	for i := range src.Plans {

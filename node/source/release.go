@@ -28,7 +28,7 @@ func (r *Source) Budgeted(spec job.Spec, src *Opened) (job.Spec, error) {
 	var err error
 	spec.Caps, err = capsOf(src.Data, r.Study.Privacy.Mechanism, r.Study.Privacy.Unit)
 	spec.Consent = ledger.Consent{AcceptUnbounded: src.Site.AcceptReconstruction}
-	if _, ofStudy := spec.What.(job.Study); ofStudy && r.Study.Privacy.Mechanism == dp.None {
+	if _, query := spec.What.(job.Query); !query && r.Study.Privacy.Mechanism == dp.None {
 		// A release without noise needs the steward's yes. By now it was given: the approval of a study that says
 		// none, under a rule that only accept_reconstruction overrules (Acceptable).
 		spec.Consent.AcceptUnbounded = true

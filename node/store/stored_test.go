@@ -481,6 +481,8 @@ func TestLookersChangeNothing(t *testing.T) {
 		"SaveQuery":      func() error { return looking.SaveQuery(id, 1, testRelease("h", "x")) },
 		"PutSecret":      func() error { return looking.PutSecret(id, 2, []byte("x")) },
 		"PutLook":        func() error { return looking.PutLook(id, []byte("x")) },
+		"PutFirst":       func() error { return looking.PutFirst(id, []byte("x")) },
+		"DestroyFirst":   func() error { return looking.DestroyFirst(id) },
 		"DestroySecret":  func() error { return looking.DestroySecret(id, 1) },
 		"DestroySecrets": func() error { return looking.DestroySecrets(id) },
 		"DestroyKept":    func() error { return looking.DestroyKept(id) },

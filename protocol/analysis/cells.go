@@ -93,25 +93,59 @@ const noCell = "no cell lies nearest to this cluster"
 // mostSuggested is the largest number of clusters that is looked at to suggest one.
 const mostSuggested = 10
 
+// partition is a sketch of cells, wherever they lie, as k-means reads it: in encoded units.
+type partition struct {
+	cells    cluster.Cells
+	space    *cluster.Subspace // that centroids are projected on; nil: they are not
+	variance float64           // of the records in it; 0 where it is not known
+	rests    premise.List
+	cut      *Cut
+	axes     axes
+	// mean is that of a feature, in original units, over a cluster of so many records.
+	mean func(one cluster.CellCluster, feature int, records estimate.Noisy) estimate.Estimate
+	// place is a point where cells lie as one of all features, around the public centre.
+	place func(point []float64) []float64
+}
+
+// bySigns are cells that random directions cut out.
+func (r *run) bySigns(ctx context.Context, sk int, o study.KMeansOptions) (p partition, err error) {
+	x, sum, err := r.together(sk)
+	if err != nil {
+		return p, err
+	}
+	known, err := r.beside(ctx, x, sk)
+	if err != nil {
+		return p, err
+	}
+	p = partition{axes: x, space: known.space, variance: known.variance, place: slices.Clone[[]float64]}
+	if p.cells, err = r.cells(x, sum, known.records); err != nil {
+		return p, err
+	}
+	p.mean = func(one cluster.CellCluster, i int, records estimate.Noisy) estimate.Estimate {
+		e := estimate.Quotient(estimate.Noisy{Value: one.Sums[i], Variance: float64(one.Cells) * p.cells.Noise.Sum}, records, 0)
+		return e.Times(x.unit(i)).Plus(x.origin(i))
+	}
+	p.cut = r.cutFromCells(x.plan, sum, o.Clusters)
+	p.rests = r.restsOnCells(x.plan.Clip > 0 && !r.Study.Sketches[sk].Whole, p.cut)
+	return p, nil
+}
+
 // cellMeans clusters the cells of all parties' records.
 func (r *run) cellMeans(ctx context.Context, index, sk int, a study.Analysis) (Analysis, error) {
+	return r.partitionMeans(ctx, index, sk, a, r.bySigns)
+}
+
+// partitionMeans clusters cells.
+func (r *run) partitionMeans(ctx context.Context, index, sk int, a study.Analysis, by func(context.Context, int, study.KMeansOptions) (partition, error)) (Analysis, error) {
 	o, ok := a.Options.(study.KMeansOptions)
 	if !ok {
 		return Analysis{}, fmt.Errorf("options %T", a.Options)
 	}
-	x, sum, err := r.together(sk)
+	p, err := by(ctx, sk, o)
 	if err != nil {
 		return Analysis{}, err
 	}
-	known, err := r.beside(ctx, x, sk)
-	if err != nil {
-		return Analysis{}, err
-	}
-	cells, err := r.cells(x, sum, known.records)
-	if err != nil {
-		return Analysis{}, err
-	}
-	space, variance := known.space, known.variance
+	cells, space, variance := p.cells, p.space, p.variance
 	start := protocol.Hash("cosketch/1/analysis/k-means", r.Study.ID[:], transcript.Uint32(uint32(index)))
 	options := cluster.Options{Clusters: o.Clusters, Restarts: o.Restarts, Rand: rand.New(rand.NewChaCha8(start))}
 	if o.Auto {
@@ -138,13 +172,12 @@ func (r *run) cellMeans(ctx context.Context, index, sk int, a study.Analysis) (A
 			return Analysis{}, err
 		}
 	}
-	cut := r.cutFromCells(x.plan, sum, o.Clusters)
 	out := Analysis{
-		Kind: a.Kind, Sketch: sk, Rests: r.restsOnCells(x.plan.Clip > 0 && !r.Study.Sketches[sk].Whole, cut), Cut: cut, Caution: cut.caution(a.Kind),
+		Kind: a.Kind, Sketch: sk, Rests: p.rests, Cut: p.cut, Caution: p.cut.caution(a.Kind),
 		Units: measure.Original, Sections: Sections{CellMeans: answer},
 	}
-	for i := range x.plan.Features {
-		out.Features = append(out.Features, x.name(i))
+	for i := range p.axes.plan.Features {
+		out.Features = append(out.Features, p.axes.name(i))
 	}
 	for c, one := range found.Clusters {
 		count := estimate.Noisy{Value: one.Records, Variance: cells.Covariance(one.Cells, one.Cells, true)}
@@ -152,13 +185,12 @@ func (r *run) cellMeans(ctx context.Context, index, sk int, a study.Analysis) (A
 		if one.Cells == 0 {
 			size = Number{Undefined: noCell}
 		}
-		answer.Sizes, answer.Model = append(answer.Sizes, size), append(answer.Model, mat.Row(nil, c, found.Model))
+		answer.Sizes, answer.Model = append(answer.Sizes, size), append(answer.Model, p.place(mat.Row(nil, c, found.Model)))
 		var centroid []Number
-		for i, s := range one.Sums {
+		for i := range out.Features {
 			mean := Number{Undefined: noCell}
 			if one.Cells > 0 {
-				e := estimate.Quotient(estimate.Noisy{Value: s, Variance: float64(one.Cells) * cells.Noise.Sum}, count, 0)
-				mean = number(e.Times(x.unit(i)).Plus(x.origin(i)))
+				mean = number(p.mean(one, i, count))
 			}
 			centroid = append(centroid, mean)
 		}
@@ -180,25 +212,21 @@ func CellClusters(ctx context.Context, o Options, a Analysis) ([]int, error) {
 		return fail(errors.New("the analysis has no clusters by cells"))
 	}
 	r := &run{Options: o}
-	x, sum, err := r.together(a.Sketch)
+	by := r.bySigns
+	if o.Study.SecondRound(a.Sketch) {
+		by = r.byCodes
+	}
+	p, err := by(ctx, a.Sketch, study.KMeansOptions{Clusters: a.CellMeans.Clusters})
 	if err != nil {
 		return fail(err)
 	}
-	known, err := r.beside(ctx, x, a.Sketch)
+	nearest, err := a.CellMeans.model(len(p.axes.plan.Features))
 	if err != nil {
 		return fail(err)
 	}
-	cells, err := r.cells(x, sum, known.records)
-	if err != nil {
-		return fail(err)
-	}
-	nearest, err := a.CellMeans.model(len(x.plan.Features))
-	if err != nil {
-		return fail(err)
-	}
-	out := make([]int, len(cells.Counts))
+	out := make([]int, len(p.cells.Counts))
 	for i := range out {
-		out[i] = nearest(cells.Places.RawRowView(i))
+		out[i] = nearest(p.place(p.cells.Places.RawRowView(i)))
 	}
 	return out, nil
 }
@@ -254,6 +282,7 @@ func across(directions *projection.Fixed) *mat.Dense {
 type beside struct {
 	records  cluster.Gaussian
 	space    *cluster.Subspace // that centroids are projected on; nil: they are not
+	product  float64           // variance of the noise on a sum of products of two entries
 	variance float64           // of the records in the subspace, or in the whole space; 0 where it is not known
 }
 
@@ -282,7 +311,7 @@ func (r *run) beside(ctx context.Context, x axes, sk int) (beside, error) {
 			covariance.SetSym(a, b, m.estimates.Covariances().At(i, j))
 		}
 	}
-	out := beside{records: cluster.Gaussian{Mean: through}, variance: mat.Trace(covariance)}
+	out := beside{records: cluster.Gaussian{Mean: through}, product: m.product, variance: mat.Trace(covariance)}
 	if len(in) <= decompose.MaxDim {
 		near, err := decompose.Semidefinite(ctx, covariance)
 		if err != nil {

@@ -204,7 +204,7 @@ func (r *run) inform(contribution int, column RowColumn) {
 
 func ofKMeans() kind {
 	return kind{
-		name: study.KMeans, ways: []way{{sketch.Cells, (*run).cellMeans}, onRecords((*run).recordMeans)},
+		name: study.KMeans, ways: []way{{sketch.Codes, (*run).codeMeans}, {sketch.Cells, (*run).cellMeans}, onRecords((*run).recordMeans)},
 		most: func(t *taken) int64 {
 			o, _ := t.asked.Options.(study.KMeansOptions)
 			clusters, size := int64(max(o.Clusters, o.MaxClusters)), int64(0)

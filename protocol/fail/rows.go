@@ -38,6 +38,8 @@ const (
 	OtherBoard      ID = "other-board"
 	OtherAgreement  ID = "other-agreement"
 	OtherTranscript ID = "other-transcript"
+	OtherRound      ID = "other-round"
+	OtherInterim    ID = "other-interim"
 	OtherSeed       ID = "other-seed"
 	OtherRowKeys    ID = "other-row-keys"
 	PeerVersion     ID = "peer-version"
@@ -207,6 +209,8 @@ var rows = []Row{
 	{ID: OtherMeaning, Exit: Disagreement, Says: "reads the study as another meaning (a different software version?)", Fix: "install the same version everywhere"},
 	{ID: OtherBoard, Exit: Disagreement, Says: "confirms another board than this one", Fix: "tell the other parties: the aggregator, or whoever stands between, is not to be trusted until it is explained"},
 	{ID: OtherAgreement, Exit: Disagreement, Says: "release was made under another agreement (T2 differs)", Fix: "run again; if it stays, tell the operator"},
+	{ID: OtherRound, Exit: Disagreement, Says: "a release has another first round than its sender posted", Fix: "the party that sent it must release what it posted"},
+	{ID: OtherInterim, Exit: Disagreement, Says: "what the aggregator says of the first round does not follow from it", Fix: "compare versions with the operator; a new study can begin"},
 	{ID: OtherTranscript, Exit: Disagreement, Says: "message is of another transcript", Fix: "tell the other parties: a member saw other messages than this node"},
 	{ID: OtherSeed, Exit: Disagreement, Says: "confirmation is under another seed", Fix: "wait: that member is left out, and the others agree anew"},
 	{ID: OtherRowKeys, Exit: Disagreement, Says: "confirmation is of other public row keys", Fix: "install the same version everywhere"},

@@ -75,10 +75,16 @@ func (c *cell) sumsInstead(asked []asking) (out []Warning) {
 	said := map[sketch.Side]bool{}
 	for _, a := range asked {
 		kind, _ := study.KindOf(a.question.analysis.Kind)
-		side := kind.Needs(a.question.analysis.Options)[0].Side
-		if row := additiveOf(side); row.instead != nil && !said[side] {
-			said[side] = true
-			out = append(out, row.instead(c, a, clip)...)
+		for _, needs := range kind.Needs(a.question.analysis.Options) {
+			row := additiveOf(needs.Side)
+			if row.instead == nil {
+				continue
+			}
+			if !said[needs.Side] {
+				said[needs.Side] = true
+				out = append(out, row.instead(c, a, clip)...)
+			}
+			break
 		}
 	}
 	return out

@@ -12,11 +12,11 @@ import (
 
 func ofKMeans() forecaster { return ofTypicalRecords(study.KMeans) }
 
-// By cells it is judged by how well the number of records of a cluster is known: whether clusters can be told, and
+// By cells, or code points, it is judged by how well the number of records of a cluster is known: whether clusters can be told, and
 // that number within itself.
 func ofKMeansByCells() forecaster {
 	return forecaster{
-		kind: study.KMeans, other: map[sketch.Side]erring{sketch.Cells: clusterSize}, asks: once, about: allPlaces, names: unnamed, inward: true,
+		kind: study.KMeans, other: map[sketch.Side]erring{sketch.Cells: clusterSize, sketch.Codes: codeSize}, asks: once, about: allPlaces, names: unnamed, inward: true,
 		measure: "share of the records of a cluster, where all have as many", usable: halfWithin,
 		worth: func(f judgement) string {
 			each := f.cell.unionRecords() / float64(clusters(f.asked))
@@ -41,14 +41,8 @@ func clusterSize(c *cell, q question) (forecast.Error, error) {
 		Columns: c.columns(c.viewer()), Keep: forecast.Whole(), Records: c.unionRecords(), Cells: 1 << c.sketch().Projection.K,
 		Clusters: clusters(q.analysis), Subspace: c.sketch().Subspace, Count: count,
 	}
-	if at, ok := c.Study.Moments(); ok {
-		moments := *c
-		moments.index, moments.kept = at, map[int]forecast.Contribution{}
-		noise, err := moments.momentNoise()
-		if err != nil {
-			return forecast.Error{}, err
-		}
-		f.Keep, f.Product = moments.keep(c.viewer()), noise.Product
+	if f.Keep, f.Product, err = c.fromMoments(); err != nil {
+		return forecast.Error{}, err
 	}
 	return f.Size(), nil
 }

@@ -48,6 +48,7 @@ const (
 	CutFirst       Code = "cut-first"
 	InCells        Code = "in-cells"
 	CutForMeans    Code = "cut-for-means"
+	AlongAxes      Code = "along-axes"
 	SharedNumbers  Code = "shared-numbers"
 	AllPairs       Code = "all-pairs"
 	NearestChosen  Code = "nearest-chosen"
@@ -103,6 +104,7 @@ var texts = map[Code]struct {
 	MomentsThere:   {about, "means are over the values that are there, covariances and correlations over the records that have both values"},
 	CutFirst:       {about, "each record is cut to the clip first"},
 	InCells:        {about, "sizes and means are of all records in the cells that lie nearest to a cluster"},
+	AlongAxes:      {about, "clusters are told apart along the main directions of all records, and across these have the mean of all"},
 	CutForMeans:    {about, "for means, each record is cut to the study's clip"},
 	SharedNumbers:  {about, "a number is over the records that the column's party and the other one both hold"},
 	AllPairs:       {about, "a mean is over all pairs of two different records"},

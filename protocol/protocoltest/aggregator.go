@@ -152,6 +152,16 @@ func (a *Aggregator) collect(id protocol.PeerID) error {
 	return a.step(session.Collected{Party: id})
 }
 
+// second is the index of the sketch of the second round.
+func (s *Simulation) second() int {
+	for i := range s.Study.Sketches {
+		if s.Study.SecondRound(i) {
+			return i
+		}
+	}
+	return -1
+}
+
 // work runs the analyses: their document hashes to the releases they read.
 func (a *Aggregator) work() error {
 	job := a.jobs[0]
@@ -159,6 +169,13 @@ func (a *Aggregator) work() error {
 	if err := a.sim.Outcome("aggregator", job); err != nil {
 		a.sim.note("aggregator cannot do its job: %v", err)
 		return a.step(session.JobFailed{Err: err})
+	}
+	if job.Firsts != nil {
+		a.sim.note("aggregator answers %d first rounds", len(job.Firsts))
+		if a.sim.crashes(a.crash) {
+			return errCrashed
+		}
+		return a.step(session.InterimComputed{Firsts: job.Firsts, Codebook: a.sim.Study.Codebook(a.sim.second())})
 	}
 	if a.sim.Study.Masked() {
 		if err := a.sim.summed(job); err != nil {

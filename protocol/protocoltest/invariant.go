@@ -186,15 +186,18 @@ func (s *Simulation) oneRelease() error {
 					return fmt.Errorf("a release of %s is on the board that is not the stored one", p.Name)
 				}
 			}
-			if posted[newest] > 1 || len(posted) > s.Study.Rounds() {
+			if posted[newest] > 1 || len(posted) > s.Study.MostReleases() {
 				return fmt.Errorf("%v releases of %s are on the board, by attempt", posted, p.Name)
 			}
 		}
 		if !p.honest() {
 			continue
 		}
-		made := len(p.Store.Made)
-		if p.Debits < made || p.Debits > made+1 || p.Debits > s.Study.Rounds() || p.Store.Release != nil && p.Store.Release.Attempt() == p.attempt && p.Debits != made {
+		made, most := len(p.Store.Made)+p.Store.Firsts, s.Study.MostReleases()
+		if s.Study.TwoRounds() {
+			most *= 2
+		}
+		if p.Debits < made || p.Debits > made+1 || p.Debits > most || p.Store.Release != nil && p.Store.Release.Attempt() == p.attempt && p.Debits != made {
 			return fmt.Errorf("%s made %d releases and spent its budget %d times", p.Name, made, p.Debits)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/release/job"
 	"github.com/cosketch/cosketch/protocol/session"
+	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
@@ -31,6 +32,8 @@ func (p jobs) Run(ctx context.Context, wanted session.Job) (session.Event, error
 		return session.JobFailed{Err: err}, nil
 	}
 	switch wanted := wanted.(type) {
+	case session.MakeFirst:
+		return p.makeFirst(ctx, wanted)
 	case session.MakeRelease:
 		return p.makeRelease(ctx, wanted)
 	case session.Upload:
@@ -64,32 +67,80 @@ func (p *Party) mayCrash() error {
 
 // makeRelease makes a release of made-up numbers.
 func (p *Party) makeRelease(ctx context.Context, wanted session.MakeRelease) (session.Event, error) {
-	root := wanted.Seed.Bytes()
-	again := p.sim.Study.Masked() && wanted.Attempt > p.attempt // the one before is void
-	if p.T2 != (protocol.Digest{}) && (p.Seed != root || p.T2 != wanted.T2) && !again {
-		p.sim.breach("%s is to release under a second seed", p.Name)
+	p.agreed(wanted.Seed.Bytes(), wanted.T2, wanted.Attempt)
+	what := job.Study{Attempt: wanted.Attempt, T2: wanted.T2, Pairs: wanted.Pairs, Round: p.Store.released(wanted.Attempt)}
+	w := world{p, wanted, p.sim.Study, onlyRound}
+	if two := p.sim.Study.TwoRounds(); two != (wanted.Second != nil) {
+		p.sim.breach("%s is to release as if there were another number of rounds", p.Name)
+	} else if two {
+		w.of = secondOfTwo
+		what.Before, w.study = &wanted.Second.Own, w.study.By(wanted.Second.Interim.Codebook)
 	}
-	p.Seed, p.T2, p.attempt = root, wanted.T2, wanted.Attempt
-	plans, err := p.plans()
-	if err != nil {
-		return nil, err
-	}
-	stored, err := job.Run(ctx, job.Spec{
-		Study: p.sim.Study, What: job.Study{Attempt: wanted.Attempt, T2: wanted.T2, Pairs: wanted.Pairs, Round: p.Store.released(wanted.Attempt)},
-		Plans: plans, Keys: wanted.Seed, Dataset: "data", Signer: p.Signer, Entropy: p.entropy,
-		Now: func() protocol.Instant { return p.sim.Now },
-	}, world{p, wanted})
+	stored, err := w.run(ctx, w, what)
 	if err != nil {
 		return nil, err
 	}
 	return session.ReleaseStored{Header: stored.Release()}, nil
 }
 
+// makeFirst makes a first round of such numbers.
+func (p *Party) makeFirst(ctx context.Context, wanted session.MakeFirst) (session.Event, error) {
+	p.agreed(wanted.Seed.Bytes(), wanted.T2, wanted.Attempt)
+	w := world{p, session.MakeRelease{Attempt: wanted.Attempt, Seed: wanted.Seed, T2: wanted.T2, Pairs: wanted.Pairs}, p.sim.Study, firstOfTwo}
+	what := job.First{Attempt: wanted.Attempt, T2: wanted.T2, Pairs: wanted.Pairs, Round: p.Store.firsts(wanted.Attempt)}
+	stored, err := w.run(ctx, firstWorld{w}, what)
+	if err != nil {
+		return nil, err
+	}
+	return session.FirstStored{First: stored.Release()}, nil
+}
+
+// agreed holds that there is one seed, but after a void attempt.
+func (p *Party) agreed(root [32]byte, t2 protocol.Digest, attempt uint32) {
+	again := p.sim.Study.Masked() && attempt > p.attempt // the one before is void
+	if p.T2 != (protocol.Digest{}) && (p.Seed != root || p.T2 != t2) && !again {
+		p.sim.breach("%s is to release under a second seed", p.Name)
+	}
+	p.Seed, p.T2, p.attempt = root, t2, attempt
+}
+
+// round says which sketches a job makes.
+type round int
+
+const (
+	onlyRound round = iota
+	firstOfTwo
+	secondOfTwo
+)
+
+// run makes what is wanted of the sketches of a round.
+func (w world) run(ctx context.Context, in job.World, what job.What) (job.Stored, error) {
+	plans, err := w.making()
+	if err != nil {
+		return job.Stored{}, err
+	}
+	return job.Run(ctx, job.Spec{
+		Study: w.sim.Study, What: what, Plans: plans, Keys: w.wanted.Seed, Dataset: "data", Signer: w.Signer, Entropy: w.entropy,
+		Now: func() protocol.Instant { return w.sim.Now },
+	}, in)
+}
+
+// making are its plans of this round.
+func (w world) making() (out []release.Plan, err error) {
+	all, err := w.plans()
+	for i, plan := range all {
+		if w.of == onlyRound || w.study.SecondRound(i) == (w.of == secondOfTwo) {
+			out = append(out, plan)
+		}
+	}
+	return out, err
+}
+
 // plans are the party's part in each sketch.
-func (p *Party) plans() (out []release.Plan, err error) {
-	index, _ := p.sim.Study.PartyIndex(p.Signer.ID())
-	for i := range p.sim.Study.Sketches {
-		plan, err := release.For(p.sim.Study, index, i)
+func (w world) plans() (out []release.Plan, err error) {
+	index, _ := w.study.PartyIndex(w.Signer.ID())
+	for i := range w.study.Sketches {
+		plan, err := release.For(w.study, index, i)
 		if err != nil {
 			return nil, err
 		}
@@ -102,6 +153,41 @@ func (p *Party) plans() (out []release.Plan, err error) {
 type world struct {
 	*Party
 	wanted session.MakeRelease
+	study  *study.Study // by its interim, once there is one
+	of     round
+}
+
+// firstWorld is the same for a first round.
+type firstWorld struct{ world }
+
+func (w firstWorld) Stored() ([]byte, error) {
+	if w.Store.First == nil {
+		return nil, nil
+	}
+	return wire.EncodeEnvelope(w.Store.First.Envelope()), nil
+}
+
+func (w firstWorld) Drop() error {
+	w.Store.First = nil
+	return nil
+}
+
+func (w firstWorld) Save(s job.Sealed) error {
+	plain, err := wire.DecodeEnvelope(s.Header())
+	if err != nil {
+		return err
+	}
+	e, err := protocol.Verify(plain)
+	if err != nil {
+		return err
+	}
+	if before := w.Store.First; before != nil && before.Attempt() == e.Attempt() && before.ID() != e.ID() {
+		w.sim.breach("%s draws a second first round", w.Name)
+	}
+	w.Store.First = &e
+	w.Store.Firsts++
+	w.sim.note("%s stores its first round", w.Name)
+	return w.mayCrash()
 }
 
 func (w world) Stored() ([]byte, error) {
@@ -176,7 +262,7 @@ func (w world) opened(s job.Sealed) (e protocol.Verified, header protocol.Releas
 		return e, header, made, err
 	}
 	index, _ := w.sim.Study.PartyIndex(w.Signer.ID())
-	if err := release.CheckHeader(w.sim.Study, index, header); err != nil {
+	if err := release.CheckHeader(w.study, index, header); err != nil {
 		return e, header, made, err
 	}
 	made, err = w.unmasked(header, s.Sketches())
@@ -187,12 +273,12 @@ func (w world) opened(s job.Sealed) (e protocol.Verified, header protocol.Releas
 const records = 10
 
 // Exact returns sketches of which entropy draws every entry, as if they were held.
-func (w world) Exact(_ context.Context, builders []*release.Builder) (job.Records, error) {
+func (w world) Exact(_ context.Context, _ []*release.Builder) (job.Records, error) {
 	out := job.Records{Count: records}
 	for i := range records {
 		out.IDs = append(out.IDs, fmt.Appendf(nil, "record %d", i))
 	}
-	plans, err := w.plans()
+	plans, err := w.making()
 	if err != nil {
 		return out, err
 	}

@@ -74,7 +74,7 @@ func (s *Simulation) summed(job session.Compute) error {
 			parts, plain = append(parts, part), append(plain, made.Plain[i])
 		}
 		index, _ := s.Study.PartyIndex(job.Releases[0].Party.ID)
-		plan, err := release.For(s.Study, index, i)
+		plan, err := release.For(job.Releases[0].By, index, i)
 		if err == nil {
 			plan, err = plan.Among(len(job.Releases))
 		}

@@ -128,6 +128,8 @@ func (p *Party) look() {
 // named tells the jobs of one machine apart.
 func named(job session.Job) string {
 	switch job := job.(type) {
+	case session.MakeFirst:
+		return fmt.Sprintf("first round %d", job.Attempt)
 	case session.MakeRelease:
 		return fmt.Sprintf("release %d", job.Attempt)
 	case session.Upload:
@@ -199,7 +201,7 @@ func (p *Party) watch(job session.Job) {
 			}
 		}
 	}
-	if !ok && !late && len(p.Store.Secrets) > 0 {
+	if _, first := job.(session.MakeFirst); !ok && !first && !late && len(p.Store.Secrets) > 0 {
 		p.sim.breach("%s is past its release and holds secrets", p.Name)
 	}
 }

@@ -34,6 +34,7 @@ func Random(seed uint64) (Report, error) {
 	draw := rand.New(rand.NewPCG(seed, 0x5ced))
 	r := Report{Seed: seed, Terms: randomTerms(draw)}
 	r.Terms.Joined = seed%4 == 3 && !r.Terms.Public && !r.Terms.Masked
+	r.Terms.Rounds = seed%5 == 2 && !r.Terms.Public && !r.Terms.Joined && !r.Terms.Late
 	st, err := NewStudy(r.Terms)
 	if err != nil {
 		return r, err

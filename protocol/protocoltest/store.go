@@ -22,6 +22,8 @@ type Store struct {
 	Head      protocol.Head            // of Board
 	Ledger    []ledger.Entry           // the debits of this study
 	Release   *protocol.Verified       // the stored release's header, before it is among Own; of the newest attempt
+	First     *protocol.Verified       // the stored first round, before it is among Own; of the newest attempt
+	Firsts    int                      // how many were made
 	Made      map[protocol.Digest]Made // by the id of a release's header: what it is of
 	Result    protocol.Digest          // the newest result document that is here
 	Destroyed map[uint32]bool          // attempts whose secrets were destroyed, for good; 0: all of them
@@ -110,6 +112,16 @@ func (s *Store) restored() session.PartyRestored {
 func (s *Store) released(attempt uint32) (n int) {
 	for _, e := range s.Own {
 		if e.Kind() == protocol.KindRelease && e.Attempt() < attempt {
+			n++
+		}
+	}
+	return n
+}
+
+// firsts is how many first rounds of attempts before this one may have left.
+func (s *Store) firsts(attempt uint32) (n int) {
+	for _, e := range s.Own {
+		if e.Kind() == protocol.KindFirst && e.Attempt() < attempt {
 			n++
 		}
 	}

@@ -32,6 +32,7 @@ type Terms struct {
 	Late     bool // late parties are taken until LateUntil
 	Public   bool // the matrix of the records side is public
 	Masked   bool // the parties release masked sums; one may collude. At least 3 parties, and none late
+	Rounds   bool // two rounds, horizontal: of moments, then of code points
 	Joined   bool // a vertical study of the records side, whose rows have pseudonyms
 	Nonce    byte // studies with other nonces have other ids
 }
@@ -80,6 +81,10 @@ func NewStudy(t Terms) (*study.Study, error) {
 			fmt.Fprintf(&b, ", {name: y%d, kind: binary, owner: %c}", i, 'b'+i)
 		}
 		b.WriteString("]\n" + joinedTerms)
+	case t.Masked && t.Rounds:
+		b.WriteString(horizontalColumns + roundsTerms + "sum: masked\ncolluding: 1\n")
+	case t.Rounds:
+		b.WriteString(horizontalColumns + roundsTerms)
 	case t.Masked:
 		b.WriteString(horizontalColumns + maskedTerms)
 	default:
@@ -104,6 +109,11 @@ analyses: [{kind: correlation}, {kind: k-means, clusters: 2}]
 privacy: {unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}
 sum: masked
 colluding: 1
+analyses: [{kind: correlation}, {kind: k-means, clusters: 2}]
+`
+	roundsTerms = `sketches: [{side: moments, clip: 1, share: 3}, {side: codes, share: 7}]
+privacy: {unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}
+rounds: 2
 analyses: [{kind: correlation}, {kind: k-means, clusters: 2}]
 `
 	joinedTerms = `sketches: [{side: records, family: identity}]

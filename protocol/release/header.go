@@ -177,24 +177,32 @@ func CheckHeader(s *study.Study, party int, r protocol.Release) error {
 	}
 	for i, h := range r.Sketches {
 		p, err := For(s, party, i)
+		if err == nil {
+			err = p.checkShape(h, r.Records)
+		}
 		if err != nil {
 			return err
 		}
-		if h.Side != p.Sketch().Side {
-			return fmt.Errorf("sketch %d is of the %s side, the study asks for %s", i, h.Side, p.Sketch().Side)
-		}
-		if r.Records > p.Limit {
-			return fmt.Errorf("sketch %d is of %d records, at most %d are exact", i, r.Records, p.Limit)
-		}
-		if rows, cols := p.Shape(r.Records); h.Rows != rows || h.Cols != cols {
-			return fmt.Errorf("sketch %d is %d × %d, the study and %d records make it %d × %d", i, h.Rows, h.Cols, r.Records, rows, cols)
-		}
-		if want := p.RowColumns(); !slices.Equal(h.RowColumns, want) {
-			return fmt.Errorf("sketch %d has row columns %v, the study asks for %v", i, h.RowColumns, want)
-		}
-		if h.Size() > MaxBytes {
-			return fmt.Errorf("sketch %d has %d bytes, at most %d", i, h.Size(), int64(MaxBytes))
-		}
+	}
+	return nil
+}
+
+// checkShape checks what a header says of one sketch of so many records.
+func (p Plan) checkShape(h protocol.ReleasedSketch, records int64) error {
+	if h.Side != p.Sketch().Side {
+		return fmt.Errorf("sketch %d is of the %s side, the study asks for %s", p.Index, h.Side, p.Sketch().Side)
+	}
+	if records > p.Limit {
+		return fmt.Errorf("sketch %d is of %d records, at most %d are exact", p.Index, records, p.Limit)
+	}
+	if rows, cols := p.Shape(records); h.Rows != rows || h.Cols != cols {
+		return fmt.Errorf("sketch %d is %d × %d, the study and %d records make it %d × %d", p.Index, h.Rows, h.Cols, records, rows, cols)
+	}
+	if want := p.RowColumns(); !slices.Equal(h.RowColumns, want) {
+		return fmt.Errorf("sketch %d has row columns %v, the study asks for %v", p.Index, h.RowColumns, want)
+	}
+	if h.Size() > MaxBytes {
+		return fmt.Errorf("sketch %d has %d bytes, at most %d", p.Index, h.Size(), int64(MaxBytes))
 	}
 	return nil
 }

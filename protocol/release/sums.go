@@ -90,6 +90,14 @@ func (p Plan) CellNoise(parties int) cluster.CellNoise {
 	return cluster.CellNoise{Count: variance / weight / weight, Sum: variance * unit * unit}
 }
 
+// CodeNoise is the variance of the noise on an integer of the parties' sum of a codes sketch, and of that on a count,
+// in records, which is the same of every codebook.
+func (p Plan) CodeNoise(parties int) (sum, count float64) {
+	sum = float64(parties) * p.Noise.Variance()
+	weight := float64(p.Study.CodeWeights(p.Index).Count)
+	return sum, sum / weight / weight
+}
+
 // CountNoise is the noise on the parties' sum of a counts sketch, on each number of records.
 func (p Plan) CountNoise(parties int) estimate.CountNoise {
 	weight := float64(p.Study.CountWeight())
@@ -118,6 +126,9 @@ func (p Plan) SensibleCells(parties int, records float64, clusters int) float64 
 // ok is false where these do not count it.
 func (p Plan) CellCut(all sketch.Sketch, parties int) (count estimate.Noisy, ok bool) {
 	weights := p.Study.CellWeights(p.Index)
+	if p.Sketch().Side == sketch.Codes {
+		weights = p.Study.CodeWeights(p.Index)
+	}
 	if weights.Cut == 0 {
 		return count, false
 	}

@@ -53,6 +53,8 @@ func (p *Party) bounds() error {
 			return &StruckError{*r}
 		}
 		return ErrLeftOut
+	case a != nil && a.interim != nil && !v.contributor(me):
+		return ErrLeftOut
 	case p.released:
 		return nil
 	case p.now >= p.study.Closes():
@@ -336,6 +338,9 @@ func (p *Party) seededSteps(out *Effects) error {
 	if err := p.welcomeLate(a, out); err != nil {
 		return err
 	}
+	if done, err := p.toInterim(a, out); !done || err != nil {
+		return err
+	}
 	return p.toReleased(a, out)
 }
 
@@ -349,7 +354,11 @@ func (p *Party) toReleased(a *attempt, out *Effects) error {
 			return errors.New("the seed is gone before it was used: the study cannot go on here")
 		}
 		if p.offer(fmt.Sprintf("release %d", a.number)) {
-			out.Run = append(out.Run, MakeRelease{Attempt: a.number, Seed: p.seeded.Seed, T2: p.seeded.T2, Pairs: p.seeded.Pairs})
+			second, err := p.second(a)
+			if err != nil {
+				return err
+			}
+			out.Run = append(out.Run, MakeRelease{Attempt: a.number, Seed: p.seeded.Seed, T2: p.seeded.T2, Pairs: p.seeded.Pairs, Second: second})
 		}
 	case !p.uploaded:
 		header, ok := p.mine(protocol.KindRelease, a.number)

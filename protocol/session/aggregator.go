@@ -95,6 +95,10 @@ func (a *Aggregator) Step(ev AggregatorEvent) (Effects, error) {
 			delete(a.collected, ev.Party)
 			return Effects{}, fmt.Errorf("collected a release of %s, who has posted none", ev.Party)
 		}
+	case InterimComputed:
+		if err := a.interim(ev, &out); err != nil {
+			return Effects{}, err
+		}
 	case Computed:
 		if err := a.computed(ev, &out); err != nil {
 			return Effects{}, err
@@ -148,7 +152,7 @@ func (a *Aggregator) closedTo(e protocol.Verified) error {
 		if a.now >= a.study.Expires {
 			return fmt.Errorf("%w: approval closed at %s", ErrClosed, a.study.Expires)
 		}
-	case protocol.KindRelease, protocol.KindJoin, protocol.KindWelcome, protocol.KindJoined:
+	case protocol.KindFirst, protocol.KindRelease, protocol.KindJoin, protocol.KindWelcome, protocol.KindJoined:
 		until = a.study.Closes()
 	case protocol.KindCertificate:
 		// What is over on this aggregator's own board, it did not show certified to anybody
@@ -301,6 +305,10 @@ func (a *Aggregator) toComputed(t *attempt, out *Effects) {
 	if a.computing {
 		return
 	}
+	if t.between() {
+		a.toInterim(t, out)
+		return
+	}
 	if a.study.Masked() {
 		a.toSummed(t, out)
 		return
@@ -314,7 +322,7 @@ func (a *Aggregator) toComputed(t *attempt, out *Effects) {
 	switch {
 	case len(ready) > used && (complete || a.now >= a.study.Deadline && len(ready) >= a.study.Quorum):
 		a.computing = true
-		out.Run = append(out.Run, Compute{Attempt: t.number, T2: t.t2(), Releases: ready, Complete: complete})
+		out.Run = append(out.Run, Compute{Attempt: t.number, T2: t.t2(), Releases: ready, Complete: complete, Interim: t.interim})
 	case used > 0 && a.study.LateUntil != 0 && (a.now >= a.study.LateUntil || complete && len(a.view.absent()) == 0):
 		a.own(protocol.KindClose, t.number, wire.EncodeClose(protocol.Close{At: a.now}), out)
 	case used == 0 && a.now >= a.study.Closes():
@@ -371,6 +379,9 @@ func (a *Aggregator) owing() []protocol.PeerID {
 	if t := a.view.current(); a.view.certified() == nil && t != nil {
 		return t.lacking(t.round())
 	}
+	if t := a.view.certified(); t != nil && t.between() {
+		return t.firstsMissing()
+	}
 	return slices.DeleteFunc(a.view.contributors(), func(id protocol.PeerID) bool { return a.collected[id] })
 }
 
@@ -390,6 +401,8 @@ func (a *Aggregator) status() Status {
 		return Status{State: Stopped, Failure: &StoppedError{*v.stop, v.stopCause(), v.lastBlame()}}
 	case v.ended():
 		return Status{State: Closed}
+	case a.computing && v.certified() != nil && v.certified().between():
+		return Status{State: Computing, WaitFor: wait.Interim, From: self}
 	case a.computing:
 		return Status{State: Computing, WaitFor: wait.Analyses, From: self}
 	case t == nil:
@@ -402,6 +415,8 @@ func (a *Aggregator) status() Status {
 		return Status{State: Agreeing, WaitFor: wait.Messages(t.round()), From: a.owing(), Until: until}
 	case v.result() != nil:
 		return Status{State: Answered, WaitFor: wait.Late, From: append(a.owing(), a.view.absent()...), Until: a.study.LateUntil}
+	case v.certified().between():
+		return Status{State: Collecting, WaitFor: wait.Firsts, From: a.owing(), Until: a.waiting()}
 	case a.study.Masked():
 		return a.summing(v.certified())
 	case a.now >= a.study.Deadline:

@@ -21,6 +21,8 @@ type attempt struct {
 	confirms  map[protocol.PeerID]protocol.Confirm
 	proofs    map[protocol.PeerID]protocol.Verified // the envelopes of confirms
 	certified bool                                  // all confirmations are in, and no complaint showed one to be wrong
+	firsts    map[protocol.PeerID]First             // of two rounds
+	interim   *protocol.Interim                     // the answer to them; nil before it
 	releases  map[protocol.PeerID]Header
 	void      bool // it gave a seed, and a member was lost before its masked release arrived
 
@@ -46,6 +48,7 @@ func newAttempt(s *study.Study, number uint32, roster protocol.Digest, members [
 		shares:    map[protocol.PeerID]agree.Posted[agree.Share]{},
 		confirms:  map[protocol.PeerID]protocol.Confirm{},
 		proofs:    map[protocol.PeerID]protocol.Verified{},
+		firsts:    map[protocol.PeerID]First{},
 		releases:  map[protocol.PeerID]Header{},
 		abandoned: map[protocol.PeerID]bool{},
 	}

@@ -14,6 +14,8 @@ func (a *Aggregator) Due() protocol.Instant {
 		dates = append(dates, a.study.Expires)
 	case v.certified() == nil || a.study.Masked():
 		dates = append(dates, a.study.AgreeBy(t.number), a.study.Deadline)
+	case v.certified().between():
+		dates = append(dates, a.study.FirstBy(), a.study.Deadline)
 	case v.result() == nil:
 		dates = append(dates, a.study.Deadline, a.study.LateUntil)
 	default:

@@ -60,6 +60,23 @@ type MakeRelease struct {
 	Seed    seed.Seed
 	T2      protocol.Digest
 	Pairs   agree.Pairs // what masked sums are masked with
+	Second  *Second     // of two rounds; else nil
+}
+
+// MakeFirst asks a party for its first round: project, debit the ledger durably, draw noise, store. Answered by
+// FirstStored.
+type MakeFirst struct {
+	Attempt uint32
+	Seed    seed.Seed
+	T2      protocol.Digest
+	Pairs   agree.Pairs
+}
+
+// Second is what the second round goes by.
+type Second struct {
+	Own     protocol.First
+	Firsts  []First // of all parties that are in the interim
+	Interim protocol.Interim
 }
 
 // Upload asks a party to send the chunks of its stored release. Answered by Uploaded.
@@ -68,15 +85,18 @@ type Upload struct{ Header protocol.Release }
 // FetchResult asks a party to fetch and store the result. Answered by ResultStored.
 type FetchResult struct{ Result protocol.Result }
 
-// Compute asks the aggregator to run the study's analyses on these releases.
-// Answered by Computed.
+// Compute asks the aggregator to run the study's analyses on these releases: answered by Computed. With first
+// rounds it asks for what the second round goes by: answered by InterimComputed.
 type Compute struct {
 	Attempt  uint32
 	T2       protocol.Digest
 	Releases []Header
-	Complete bool // everybody who holds the seed is in
+	Complete bool              // everybody who holds the seed is in
+	Interim  *protocol.Interim // that the releases went by; nil where there is one round
+	Firsts   []First
 }
 
+func (MakeFirst) job()   {}
 func (MakeRelease) job() {}
 func (Upload) job()      {}
 func (FetchResult) job() {}

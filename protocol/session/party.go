@@ -138,6 +138,9 @@ type Board struct {
 // and the release with this signed header is durable.
 type ReleaseStored struct{ Header protocol.Verified }
 
+// FirstStored reports that the job MakeFirst is done: the ledger is debited, and the signed first round is durable.
+type FirstStored struct{ First protocol.Verified }
+
 // ReleaseUploaded reports that the aggregator acknowledged every chunk.
 type ReleaseUploaded struct{}
 
@@ -152,6 +155,7 @@ func (Consent) partyEvent()         {}
 func (Retract) partyEvent()         {}
 func (Board) partyEvent()           {}
 func (ReleaseStored) partyEvent()   {}
+func (FirstStored) partyEvent()     {}
 func (ReleaseUploaded) partyEvent() {}
 func (ResultStored) partyEvent()    {}
 func (JobFailed) partyEvent()       {}
@@ -187,6 +191,8 @@ func (p *Party) Step(ev Event) (Effects, error) {
 		if err := p.extend(ev, &out); err != nil {
 			p.fail(err)
 		}
+	case FirstStored:
+		p.storedFirst(ev.First, &out)
 	case ReleaseStored:
 		p.storedRelease(ev.Header, &out)
 	case ReleaseUploaded:

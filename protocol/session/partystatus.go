@@ -98,6 +98,8 @@ func (p *Party) patience(a *attempt) protocol.Instant {
 func (p *Party) seededStatus() Status {
 	until, result := p.study.Closes(), p.view.result()
 	switch {
+	case !p.released && p.view.at(p.seededIn) != nil && p.view.at(p.seededIn).between():
+		return p.betweenStatus(p.view.at(p.seededIn))
 	case !p.released:
 		return Status{State: Seeded, WaitFor: wait.Sketch, From: p.self(), Until: p.view.releaseBy(p.view.certified())}
 	case !p.uploaded && (result == nil || result.Document.Hash != p.document):

@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/fail"
@@ -27,7 +28,10 @@ func (v *view) release(e protocol.Verified) error {
 		return v.disagrees(e.Sender(), protocol.OnSeed, "agreement T2", r.T2, t2, otherBoard, ErrOtherSeed)
 	}
 	party, _ := v.study.PartyIndex(e.Sender())
-	if err := release.CheckHeader(v.study, party, r); err != nil {
+	if err := release.CheckHeader(a.lit(), party, r); err != nil {
+		return err
+	}
+	if err := a.repeats(e.Sender(), r); err != nil {
 		return err
 	}
 	if err := v.checkPublished(a, r); err != nil {
@@ -36,7 +40,7 @@ func (v *view) release(e protocol.Verified) error {
 	if n := r.Sketches[0].Masked; n != 0 && n != len(a.members) {
 		return fmt.Errorf("release masked for %d members, the attempt has %d", n, len(a.members))
 	}
-	a.releases[e.Sender()] = Header{ID: e.ID(), Attempt: a.number, Party: v.study.Parties[party], Release: r}
+	a.releases[e.Sender()] = Header{ID: e.ID(), Attempt: a.number, Party: v.study.Parties[party], By: a.lit(), Release: r}
 	return nil
 }
 
@@ -54,5 +58,11 @@ func (v *view) contributors() []protocol.PeerID {
 
 func (v *view) contributor(id protocol.PeerID) bool {
 	a := v.certified()
-	return a != nil && (a.member(id) || v.late[id] != nil && v.late[id].in)
+	if a == nil {
+		return false
+	}
+	if a.interim != nil {
+		return slices.ContainsFunc(a.used(*a.interim), func(f First) bool { return f.Party.ID == id })
+	}
+	return a.member(id) || v.late[id] != nil && v.late[id].in
 }

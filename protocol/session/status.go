@@ -16,6 +16,7 @@ const (
 	Confirmed State = "confirmed" // waits for the other confirmations
 	Joining   State = "joining"   // a late party; waits for a welcome
 	Seeded    State = "seeded"    // the certificate is here; the sketch is being made
+	Halfway   State = "halfway"   // of two rounds: the first is stored; waits for the interim
 	Sketched  State = "sketched"  // the release is stored; it is being sent
 	Released  State = "released"  // the release has arrived; waits for the result, or for late ones
 	Done      State = "done"

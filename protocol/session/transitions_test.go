@@ -72,6 +72,21 @@ func TestTransitionsHoldTheMachines(t *testing.T) {
 		check(t, s.Check())
 		played = append(played, s.Seen)
 	}
+	for seed := range uint64(16) { // where a member is lost in the first of two rounds
+		s, err := protocoltest.New(protocoltest.Options{
+			Study: newStudy(t, protocoltest.Terms{Parties: 4, Quorum: 3, Masked: seed%2 == 0, Rounds: true}), Seed: seed,
+			Crash: func(point int) bool { return point%int(19+seed) == 0 },
+		})
+		check(t, err)
+		for _, role := range protocoltest.Roles(rand.New(rand.NewPCG(seed, 0))) {
+			if role.Name == "no first round" {
+				s.Parties[seed%4].Role = role
+			}
+		}
+		check(t, s.Play(nil))
+		check(t, s.Check())
+		played = append(played, s.Seen)
+	}
 	type step struct{ from, to session.State }
 	steps, waits := map[step]bool{}, map[wait.Code]bool{}
 	for _, seen := range played {

@@ -40,6 +40,8 @@ func (v *view) phase(kind protocol.Kind, attempt uint32) turn.Phase {
 		return turn.NoRoster
 	case a.certified && len(v.results) > 0:
 		return turn.HasResult
+	case a.certified && a.between():
+		return turn.FirstRound
 	case a.certified:
 		return turn.Certified
 	case seeded != nil:
@@ -88,9 +90,14 @@ func (v *view) because(e protocol.Verified, phase turn.Phase) error {
 			return fmt.Errorf("attempt %d has every %s", a.number, e.Kind())
 		}
 		return fmt.Errorf("attempt %d is under way, and %s are missing", a.number, plural[a.round()])
+	case turn.FirstRound:
+		return fmt.Errorf("attempt %d is in its first round", v.newest(e).number)
 	case turn.HasResult:
 		return errors.New("the study has a result")
 	case turn.Certified, turn.Elsewhere:
+		if e.Kind() == protocol.KindFirst || e.Kind() == protocol.KindInterim {
+			return errors.New("the first round is over, or the study has one round")
+		}
 		return fmt.Errorf("attempt %d gave the seed", v.certified().number)
 	case turn.Void:
 		return fmt.Errorf("attempt %d is void: %w", v.newest(e).number, ErrVoid)

@@ -39,12 +39,17 @@ func inPhases(t *testing.T) map[turn.Phase]*fixture {
 	elsewhere := again.Aggregator.Board()
 	elsewhere = elsewhere.With(upTo(elsewhere, protocol.KindConfirm) + 2)
 
+	rounds := approved(t, protocoltest.Options{Study: newStudy(t, protocoltest.Terms{Quorum: 2, Rounds: true}), Seed: 3})
+	check(t, rounds.Run())
+	two := &fixture{t: t, study: rounds.Study, board: rounds.Aggregator.Board(), parties: rounds.Parties}
+
 	return map[turn.Phase]*fixture{
 		turn.NoRoster:   cut(late, late.board.With(0)),
 		turn.Committing: cut(late, late.before(protocol.KindCommit)),
 		turn.Sharing:    cut(late, late.before(protocol.KindShare)),
 		turn.Confirming: cut(late, late.before(protocol.KindConfirm)),
 		turn.Certified:  cut(late, late.before(protocol.KindRelease)),
+		turn.FirstRound: cut(two, two.before(protocol.KindFirst)),
 		turn.HasResult:  cut(late, late.before(protocol.KindClose)),
 		turn.Over:       cut(late, over),
 		turn.Doubtful:   cut(late, doubtful),

@@ -38,6 +38,7 @@ type Header struct {
 	ID      protocol.Digest // of the envelope
 	Attempt uint32          // that it was made in
 	Party   study.Party
+	By      *study.Study // what its sketches go by: the study, of two rounds by its interim
 	Release protocol.Release
 }
 
@@ -159,6 +160,10 @@ func (v *view) check(e protocol.Verified) error {
 		return v.welcome(e)
 	case protocol.KindJoined:
 		return v.joined(e)
+	case protocol.KindFirst:
+		return v.first(e)
+	case protocol.KindInterim:
+		return v.takeInterim(e)
 	case protocol.KindRelease:
 		return v.release(e)
 	case protocol.KindResult:

@@ -16,7 +16,7 @@ import (
 // At the attempt's end the aggregator names the lost ones. The others go on with the next
 // attempt, under another seed and other masks, and release anew: that is another debit, and
 // noise for as many as are left. An aggregator that feigns a loss gains a second sum, which
-// is debited; the study's attempts bound how often (study.Rounds). No attempt follows where
+// is debited; the study's attempts bound how often (study.MostReleases). No attempt follows where
 // too few are left, or it was the last: then the study stops at its deadline.
 
 // ErrVoid reports a message of an attempt whose masked sum lacks a release.
@@ -36,8 +36,28 @@ func (v *view) releaseBy(a *attempt) protocol.Instant {
 	return v.study.Closes()
 }
 
-// voids reports whether accusations are about masked releases.
-func voids(x protocol.Accusations) bool { return x.Against[0].Kind == protocol.KindRelease }
+// voids reports whether accusations are about masked releases, or first rounds.
+func voids(x protocol.Accusations) bool {
+	return x.Against[0].Kind == protocol.KindRelease || x.Against[0].Kind == protocol.KindFirst
+}
+
+// delivery is what a certified attempt waits for.
+func (a *attempt) delivery() protocol.Kind {
+	if a.between() {
+		return protocol.KindFirst
+	}
+	return protocol.KindRelease
+}
+
+// delivered reports whether that of a member is on the board.
+func (a *attempt) delivered(id protocol.PeerID) (ok bool) {
+	if a.between() {
+		_, ok = a.firsts[id]
+	} else {
+		_, ok = a.releases[id]
+	}
+	return ok
+}
 
 // void takes the aggregator's statement in that masked releases have not arrived. Whose
 // headers are missing is for all to see; that chunks are, is the aggregator's word.
@@ -51,8 +71,8 @@ func (v *view) void(e protocol.Verified, x protocol.Accusations) error {
 	}
 	accused := map[protocol.PeerID]bool{}
 	for _, one := range x.Against {
-		if one.Kind != protocol.KindRelease || one.Cause != protocol.CauseMissing {
-			return fmt.Errorf("accusation of %s: %s of %s among missing releases", one.Culprit, one.Cause, one.Kind)
+		if one.Kind != a.delivery() || one.Cause != protocol.CauseMissing {
+			return fmt.Errorf("accusation of %s: %s of %s, and the attempt waits for each %s", one.Culprit, one.Cause, one.Kind, a.delivery())
 		}
 		if !a.member(one.Culprit) {
 			return fmt.Errorf("accusation of %s: %w", one.Culprit, errNotMember)
@@ -60,8 +80,8 @@ func (v *view) void(e protocol.Verified, x protocol.Accusations) error {
 		accused[one.Culprit] = true
 	}
 	for _, m := range a.members {
-		if _, posted := a.releases[m.ID]; !posted && !accused[m.ID] {
-			return fmt.Errorf("%s is not accused, and its release is not on the board", m.ID)
+		if !a.delivered(m.ID) && !accused[m.ID] {
+			return fmt.Errorf("%s is not accused, and its %s is not on the board", m.ID, a.delivery())
 		}
 	}
 	if left := len(a.members) - len(accused); left < v.study.Quorum {
@@ -80,7 +100,11 @@ func (p *Party) leave(a *attempt, out *Effects) {
 	if p.seededIn != a.number {
 		return // what the store holds is of a later attempt
 	}
-	if p.seeded != nil { // it has not released, and is in no further attempt
+	switch {
+	case p.seeded == nil:
+	case a.removal(p.signer.ID()) == nil: // between two rounds
+		p.spend(out)
+	default: // it has not released, and is in no further attempt
 		p.destroy(0, out)
 	}
 	p.seededIn, p.released, p.uploaded = 0, false, false
@@ -102,6 +126,8 @@ func (p *Party) spend(out *Effects) {
 func (p *Party) Wants(job Job) bool {
 	a := p.view.at(p.seededIn)
 	switch job := job.(type) {
+	case MakeFirst:
+		return a != nil && a.certified && a.between() && p.seededIn == job.Attempt && !p.signed(protocol.KindFirst, job.Attempt)
 	case MakeRelease:
 		return !p.released && p.seededIn == job.Attempt
 	case Upload:
@@ -118,18 +144,23 @@ func (a *Aggregator) toSummed(t *attempt, out *Effects) {
 	switch {
 	case len(lost) == 0:
 		a.computing = true
-		out.Run = append(out.Run, Compute{Attempt: t.number, T2: t.t2(), Releases: ready, Complete: true})
+		out.Run = append(out.Run, Compute{Attempt: t.number, T2: t.t2(), Releases: ready, Complete: true, Interim: t.interim})
 	case a.now >= a.study.Deadline:
 		a.stop(fmt.Sprintf("%d of %d masked releases arrived before the deadline, and a masked sum needs all of them: the others are of no use, and a new study can begin without who is missing", len(ready), len(t.members)), lost, out)
 	case a.now >= a.study.AgreeBy(t.number) && a.again(t):
-		x := protocol.Accusations{At: a.now}
-		for _, id := range lost {
-			x.Against = append(x.Against, protocol.Accusation{Culprit: id, Cause: protocol.CauseMissing, Kind: protocol.KindRelease})
-		}
-		a.own(protocol.KindFault, t.number, wire.EncodeAccusations(x), out)
-		a.collected = map[protocol.PeerID]bool{}
-		a.advance(out)
+		a.giveUp(t, protocol.KindRelease, lost, out)
 	}
+}
+
+// giveUp ends an attempt that gave a seed, for want of what members owe it.
+func (a *Aggregator) giveUp(t *attempt, owed protocol.Kind, lost []protocol.PeerID, out *Effects) {
+	x := protocol.Accusations{At: a.now}
+	for _, id := range lost {
+		x.Against = append(x.Against, protocol.Accusation{Culprit: id, Cause: protocol.CauseMissing, Kind: owed})
+	}
+	a.own(protocol.KindFault, t.number, wire.EncodeAccusations(x), out)
+	a.collected = map[protocol.PeerID]bool{}
+	a.advance(out)
 }
 
 // again reports whether those whose releases are here may go on without the others.

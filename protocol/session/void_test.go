@@ -51,7 +51,7 @@ func TestVoidIsHeldToItsRules(t *testing.T) {
 			x := missing(s, 0, 3)
 			x.Against[1].Kind = protocol.KindConfirm
 			return x
-		}, "among missing releases"},
+		}, "and the attempt waits for each release"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := lostAtTheEnd(t, c.quorum, true)

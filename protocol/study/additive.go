@@ -33,7 +33,7 @@ type additive struct {
 }
 
 // additives are all that this version has, in the order in which they are listed.
-func additives() []additive { return []additive{ofMoments(), ofCells(), ofCounts()} }
+func additives() []additive { return []additive{ofMoments(), ofCells(), ofCounts(), ofCodes()} }
 
 // additiveOf returns the row of a side; ok is false for one that does not sum over records.
 func additiveOf(side sketch.Side) (row additive, ok bool) {

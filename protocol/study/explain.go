@@ -174,6 +174,9 @@ func (s *Study) explainReleases(p *page, party int) {
 		once += " It is masked: see below who can read it."
 	}
 	p.text(once)
+	if s.TwoRounds() {
+		p.text("There are two rounds, and your approval is for both. Your program releases the sketches of the first round. The aggregator works out from everybody's where the second round is to look, and your program works that out, too: where the two differ, it stops and says so. Then it releases the rest. The guarantee below is for both rounds together. A party that is lost in the first round has no part in the second.")
+	}
 	var rows []string
 	for i := range s.Sketches {
 		rows = append(rows, s.describeSketch(i, party))
@@ -311,7 +314,14 @@ func (s *Study) explainReaders(p *page, party int) {
 	if s.Masked() {
 		s.explainMaskedReaders(p)
 	} else {
-		p.text(fmt.Sprintf("The aggregator %s sees every party's sketches. No party sees another party's sketch; all see the results and the record counts.", s.Aggregator.ID))
+		what := "No party sees another party's sketch; all see the results and the record counts."
+		if s.TwoRounds() {
+			what = "The other parties see your sketches of the first round, noise and all, as they have to check what follows from them. No party sees another party's sketches of the second; all see the results and the record counts."
+		}
+		p.text(fmt.Sprintf("The aggregator %s sees every party's sketches. %s", s.Aggregator.ID, what))
+	}
+	if s.Masked() && s.TwoRounds() {
+		p.text("The other parties see your masked sketches of the first round, and so their sum.")
 	}
 	var added []string
 	for i := range s.Sketches {

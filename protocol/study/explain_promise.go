@@ -213,7 +213,7 @@ func (s *Study) explainUpload() string {
 	if !s.Masked() {
 		return fmt.Sprintf("until %s the approved parties agree on the seed and upload; who is late is left out", s.Deadline)
 	}
-	if first := s.AgreeBy(1); s.Rounds() > 1 {
+	if first := s.AgreeBy(1); s.MostReleases() > 1 {
 		return fmt.Sprintf("until %s the approved parties agree on the seed and upload, and in further attempts until %s", first, s.Deadline)
 	}
 	return fmt.Sprintf("until %s the approved parties agree on the seed and upload", s.Deadline)

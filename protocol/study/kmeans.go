@@ -10,7 +10,7 @@ import (
 
 // Kinds of analyses that compare records.
 const (
-	KMeans        AnalysisKind = "k-means"        // cells, or records side
+	KMeans        AnalysisKind = "k-means"        // codes or cells, or records side
 	GroupDistance AnalysisKind = "group-distance" // records side: mean squared distances of records within and between parties
 )
 
@@ -49,7 +49,9 @@ func (s *Study) Clusters(index int) int {
 func ofKMeans() Kind {
 	return Kind{
 		Name: KMeans, Bare: true,
-		Needs: func(Options) []Needs { return []Needs{{Side: sketch.Cells}, {Side: sketch.Records}} },
+		Needs: func(Options) []Needs {
+			return []Needs{{Side: sketch.Codes}, {Side: sketch.Cells}, {Side: sketch.Records}}
+		},
 		says: func(a Analysis) string {
 			o, _ := a.Options.(KMeansOptions)
 			if o.Auto {

@@ -28,10 +28,10 @@ func (s *Study) Sharers(members int) int {
 	return members - s.Colluding
 }
 
-// Rounds is how many releases a party may have to make in the study, each debited in full:
+// MostReleases is how many releases a party may have to make in the study, each debited in full:
 // 1, but where sums are masked one for each attempt that a lost party can void. Each costs a
 // member, down to the quorum.
-func (s *Study) Rounds() int {
+func (s *Study) MostReleases() int {
 	if !s.Masked() {
 		return 1
 	}
@@ -44,7 +44,7 @@ func (s *Study) AllRounds() (dp.Budget, error) {
 	if err != nil || g.Mechanism() == dp.None {
 		return dp.Budget{}, err
 	}
-	return dp.Budget{Epsilon: g.Loss().Repeated(s.Rounds()).Epsilon(g.Delta()), Delta: g.Delta()}, nil
+	return dp.Budget{Epsilon: g.Loss().Repeated(s.MostReleases()).Epsilon(g.Delta()), Delta: g.Delta()}, nil
 }
 
 // explainMaskedReaders says what the aggregator sees of masked sketches.
@@ -73,7 +73,7 @@ func (s *Study) explainMaskedPromise(p *page, g dp.Guarantee) {
 // explainRounds says what a lost party does to a masked sum.
 func (s *Study) explainRounds() []string {
 	out := []string{"a masked sum needs every party that agreed on the seed: where one has not uploaded, its masks do not cancel, and the sketches of the others are of no use to anybody"}
-	rounds := s.Rounds()
+	rounds := s.MostReleases()
 	if rounds == 1 {
 		return append(out, "then the study stops without a result, and what your ledger was debited for stays debited; to go on without the lost party takes another study, which you approve or not")
 	}

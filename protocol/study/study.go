@@ -34,11 +34,14 @@ type Study struct {
 	Sketches   []Sketch
 	Privacy    Privacy
 	Sum        Sum // default SumPlain
+	Rounds     int // 2: of sketches that go by the first round, there is a second; default 1
 	Colluding  int // SumMasked: how many parties may collude with the aggregator or with each other, at least 1; else 0
 	Analyses   []Analysis
 	Recipients []string       // who gets results beside the parties, for people
 	Queries    Queries        // what parties may ask about new records, each time as a release
 	Later      []AnalysisKind // what may be asked afterwards; default: all that the sketches answer
+
+	codebook *sketch.Codebook // what the second round goes by, once the interim is there: see By
 }
 
 // Aggregator is the operator's node.

@@ -13,17 +13,18 @@ type Phase string
 
 // The phases, in the order of the columns of the table.
 const (
-	NoRoster   Phase = "no roster"  // of this attempt; for kinds about no attempt, of any
-	Committing Phase = "commits"    // commits are missing
-	Sharing    Phase = "shares"     // all commits are here, shares are missing
-	Confirming Phase = "confirms"   // all shares are here, confirmations are missing
-	Certified  Phase = "certified"  // all confirmations are here; there is no result
-	HasResult  Phase = "result"     // there is a result, and the study takes late parties
-	Over       Phase = "over"       // it ended without a seed, and nobody can have seen one
-	Doubtful   Phase = "doubtful"   // it ended on the aggregator's word when all shares were in
-	Void       Phase = "void"       // its masked sum lacks a release
-	Elsewhere  Phase = "other seed" // it ended, and another attempt gave the seed
-	Ended      Phase = "ended"      // nothing can follow on the board
+	NoRoster   Phase = "no roster"   // of this attempt; for kinds about no attempt, of any
+	Committing Phase = "commits"     // commits are missing
+	Sharing    Phase = "shares"      // all commits are here, shares are missing
+	Confirming Phase = "confirms"    // all shares are here, confirmations are missing
+	FirstRound Phase = "first round" // of two: all confirmations are here; there is no interim
+	Certified  Phase = "certified"   // all confirmations are here, of two rounds the interim, too; there is no result
+	HasResult  Phase = "result"      // there is a result, and the study takes late parties
+	Over       Phase = "over"        // it ended without a seed, and nobody can have seen one
+	Doubtful   Phase = "doubtful"    // it ended on the aggregator's word when all shares were in
+	Void       Phase = "void"        // its masked sum lacks a release
+	Elsewhere  Phase = "other seed"  // it ended, and another attempt gave the seed
+	Ended      Phase = "ended"       // nothing can follow on the board
 )
 
 // Turn says what a board does with an envelope of a kind in a phase.
@@ -40,13 +41,13 @@ const (
 type Row struct {
 	Kind protocol.Kind
 	Who  string // may post it
-	In   [11]Turn
+	In   [12]Turn
 	If   string // what it takes beside the phase and the payload's own rules
 }
 
 // Phases are the columns of the table.
-func Phases() [11]Phase {
-	return [...]Phase{NoRoster, Committing, Sharing, Confirming, Certified, HasResult, Over, Doubtful, Void, Elsewhere, Ended}
+func Phases() [12]Phase {
+	return [...]Phase{NoRoster, Committing, Sharing, Confirming, FirstRound, Certified, HasResult, Over, Doubtful, Void, Elsewhere, Ended}
 }
 
 // Rows is the table, which SPEC.md holds too.
@@ -54,23 +55,25 @@ func Rows() []Row { return rows[:] }
 
 // rows is that of the protocol, kind by kind.
 var rows = [...]Row{
-	{protocol.KindApprove, "a listed party", [...]Turn{Takes, Late, Late, Late, Late, Late, Late, Late, Late, Late, Late}, ""},
-	{protocol.KindWithdraw, "a listed party", [...]Turn{Takes, Takes, Takes, Takes, Takes, Takes, Takes, Takes, Takes, Takes, Late}, "before its sender's first commit"},
-	{protocol.KindRoster, "the aggregator", [...]Turn{Takes, Late, Late, Late, Late, Late, Late, Late, Late, Late, Late}, "the attempt before is over, and none is certified"},
-	{protocol.KindCommit, "a member", [...]Turn{Early, Takes, Late, Late, Late, Late, Late, Late, Late, Late, Late}, ""},
-	{protocol.KindShare, "a member", [...]Turn{Early, Early, Takes, Late, Late, Late, Late, Late, Late, Late, Late}, ""},
-	{protocol.KindConfirm, "a member", [...]Turn{Early, Early, Early, Takes, Late, Late, Late, Late, Late, Late, Late}, ""},
-	{protocol.KindComplaint, "a member", [...]Turn{Early, Early, Early, Takes, Takes, Late, Late, Late, Late, Late, Late}, "of a certified attempt, of a wrong tag or published alone"},
-	{protocol.KindFault, "the aggregator", [...]Turn{Early, Takes, Takes, Takes, Takes, Late, Late, Late, Late, Late, Late}, "of a certified attempt, that masked releases are missing; else of the agreement"},
-	{protocol.KindAbandon, "a member", [...]Turn{Early, Early, Early, Early, Late, Late, Late, Takes, Late, Late, Late}, ""},
-	{protocol.KindCertificate, "a member", [...]Turn{Early, Early, Early, Early, Late, Late, Takes, Takes, Late, Late, Late}, "before any abandon of the attempt"},
-	{protocol.KindJoin, "a newcomer", [...]Turn{Early, Early, Early, Early, Takes, Takes, Late, Late, Late, Late, Late}, ""},
-	{protocol.KindWelcome, "a member", [...]Turn{Early, Early, Early, Early, Takes, Takes, Late, Late, Late, Late, Late}, "its join is on the board"},
-	{protocol.KindJoined, "a newcomer", [...]Turn{Early, Early, Early, Early, Takes, Takes, Late, Late, Late, Late, Late}, "after a welcome"},
-	{protocol.KindRelease, "a member, a joined newcomer", [...]Turn{Early, Early, Early, Early, Takes, Takes, Late, Late, Late, Late, Late}, ""},
-	{protocol.KindResult, "the aggregator", [...]Turn{Early, Early, Early, Early, Takes, Takes, Late, Late, Late, Late, Late}, ""},
-	{protocol.KindStop, "the aggregator", [...]Turn{Takes, Takes, Takes, Takes, Takes, Late, Takes, Takes, Takes, Takes, Late}, ""},
-	{protocol.KindClose, "the aggregator", [...]Turn{Early, Early, Early, Early, Early, Takes, Early, Early, Early, Early, Late}, ""},
+	{protocol.KindApprove, "a listed party", [...]Turn{Takes, Late, Late, Late, Late, Late, Late, Late, Late, Late, Late, Late}, ""},
+	{protocol.KindWithdraw, "a listed party", [...]Turn{Takes, Takes, Takes, Takes, Takes, Takes, Takes, Takes, Takes, Takes, Takes, Late}, "before its sender's first commit"},
+	{protocol.KindRoster, "the aggregator", [...]Turn{Takes, Late, Late, Late, Late, Late, Late, Late, Late, Late, Late, Late}, "the attempt before is over, and none is certified"},
+	{protocol.KindCommit, "a member", [...]Turn{Early, Takes, Late, Late, Late, Late, Late, Late, Late, Late, Late, Late}, ""},
+	{protocol.KindShare, "a member", [...]Turn{Early, Early, Takes, Late, Late, Late, Late, Late, Late, Late, Late, Late}, ""},
+	{protocol.KindConfirm, "a member", [...]Turn{Early, Early, Early, Takes, Late, Late, Late, Late, Late, Late, Late, Late}, ""},
+	{protocol.KindComplaint, "a member", [...]Turn{Early, Early, Early, Takes, Takes, Takes, Late, Late, Late, Late, Late, Late}, "of a certified attempt, of a wrong tag or published alone"},
+	{protocol.KindFault, "the aggregator", [...]Turn{Early, Takes, Takes, Takes, Takes, Takes, Late, Late, Late, Late, Late, Late}, "of a certified attempt, that masked releases are missing; else of the agreement"},
+	{protocol.KindAbandon, "a member", [...]Turn{Early, Early, Early, Early, Late, Late, Late, Late, Takes, Late, Late, Late}, ""},
+	{protocol.KindCertificate, "a member", [...]Turn{Early, Early, Early, Early, Late, Late, Late, Takes, Takes, Late, Late, Late}, "before any abandon of the attempt"},
+	{protocol.KindJoin, "a newcomer", [...]Turn{Early, Early, Early, Early, Takes, Takes, Takes, Late, Late, Late, Late, Late}, ""},
+	{protocol.KindWelcome, "a member", [...]Turn{Early, Early, Early, Early, Takes, Takes, Takes, Late, Late, Late, Late, Late}, "its join is on the board"},
+	{protocol.KindJoined, "a newcomer", [...]Turn{Early, Early, Early, Early, Takes, Takes, Takes, Late, Late, Late, Late, Late}, "after a welcome"},
+	{protocol.KindFirst, "a member", [...]Turn{Early, Early, Early, Early, Takes, Late, Late, Late, Late, Late, Late, Late}, ""},
+	{protocol.KindInterim, "the aggregator", [...]Turn{Early, Early, Early, Early, Takes, Late, Late, Late, Late, Late, Late, Late}, ""},
+	{protocol.KindRelease, "a member, a joined newcomer", [...]Turn{Early, Early, Early, Early, Early, Takes, Takes, Late, Late, Late, Late, Late}, ""},
+	{protocol.KindResult, "the aggregator", [...]Turn{Early, Early, Early, Early, Early, Takes, Takes, Late, Late, Late, Late, Late}, ""},
+	{protocol.KindStop, "the aggregator", [...]Turn{Takes, Takes, Takes, Takes, Takes, Takes, Late, Takes, Takes, Takes, Takes, Late}, ""},
+	{protocol.KindClose, "the aggregator", [...]Turn{Early, Early, Early, Early, Early, Early, Takes, Early, Early, Early, Early, Late}, ""},
 }
 
 // Of looks a kind up in the table.

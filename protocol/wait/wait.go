@@ -28,6 +28,9 @@ const (
 	Board       Code = "newest board" // a party's that knows the board from its store alone
 	Seed        Code = "seed"         // a late party's
 	Welcome     Code = "welcome"
+	First       Code = "first round" // this party's
+	Firsts      Code = "first rounds"
+	Interim     Code = "interim"
 	Sketch      Code = "sketch"
 	Sending     Code = "sending"
 	Fetching    Code = "fetching"
@@ -59,6 +62,9 @@ var texts = map[Code]struct{ says, owes string }{
 	Board:       {"the newest board", ""},
 	Seed:        {"the others' seed", ""},
 	Welcome:     {"a welcome", ""},
+	First:       {"making the first round", ""},
+	Firsts:      {"first rounds", "owes its first round"},
+	Interim:     {"the answer to the first rounds", ""},
 	Sketch:      {"making the sketch", ""},
 	Sending:     {"sending the release", ""},
 	Fetching:    {"fetching the result", ""},

@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/seed/agree"
 )
@@ -36,7 +37,7 @@ func lists(field protoreflect.FullName) list {
 	switch field.Parent().Name() + "." + field.Name() {
 	case "PostRequest.envelopes", "BoardReply.envelopes":
 		return list{most: MaxEnvelopes}
-	case "Roster.approvals", "Roster.faults", "Result.releases", "Stop.missing":
+	case "Roster.approvals", "Roster.faults", "Interim.firsts", "Result.releases", "Stop.missing":
 		return list{most: agree.MaxMembers}
 	case "Result.per_party", "Accusations.against", "Certificate.confirms":
 		return list{most: agree.MaxMembers}
@@ -46,8 +47,14 @@ func lists(field protoreflect.FullName) list {
 		return list{most: agree.MaxMembers - 1}
 	case "Confirm.published", "Release.published":
 		return list{most: maxPublished}
-	case "Release.sketches", "ProgressReply.missing":
+	case "First.sketches", "First.data", "Release.sketches", "ProgressReply.missing":
 		return list{most: maxSketches}
+	case "Interim.centre":
+		return list{most: sketch.MaxMomentColumns}
+	case "Interim.axes":
+		return list{most: sketch.MaxCodeAxes * sketch.MaxMomentColumns}
+	case "Interim.codes":
+		return list{most: sketch.MaxCodes * sketch.MaxCodeAxes}
 	case "ReleasedSketch.chunks":
 		return list{most: maxChunks, least: digestSize}
 	case "ReleasedSketch.row_columns":

@@ -75,8 +75,8 @@ func accusationFrom(m *wirepb.Accusation) (a protocol.Accusation, err error) {
 	if !known {
 		return a, fmt.Errorf("unknown cause %.20q", m.GetCause())
 	}
-	if a.Cause, a.Kind = protocol.Cause(m.GetCause()), protocol.Kind(m.GetKind()); !a.Kind.Agreement() && (a.Kind != protocol.KindRelease || a.Cause != protocol.CauseMissing) {
-		return a, fmt.Errorf("%s is no message of the agreement, nor a missing release", a.Kind)
+	if a.Cause, a.Kind = protocol.Cause(m.GetCause()), protocol.Kind(m.GetKind()); !a.Kind.Agreement() && (a.Kind != protocol.KindRelease && a.Kind != protocol.KindFirst || a.Cause != protocol.CauseMissing) {
+		return a, fmt.Errorf("%s is no message of the agreement, nor a missing release or first round", a.Kind)
 	}
 	if len(m.GetEvidence()) != want {
 		return a, fmt.Errorf("%d pieces of evidence for cause %s, want %d", len(m.GetEvidence()), a.Cause, want)

@@ -3,6 +3,7 @@ package wire_test
 import (
 	"bytes"
 	"crypto/ed25519"
+	"crypto/sha256"
 	"reflect"
 	"slices"
 
@@ -52,6 +53,15 @@ func formOf[M any](decoder string, sample M, encode func(M) []byte, decode func(
 	}
 }
 
+// firstOf is a first round of sketches with these data.
+func firstOf(t2 protocol.Digest, records int64, data ...[]byte) protocol.First {
+	f := protocol.First{T2: t2, Records: records, Data: data}
+	for _, d := range data {
+		f.Sketches = append(f.Sketches, protocol.ReleasedSketch{Side: sketch.Moments, Rows: 1, Cols: int64(len(d)), Width: 1, Chunks: []protocol.Digest{sha256.Sum256(d)}})
+	}
+	return f
+}
+
 // aStudy is the study that replies without one of their own belong to.
 var aStudy = protocol.StudyID{'s'}
 
@@ -93,6 +103,23 @@ func forms() []form {
 				T2: draw32[protocol.Digest](t, "T2"), Records: rapid.Int64Min(1).Draw(t, "records"),
 				Sketches: drawList(t, "sketches", 3, drawSketch), Published: drawList(t, "published", 8, draw32[[32]byte]),
 			}
+		}),
+		formOf("DecodeFirst", firstOf(d1, 569, []byte("one"), []byte("another")), wire.EncodeFirst, wire.DecodeFirst, func(t *rapid.T) protocol.First {
+			return firstOf(draw32[protocol.Digest](t, "T2"), rapid.Int64Min(1).Draw(t, "records"), drawList(t, "data", 3, func(t *rapid.T, name string) []byte { return drawBytes(t, name, 50) })...)
+		}),
+		formOf("DecodeInterim", protocol.Interim{T2: d1, Firsts: []protocol.Digest{d2, d3}, Codebook: sketch.Codebook{
+			Centre: []int64{1, -2}, Axes: [][]int64{{16384, 0}}, Codes: [][]int64{{-5}, {5}}, Radius: 9,
+		}}, wire.EncodeInterim, wire.DecodeInterim, func(t *rapid.T) protocol.Interim {
+			d, q := rapid.IntRange(1, 5).Draw(t, "d"), rapid.IntRange(1, 3).Draw(t, "q")
+			row := func(n int) func(*rapid.T, string) []int64 {
+				return func(t *rapid.T, name string) []int64 { return rapid.SliceOfN(rapid.Int64(), n, n).Draw(t, name) }
+			}
+			out := protocol.Interim{T2: draw32[protocol.Digest](t, "T2"), Firsts: drawList(t, "firsts", 64, draw32[protocol.Digest])}
+			out.Codebook = sketch.Codebook{Centre: row(d)(t, "centre"), Codes: drawList(t, "codes", 9, row(q)), Radius: rapid.Int64().Draw(t, "radius")}
+			for range q {
+				out.Codebook.Axes = append(out.Codebook.Axes, row(d)(t, "axis"))
+			}
+			return out
 		}),
 		formOf("DecodeResult", protocol.Result{
 			Count: 9, Chain: d1, T2: d2, Releases: []protocol.Digest{d1, d3}, Document: protocol.Document{Hash: d2, Size: 1000},

@@ -1,9 +1,11 @@
 package wire
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"google.golang.org/protobuf/proto"
@@ -117,17 +119,20 @@ func published(in [][]byte) ([][32]byte, error) {
 
 // EncodeRelease encodes a release header.
 func EncodeRelease(r protocol.Release) []byte {
-	m := &wirepb.Release{T2: r.T2[:], Records: r.Records, Published: slices32(r.Published)}
-	for _, s := range r.Sketches {
+	return marshal(&wirepb.Release{T2: r.T2[:], Records: r.Records, Sketches: sketchesPB(r.Sketches), Published: slices32(r.Published)})
+}
+
+func sketchesPB(sketches []protocol.ReleasedSketch) (out []*wirepb.ReleasedSketch) {
+	for _, s := range sketches {
 		one := &wirepb.ReleasedSketch{
 			Side: string(s.Side), Rows: s.Rows, Cols: s.Cols, Width: uint32(s.Width), Masked: uint32(s.Masked), Chunks: slices32(s.Chunks),
 		}
 		for _, c := range s.RowColumns {
 			one.RowColumns = append(one.RowColumns, &wirepb.RowColumn{Name: c.Name, Width: uint32(c.Width)})
 		}
-		m.Sketches = append(m.Sketches, one)
+		out = append(out, one)
 	}
-	return marshal(m)
+	return out
 }
 
 // DecodeRelease decodes a release header and checks that each sketch's shape,
@@ -142,17 +147,100 @@ func DecodeRelease(b []byte) (r protocol.Release, err error) {
 		if r.Records = m.GetRecords(); r.Records < 1 {
 			return fmt.Errorf("%d records", r.Records)
 		}
-		for i, s := range m.GetSketches() {
-			one, err := releasedSketch(s)
-			if err != nil {
-				return fmt.Errorf("sketch %d: %w", i, err)
-			}
-			r.Sketches = append(r.Sketches, one)
+		if r.Sketches, err = releasedSketches(m.GetSketches()); err != nil {
+			return err
 		}
 		r.Published, err = published(m.GetPublished())
 		return err
 	})
 	return r, err
+}
+
+// EncodeFirst encodes a first round.
+func EncodeFirst(f protocol.First) []byte {
+	return marshal(&wirepb.First{T2: f.T2[:], Records: f.Records, Sketches: sketchesPB(f.Sketches), Data: f.Data})
+}
+
+// DecodeFirst decodes a first round and checks that its data are what its sketches say. What is in them is the
+// question of package release.
+func DecodeFirst(b []byte) (f protocol.First, err error) {
+	var m wirepb.First
+	err = decode("first", b, &m, func() error {
+		if f.T2, err = bytes32[protocol.Digest]("t2", m.GetT2()); err != nil {
+			return err
+		}
+		if f.Records = m.GetRecords(); f.Records < 1 {
+			return fmt.Errorf("%d records", f.Records)
+		}
+		if f.Sketches, err = releasedSketches(m.GetSketches()); err != nil {
+			return err
+		}
+		if len(m.GetData()) != len(f.Sketches) {
+			return fmt.Errorf("data of %d sketches, want %d", len(m.GetData()), len(f.Sketches))
+		}
+		for i, data := range m.GetData() {
+			s := f.Sketches[i]
+			if s.Size() != int64(len(data)) || len(s.Chunks) != 1 || s.Chunks[0] != sha256.Sum256(data) {
+				return fmt.Errorf("sketch %d: its data, of %d bytes, are not those that it describes", i, len(data))
+			}
+		}
+		f.Data = m.GetData()
+		return nil
+	})
+	return f, err
+}
+
+// EncodeInterim encodes an interim answer.
+func EncodeInterim(i protocol.Interim) []byte {
+	c := i.Codebook
+	return marshal(&wirepb.Interim{
+		T2: i.T2[:], Firsts: slices32(i.Firsts),
+		Centre: c.Centre, Axes: slices.Concat(c.Axes...), Codes: slices.Concat(c.Codes...), Radius: c.Radius,
+	})
+}
+
+// DecodeInterim decodes an interim answer, the rows of its axes as long as its centre, and those of its codes as
+// there are axes. Whether a study can go by it is the machines' question.
+func DecodeInterim(b []byte) (i protocol.Interim, err error) {
+	var m wirepb.Interim
+	err = decode("interim", b, &m, func() error {
+		if i.T2, err = bytes32[protocol.Digest]("t2", m.GetT2()); err != nil {
+			return err
+		}
+		if i.Firsts, err = list32[protocol.Digest]("first", m.GetFirsts()); err != nil {
+			return err
+		}
+		c := &i.Codebook
+		c.Centre, c.Radius = m.GetCentre(), m.GetRadius()
+		if c.Axes, err = rowsOf("axes", m.GetAxes(), len(c.Centre)); err != nil {
+			return err
+		}
+		c.Codes, err = rowsOf("codes", m.GetCodes(), len(c.Axes))
+		return err
+	})
+	return i, err
+}
+
+// rowsOf cuts numbers into rows of n.
+func rowsOf(what string, all []int64, n int) (rows [][]int64, err error) {
+	if n == 0 || len(all) == 0 || len(all)%n != 0 {
+		return nil, fmt.Errorf("%s of %d numbers, want at least one row of %d", what, len(all), n)
+	}
+	for row := range slices.Chunk(all, n) {
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+func releasedSketches(ms []*wirepb.ReleasedSketch) (out []protocol.ReleasedSketch, err error) {
+	for i, s := range ms {
+		one, err := releasedSketch(s)
+		if err != nil {
+			return nil, fmt.Errorf("sketch %d: %w", i, err)
+		}
+		out = append(out, one)
+	}
+	return out, nil
 }
 
 func releasedSketch(m *wirepb.ReleasedSketch) (s protocol.ReleasedSketch, err error) {

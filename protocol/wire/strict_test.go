@@ -377,7 +377,7 @@ func nest(b []byte, message func(path string) bool, path string, yield func(path
 // not signed, stored or answered.
 func TestUnknownFieldsAreRefused(t *testing.T) {
 	messages := map[string][]string{ // fields that hold messages, by number
-		"DecodeRelease": {".3"}, "DecodeResult": {".5", ".6", ".6.2"}, "DecodePost": {".1"}, "DecodeBoardReply": {".2", ".3"},
+		"DecodeRelease": {".3"}, "DecodeFirst": {".3"}, "DecodeResult": {".5", ".6", ".6.2"}, "DecodePost": {".1"}, "DecodeBoardReply": {".2", ".3"},
 	}
 	for _, f := range forms() {
 		met := map[string]bool{}

@@ -57,7 +57,7 @@ func (u Uploads) Progress(header session.Header) (wire.Progress, error) {
 func (u Uploads) acceptable(ctx context.Context, header session.Header) error {
 	index, _ := u.Study.PartyIndex(header.Party.ID)
 	for i, s := range header.Release.Sketches {
-		plan, err := release.For(u.Study, index, i)
+		plan, err := release.For(header.By, index, i)
 		if err != nil {
 			return err
 		}
@@ -94,12 +94,12 @@ func (u Uploads) Contribution(ctx context.Context, header session.Header) (analy
 		switch from := u.sketch(ctx, header, i); s.Side {
 		case sketch.Columns: // read when it is merged
 		case sketch.Records: // read when its records are gathered
-			labels, rows, err = u.beside(index, i, s, from)
+			labels, rows, err = beside(header.By, index, i, s, from)
 			if labels != nil {
 				one.Cols--
 			}
 		default:
-			one, err = u.sums(index, i, s, from)
+			one, err = sums(header.By, index, i, s, from)
 		}
 		if err != nil {
 			return out, fmt.Errorf("sketch %d of %s: %w", i, header.Party.Name, err)
@@ -111,8 +111,8 @@ func (u Uploads) Contribution(ctx context.Context, header session.Header) (analy
 }
 
 // beside reads what stands beside the rows of a released sketch of records.
-func (u Uploads) beside(party, index int, s protocol.ReleasedSketch, from io.Reader) ([]int, release.Rows, error) {
-	plan, err := release.For(u.Study, party, index)
+func beside(by *study.Study, party, index int, s protocol.ReleasedSketch, from io.Reader) ([]int, release.Rows, error) {
+	plan, err := release.For(by, party, index)
 	if err != nil {
 		return nil, release.Rows{}, err
 	}
@@ -120,8 +120,8 @@ func (u Uploads) beside(party, index int, s protocol.ReleasedSketch, from io.Rea
 }
 
 // sums reads a released sketch of sums.
-func (u Uploads) sums(party, index int, s protocol.ReleasedSketch, from io.Reader) (sketch.Sketch, error) {
-	plan, err := release.For(u.Study, party, index)
+func sums(by *study.Study, party, index int, s protocol.ReleasedSketch, from io.Reader) (sketch.Sketch, error) {
+	plan, err := release.For(by, party, index)
 	if err != nil {
 		return sketch.Sketch{}, err
 	}

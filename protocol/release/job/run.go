@@ -130,10 +130,13 @@ func (s Sealed) Orders() [][]int { return s.orders }
 // IDs are the records' ids, which never leave.
 func (s Sealed) IDs() [][]byte { return s.records.IDs }
 
-// Clipped is how many records each sketch cut: exact, and so for the party alone.
+// Uncounted is how many records a sketch cut that was made in another round.
+const Uncounted = -1
+
+// Clipped is how many records each sketch cut: exact, and so for the party alone. Uncounted where the round did not see it.
 func (s Sealed) Clipped() []int64 { return s.clipped }
 
-// Release is the signed header of a Study's release.
+// Release is the signed header of a Study's release, or the signed First.
 func (s Stored) Release() protocol.Verified { return s.release }
 
 // Query is the signed statement of a Query.
@@ -260,6 +263,12 @@ func (r *run) seal(n *noised) (Sealed, error) {
 		}
 		described = append(described, header)
 		out.data, out.orders, out.clipped = append(out.data, data), append(out.orders, one.Order), append(out.clipped, one.Clipped)
+	}
+	if before, of := r.spec.What.before(), r.spec.Study; before != nil {
+		described = allRounds(of, before, described, func(f *protocol.First, i int) protocol.ReleasedSketch { return f.Sketches[i] })
+		out.data = allRounds(of, before, out.data, func(f *protocol.First, i int) []byte { return f.Data[i] })
+		out.orders = allRounds(of, before, out.orders, func(*protocol.First, int) []int { return nil })
+		out.clipped = allRounds(of, before, out.clipped, func(*protocol.First, int) int64 { return Uncounted })
 	}
 	var err error
 	out.header, err = r.spec.What.seal(r.spec, described, out.data, n.records.Count)

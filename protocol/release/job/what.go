@@ -9,17 +9,19 @@ import (
 	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/ledger"
 	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/protocol/wire"
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
-// What says which of a study's releases is made: a Study or a Query.
+// What says which of a study's releases is made: a Study, a First or a Query.
 type What interface {
 	plans([]release.Plan) ([]release.Plan, error)
 	entry(ledger.Entry) ledger.Entry
 	fits(s Spec, records int64) error
 	mask(plan release.Plan, noised *release.Exact) error
 	seal(s Spec, described []protocol.ReleasedSketch, data [][]byte, records int64) (header []byte, err error)
+	before() *protocol.First // what leaves once more, as it is; nil: nothing
 	stored(s Spec, header []byte) (out Stored, void bool, err error)
 }
 
@@ -27,8 +29,17 @@ type What interface {
 type Study struct {
 	Attempt uint32
 	T2      protocol.Digest
-	Pairs   agree.Pairs // of masked sums: what they are masked with
-	Round   int         // how many releases of void attempts may have left before
+	Pairs   agree.Pairs     // of masked sums: what they are masked with
+	Round   int             // how many releases of void attempts may have left before
+	Before  *protocol.First // of two rounds, and required there: the first, which this release has again. Spec's plans are those of the second
+}
+
+// First is the first round of a study of two, in an attempt. Spec's plans are those of that round.
+type First struct {
+	Attempt uint32
+	T2      protocol.Digest
+	Pairs   agree.Pairs
+	Round   int // as of a Study
 }
 
 // Query is a query about records that are in no release.
@@ -38,16 +49,30 @@ type Query struct {
 }
 
 func (w Study) plans(all []release.Plan) ([]release.Plan, error) {
+	if two := all[0].Study.TwoRounds(); two != (w.Before != nil) {
+		return nil, errors.New("releasing in a study of two rounds without the first, or in one of one with it")
+	}
+	return ofRound(all, w.Pairs, w.Before != nil)
+}
+
+func (w First) plans(all []release.Plan) ([]release.Plan, error) { return ofRound(all, w.Pairs, false) }
+
+// ofRound are plans as the members of an attempt make them, all of which must be of one round: with second, of the
+// second of two.
+func ofRound(all []release.Plan, pairs agree.Pairs, second bool) ([]release.Plan, error) {
 	out := append([]release.Plan(nil), all...)
 	for i, plan := range out {
+		if plan.Study.SecondRound(plan.Index) != second {
+			return nil, fmt.Errorf("releasing sketch %d, which is of another round", plan.Index+1)
+		}
 		if !plan.Study.Masked() {
 			continue
 		}
-		if w.Pairs.Members() == 0 {
+		if pairs.Members() == 0 {
 			return nil, errors.New("releasing a masked sum without the secrets that it is masked with")
 		}
 		var err error
-		if out[i], err = plan.Among(w.Pairs.Members()); err != nil {
+		if out[i], err = plan.Among(pairs.Members()); err != nil {
 			return nil, err
 		}
 	}
@@ -62,6 +87,7 @@ func (w Query) plans(all []release.Plan) ([]release.Plan, error) {
 }
 
 func (w Study) entry(e ledger.Entry) ledger.Entry { e.Round = w.Round; return e }
+func (w First) entry(e ledger.Entry) ledger.Entry { e.Round = w.Round; return e }
 func (w Query) entry(e ledger.Entry) ledger.Entry { e.Query = w.Number; return e }
 
 // widest is the bytes of the widest entry.
@@ -72,16 +98,9 @@ const widest = 8
 // then it would be too late: they are taken to be as wide as they can be. Who has more than that has more
 // than 64 GiB of exact entries in memory.
 func (w Study) fits(s Spec, records int64) error {
-	of := s.Study
+	of := s.Plans[0].Study // of two rounds by the interim
 	header := protocol.Release{T2: w.T2, Records: records, Published: make([][32]byte, len(of.Published()))}
-	for _, plan := range s.Plans {
-		one := protocol.ReleasedSketch{Side: plan.Sketch().Side, Width: widest, RowColumns: plan.RowColumns()}
-		one.Rows, one.Cols = plan.Shape(records)
-		if plan.Study.Masked() {
-			one.Masked = w.Pairs.Members()
-		}
-		header.Sketches = append(header.Sketches, one)
-	}
+	header.Sketches = allRounds(of, w.Before, s.widest(records, w.Pairs), func(f *protocol.First, i int) protocol.ReleasedSketch { return f.Sketches[i] })
 	if err := release.CheckHeader(of, s.Plans[0].Party, header); err != nil {
 		return &SizeError{records, err}
 	}
@@ -93,6 +112,55 @@ func (w Study) fits(s Spec, records int64) error {
 		return &SizeError{records, err}
 	}
 	return nil
+}
+
+// widest are the sketches of so many records with entries as wide as they can be.
+func (s Spec) widest(records int64, pairs agree.Pairs) (out []protocol.ReleasedSketch) {
+	for _, plan := range s.Plans {
+		one := protocol.ReleasedSketch{Side: plan.Sketch().Side, Width: widest, RowColumns: plan.RowColumns()}
+		one.Rows, one.Cols = plan.Shape(records)
+		if plan.Study.Masked() {
+			one.Masked = pairs.Members()
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// fits refuses a first round larger than any that others read.
+func (w First) fits(s Spec, records int64) error {
+	first := protocol.First{T2: w.T2, Records: records, Sketches: s.widest(records, w.Pairs)}
+	for i, one := range first.Sketches {
+		size := one.Size()
+		if size > int64(protocol.KindFirst.MaxPayload()) {
+			return &SizeError{records, fmt.Errorf("the first round has a sketch of %d bytes", size)}
+		}
+		first.Sketches[i].Chunks = make([]protocol.Digest, 1)
+		first.Data = append(first.Data, make([]byte, size))
+	}
+	envelope := protocol.Envelope{Kind: protocol.KindFirst, Payload: wire.EncodeFirst(first)}
+	if err := envelope.CheckSize(); err != nil {
+		return &SizeError{records, err}
+	}
+	return nil
+}
+
+// allRounds puts what there is of each sketch of the second round, in order, between what the first one has of
+// the others. Without a first round it is all there is.
+func allRounds[T any](of *study.Study, before *protocol.First, second []T, first func(*protocol.First, int) T) (out []T) {
+	if before == nil {
+		return second
+	}
+	next := 0
+	for i := range of.Sketches {
+		if at := len(out) - next; !of.SecondRound(i) {
+			out = append(out, first(before, at))
+			continue
+		}
+		out = append(out, second[next])
+		next++
+	}
+	return out
 }
 
 // SizeError reports so many records that nobody would take their release. Nothing was spent.
@@ -119,7 +187,15 @@ func (w Study) mask(plan release.Plan, noised *release.Exact) error {
 	return noised.Mask(plan, w.Pairs)
 }
 
+func (w First) mask(plan release.Plan, noised *release.Exact) error {
+	return Study{Pairs: w.Pairs}.mask(plan, noised)
+}
+
 func (w Query) mask(release.Plan, *release.Exact) error { return nil }
+
+func (w Study) before() *protocol.First { return w.Before }
+func (w First) before() *protocol.First { return nil }
+func (w Query) before() *protocol.First { return nil }
 
 func (w Study) seal(s Spec, described []protocol.ReleasedSketch, _ [][]byte, records int64) ([]byte, error) {
 	published, err := release.Publish(s.Study, s.Keys)
@@ -128,6 +204,15 @@ func (w Study) seal(s Spec, described []protocol.ReleasedSketch, _ [][]byte, rec
 	}
 	payload := wire.EncodeRelease(protocol.Release{T2: w.T2, Records: records, Sketches: described, Published: published})
 	signed, err := s.Signer.Seal(s.Study.ID, protocol.KindRelease, w.Attempt, payload)
+	if err != nil {
+		return nil, err
+	}
+	return wire.EncodeEnvelope(signed.Envelope()), nil
+}
+
+func (w First) seal(s Spec, described []protocol.ReleasedSketch, data [][]byte, records int64) ([]byte, error) {
+	payload := wire.EncodeFirst(protocol.First{T2: w.T2, Records: records, Sketches: described, Data: data})
+	signed, err := s.Signer.Seal(s.Study.ID, protocol.KindFirst, w.Attempt, payload)
 	if err != nil {
 		return nil, err
 	}
@@ -145,17 +230,26 @@ func (w Query) seal(s Spec, described []protocol.ReleasedSketch, data [][]byte, 
 
 // stored reads the stored header. Under masked sums that of an earlier attempt is void.
 func (w Study) stored(s Spec, header []byte) (out Stored, void bool, err error) {
+	return ofKind(s, protocol.KindRelease, w.Attempt, header)
+}
+
+func (w First) stored(s Spec, header []byte) (out Stored, void bool, err error) {
+	return ofKind(s, protocol.KindFirst, w.Attempt, header)
+}
+
+// ofKind reads a stored envelope of this party's.
+func ofKind(s Spec, kind protocol.Kind, attempt uint32, header []byte) (out Stored, void bool, err error) {
 	e, err := wire.DecodeEnvelope(header)
 	if err == nil {
 		out.release, err = protocol.Verify(e)
 	}
-	if err == nil && (e.Kind != protocol.KindRelease || e.Study != s.Study.ID || e.Sender != s.Signer.ID()) {
+	if err == nil && (e.Kind != kind || e.Study != s.Study.ID || e.Sender != s.Signer.ID()) {
 		err = errors.New("it is none of this party's in this study")
 	}
 	if err != nil {
-		return Stored{}, false, fmt.Errorf("stored release: %w", err)
+		return Stored{}, false, fmt.Errorf("stored %s: %w", kind, err)
 	}
-	return out, s.Study.Masked() && out.release.Attempt() < w.Attempt, nil
+	return out, s.Study.Masked() && out.release.Attempt() < attempt, nil
 }
 
 func (w Query) stored(s Spec, header []byte) (out Stored, void bool, err error) {

@@ -53,7 +53,8 @@ func (d Draft) horizontal() (moments func(share int) []string, cells string, sha
 	if d.Masked {
 		noises = parties / math.Max(1, parties-float64(max(1, (len(d.Parties)-1)/2)))
 	}
-	best := forecast.CellTerms{Columns: max(inCells, 1), Clusters: d.clusters(), Mu: dp.Mu(mu), Parties: noises, Records: records}.Choose()
+	terms := forecast.CellTerms{Columns: max(inCells, 1), Clusters: d.clusters(), Mu: dp.Mu(mu), Parties: noises, Records: records}
+	best := terms.Choose()
 	// As Study.ClipRule has it, of sums with products and a weight of 3.
 	nu := math.Sqrt((25+9)*typical*noises) / mu / records
 	m := forecast.ClipRule(max(features, 1), nu)
@@ -100,6 +101,14 @@ func (d Draft) horizontal() (moments func(share int) []string, cells string, sha
 		cellShare *= 5
 	}
 	cells = fmt.Sprintf("{side: cells, L: %d, q: %d, clip: %s, share: %d}", best.Directions, best.Subspace, cellClip, cellShare)
+	if d.Rounds == 2 {
+		rounds := terms.ChooseRounds()
+		share := rounds.Second
+		if apart {
+			share *= 5
+		}
+		return moments, fmt.Sprintf("{side: codes, share: %d}", share), rounds.Moments
+	}
 	return moments, cells, best.Moments
 }
 

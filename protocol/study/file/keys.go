@@ -95,6 +95,10 @@ func studyKeys() schema.Keys[study.Study] {
 			Form: anyWhole(func(s *S) *int { return &s.Colluding }, "whole number, 1 to the number of parties less 2"),
 		},
 		{
+			Name: "rounds", Path: "rounds", IfSet: true, Unset: "1", Says: "2: sketches of side codes are made in a second round, in the light of the first; one approval is for both",
+			Form: schema.Whole(func(s *S) *int { return &s.Rounds }, 1, 2),
+		},
+		{
 			Name: "analyses", Must: true, Path: "analyses", Says: "what is asked",
 			Form: schema.List(func(s *S) *[]study.Analysis { return &s.Analyses }, analysisForm(), 0, study.MaxAnalyses),
 		},

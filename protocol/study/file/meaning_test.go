@@ -70,6 +70,9 @@ func mutate(t *testing.T, v reflect.Value, path string, check func(path string))
 			break
 		}
 		for i := range v.NumField() {
+			if !v.Type().Field(i).IsExported() { // what no file says
+				continue
+			}
 			mutate(t, v.Field(i), path+"."+v.Type().Field(i).Name, check)
 		}
 		return

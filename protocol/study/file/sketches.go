@@ -33,9 +33,9 @@ func projecting(sk *study.Sketch) string {
 func sketchKeys() schema.Keys[study.Sketch] {
 	type K = study.Sketch
 	keys := schema.Keys[K]{
-		{Name: "side", Must: true, Path: "sketch.side", Says: "columns: compares columns; records: compares records; moments, cells, counts: noisy sums of horizontal studies", Form: schema.Word(func(sk *K) *sketch.Side { return &sk.Side }, sides)},
+		{Name: "side", Must: true, Path: "sketch.side", Says: "columns: compares columns; records: compares records; moments, cells, counts, codes: noisy sums of horizontal studies", Form: schema.Word(func(sk *K) *sketch.Side { return &sk.Side }, sides)},
 		{
-			Name: "family", Path: "sketch.family", Not: projecting, Says: "of the projection; not for moments, cells and counts",
+			Name: "family", Path: "sketch.family", Not: projecting, Says: "of the projection; not for moments, cells, counts and codes",
 			Form: schema.Word(func(sk *K) *projection.Family { return &sk.Projection.Family }, families),
 		},
 		{
@@ -60,8 +60,11 @@ func sketchKeys() schema.Keys[study.Sketch] {
 		},
 		{
 			Name: "clip", Path: "sketch.clip", Not: func(sk *K) string {
-				if sk.Side == sketch.Counts {
+				switch sk.Side {
+				case sketch.Counts:
 					return "it cuts records to a length, and here each counts as one"
+				case sketch.Codes:
+					return "it cuts records to a length, and here the first round says to which"
 				}
 				return ""
 			}, Unset: "`whole` or `own` for moments that can have it, else needed",

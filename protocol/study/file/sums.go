@@ -28,12 +28,7 @@ func (r *reader) validateSums(s *study.Study, row additive, i int) {
 // where there is no use in looking further.
 func (r *reader) validateLength(s *study.Study, i int) bool {
 	sk, path := s.Sketches[i], fmt.Sprintf("sketches[%d]", i)
-	switch {
-	case s.Privacy.Mechanism != dp.Gaussian && s.Privacy.Mechanism != dp.None:
-		r.Fail(path+".side", "%s is refused under %s: the sensitivity of sums of products is a length, which gaussian noise covers", sk.Side, s.Privacy.Mechanism).Hint = "take unit: record and mechanism: gaussian, or " + otherSides
-		return false
-	case s.Privacy.Unit == dp.Attribute:
-		r.Fail(path+".side", "%s is refused under unit attribute: one value is in as many sums as a record has values", sk.Side).Hint = "take unit: record, which protects more for less, or " + otherSides
+	if !r.validateRecord(s, i) {
 		return false
 	}
 	if sk.Whole && (!s.Bounded() || sk.Standardise) {
@@ -41,6 +36,20 @@ func (r *reader) validateLength(s *study.Study, i int) bool {
 	}
 	if !sk.OwnClip && !sk.Whole {
 		r.validateClip(s, sk, path)
+	}
+	return true
+}
+
+// validateRecord checks that the promise is one for sensitivities which are lengths of records.
+func (r *reader) validateRecord(s *study.Study, i int) bool {
+	sk, path := s.Sketches[i], fmt.Sprintf("sketches[%d]", i)
+	switch {
+	case s.Privacy.Mechanism != dp.Gaussian && s.Privacy.Mechanism != dp.None:
+		r.Fail(path+".side", "%s is refused under %s: the sensitivity of sums of products is a length, which gaussian noise covers", sk.Side, s.Privacy.Mechanism).Hint = "take unit: record and mechanism: gaussian, or " + otherSides
+		return false
+	case s.Privacy.Unit == dp.Attribute:
+		r.Fail(path+".side", "%s is refused under unit attribute: one value is in as many sums as a record has values", sk.Side).Hint = "take unit: record, which protects more for less, or " + otherSides
+		return false
 	}
 	return true
 }

@@ -44,6 +44,7 @@ func (r *reader) validate(s *study.Study) {
 		r.validateSketch(s, i)
 	}
 	r.validateSum(s)
+	r.validateRounds(s)
 	if len(r.Errs) > 0 {
 		return
 	}

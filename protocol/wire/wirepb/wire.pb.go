@@ -906,6 +906,163 @@ func (x *Release) GetPublished() [][]byte {
 	return nil
 }
 
+// First is a party's first round in a study of two.
+type First struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	T2       []byte                 `protobuf:"bytes,1,opt,name=t2,proto3" json:"t2,omitempty"`
+	Records  int64                  `protobuf:"varint,2,opt,name=records,proto3" json:"records,omitempty"`
+	Sketches []*ReleasedSketch      `protobuf:"bytes,3,rep,name=sketches,proto3" json:"sketches,omitempty"`
+	// The one chunk of each sketch.
+	Data          [][]byte `protobuf:"bytes,4,rep,name=data,proto3" json:"data,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *First) Reset() {
+	*x = First{}
+	mi := &file_wire_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *First) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*First) ProtoMessage() {}
+
+func (x *First) ProtoReflect() protoreflect.Message {
+	mi := &file_wire_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use First.ProtoReflect.Descriptor instead.
+func (*First) Descriptor() ([]byte, []int) {
+	return file_wire_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *First) GetT2() []byte {
+	if x != nil {
+		return x.T2
+	}
+	return nil
+}
+
+func (x *First) GetRecords() int64 {
+	if x != nil {
+		return x.Records
+	}
+	return 0
+}
+
+func (x *First) GetSketches() []*ReleasedSketch {
+	if x != nil {
+		return x.Sketches
+	}
+	return nil
+}
+
+func (x *First) GetData() [][]byte {
+	if x != nil {
+		return x.Data
+	}
+	return nil
+}
+
+// Interim is what the second round goes by.
+type Interim struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	T2    []byte                 `protobuf:"bytes,1,opt,name=t2,proto3" json:"t2,omitempty"`
+	// Ids of the envelopes of the first rounds that were used.
+	Firsts [][]byte `protobuf:"bytes,2,rep,name=firsts,proto3" json:"firsts,omitempty"`
+	// Of the codebook: the centre, axes and codes row by row, as zigzag varints.
+	Centre        []int64 `protobuf:"zigzag64,3,rep,packed,name=centre,proto3" json:"centre,omitempty"`
+	Axes          []int64 `protobuf:"zigzag64,4,rep,packed,name=axes,proto3" json:"axes,omitempty"`
+	Codes         []int64 `protobuf:"zigzag64,5,rep,packed,name=codes,proto3" json:"codes,omitempty"`
+	Radius        int64   `protobuf:"varint,6,opt,name=radius,proto3" json:"radius,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Interim) Reset() {
+	*x = Interim{}
+	mi := &file_wire_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Interim) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Interim) ProtoMessage() {}
+
+func (x *Interim) ProtoReflect() protoreflect.Message {
+	mi := &file_wire_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Interim.ProtoReflect.Descriptor instead.
+func (*Interim) Descriptor() ([]byte, []int) {
+	return file_wire_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *Interim) GetT2() []byte {
+	if x != nil {
+		return x.T2
+	}
+	return nil
+}
+
+func (x *Interim) GetFirsts() [][]byte {
+	if x != nil {
+		return x.Firsts
+	}
+	return nil
+}
+
+func (x *Interim) GetCentre() []int64 {
+	if x != nil {
+		return x.Centre
+	}
+	return nil
+}
+
+func (x *Interim) GetAxes() []int64 {
+	if x != nil {
+		return x.Axes
+	}
+	return nil
+}
+
+func (x *Interim) GetCodes() []int64 {
+	if x != nil {
+		return x.Codes
+	}
+	return nil
+}
+
+func (x *Interim) GetRadius() int64 {
+	if x != nil {
+		return x.Radius
+	}
+	return 0
+}
+
 type ReleasedSketch struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Side          string                 `protobuf:"bytes,1,opt,name=side,proto3" json:"side,omitempty"`
@@ -921,7 +1078,7 @@ type ReleasedSketch struct {
 
 func (x *ReleasedSketch) Reset() {
 	*x = ReleasedSketch{}
-	mi := &file_wire_proto_msgTypes[16]
+	mi := &file_wire_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -933,7 +1090,7 @@ func (x *ReleasedSketch) String() string {
 func (*ReleasedSketch) ProtoMessage() {}
 
 func (x *ReleasedSketch) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[16]
+	mi := &file_wire_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -946,7 +1103,7 @@ func (x *ReleasedSketch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleasedSketch.ProtoReflect.Descriptor instead.
 func (*ReleasedSketch) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{16}
+	return file_wire_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ReleasedSketch) GetSide() string {
@@ -1009,7 +1166,7 @@ type RowColumn struct {
 
 func (x *RowColumn) Reset() {
 	*x = RowColumn{}
-	mi := &file_wire_proto_msgTypes[17]
+	mi := &file_wire_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1021,7 +1178,7 @@ func (x *RowColumn) String() string {
 func (*RowColumn) ProtoMessage() {}
 
 func (x *RowColumn) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[17]
+	mi := &file_wire_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1034,7 +1191,7 @@ func (x *RowColumn) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RowColumn.ProtoReflect.Descriptor instead.
 func (*RowColumn) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{17}
+	return file_wire_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *RowColumn) GetName() string {
@@ -1066,7 +1223,7 @@ type Result struct {
 
 func (x *Result) Reset() {
 	*x = Result{}
-	mi := &file_wire_proto_msgTypes[18]
+	mi := &file_wire_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1078,7 +1235,7 @@ func (x *Result) String() string {
 func (*Result) ProtoMessage() {}
 
 func (x *Result) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[18]
+	mi := &file_wire_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1091,7 +1248,7 @@ func (x *Result) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Result.ProtoReflect.Descriptor instead.
 func (*Result) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{18}
+	return file_wire_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Result) GetCount() uint64 {
@@ -1153,7 +1310,7 @@ type Document struct {
 
 func (x *Document) Reset() {
 	*x = Document{}
-	mi := &file_wire_proto_msgTypes[19]
+	mi := &file_wire_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1165,7 +1322,7 @@ func (x *Document) String() string {
 func (*Document) ProtoMessage() {}
 
 func (x *Document) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[19]
+	mi := &file_wire_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1178,7 +1335,7 @@ func (x *Document) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Document.ProtoReflect.Descriptor instead.
 func (*Document) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{19}
+	return file_wire_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Document) GetHash() []byte {
@@ -1205,7 +1362,7 @@ type PartyDocument struct {
 
 func (x *PartyDocument) Reset() {
 	*x = PartyDocument{}
-	mi := &file_wire_proto_msgTypes[20]
+	mi := &file_wire_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1217,7 +1374,7 @@ func (x *PartyDocument) String() string {
 func (*PartyDocument) ProtoMessage() {}
 
 func (x *PartyDocument) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[20]
+	mi := &file_wire_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1230,7 +1387,7 @@ func (x *PartyDocument) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PartyDocument.ProtoReflect.Descriptor instead.
 func (*PartyDocument) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{20}
+	return file_wire_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *PartyDocument) GetParty() []byte {
@@ -1258,7 +1415,7 @@ type Stop struct {
 
 func (x *Stop) Reset() {
 	*x = Stop{}
-	mi := &file_wire_proto_msgTypes[21]
+	mi := &file_wire_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1270,7 +1427,7 @@ func (x *Stop) String() string {
 func (*Stop) ProtoMessage() {}
 
 func (x *Stop) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[21]
+	mi := &file_wire_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1283,7 +1440,7 @@ func (x *Stop) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stop.ProtoReflect.Descriptor instead.
 func (*Stop) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{21}
+	return file_wire_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Stop) GetReason() string {
@@ -1318,7 +1475,7 @@ type Head struct {
 
 func (x *Head) Reset() {
 	*x = Head{}
-	mi := &file_wire_proto_msgTypes[22]
+	mi := &file_wire_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1330,7 +1487,7 @@ func (x *Head) String() string {
 func (*Head) ProtoMessage() {}
 
 func (x *Head) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[22]
+	mi := &file_wire_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1343,7 +1500,7 @@ func (x *Head) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Head.ProtoReflect.Descriptor instead.
 func (*Head) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{22}
+	return file_wire_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Head) GetCount() uint64 {
@@ -1376,7 +1533,7 @@ type PostRequest struct {
 
 func (x *PostRequest) Reset() {
 	*x = PostRequest{}
-	mi := &file_wire_proto_msgTypes[23]
+	mi := &file_wire_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1388,7 +1545,7 @@ func (x *PostRequest) String() string {
 func (*PostRequest) ProtoMessage() {}
 
 func (x *PostRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[23]
+	mi := &file_wire_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1401,7 +1558,7 @@ func (x *PostRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PostRequest.ProtoReflect.Descriptor instead.
 func (*PostRequest) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{23}
+	return file_wire_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *PostRequest) GetEnvelopes() []*Envelope {
@@ -1423,7 +1580,7 @@ type ReadRequest struct {
 
 func (x *ReadRequest) Reset() {
 	*x = ReadRequest{}
-	mi := &file_wire_proto_msgTypes[24]
+	mi := &file_wire_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1435,7 +1592,7 @@ func (x *ReadRequest) String() string {
 func (*ReadRequest) ProtoMessage() {}
 
 func (x *ReadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[24]
+	mi := &file_wire_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1448,7 +1605,7 @@ func (x *ReadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadRequest.ProtoReflect.Descriptor instead.
 func (*ReadRequest) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{24}
+	return file_wire_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ReadRequest) GetStudy() []byte {
@@ -1484,7 +1641,7 @@ type BoardReply struct {
 
 func (x *BoardReply) Reset() {
 	*x = BoardReply{}
-	mi := &file_wire_proto_msgTypes[25]
+	mi := &file_wire_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1496,7 +1653,7 @@ func (x *BoardReply) String() string {
 func (*BoardReply) ProtoMessage() {}
 
 func (x *BoardReply) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[25]
+	mi := &file_wire_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1509,7 +1666,7 @@ func (x *BoardReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BoardReply.ProtoReflect.Descriptor instead.
 func (*BoardReply) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{25}
+	return file_wire_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *BoardReply) GetFrom() uint64 {
@@ -1545,7 +1702,7 @@ type ChunkRequest struct {
 
 func (x *ChunkRequest) Reset() {
 	*x = ChunkRequest{}
-	mi := &file_wire_proto_msgTypes[26]
+	mi := &file_wire_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1557,7 +1714,7 @@ func (x *ChunkRequest) String() string {
 func (*ChunkRequest) ProtoMessage() {}
 
 func (x *ChunkRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[26]
+	mi := &file_wire_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1570,7 +1727,7 @@ func (x *ChunkRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChunkRequest.ProtoReflect.Descriptor instead.
 func (*ChunkRequest) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{26}
+	return file_wire_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ChunkRequest) GetStudy() []byte {
@@ -1611,7 +1768,7 @@ type ProgressRequest struct {
 
 func (x *ProgressRequest) Reset() {
 	*x = ProgressRequest{}
-	mi := &file_wire_proto_msgTypes[27]
+	mi := &file_wire_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1623,7 +1780,7 @@ func (x *ProgressRequest) String() string {
 func (*ProgressRequest) ProtoMessage() {}
 
 func (x *ProgressRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[27]
+	mi := &file_wire_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1636,7 +1793,7 @@ func (x *ProgressRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProgressRequest.ProtoReflect.Descriptor instead.
 func (*ProgressRequest) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{27}
+	return file_wire_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ProgressRequest) GetStudy() []byte {
@@ -1657,7 +1814,7 @@ type ProgressReply struct {
 
 func (x *ProgressReply) Reset() {
 	*x = ProgressReply{}
-	mi := &file_wire_proto_msgTypes[28]
+	mi := &file_wire_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1669,7 +1826,7 @@ func (x *ProgressReply) String() string {
 func (*ProgressReply) ProtoMessage() {}
 
 func (x *ProgressReply) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[28]
+	mi := &file_wire_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1682,7 +1839,7 @@ func (x *ProgressReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProgressReply.ProtoReflect.Descriptor instead.
 func (*ProgressReply) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{28}
+	return file_wire_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ProgressReply) GetMissing() []uint32 {
@@ -1710,7 +1867,7 @@ type DocumentRequest struct {
 
 func (x *DocumentRequest) Reset() {
 	*x = DocumentRequest{}
-	mi := &file_wire_proto_msgTypes[29]
+	mi := &file_wire_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1722,7 +1879,7 @@ func (x *DocumentRequest) String() string {
 func (*DocumentRequest) ProtoMessage() {}
 
 func (x *DocumentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[29]
+	mi := &file_wire_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1735,7 +1892,7 @@ func (x *DocumentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DocumentRequest.ProtoReflect.Descriptor instead.
 func (*DocumentRequest) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{29}
+	return file_wire_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *DocumentRequest) GetStudy() []byte {
@@ -1768,7 +1925,7 @@ type DocumentReply struct {
 
 func (x *DocumentReply) Reset() {
 	*x = DocumentReply{}
-	mi := &file_wire_proto_msgTypes[30]
+	mi := &file_wire_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1780,7 +1937,7 @@ func (x *DocumentReply) String() string {
 func (*DocumentReply) ProtoMessage() {}
 
 func (x *DocumentReply) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[30]
+	mi := &file_wire_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1793,7 +1950,7 @@ func (x *DocumentReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DocumentReply.ProtoReflect.Descriptor instead.
 func (*DocumentReply) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{30}
+	return file_wire_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *DocumentReply) GetData() []byte {
@@ -1815,7 +1972,7 @@ type HelloRequest struct {
 
 func (x *HelloRequest) Reset() {
 	*x = HelloRequest{}
-	mi := &file_wire_proto_msgTypes[31]
+	mi := &file_wire_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1827,7 +1984,7 @@ func (x *HelloRequest) String() string {
 func (*HelloRequest) ProtoMessage() {}
 
 func (x *HelloRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[31]
+	mi := &file_wire_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1840,7 +1997,7 @@ func (x *HelloRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HelloRequest.ProtoReflect.Descriptor instead.
 func (*HelloRequest) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{31}
+	return file_wire_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *HelloRequest) GetStudy() []byte {
@@ -1870,7 +2027,7 @@ type HelloReply struct {
 
 func (x *HelloReply) Reset() {
 	*x = HelloReply{}
-	mi := &file_wire_proto_msgTypes[32]
+	mi := &file_wire_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1882,7 +2039,7 @@ func (x *HelloReply) String() string {
 func (*HelloReply) ProtoMessage() {}
 
 func (x *HelloReply) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[32]
+	mi := &file_wire_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1895,7 +2052,7 @@ func (x *HelloReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HelloReply.ProtoReflect.Descriptor instead.
 func (*HelloReply) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{32}
+	return file_wire_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *HelloReply) GetNow() int64 {
@@ -1936,7 +2093,7 @@ type LedgerHead struct {
 
 func (x *LedgerHead) Reset() {
 	*x = LedgerHead{}
-	mi := &file_wire_proto_msgTypes[33]
+	mi := &file_wire_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1948,7 +2105,7 @@ func (x *LedgerHead) String() string {
 func (*LedgerHead) ProtoMessage() {}
 
 func (x *LedgerHead) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[33]
+	mi := &file_wire_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1961,7 +2118,7 @@ func (x *LedgerHead) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LedgerHead.ProtoReflect.Descriptor instead.
 func (*LedgerHead) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{33}
+	return file_wire_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *LedgerHead) GetParty() []byte {
@@ -2069,7 +2226,19 @@ const file_wire_proto_rawDesc = "" +
 	"\x02t2\x18\x01 \x01(\fR\x02t2\x12\x18\n" +
 	"\arecords\x18\x02 \x01(\x03R\arecords\x12<\n" +
 	"\bsketches\x18\x03 \x03(\v2 .cosketch.wire.v1.ReleasedSketchR\bsketches\x12\x1c\n" +
-	"\tpublished\x18\x04 \x03(\fR\tpublished\"\xd0\x01\n" +
+	"\tpublished\x18\x04 \x03(\fR\tpublished\"\x83\x01\n" +
+	"\x05First\x12\x0e\n" +
+	"\x02t2\x18\x01 \x01(\fR\x02t2\x12\x18\n" +
+	"\arecords\x18\x02 \x01(\x03R\arecords\x12<\n" +
+	"\bsketches\x18\x03 \x03(\v2 .cosketch.wire.v1.ReleasedSketchR\bsketches\x12\x12\n" +
+	"\x04data\x18\x04 \x03(\fR\x04data\"\x8b\x01\n" +
+	"\aInterim\x12\x0e\n" +
+	"\x02t2\x18\x01 \x01(\fR\x02t2\x12\x16\n" +
+	"\x06firsts\x18\x02 \x03(\fR\x06firsts\x12\x16\n" +
+	"\x06centre\x18\x03 \x03(\x12R\x06centre\x12\x12\n" +
+	"\x04axes\x18\x04 \x03(\x12R\x04axes\x12\x14\n" +
+	"\x05codes\x18\x05 \x03(\x12R\x05codes\x12\x16\n" +
+	"\x06radius\x18\x06 \x01(\x03R\x06radius\"\xd0\x01\n" +
 	"\x0eReleasedSketch\x12\x12\n" +
 	"\x04side\x18\x01 \x01(\tR\x04side\x12\x12\n" +
 	"\x04rows\x18\x02 \x01(\x03R\x04rows\x12\x12\n" +
@@ -2162,7 +2331,7 @@ func file_wire_proto_rawDescGZIP() []byte {
 	return file_wire_proto_rawDescData
 }
 
-var file_wire_proto_msgTypes = make([]protoimpl.MessageInfo, 34)
+var file_wire_proto_msgTypes = make([]protoimpl.MessageInfo, 36)
 var file_wire_proto_goTypes = []any{
 	(*Envelope)(nil),        // 0: cosketch.wire.v1.Envelope
 	(*Approve)(nil),         // 1: cosketch.wire.v1.Approve
@@ -2180,42 +2349,45 @@ var file_wire_proto_goTypes = []any{
 	(*Share)(nil),           // 13: cosketch.wire.v1.Share
 	(*Confirm)(nil),         // 14: cosketch.wire.v1.Confirm
 	(*Release)(nil),         // 15: cosketch.wire.v1.Release
-	(*ReleasedSketch)(nil),  // 16: cosketch.wire.v1.ReleasedSketch
-	(*RowColumn)(nil),       // 17: cosketch.wire.v1.RowColumn
-	(*Result)(nil),          // 18: cosketch.wire.v1.Result
-	(*Document)(nil),        // 19: cosketch.wire.v1.Document
-	(*PartyDocument)(nil),   // 20: cosketch.wire.v1.PartyDocument
-	(*Stop)(nil),            // 21: cosketch.wire.v1.Stop
-	(*Head)(nil),            // 22: cosketch.wire.v1.Head
-	(*PostRequest)(nil),     // 23: cosketch.wire.v1.PostRequest
-	(*ReadRequest)(nil),     // 24: cosketch.wire.v1.ReadRequest
-	(*BoardReply)(nil),      // 25: cosketch.wire.v1.BoardReply
-	(*ChunkRequest)(nil),    // 26: cosketch.wire.v1.ChunkRequest
-	(*ProgressRequest)(nil), // 27: cosketch.wire.v1.ProgressRequest
-	(*ProgressReply)(nil),   // 28: cosketch.wire.v1.ProgressReply
-	(*DocumentRequest)(nil), // 29: cosketch.wire.v1.DocumentRequest
-	(*DocumentReply)(nil),   // 30: cosketch.wire.v1.DocumentReply
-	(*HelloRequest)(nil),    // 31: cosketch.wire.v1.HelloRequest
-	(*HelloReply)(nil),      // 32: cosketch.wire.v1.HelloReply
-	(*LedgerHead)(nil),      // 33: cosketch.wire.v1.LedgerHead
+	(*First)(nil),           // 16: cosketch.wire.v1.First
+	(*Interim)(nil),         // 17: cosketch.wire.v1.Interim
+	(*ReleasedSketch)(nil),  // 18: cosketch.wire.v1.ReleasedSketch
+	(*RowColumn)(nil),       // 19: cosketch.wire.v1.RowColumn
+	(*Result)(nil),          // 20: cosketch.wire.v1.Result
+	(*Document)(nil),        // 21: cosketch.wire.v1.Document
+	(*PartyDocument)(nil),   // 22: cosketch.wire.v1.PartyDocument
+	(*Stop)(nil),            // 23: cosketch.wire.v1.Stop
+	(*Head)(nil),            // 24: cosketch.wire.v1.Head
+	(*PostRequest)(nil),     // 25: cosketch.wire.v1.PostRequest
+	(*ReadRequest)(nil),     // 26: cosketch.wire.v1.ReadRequest
+	(*BoardReply)(nil),      // 27: cosketch.wire.v1.BoardReply
+	(*ChunkRequest)(nil),    // 28: cosketch.wire.v1.ChunkRequest
+	(*ProgressRequest)(nil), // 29: cosketch.wire.v1.ProgressRequest
+	(*ProgressReply)(nil),   // 30: cosketch.wire.v1.ProgressReply
+	(*DocumentRequest)(nil), // 31: cosketch.wire.v1.DocumentRequest
+	(*DocumentReply)(nil),   // 32: cosketch.wire.v1.DocumentReply
+	(*HelloRequest)(nil),    // 33: cosketch.wire.v1.HelloRequest
+	(*HelloReply)(nil),      // 34: cosketch.wire.v1.HelloReply
+	(*LedgerHead)(nil),      // 35: cosketch.wire.v1.LedgerHead
 }
 var file_wire_proto_depIdxs = []int32{
 	0,  // 0: cosketch.wire.v1.Accusation.evidence:type_name -> cosketch.wire.v1.Envelope
 	5,  // 1: cosketch.wire.v1.Accusations.against:type_name -> cosketch.wire.v1.Accusation
 	0,  // 2: cosketch.wire.v1.Certificate.confirms:type_name -> cosketch.wire.v1.Envelope
-	16, // 3: cosketch.wire.v1.Release.sketches:type_name -> cosketch.wire.v1.ReleasedSketch
-	17, // 4: cosketch.wire.v1.ReleasedSketch.row_columns:type_name -> cosketch.wire.v1.RowColumn
-	19, // 5: cosketch.wire.v1.Result.document:type_name -> cosketch.wire.v1.Document
-	20, // 6: cosketch.wire.v1.Result.per_party:type_name -> cosketch.wire.v1.PartyDocument
-	19, // 7: cosketch.wire.v1.PartyDocument.document:type_name -> cosketch.wire.v1.Document
-	0,  // 8: cosketch.wire.v1.PostRequest.envelopes:type_name -> cosketch.wire.v1.Envelope
-	0,  // 9: cosketch.wire.v1.BoardReply.envelopes:type_name -> cosketch.wire.v1.Envelope
-	22, // 10: cosketch.wire.v1.BoardReply.head:type_name -> cosketch.wire.v1.Head
-	11, // [11:11] is the sub-list for method output_type
-	11, // [11:11] is the sub-list for method input_type
-	11, // [11:11] is the sub-list for extension type_name
-	11, // [11:11] is the sub-list for extension extendee
-	0,  // [0:11] is the sub-list for field type_name
+	18, // 3: cosketch.wire.v1.Release.sketches:type_name -> cosketch.wire.v1.ReleasedSketch
+	18, // 4: cosketch.wire.v1.First.sketches:type_name -> cosketch.wire.v1.ReleasedSketch
+	19, // 5: cosketch.wire.v1.ReleasedSketch.row_columns:type_name -> cosketch.wire.v1.RowColumn
+	21, // 6: cosketch.wire.v1.Result.document:type_name -> cosketch.wire.v1.Document
+	22, // 7: cosketch.wire.v1.Result.per_party:type_name -> cosketch.wire.v1.PartyDocument
+	21, // 8: cosketch.wire.v1.PartyDocument.document:type_name -> cosketch.wire.v1.Document
+	0,  // 9: cosketch.wire.v1.PostRequest.envelopes:type_name -> cosketch.wire.v1.Envelope
+	0,  // 10: cosketch.wire.v1.BoardReply.envelopes:type_name -> cosketch.wire.v1.Envelope
+	24, // 11: cosketch.wire.v1.BoardReply.head:type_name -> cosketch.wire.v1.Head
+	12, // [12:12] is the sub-list for method output_type
+	12, // [12:12] is the sub-list for method input_type
+	12, // [12:12] is the sub-list for extension type_name
+	12, // [12:12] is the sub-list for extension extendee
+	0,  // [0:12] is the sub-list for field type_name
 }
 
 func init() { file_wire_proto_init() }
@@ -2229,7 +2401,7 @@ func file_wire_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_wire_proto_rawDesc), len(file_wire_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   34,
+			NumMessages:   36,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

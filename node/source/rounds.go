@@ -1,0 +1,54 @@
+package source
+
+import (
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/release"
+)
+
+// ReadiedFirst is the source for the first round of a study of two, in an attempt with so many members.
+func (r *Source) ReadiedFirst(attempt uint32, members int) (*Opened, error) {
+	src, err := r.Readied(attempt, members)
+	if err != nil {
+		return nil, err
+	}
+	if r.Study.Masked() {
+		if src.Round, err = r.roundOf(attempt, protocol.KindFirst); err != nil {
+			return nil, err
+		}
+	}
+	return src.of(func(p release.Plan) bool { return !r.Study.SecondRound(p.Index) }), nil
+}
+
+// ReadiedSecond is the source for the second round, which goes by a codebook.
+func (r *Source) ReadiedSecond(attempt uint32, members int, c sketch.Codebook) (*Opened, error) {
+	src, err := r.Readied(attempt, members)
+	if err != nil {
+		return nil, err
+	}
+	src = src.of(func(p release.Plan) bool { return r.Study.SecondRound(p.Index) })
+	by := r.Study.By(c)
+	for i, before := range src.Plans {
+		plan, err := release.For(by, before.Party, before.Index)
+		if err == nil && by.Masked() {
+			plan, err = plan.Among(members)
+		}
+		if err != nil {
+			return nil, err
+		}
+		src.Plans[i] = plan
+	}
+	return src, nil
+}
+
+// of is the source for some of its sketches.
+func (o *Opened) of(keep func(release.Plan) bool) *Opened {
+	out := *o
+	out.Plans, out.Picks = nil, nil
+	for i, plan := range o.Plans {
+		if keep(plan) {
+			out.Plans, out.Picks = append(out.Plans, plan), append(out.Picks, o.Picks[i])
+		}
+	}
+	return &out
+}

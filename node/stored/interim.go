@@ -1,0 +1,41 @@
+package stored
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/cosketch/cosketch/node/filename"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/wire"
+)
+
+// By is the study that a stored release goes by: of two rounds by the interim that is stored beside it.
+func By(s *study.Study, files store.ReleaseDir) (*study.Study, error) {
+	if !s.TwoRounds() {
+		return s, nil
+	}
+	file, err := files.Open(filename.Interim)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, errors.New("the release of a study of two rounds is without what it went by")
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, int64(protocol.KindInterim.MaxPayload())))
+	if err != nil {
+		return nil, err
+	}
+	i, err := wire.DecodeInterim(data)
+	if err == nil {
+		err = release.CheckInterim(s, i.Codebook)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("what the second round went by: %w", err)
+	}
+	return s.By(i.Codebook), nil
+}

@@ -1,0 +1,72 @@
+package analysis
+
+import (
+	"context"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/cosketch/cosketch/kernel/cluster"
+	"github.com/cosketch/cosketch/kernel/codebook"
+	"github.com/cosketch/cosketch/kernel/estimate"
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/premise"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// codeMeans clusters the code points of the second round, by all parties' records.
+func (r *run) codeMeans(ctx context.Context, index, sk int, a study.Analysis) (Analysis, error) {
+	return r.partitionMeans(ctx, index, sk, a, r.byCodes)
+}
+
+// byCodes are cells that lie around the code points of the second round, along its axes. What lies across them is the
+// same for all: the mean of all records.
+func (r *run) byCodes(_ context.Context, sk int, o study.KMeansOptions) (p partition, err error) {
+	x, sum, err := r.together(sk)
+	if err != nil {
+		return p, err
+	}
+	book, one := r.Study.Codebook(sk), float64(r.Study.Bits.One())
+	noise, _ := x.plan.CodeNoise(len(r.Contributions))
+	cells, err := codebook.Cells(book, sum, r.Study.CodeWeights(sk), noise, float64(r.records()))
+	if err != nil {
+		return p, &brokenInput{err}
+	}
+	p = partition{axes: x, variance: codebook.Square(book) / one / one, cells: inUnits(cells, one)}
+	length := make([]float64, len(x.plan.Features)) // by feature: squared, of its part in the axes
+	for _, axis := range book.Axes {
+		for j, v := range axis {
+			length[j] += float64(v) / sketch.AxisOne * float64(v) / sketch.AxisOne
+		}
+	}
+	p.place = func(point []float64) []float64 {
+		steps := make([]float64, len(point))
+		floats.ScaleTo(steps, one, point)
+		out := codebook.Back(book, steps)
+		for j, c := range x.centres {
+			out[j] = (out[j] - float64(c)) / one
+		}
+		return out
+	}
+	middle := p.place(make([]float64, len(book.Axes)))
+	p.mean = func(of cluster.CellCluster, j int, records estimate.Noisy) estimate.Estimate {
+		sum := estimate.Noisy{Variance: float64(of.Cells) * p.cells.Noise.Sum * length[j]}
+		for a, axis := range book.Axes {
+			sum.Value += float64(axis[j]) / sketch.AxisOne * of.Sums[a]
+		}
+		e := estimate.Quotient(sum, records, 0)
+		return e.Plus(middle[j]).Times(x.unit(j)).Plus(x.origin(j))
+	}
+	p.cut = r.cutFromCells(x.plan, sum, o.Clusters)
+	p.rests = append(r.restsOnCells(false, p.cut), premise.AlongAxes)
+	return p, nil
+}
+
+// inUnits are cells that were in steps of so many to an encoded unit.
+func inUnits(c cluster.Cells, one float64) cluster.Cells {
+	for _, m := range []*mat.Dense{c.Sums, c.Places} {
+		m.Scale(1/one, m)
+	}
+	c.Noise.Sum, c.Near = c.Noise.Sum/one/one, c.Near/one/one
+	return c
+}

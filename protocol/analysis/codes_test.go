@@ -1,0 +1,147 @@
+package analysis_test
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cosketch/cosketch/kernel/codebook"
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// shipTwice is ship in two rounds: the moments of the second are those of the first.
+func shipTwice(t testing.TB, s *study.Study, n int, data files) shipped {
+	t.Helper()
+	first := ship(t, s, n, data).options
+	book, err := analysis.Interim(t.Context(), first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := analysis.CheckInterim(t.Context(), first, book); err != nil {
+		t.Errorf("the interim does not follow from the first round: %v", err)
+	}
+	second := ship(t, s.By(book), n, data)
+	for i, c := range second.options.Contributions {
+		if !slices.Equal(c.Sketches[0].Data, first.Contributions[i].Sketches[0].Data) {
+			t.Fatal("the rounds have other moments")
+		}
+	}
+	return second
+}
+
+// inTwoRounds is a study of two rounds.
+func inTwoRounds(t *testing.T, columns, sketches, privacy, analyses string) *study.Study {
+	t.Helper()
+	head, tail, _ := strings.Cut(horizontal, "  - {name: height")
+	_, tail, _ = strings.Cut(tail, "sketches:")
+	text := strings.NewReplacer("PRIVACY", privacy, "ANALYSES", analyses, "SKETCHES", sketches).Replace(
+		head + columns + "sketches:" + strings.NewReplacer("privacy: %s", "privacy: PRIVACY", "[%s]", "[ANALYSES]", "%s", "SKETCHES").Replace(tail))
+	return parse(t, text+"rounds: 2\n")
+}
+
+// Without noise, what code points say is what their records are.
+func TestCodesAreOfTheirRecords(t *testing.T) {
+	data, first := twoKinds(800, 0.7, rand.New(rand.NewPCG(8, 1)))
+	s := inTwoRounds(t, kindsColumns, "  - {side: moments}\n  - {side: codes}", noPromise, "{kind: k-means, clusters: 2}")
+	for draw := range 5 {
+		result, _ := shipTwice(t, s, 7+draw, data).run(t)
+		c := result.Analyses[0].CellMeans
+		if c == nil || c.Records != 2400 {
+			t.Fatalf("%+v, %s", c, result.Analyses[0].Undefined)
+		}
+		labeller, err := analysis.NewLabeller(s, result.Analyses[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		one := s.ReadBits().One()
+		k := labeller.Label([]int64{one / 2, -one / 2, one / 2, one * 3 / 4, one, one, 0, 0})
+		for i, want := range []float64{float64(first), float64(2400 - first)} {
+			at, sign := k, 1.
+			if i == 1 {
+				at, sign = 1-k, -1
+			}
+			if n := c.Sizes[at]; *n.Estimate != want || *n.Low != want || *n.High != want {
+				t.Errorf("draw %d: %v [%v, %v] records, want %v", draw, *n.Estimate, *n.Low, *n.High, want)
+			}
+			for j, mean := range []float64{1.4 * sign, -1.4 * sign, 1.4 * sign, 50 + 28*sign, (1 + sign) / 2, (1 + sign) / 2, 0, (1 - sign) / 2} {
+				if got := *c.Centroids[at][j].Estimate; math.Abs(got-mean) > 0.02*(1+math.Abs(mean)) {
+					t.Errorf("draw %d: cluster %d has %v in feature %d, want %v", draw, at, got, j, mean)
+				}
+			}
+		}
+	}
+}
+
+// With noise, intervals of whole studies hold the number of records of a cluster, and its means along the axes.
+func TestIntervalsOfCodesHoldInStudies(t *testing.T) {
+	const privacy = "{unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}"
+	s := inTwoRounds(t, kindsColumns, "  - {side: moments, clip: 2.2, share: 3}\n  - {side: codes, share: 7}", privacy, "{kind: k-means, clusters: 2}")
+	data, first := twoKinds(700, 0.7, rand.New(rand.NewPCG(8, 1)))
+	var sizes, means, of float64
+	const draws = 60
+	for draw := range draws {
+		result, _ := shipTwice(t, s, 100+draw, data).run(t)
+		c := result.Analyses[0].CellMeans
+		if c == nil {
+			t.Fatal(result.Analyses[0].Undefined)
+		}
+		k := 0
+		if *c.Centroids[1][0].Estimate > *c.Centroids[0][0].Estimate {
+			k = 1
+		}
+		for i, want := range []float64{float64(first), float64(2100 - first)} {
+			at, sign := k, 1.
+			if i == 1 {
+				at, sign = 1-k, -1
+			}
+			of++
+			if n := c.Sizes[at]; *n.Low <= want && want <= *n.High {
+				sizes++
+			}
+			if m := c.Centroids[at][0]; *m.Low <= 1.4*sign && 1.4*sign <= *m.High {
+				means++
+			}
+		}
+	}
+	t.Logf("sizes %.3f, means %.3f", sizes/of, means/of)
+	// Of 120 intervals that hold with .95, 100 or fewer do in 2e-6 of all runs; the seeds are fixed.
+	if sizes <= 100 || means <= 90 {
+		t.Errorf("intervals hold %v of %v sizes and %v means", sizes, of, means)
+	}
+}
+
+// An interim that does not follow from the first round is found out, by what deviates.
+func TestStrangeInterimIsFound(t *testing.T) {
+	data, _ := twoKinds(500, 0.6, rand.New(rand.NewPCG(8, 1)))
+	s := inTwoRounds(t, kindsColumns, "  - {side: moments}\n  - {side: codes}", noPromise, "{kind: k-means, clusters: 3}")
+	first := ship(t, s, 7, data).options
+	own, err := analysis.Interim(t.Context(), first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		change func(*sketch.Codebook)
+		part   codebook.Part
+	}{
+		"fewer codes":       {func(b *sketch.Codebook) { b.Codes = b.Codes[1:] }, codebook.PartShape},
+		"another centre":    {func(b *sketch.Codebook) { b.Centre[0] += 100 }, codebook.PartCentre},
+		"another radius":    {func(b *sketch.Codebook) { b.Radius += b.Radius / 10 }, codebook.PartRadius},
+		"another axis":      {func(b *sketch.Codebook) { b.Axes[0] = slices.Clone(b.Axes[1]) }, codebook.PartAxes},
+		"codes in one spot": {func(b *sketch.Codebook) { b.Codes = slices.Repeat(b.Codes[:1], len(b.Codes)) }, codebook.PartCodes},
+	} {
+		b := own
+		b.Centre, b.Axes = slices.Clone(own.Centre), slices.Clone(own.Axes)
+		c.change(&b)
+		err := analysis.CheckInterim(t.Context(), first, b)
+		var strange *analysis.InterimError
+		var deviation *codebook.Deviation
+		if !errors.As(err, &strange) || !errors.As(err, &deviation) || deviation.Part != c.part {
+			t.Errorf("%s: %v, want %s", name, err, c.part)
+		}
+	}
+}

@@ -1,0 +1,121 @@
+package analysis
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/cosketch/cosketch/kernel/codebook"
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
+	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/seed/stream"
+)
+
+// FromFirst is a party's first round as a contribution: of sketches of the second there is nothing.
+func FromFirst(s *study.Study, id protocol.Digest, party protocol.PeerID, f protocol.First) (Contribution, error) {
+	at, ok := s.PartyIndex(party)
+	if !ok {
+		return Contribution{}, fmt.Errorf("first round of %s: the study does not list it", party)
+	}
+	if err := release.CheckFirst(s, at, f); err != nil {
+		return Contribution{}, err
+	}
+	c := Contribution{Party: at, Header: id, Records: f.Records, Masked: f.Sketches[0].Masked}
+	next := 0
+	for i := range s.Sketches {
+		if s.SecondRound(i) {
+			c.Sketches = append(c.Sketches, sketch.Sketch{Side: sketch.Codes})
+			continue
+		}
+		plan, err := release.For(s, at, i)
+		if err != nil {
+			return Contribution{}, fmt.Errorf("first round: %w", err)
+		}
+		one, err := release.Decode(f.Sketches[next], bytes.NewReader(f.Data[next]))
+		if err == nil {
+			one, _, err = plan.Unpack(one)
+		}
+		if err != nil {
+			return Contribution{}, fmt.Errorf("first round: %w", err)
+		}
+		c.Sketches, c.Bytes, next = append(c.Sketches, one), c.Bytes+f.Sketches[next].Size(), next+1
+	}
+	return c, nil
+}
+
+// Interim computes from first rounds what the second round goes by. The contributions are those of FromFirst.
+func Interim(ctx context.Context, o Options) (sketch.Codebook, error) {
+	d, err := drafted(ctx, o)
+	if err != nil {
+		return sketch.Codebook{}, fmt.Errorf("answering the first round: %w", err)
+	}
+	return d.Codebook, nil
+}
+
+// drafted draws up the codebook. Its public points are of the study, so that everybody has the same.
+func drafted(ctx context.Context, o Options) (*codebook.Draft, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	r := &run{Options: o}
+	at := slices.IndexFunc(o.Study.Sketches, func(sk study.Sketch) bool { return sk.Side == sketch.Codes })
+	if at < 0 {
+		return nil, errors.New("the study has one round")
+	}
+	plan, err := r.planned(o.Contributions[0].Party, at)
+	if err != nil {
+		return nil, err
+	}
+	x := axes{plan, o.Study.Centres(at)}
+	known, err := r.beside(ctx, x, at)
+	if err != nil {
+		return nil, err
+	}
+	one, n := float64(o.Study.Bits.One()), float64(r.records())
+	_, count := plan.CodeNoise(len(o.Contributions))
+	options := codebook.Options{
+		Bits: o.Study.Bits, Records: n, Clusters: o.Study.MostClusters(at), Count: math.Sqrt(count), Workers: o.Workers,
+		Noise:  known.product / n / n * one * one * one * one,
+		Public: stream.New(protocol.Hash("cosketch/1/codebook", o.Study.ID[:])),
+	}
+	covariance := mat.NewSymDense(len(plan.Features), nil)
+	for i, mean := range known.records.Mean {
+		options.Mean = append(options.Mean, float64(x.centres[i])+one*mean)
+		for j := range i + 1 {
+			covariance.SetSym(i, j, one*one*known.records.Covariance.At(i, j))
+		}
+	}
+	options.Covariance = covariance
+	return codebook.New(ctx, options)
+}
+
+// InterimError reports an interim that does not follow from the first rounds.
+type InterimError struct{ Err error }
+
+func (e *InterimError) Error() string { return e.Fail().Error() }
+
+// Fail is what the catalogue says of it.
+func (e *InterimError) Fail() *fail.Error { return fail.OtherInterim.Of(e.Err) }
+
+// Unwrap returns what differs.
+func (e *InterimError) Unwrap() error { return e.Err }
+
+// CheckInterim computes it anew and compares: an *InterimError says what differs by more than rounding.
+func CheckInterim(ctx context.Context, o Options, c sketch.Codebook) error {
+	d, err := drafted(ctx, o)
+	if err != nil {
+		return fmt.Errorf("examining the answer to the first round: %w", err)
+	}
+	if err := d.Agrees(c); err != nil {
+		return &InterimError{err}
+	}
+	return nil
+}

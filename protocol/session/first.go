@@ -1,0 +1,259 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
+	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/wait"
+	"github.com/cosketch/cosketch/protocol/wire"
+)
+
+// Two rounds: members post the noised sketches of the first round whole, so that everybody can compute from them
+// what the second one goes by. The aggregator answers with that, the interim, whose bytes bind. Then each member
+// releases as in any study: the sketches of the first round once more, as they are, and those of the second. Who is
+// not in the interim has no further part; under masked sums that is nobody, as a sum needs every member.
+
+// First is a posted first round.
+type First struct {
+	ID    protocol.Digest // of the envelope
+	Party study.Party
+	First protocol.First
+}
+
+// ErrOtherRound reports a release whose first round is not the one that its party has posted.
+var ErrOtherRound error = fail.OtherRound
+
+// first: with a certificate on the board, each member posts its first round.
+func (v *view) first(e protocol.Verified) error {
+	if !v.study.TwoRounds() {
+		return errors.New("the study has one round")
+	}
+	a, err := v.ofMember(e)
+	if err != nil {
+		return err
+	}
+	f, err := wire.DecodeFirst(e.Payload())
+	if err != nil {
+		return err
+	}
+	if t2 := a.t2(); f.T2 != t2 {
+		return v.disagrees(e.Sender(), protocol.OnSeed, "agreement T2", f.T2, t2, otherBoard, ErrOtherSeed)
+	}
+	party, _ := v.study.PartyIndex(e.Sender())
+	if err := release.CheckFirst(v.study, party, f); err != nil {
+		return err
+	}
+	if n := f.Sketches[0].Masked; n != 0 && n != len(a.members) {
+		return fmt.Errorf("first round masked for %d members, the attempt has %d", n, len(a.members))
+	}
+	a.firsts[e.Sender()] = First{ID: e.ID(), Party: v.study.Parties[party], First: f}
+	return nil
+}
+
+// takeInterim: the aggregator's answer to the first rounds that it names.
+func (v *view) takeInterim(e protocol.Verified) error {
+	if !v.study.TwoRounds() {
+		return errors.New("the study has one round")
+	}
+	i, err := wire.DecodeInterim(e.Payload())
+	if err != nil {
+		return err
+	}
+	a := v.at(e.Attempt())
+	if t2 := a.t2(); i.T2 != t2 {
+		return v.disagrees(e.Sender(), protocol.OnSeed, "agreement T2", i.T2, t2, otherBoard, ErrOtherSeed)
+	}
+	used := a.used(i)
+	switch {
+	case len(used) != len(i.Firsts):
+		return errors.New("interim from a first round that is not on the board, or in another order than its senders' keys")
+	case len(used) < v.study.Quorum:
+		return fmt.Errorf("interim from %d first rounds, the quorum is %d", len(used), v.study.Quorum)
+	case v.study.Masked() && len(used) != len(a.members):
+		return errors.New("interim from some masked first rounds, and masks cancel in the sum of all alone")
+	}
+	if err := release.CheckInterim(v.study, i.Codebook); err != nil {
+		return err
+	}
+	a.interim = &i
+	return nil
+}
+
+// lit is the study by what came of its first round.
+func (a *attempt) lit() *study.Study {
+	if a.interim == nil {
+		return a.study
+	}
+	return a.study.By(a.interim.Codebook)
+}
+
+// used are the first rounds that an interim names, in its order, as far as it is theirs.
+func (a *attempt) used(i protocol.Interim) (out []First) {
+	for _, f := range inOrder(a.members, a.firsts) {
+		if len(out) < len(i.Firsts) && i.Firsts[len(out)] == f.ID {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// between reports an attempt with a seed that has yet to get its interim.
+func (a *attempt) between() bool { return a.study.TwoRounds() && a.interim == nil }
+
+// repeats holds a release to the first round that its sender posted.
+func (a *attempt) repeats(sender protocol.PeerID, r protocol.Release) error {
+	if !a.study.TwoRounds() {
+		return nil
+	}
+	posted, at := a.firsts[sender].First, 0
+	if r.Records != posted.Records {
+		return fmt.Errorf("%w: it is of %d records, and that was of %d", ErrOtherRound, r.Records, posted.Records)
+	}
+	for i, s := range r.Sketches {
+		if a.study.SecondRound(i) {
+			continue
+		}
+		if at >= len(posted.Sketches) || !same(s, posted.Sketches[at]) {
+			return fmt.Errorf("sketch %d: %w", i, ErrOtherRound)
+		}
+		at++
+	}
+	return nil
+}
+
+// same reports descriptions of the same bytes.
+func same(a, b protocol.ReleasedSketch) bool {
+	return a.Side == b.Side && a.Rows == b.Rows && a.Cols == b.Cols && a.Width == b.Width && a.Masked == b.Masked &&
+		slices.Equal(a.Chunks, b.Chunks) && slices.Equal(a.RowColumns, b.RowColumns)
+}
+
+// toInterim: seeded → between the rounds, when the first round is stored and posted; done when the interim is there.
+func (p *Party) toInterim(a *attempt, out *Effects) (done bool, err error) {
+	switch {
+	case !a.between():
+		return true, nil
+	case p.signed(protocol.KindFirst, a.number):
+		return false, nil
+	case p.seeded == nil:
+		return false, errors.New("the seed is gone before it was used: the study cannot go on here")
+	}
+	if p.offer(fmt.Sprintf("first %d", a.number)) {
+		out.Run = append(out.Run, MakeFirst{Attempt: a.number, Seed: p.seeded.Seed, T2: p.seeded.T2, Pairs: p.seeded.Pairs})
+	}
+	return false, nil
+}
+
+// storedFirst: the first round is durable, and goes on the board.
+func (p *Party) storedFirst(e protocol.Verified, out *Effects) {
+	if e.Attempt() != p.seededIn || p.signed(protocol.KindFirst, e.Attempt()) {
+		return // of an attempt that is void
+	}
+	p.own = append(p.own, e)
+	out.Persist = append(out.Persist, SaveEnvelope{e})
+}
+
+// second is what the own release goes by in a study of two rounds; nil in others.
+func (p *Party) second(a *attempt) (*Second, error) {
+	if !p.study.TwoRounds() {
+		return nil, nil
+	}
+	own, ok := p.mine(protocol.KindFirst, a.number)
+	if !ok {
+		return nil, errors.New("an interim names a first round of this party's that the store lacks")
+	}
+	f, err := wire.DecodeFirst(own.Payload())
+	return &Second{Own: f, Firsts: a.used(*a.interim), Interim: *a.interim}, err
+}
+
+// betweenStatus is where a party stands before the interim.
+func (p *Party) betweenStatus(a *attempt) Status {
+	by := p.view.firstBy(a)
+	if !p.signed(protocol.KindFirst, a.number) {
+		return Status{State: Seeded, WaitFor: wait.First, From: p.self(), Until: by}
+	}
+	if missing := a.firstsMissing(); len(missing) > 0 && p.now < by {
+		return Status{State: Halfway, WaitFor: wait.Firsts, From: missing, Until: by}
+	}
+	return Status{State: Halfway, WaitFor: wait.Interim, From: p.aggregator(), Until: p.view.releaseBy(a)}
+}
+
+// firstsMissing lists the members whose first round is not on the board.
+func (a *attempt) firstsMissing() (out []protocol.PeerID) {
+	for _, m := range a.members {
+		if _, posted := a.firsts[m.ID]; !posted {
+			out = append(out, m.ID)
+		}
+	}
+	return out
+}
+
+// firstBy is until when the first rounds of the certified attempt are sure to be waited for.
+func (v *view) firstBy(a *attempt) protocol.Instant {
+	if v.study.Masked() {
+		return v.releaseBy(a)
+	}
+	return v.study.FirstBy()
+}
+
+// InterimComputed reports what came of the job Compute about first rounds.
+type InterimComputed struct {
+	Firsts   []First
+	Codebook sketch.Codebook
+}
+
+func (InterimComputed) aggregatorEvent() {}
+
+// toInterim: collecting → computing, when every first round is in, or at their time with a quorum of them.
+func (a *Aggregator) toInterim(t *attempt, out *Effects) {
+	firsts, missing := inOrder(t.members, t.firsts), t.firstsMissing()
+	enough := len(missing) == 0 || !a.study.Masked() && a.now >= a.study.FirstBy() && len(firsts) >= a.study.Quorum
+	switch {
+	case enough:
+		a.computing = true
+		out.Run = append(out.Run, Compute{Attempt: t.number, T2: t.t2(), Firsts: firsts})
+	case a.now >= a.study.Deadline:
+		a.stop(fmt.Sprintf("%d of %d first rounds arrived before the deadline; the quorum is %d", len(firsts), len(t.members), a.study.Quorum), missing, out)
+	case a.study.Masked() && a.now >= a.study.AgreeBy(t.number) && a.view.voidable(t) && len(firsts) >= a.study.Quorum:
+		a.giveUp(t, protocol.KindFirst, missing, out)
+	}
+}
+
+// waiting is until when first rounds are waited for.
+func (a *Aggregator) waiting() protocol.Instant {
+	if by := a.view.firstBy(a.view.certified()); a.now < by {
+		return by
+	}
+	return a.study.Deadline
+}
+
+// interim posts the answer to the first rounds.
+func (a *Aggregator) interim(ev InterimComputed, out *Effects) error {
+	t := a.view.certified()
+	if !a.computing || t == nil || !t.between() {
+		return fmt.Errorf("an interim came although nobody waits for one in study %s", a.study.ID.Short())
+	}
+	a.computing = false
+	if a.view.ended() {
+		return nil // it was cancelled meanwhile
+	}
+	i := protocol.Interim{T2: t.t2(), Codebook: ev.Codebook}
+	for _, f := range ev.Firsts {
+		i.Firsts = append(i.Firsts, f.ID)
+	}
+	a.own(protocol.KindInterim, t.number, wire.EncodeInterim(i), out)
+	return nil
+}
+
+// Interim returns the answer to the first rounds, once there is one.
+func (a *Aggregator) Interim() (protocol.Interim, bool) {
+	if t := a.view.certified(); t != nil && t.interim != nil {
+		return *t.interim, true
+	}
+	return protocol.Interim{}, false
+}

@@ -1,0 +1,140 @@
+package session_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/protocoltest"
+	"github.com/cosketch/cosketch/protocol/session"
+	"github.com/cosketch/cosketch/protocol/wire"
+)
+
+// A study of two rounds comes to its result, plain and masked.
+func TestTwoRounds(t *testing.T) {
+	for name, masked := range map[string]bool{"plain": false, "masked": true} {
+		t.Run(name, func(t *testing.T) {
+			s := approved(t, protocoltest.Options{Study: newStudy(t, protocoltest.Terms{Quorum: 2, Rounds: true, Masked: masked}), Seed: 3})
+			check(t, s.Run())
+			for _, p := range s.Parties {
+				if got := p.Status().State; got != session.Done || p.Debits != 2 {
+					t.Errorf("%s is %s after %d debits", p.Name, got, p.Debits)
+				}
+			}
+			if f := s.Aggregator.Status().Failure; f != nil {
+				t.Error(f)
+			}
+			check(t, s.Check())
+		})
+	}
+}
+
+// What an interim must hold. Who reads another takes it for the aggregator's fault.
+func TestInterimIsHeldToItsRules(t *testing.T) {
+	s := approved(t, protocoltest.Options{Study: newStudy(t, protocoltest.Terms{Quorum: 2, Rounds: true}), Seed: 3})
+	check(t, s.Run())
+	f := &fixture{t: t, study: s.Study, board: s.Aggregator.Board(), parties: s.Parties}
+	own, err := wire.DecodeInterim(f.board.Envelopes[upTo(f.board, protocol.KindInterim)].Payload())
+	check(t, err)
+	before := f.before(protocol.KindInterim)
+	for name, c := range map[string]struct {
+		change func(*protocol.Interim)
+		says   string // empty: it holds
+	}{
+		"as it should be":      {func(*protocol.Interim) {}, ""},
+		"of some":              {func(i *protocol.Interim) { i.Firsts = i.Firsts[1:] }, ""},
+		"of too few":           {func(i *protocol.Interim) { i.Firsts = i.Firsts[:1] }, "the quorum is 2"},
+		"of another order":     {func(i *protocol.Interim) { slices.Reverse(i.Firsts) }, "not on the board, or in another order"},
+		"of one twice":         {func(i *protocol.Interim) { i.Firsts[1] = i.Firsts[0] }, "not on the board, or in another order"},
+		"of nobody's":          {func(i *protocol.Interim) { i.Firsts[1][0] ^= 1 }, "not on the board, or in another order"},
+		"of another agreement": {func(i *protocol.Interim) { i.T2[0] ^= 1 }, "agreement T2"},
+		"without a radius":     {func(i *protocol.Interim) { i.Codebook.Radius = 0 }, "radius 0"},
+		"with a huge radius":   {func(i *protocol.Interim) { i.Codebook.Radius = 1 << 40 }, "radius 1099511627776"},
+		"of a far centre":      {func(i *protocol.Interim) { i.Codebook.Centre[0] = 1 << 60 }, "centre"},
+		"of other columns":     {func(i *protocol.Interim) { i.Codebook.Centre, i.Codebook.Axes = []int64{0}, [][]int64{{1}} }, "centre of 1 entries for 2 columns"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			i := own
+			i.Firsts = slices.Clone(own.Firsts)
+			i.Codebook.Centre = slices.Clone(own.Codebook.Centre)
+			c.change(&i)
+			e := protocoltest.Sealed(f.board.Keeper.Seal(s.Study.ID, protocol.KindInterim, 1, wire.EncodeInterim(i)))
+			board := append(before.Envelopes[:len(before.Envelopes):len(before.Envelopes)], e)
+			a, err := session.NewAggregator(session.AggregatorConfig{Study: s.Study, Signer: f.board.Keeper})
+			check(t, err)
+			err = a.Restore(board)
+			if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%v, want %q", err, c.says)
+			}
+			if c.says == "" && name != "as it should be" {
+				again := protocoltest.Sealed(f.board.Keeper.Seal(s.Study.ID, protocol.KindInterim, 1, wire.EncodeInterim(own)))
+				if err := a.Restore([]protocol.Verified{again}); !errors.Is(err, session.ErrConflict) {
+					t.Errorf("a second interim: %v", err)
+				}
+			}
+		})
+	}
+}
+
+// An aggregator that is silent between the rounds: the study ends at its deadline, and nothing more was spent.
+func TestSilentBetweenRounds(t *testing.T) {
+	s := approved(t, protocoltest.Options{Study: newStudy(t, protocoltest.Terms{Quorum: 2, Rounds: true}), Seed: 3})
+	s.Outcome = func(_ string, job session.Job) error {
+		if c, ok := job.(session.Compute); ok && c.Firsts != nil {
+			return errors.New("no answer")
+		}
+		return nil
+	}
+	check(t, s.Run())
+	for _, p := range s.Parties {
+		if got := p.Status(); got.State != session.Failed || p.Debits != 1 {
+			t.Errorf("%s is %s after %d debits", p.Name, got.State, p.Debits)
+		}
+	}
+}
+
+// Who is late for the interim is out, and the others go on.
+func TestLateForTheInterim(t *testing.T) {
+	s := approved(t, protocoltest.Options{Study: newStudy(t, protocoltest.Terms{Quorum: 2, Rounds: true}), Seed: 3})
+	slow := s.Parties[1]
+	check(t, s.RunUntil(func() bool { return slow.Status().State == session.Seeded }))
+	slow.Away, slow.Excused = true, true
+	check(t, s.Run())
+	check(t, s.Advance(s.Study.FirstBy()))
+	check(t, s.Run())
+	if n := countOf(s, protocol.KindResult); n != 1 {
+		t.Errorf("%d results", n)
+	}
+	slow.Away = false
+	check(t, s.Run())
+	if got := slow.Status(); got.State != session.Failed || !errors.Is(got.Failure, session.ErrLeftOut) || slow.Debits > 1 {
+		t.Errorf("the late one is %s for %v, after %d debits", got.State, got.Failure, slow.Debits)
+	}
+	check(t, s.Check())
+}
+
+// A member that is lost in the first round of a masked study: the others agree anew, and pay for another first
+// round. One that is lost in the second costs what the first round was, once more.
+func TestLostInARound(t *testing.T) {
+	for _, kind := range []protocol.Kind{protocol.KindFirst, protocol.KindRelease} {
+		s := approved(t, protocoltest.Options{Study: newStudy(t, protocoltest.Terms{Parties: 4, Quorum: 3, Masked: true, Rounds: true}), Seed: 5})
+		lost := s.Parties[3]
+		lost.Away = false
+		check(t, s.RunUntil(func() bool {
+			return lost.Status().State == session.Seeded && kind == protocol.KindFirst || countOf(s, protocol.KindInterim) == 1
+		}))
+		lost.Away, lost.Excused = true, true
+		check(t, s.Run())
+		check(t, s.Advance(s.Study.AgreeBy(1)))
+		check(t, s.Run())
+		check(t, s.Check())
+		debits := map[protocol.Kind]int{protocol.KindFirst: 3, protocol.KindRelease: 4}[kind]
+		for _, p := range s.Parties[:3] {
+			if got := p.Status(); got.State != session.Done || p.Debits != debits {
+				t.Errorf("lost in %s: %s is %s after %d debits, want %d", kind, p.Name, got.State, p.Debits, debits)
+			}
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package file
+
+import (
+	"fmt"
+
+	"github.com/cosketch/cosketch/kernel/decompose"
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// ofCodes is the row of numbers of records, and sums of them, by the code points of the second round.
+func ofCodes() additive {
+	return additive{side: sketch.Codes, check: (*reader).validateCodes}
+}
+
+// validateCodes checks a sketch of the second round.
+func (r *reader) validateCodes(s *study.Study, i int) {
+	path := fmt.Sprintf("sketches[%d]", i)
+	if !r.validateRecord(s, i) {
+		return
+	}
+	switch d := len(s.Features(0, i)); {
+	case !s.TwoRounds():
+		r.Fail(path+".side", "codes goes by what came of a first round, and the study has one").Hint = "write rounds: 2, or take side cells"
+	case d < 2 || d > decompose.MaxDim:
+		r.Fail(path+".side", "%d features: codes lie along eigenvectors, of 2 to %d features", d, decompose.MaxDim)
+	case !hasProducts(s):
+		r.Fail(path+".side", "codes needs a sketch of side moments with products, whose eigenvectors it goes by").Hint = "add {side: moments} before it"
+	}
+}
+
+// hasProducts reports whether a sketch of the study is of moments that have products.
+func hasProducts(s *study.Study) bool {
+	at, ok := s.Moments()
+	return ok && s.Sketches[at].Moments.Sums > 0
+}
+
+// validateRounds holds that two rounds have both, and that their first is one that fits on the board.
+func (r *reader) validateRounds(s *study.Study) {
+	codes := 0
+	for i, sk := range s.Sketches {
+		path := fmt.Sprintf("sketches[%d].side", i)
+		switch {
+		case sk.Side == sketch.Codes:
+			codes++
+		case s.TwoRounds() && !sk.Side.Sums():
+			r.Fail(path, "%s is refused with rounds: 2, whose first round stands on the board for all to read", sk.Side).Hint = "take another study for it"
+		}
+	}
+	switch {
+	case s.TwoRounds() && codes != 1:
+		r.Fail("rounds", "2 wants one sketch of side codes, which the second round is for, and there are %d", codes).Hint = "add {side: codes}, or remove the key"
+	case s.TwoRounds() && s.LateUntil != 0:
+		r.Fail("late_until", "is refused with rounds: 2: a late party would miss the first").Hint = "remove the key, or take one round"
+	}
+}

@@ -15,6 +15,9 @@ type DiffCommand struct {
 	After  string     `arg:"" help:"Another one."`
 }
 
+// Help has an example.
+func (DiffCommand) Help() string { return "Example: ${name} study diff 5f0c1b0e study.yaml" }
+
 // Run prints every value that differs, and what that changes of what leaves.
 func (cmd DiffCommand) Run(c *Console, g *Globals) error {
 	before, err := StudyOrFile(g, cmd.Role, cmd.Before)

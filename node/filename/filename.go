@@ -62,7 +62,6 @@ func FurtherLabels(document protocol.Digest, party protocol.PeerID) string {
 // in no header and no message.
 const Clipped = "clipped.json"
 
-// Sketch is the file of a release's sketch.
 func Sketch(i int) string { return fmt.Sprintf("sketch-%d.bin", i) }
 
 // Rows is the secret order of a records-side release: which record each of

@@ -58,7 +58,6 @@ type Refusal struct {
 	Message string // at most 512 bytes travel; may be empty
 }
 
-// Refuse returns a Refusal with a formatted message.
 func Refuse(code Code, format string, args ...any) *Refusal {
 	return &Refusal{Code: code, Message: fmt.Sprintf(format, args...)}
 }
@@ -70,7 +69,6 @@ func (r *Refusal) Error() string {
 	return r.Code.String() + ": " + r.Message
 }
 
-// Fail is what the catalogue says of it.
 func (r *Refusal) Fail() *fail.Error {
 	switch r.Code {
 	case CodeRefused:

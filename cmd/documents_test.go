@@ -230,6 +230,30 @@ func TestNamedCommandsExist(t *testing.T) {
 	}
 }
 
+// Every command's help has an example, which names a command that exists.
+func TestEveryHelpHasAnExample(t *testing.T) {
+	for _, program := range []string{"party", "aggregator"} {
+		cmd := exec.Command(filepath.Join(programs, program), "manual")
+		cmd.Env = []string{"HOME=" + t.TempDir()}
+		page, err := cmd.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		commands := strings.Split(string(page), "\n.SS ")[1:]
+		if len(commands) < 25 {
+			t.Errorf("%s has only %d commands", program, len(commands))
+		}
+		for _, text := range commands {
+			name, about, _ := strings.Cut(strings.ReplaceAll(text, `\-`, "-"), "\n")
+			words := strings.Join(parseCommand(name).words, " ")
+			_, example, _ := strings.Cut(about, "\nExample")
+			if !regexp.MustCompile(`(^|[\s(])` + program + ` (--\S+ \S+ )?` + words + `\b`).MatchString(example) {
+				t.Errorf("%s %s: its help has no example: %q", program, words, example)
+			}
+		}
+	}
+}
+
 // A block without a test, and what is typed in one, are found.
 func TestBlocksThatNothingRuns(t *testing.T) {
 	d := readDocument("x.md", "text\n```sh\nparty status\n```\n\n    party run x\n```\naggregator status\n```\n")

@@ -19,7 +19,6 @@ type ClockError struct {
 
 func (e *ClockError) Error() string { return fmt.Sprintf("%v (%s)", e.Err, e.remedy()) }
 
-// Fail is what the catalogue says of it.
 func (e *ClockError) Fail() *fail.Error { return fail.ClocksDiffer.Fail().With(e.remedy()) }
 
 func (e *ClockError) remedy() string {
@@ -31,7 +30,6 @@ func (e *ClockError) remedy() string {
 	return fmt.Sprintf("%s: %s, and %s", ClocksDiffer(e.Ahead), fail.ClocksDiffer.Remedy(), then)
 }
 
-// Unwrap returns what the date did.
 func (e *ClockError) Unwrap() error { return e.Err }
 
 // ClocksDiffer says by how many seconds this clock is ahead of the aggregator's.

@@ -261,7 +261,7 @@ func TestStoredLookIsHeldAgainstTheLedger(t *testing.T) {
 			cancel()
 			<-others
 			<-others
-			if err == nil || !strings.Contains(err.Error(), "the first look at the data that was stored cannot be used") || !strings.Contains(err.Error(), b.study.ID.String()+"-look") {
+			if err == nil || !strings.Contains(err.Error(), "the stored first look at the data cannot be used") || !strings.Contains(err.Error(), b.study.ID.String()+"-look") {
 				t.Errorf("said: %v", err)
 			}
 			st := b.open("a")

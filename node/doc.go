@@ -1,5 +1,4 @@
-// Package node is what the drivers of both roles share: what they need of a store, their errors and the
-// remedies of these, how clocks are compared, how panics and failures are survived. Packages party and
-// aggregator drive the machines of package protocol/session; audit, local and views are beside them, and
-// all stand on source, stored, calls and event.
+// Package node has what the drivers of both roles share: the interface of a store, errors with their remedies,
+// the comparison of clocks, and how to survive panics and failures. Packages party and aggregator drive the
+// machines of package protocol/session. They, audit, local and views use source, stored, calls and event.
 package node

@@ -30,7 +30,6 @@ type NotApprovedError struct{ Study protocol.StudyID }
 
 func (e *NotApprovedError) Error() string { return e.Fail().Error() }
 
-// Fail is what the catalogue says of it.
 func (e *NotApprovedError) Fail() *fail.Error { return fail.NotApproved.New(e.Study.Short()) }
 
 // Unwrap returns ErrNotApproved.
@@ -44,7 +43,6 @@ type StrangeIdentityError struct {
 
 func (e *StrangeIdentityError) Error() string { return e.Fail().Error() }
 
-// Fail is what the catalogue says of it.
 func (e *StrangeIdentityError) Fail() *fail.Error { return fail.OtherIdentity.New(e.Signed, e.Here) }
 
 // ReconstructionError refuses a release without noise from which records could
@@ -57,7 +55,6 @@ type ReconstructionError struct {
 
 func (e *ReconstructionError) Error() string { return e.Fail().Error() }
 
-// Fail is what the catalogue says of it.
 func (e *ReconstructionError) Fail() *fail.Error {
 	return fail.Reconstruction.New(e.Reason, e.Exposure, e.Study.Short())
 }
@@ -70,7 +67,6 @@ type PeopleError struct {
 
 func (e *PeopleError) Error() string { return e.Fail().Error() }
 
-// Fail is what the catalogue says of it.
 func (e *PeopleError) Fail() *fail.Error { return fail.SamePeople.New(e.Dataset, e.Other, e.Why) }
 
 // AnswerError reports an answer of the aggregator that cannot be read, or is larger than its call's may be. Another
@@ -83,10 +79,8 @@ type AnswerError struct {
 
 func (e *AnswerError) Error() string { return e.Fail().Error() }
 
-// Fail is what the catalogue says of it.
 func (e *AnswerError) Fail() *fail.Error { return fail.BadAnswer.Of(e.Err, e.Aggregator, e.Call) }
 
-// Unwrap returns what is wrong with it.
 func (e *AnswerError) Unwrap() error { return e.Err }
 
 // CosignError reports a study that waits for a second person's yes.
@@ -97,7 +91,6 @@ type CosignError struct {
 
 func (e *CosignError) Error() string { return e.Fail().Error() }
 
-// Fail is what the catalogue says of it.
 func (e *CosignError) Fail() *fail.Error { return fail.SecondPerson.New(e.Study.Short(), e.Site) }
 
 // NoBudgetError refuses a release from a dataset for which the site file allows nothing.
@@ -108,7 +101,6 @@ type NoBudgetError struct {
 
 func (e *NoBudgetError) Error() string { return e.Fail().Error() }
 
-// Fail is what the catalogue says of it.
 func (e *NoBudgetError) Fail() *fail.Error { return fail.NoBudget.New(e.Dataset, e.Unit) }
 
 // LedgerRolledBackError refuses to go on with a privacy ledger that lacks what this
@@ -121,7 +113,6 @@ type LedgerRolledBackError struct {
 
 func (e *LedgerRolledBackError) Error() string { return e.Fail().Error() }
 
-// Fail is what the catalogue says of it.
 func (e *LedgerRolledBackError) Fail() *fail.Error {
 	return fail.LedgerRolledBack.New(e.Aggregator, e.Signed, e.Held)
 }
@@ -135,7 +126,6 @@ type WaitError struct {
 
 func (e *WaitError) Error() string { return e.Fail().Error() }
 
-// Fail is what the catalogue says of it.
 func (e *WaitError) Fail() *fail.Error { return fail.Waited.Of(e.Err, e.For) }
 
 func (e *WaitError) Unwrap() error { return e.Err }
@@ -145,10 +135,8 @@ type SiteError struct{ Err error }
 
 func (e *SiteError) Error() string { return e.Err.Error() }
 
-// Fail is what the catalogue says of it.
 func (e *SiteError) Fail() *fail.Error { return fail.SiteFile.Fail() }
 
-// Unwrap returns what is wrong with it.
 func (e *SiteError) Unwrap() error { return e.Err }
 
 // FailedError reports a study that has failed for good on this node.
@@ -156,10 +144,8 @@ type FailedError struct{ Err error }
 
 func (e *FailedError) Error() string { return e.Err.Error() }
 
-// Fail is what the catalogue says of it.
 func (e *FailedError) Fail() *fail.Error { return fail.StudyFailed.Fail() }
 
-// Unwrap returns why.
 func (e *FailedError) Unwrap() error { return e.Err }
 
 var (

@@ -65,7 +65,7 @@ func (b *bench) again(w terms) {
 func (b *bench) rolledBack(signed, held uint64) {
 	b.t.Helper()
 	before := b.posted()
-	if f := b.headFound(); f.Verdict != local.Fail || !strings.Contains(f.Said, fmt.Sprintf("signed for: %d, that this ledger holds of them: %d at most", signed, held)) {
+	if f := b.headFound(); f.Verdict != local.Fail || !strings.Contains(f.Said, fmt.Sprintf(": %d, in this ledger: %d at most", signed, held)) {
 		b.t.Errorf("doctor says %+v", f)
 	}
 	err := b.run(b.context(), "a", nil)

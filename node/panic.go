@@ -18,7 +18,6 @@ type PanicError struct{ what string }
 
 func (e *PanicError) Error() string { return e.Fail().Error() }
 
-// Fail is what the catalogue says of it.
 func (e *PanicError) Fail() *fail.Error { return fail.Panic.New(e.what) }
 
 // Recovered logs what recover returned, and makes an error of it.

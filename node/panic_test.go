@@ -79,7 +79,7 @@ func TestAPanicAtOneStudy(t *testing.T) {
 	}
 	b.until(func() bool { return b.logged("study is not served") == 1 && b.logged("internal error") >= 2 })
 	b.until(func() bool {
-		return strings.HasPrefix(status(b.study.ID).Trouble, "internal error: a panic of type string (a mistake of this program")
+		return strings.HasPrefix(status(b.study.ID).Trouble, "internal error: a panic of type string (this is a bug")
 	})
 	if s := status(other.ID); s.State != string(session.Open) || s.Trouble != "" {
 		t.Errorf("the other study: %+v", s)

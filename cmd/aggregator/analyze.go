@@ -25,8 +25,8 @@ type analyzeCommand struct {
 }
 
 func (analyzeCommand) Help() string {
-	return "Answers a further analysis from the releases that a study's result was computed from, also while aggregator serve runs. " +
-		"Nothing leaves any party, and no budget is spent: what is computed from releases is covered by what was promised for them. " +
+	return "Answers a further analysis from the releases of a study's result, also while aggregator serve runs. " +
+		"Nothing leaves any party, and no budget is spent. " +
 		"The study file's later lists the kinds that the parties agreed to. Ctrl-C stops it, and nothing is stored.\n\n" +
 		"Examples: aggregator analyze 5f0c1b0e k-means clusters=3; aggregator analyze 5f0c1b0e correlation intervals=all -o answers --format csv"
 }

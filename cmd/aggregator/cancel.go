@@ -19,7 +19,7 @@ type studyCancel struct {
 
 // Help says who learns of it, and what stays.
 func (studyCancel) Help() string {
-	return "Ends a study that has no result, also while aggregator serve runs. The board says so for good, signed, with the reason; every party stops when it reads it. What parties have debited stays debited, and what they sent stays until it is purged.\n\nExample: aggregator study cancel 5f0c1b0e --reason 'south sent the wrong year'"
+	return "Ends a study that has no result, also while aggregator serve runs. The board then says so, signed, with the reason, and every party stops when it reads it. What parties have debited stays debited. What they sent stays until you purge it.\n\nExample: aggregator study cancel 5f0c1b0e --reason 'south sent the wrong year'"
 }
 
 // mostReason bounds a reason in bytes: a line or two.

@@ -28,7 +28,7 @@ type importCommand struct {
 }
 
 func (importCommand) Help() string {
-	return "Takes in what parties have to say, as if it had come over the network, also while aggregator serve runs. Taking a bundle in again changes nothing. Every file is tried: one that is refused is named, and keeps none of the others out. The exit code is then that of the first one that was refused.\n\nExample: aggregator import /media/stick/*.bundle"
+	return "Takes in messages of parties, as if they had come over the network, also while aggregator serve runs. Taking a bundle in again changes nothing. A refused file is named, and the others are taken in; the exit code is then that of the first refusal.\n\nExample: aggregator import /media/stick/*.bundle"
 }
 
 type exportCommand struct {
@@ -38,7 +38,7 @@ type exportCommand struct {
 }
 
 func (exportCommand) Help() string {
-	return "Writes the board, and the results that a party may see, into one file for each party, sealed to that party.\n\nExample: aggregator export 5f0c1b0e -o /media/stick"
+	return "Writes the board, and the results that a party may see, into one sealed file for each party.\n\nExample: aggregator export 5f0c1b0e -o /media/stick"
 }
 
 type imported struct {

@@ -14,6 +14,9 @@ import (
 
 type initCommand struct{}
 
+// Help has an example.
+func (initCommand) Help() string { return "Example: aggregator init" }
+
 type identity struct {
 	ID     string `json:"id"`
 	Words  string `json:"words"` // its fingerprint, to be read out
@@ -39,6 +42,9 @@ func (initCommand) Run(c *console.Console, g *console.Globals) error {
 }
 
 type identityCommand struct{}
+
+// Help has an example.
+func (identityCommand) Help() string { return "Example: aggregator identity" }
 
 // Run prints what a study file says of its aggregator.
 func (identityCommand) Run(c *console.Console, g *console.Globals) error {

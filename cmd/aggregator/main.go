@@ -21,7 +21,7 @@ type commands struct {
 	Study studyCommands `cmd:"" group:"Make a study:" help:"Create or explain a study."`
 
 	Serve  serveCommand          `cmd:"" group:"Serve:" help:"Host all studies until stopped."`
-	Status console.StatusCommand `cmd:"" group:"Serve:" help:"Say where studies stand and what they wait for."`
+	Status console.StatusCommand `cmd:"" group:"Serve:" help:"Show where studies stand and what they wait for."`
 	Import importCommand         `cmd:"" group:"Serve:" help:"Take in files of parties that carry a study by hand."`
 	Export exportCommand         `cmd:"" group:"Serve:" help:"Write the answers to parties that carry a study by hand."`
 

@@ -25,12 +25,12 @@ import (
 type studyNew struct {
 	Output    string   `short:"o" required:"" placeholder:"FILE" env:"-" help:"The study file to write; it must not exist."`
 	Columns   []string `required:"" placeholder:"FILE" env:"-" help:"A party's column list, as party data columns writes it; once for each party."`
-	Column    []string `env:"-" sep:"none" placeholder:"COLUMN" help:"What you say of a column, whatever the lists say, as they would have it: {name: age, kind: numeric, centre: 47, spread: 21}. Once for each column."`
+	Column    []string `env:"-" sep:"none" placeholder:"COLUMN" help:"Describe a column yourself, whatever the lists say: {name: age, kind: numeric, centre: 47, spread: 21}. Once for each column."`
 	Records   string   `env:"-" placeholder:"N|NAME=N,…" help:"About how many records each party has, or single ones by name. Default: what the column lists say."`
-	Name      string   `env:"-" help:"The study's name. Asked for where it is left out."`
-	Partition string   `env:"-" enum:"vertical,horizontal," default:"" help:"vertical: same people, other columns; horizontal: same columns, other people. Asked for where it is left out."`
-	Ask       []string `env:"-" sep:"none" placeholder:"ANALYSIS" help:"What is asked, as the study file has it: correlation, or {kind: k-means, clusters: 3}. Once for each. Asked for where it is left out."`
-	Rounds    int      `env:"-" default:"1" help:"2 lets k-means take a second round, made in the light of the first: nearer to what a curator of all records would find, and one message more."`
+	Name      string   `env:"-" help:"The study's name. Default: asked for."`
+	Partition string   `env:"-" enum:"vertical,horizontal," default:"" help:"vertical: same people, other columns; horizontal: same columns, other people. Default: asked for."`
+	Ask       []string `env:"-" sep:"none" placeholder:"ANALYSIS" help:"What is asked, as the study file has it: correlation, or {kind: k-means, clusters: 3}. Once for each. Default: asked for."`
+	Rounds    int      `env:"-" default:"1" help:"2: k-means takes a second round, in the light of the first. It errs less, and each party sends one message more."`
 	Epsilon   string   `env:"-" help:"The ε of one party's releases. Default: 1 for whole records, 8 for single values."`
 	Addr      []string `env:"-" placeholder:"MULTIADDR" help:"Where parties reach this aggregator. Default: a place to fill in."`
 	Approval  int      `env:"-" default:"14" placeholder:"DAYS" help:"Days until approval closes. Default: 14."`
@@ -39,7 +39,7 @@ type studyNew struct {
 
 // Help says what comes next.
 func (studyNew) Help() string {
-	return "Writes a commented study file from what the parties say of their columns. What only people know stands there to be filled in: a public centre and spread of each numeric column (bounds are second best), and the values of categorical ones. Where the lists of a horizontal study describe a column differently, numeric wins over binary, a centre and spread over bounds, and otherwise the first list; each such decision is printed, and --column changes it.\n\nExample: aggregator study new --columns north.yaml --columns south.yaml --name registry --partition vertical --ask correlation -o study.yaml"
+	return "Writes a commented study file from the parties' column lists. Fill in what only people know: a public centre and spread of each numeric column (bounds are second best), and the values of categorical ones. If the lists of a horizontal study describe a column differently, numeric wins over binary, a centre and spread over bounds, otherwise the first list; categorical columns get the values of all lists. Each decision is printed; --column changes it.\n\nExample: aggregator study new --columns north.yaml --columns south.yaml --name registry --partition vertical --ask correlation -o study.yaml"
 }
 
 type drafted struct {

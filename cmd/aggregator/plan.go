@@ -14,6 +14,11 @@ type studyPlan struct {
 	console.PlanFlags
 }
 
+// Help has an example.
+func (studyPlan) Help() string {
+	return "Example: aggregator study plan study.yaml --records north=20000,south=8000"
+}
+
 // Run forecasts a study for all of its parties.
 func (cmd studyPlan) Run(c *console.Console, g *console.Globals) error {
 	s, err := console.StudyOrFile(g, store.Aggregator, cmd.Study)

@@ -23,7 +23,7 @@ type purgeCommand struct {
 
 // Help says what stays.
 func (purgeCommand) Help() string {
-	return "Removes the sketches that parties sent, once a study takes no more of them: at its last date, or before it when it was stopped, or has the last result it can have. The board, the results and their signatures stay; nothing further can be asked of the study.\n\nExamples: aggregator purge 5f0c1b0e, aggregator purge --days 90 --dry-run"
+	return "Removes the sketches that parties sent, once a study takes no more of them: after its last date, when it was stopped, or when it has its last possible result. The board, the results and their signatures stay; nothing further can be asked.\n\nExamples: aggregator purge 5f0c1b0e, aggregator purge --days 90 --dry-run"
 }
 
 type purged struct {

@@ -29,8 +29,8 @@ type queryCommand struct {
 }
 
 func (queryCommand) Help() string {
-	return "Places public vectors among the records that a study's result was computed from, also while aggregator serve runs: the nearest records, by a handle and the party that holds them, with squared distances, their standard errors and 95 % intervals, and what the clusters and classifiers of the study's results say of each vector. " +
-		"The study must say matrix: public (or family: identity, which has no matrix), and its later must list neighbors. Vectors are projected exactly and get no noise, so they must be nobody's data. No budget is spent.\n\n" +
+	return "Finds the released records nearest to public vectors, also while aggregator serve runs: party, handle, squared distance with standard error and 95 % interval, and what the clusters and classifiers of the study's results say of each vector. " +
+		"The study must say matrix: public (or family: identity, which has no matrix), and its later must list neighbors. Vectors get no noise, so they must be nobody's data. No budget is spent.\n\n" +
 		"Examples: aggregator query 5f0c1b0e typical.csv; aggregator --format csv query 5f0c1b0e typical.csv --neighbors 3 -o near.csv"
 }
 

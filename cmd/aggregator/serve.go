@@ -20,6 +20,11 @@ type serveCommand struct {
 	HTTP   string   `name:"http" env:"AGGREGATOR_HTTP_LISTEN" placeholder:"HOST:PORT" help:"Where to show pages, the JSON API, health and metrics, such as 127.0.0.1:7480; off: nowhere. Default: the configuration file's."`
 }
 
+// Help has an example.
+func (serveCommand) Help() string {
+	return "Example: aggregator serve --listen /ip4/0.0.0.0/tcp/7424 --http 127.0.0.1:7480"
+}
+
 // Run hosts every stored study until SIGINT or SIGTERM.
 func (cmd serveCommand) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
 	st, err := g.Open(store.Aggregator)

@@ -19,15 +19,18 @@ type studyCommands struct {
 	New     studyNew            `cmd:"" help:"Draft a study file from the column lists of its parties."`
 	Check   studyCheck          `cmd:"" help:"Check a study file. Nothing is stored."`
 	Cancel  studyCancel         `cmd:"" help:"End a study that has no result. Every party is told why."`
-	Plan    studyPlan           `cmd:"" help:"Forecast how far the answers will err, under every choice that the study has."`
-	Explain studyExplain        `cmd:"" help:"Say in plain words what would leave, to whom, under which guarantee."`
-	Diff    console.DiffCommand `cmd:"" help:"Say what differs between two studies."`
+	Plan    studyPlan           `cmd:"" help:"Forecast the errors of the answers, under every choice that the study has."`
+	Explain studyExplain        `cmd:"" help:"Explain what would leave, to whom, under which guarantee."`
+	Diff    console.DiffCommand `cmd:"" help:"Show what differs between two studies."`
 }
 
 type studyCreate struct {
 	File    string `arg:"" help:"The study file."`
 	Records string `env:"-" placeholder:"N|NAME=N,…" help:"Records at each party, at single ones by name, for the forecast. Default: what the study file says, and else 10000."`
 }
+
+// Help has an example.
+func (studyCreate) Help() string { return "Example: aggregator study create study.yaml" }
 
 // Run checks and stores a study.
 func (cmd studyCreate) Run(c *console.Console, g *console.Globals) error {
@@ -98,6 +101,9 @@ type studyCheck struct {
 	File string `arg:"" help:"The study file."`
 }
 
+// Help has an example.
+func (studyCheck) Help() string { return "Example: aggregator study check study.yaml" }
+
 // Run checks a study file as create does, and stores nothing.
 func (cmd studyCheck) Run(c *console.Console, g *console.Globals) error {
 	s, err := console.ReadStudy(cmd.File)
@@ -116,6 +122,9 @@ func (cmd studyCheck) Run(c *console.Console, g *console.Globals) error {
 type studyExplain struct {
 	Study string `arg:"" help:"The beginning of a study's id, or a study file."`
 }
+
+// Help has an example.
+func (studyExplain) Help() string { return "Example: aggregator study explain study.yaml" }
 
 // Run explains a study.
 func (cmd studyExplain) Run(c *console.Console, g *console.Globals) error {

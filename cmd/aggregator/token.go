@@ -29,7 +29,7 @@ type tokenCreate struct {
 }
 
 func (tokenCreate) Help() string {
-	return "The token is kept as a hash: who loses it makes another one.\n\nExample: aggregator token create notebook --scope studies:read,results:read --for 720h"
+	return "The token is kept as a hash: if you lose it, make another one.\n\nExample: aggregator token create notebook --scope studies:read,results:read --for 720h"
 }
 
 // Validate refuses what is no time to be valid for.
@@ -94,6 +94,9 @@ func (cmd tokenCreate) Run(c *console.Console, g *console.Globals) error {
 
 type tokenList struct{}
 
+// Help has an example.
+func (tokenList) Help() string { return "Example: aggregator token list" }
+
 // Run lists tokens.
 func (tokenList) Run(c *console.Console, g *console.Globals) error {
 	st, err := g.OpenReadOnly(store.Aggregator)
@@ -141,6 +144,9 @@ func (tokenList) Run(c *console.Console, g *console.Globals) error {
 type tokenRevoke struct {
 	ID string `arg:"" help:"The token's id, as token list has it."`
 }
+
+// Help has an example.
+func (tokenRevoke) Help() string { return "Example: aggregator token revoke 4d1f0c2a" }
 
 // Run forgets a token.
 func (cmd tokenRevoke) Run(c *console.Console, g *console.Globals) error {

@@ -19,10 +19,13 @@ import (
 
 type auditCommand struct {
 	Study  string `arg:"" help:"The beginning of a study's id, or a study file."`
-	Data   bool   `env:"-" help:"Attack a release of this party's own data, made here and thrown away, as whoever knows the matrix could."`
+	Data   bool   `env:"-" help:"Attack a release of this party's own data, as somebody who knows the matrix could. It is made here and thrown away."`
 	Output string `env:"-" short:"o" placeholder:"FILE" help:"Write a page with figures, like audit.html, instead of text. With --data it holds the trials on made-up data, too."`
-	Trials int    `env:"-" placeholder:"N" help:"Trials under each of two data sets; more find more. Default: 200 to 100000, by the size of a sketch."`
+	Trials int    `env:"-" placeholder:"N" help:"Trials on each of two data sets; more trials find more. Default: 200 to 100000, by the size of a sketch."`
 }
+
+// Help has an example.
+func (auditCommand) Help() string { return "Example: party audit 5f0c1b0e --data -o audit.html" }
 
 // Run audits the study's own plan, on made-up data or on the party's, in this process.
 func (cmd auditCommand) Run(ctx context.Context, c *console.Console, g *console.Globals) error {

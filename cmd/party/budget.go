@@ -23,6 +23,9 @@ type budgetShow struct {
 	Dataset string `arg:"" optional:"" help:"Name of one dataset; default: all."`
 }
 
+// Help has an example.
+func (budgetShow) Help() string { return "Example: party budget show patients" }
+
 type budget struct {
 	Entries []budgetEntry `json:"entries"`
 	Totals  []budgetTotal `json:"totals"`

@@ -29,7 +29,7 @@ func noDelta(usual, pure string) error {
 
 // Help has an example.
 func (budgetCap) Help() string {
-	return "Changes the site file in place: its comments and its order stay. What was spent stays spent; a cap below that is allowed, and lets nothing more out.\n\nExample: party budget cap patients record 2 1e-6"
+	return "Changes the site file in place; comments and order stay. A cap below what was spent is allowed and stops all further releases.\n\nExample: party budget cap patients record 2 1e-6"
 }
 
 // Run changes the site file and says what the cap leaves.

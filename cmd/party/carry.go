@@ -26,7 +26,7 @@ type exportCommand struct {
 }
 
 func (exportCommand) Help() string {
-	return "Does what run would, as far as this party can by itself, and writes everything that it has to say to the aggregator into one file, sealed to the aggregator. Take the file there (aggregator import), bring the aggregator's answer back (party import), and repeat until the result is here. Nothing is drawn or signed twice, so a lost file is simply written again.\n\nExample: party export 5f0c1b0e -o /media/stick/5f0c1b0e-from-north.bundle"
+	return "Does what run would do without a network, and writes this party's messages into one file, sealed to the aggregator. Take the file there (aggregator import), bring the answer back (party import), and repeat until the result is here. If a file is lost, write it again: nothing is drawn or signed twice.\n\nExample: party export 5f0c1b0e -o /media/stick/5f0c1b0e-from-north.bundle"
 }
 
 type importCommand struct {
@@ -34,7 +34,7 @@ type importCommand struct {
 }
 
 func (importCommand) Help() string {
-	return "Reads the board, and the result where there is one, from the aggregator's bundle, and goes on with the study from there.\n\nExample: party import /media/stick/5f0c1b0e-for-north.bundle"
+	return "Reads the board, and the result if there is one, from the aggregator's bundle, and goes on with the study.\n\nExample: party import /media/stick/5f0c1b0e-for-north.bundle"
 }
 
 // carried is what both print.

@@ -18,6 +18,9 @@ type dataCheck struct {
 	Study string `arg:"" help:"The beginning of the study's id."`
 }
 
+// Help has an example.
+func (dataCheck) Help() string { return "Example: party data check 5f0c1b0e" }
+
 type checkedData struct {
 	Study   string `json:"study"`
 	Records int64  `json:"records"`

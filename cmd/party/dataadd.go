@@ -27,15 +27,15 @@ import (
 type dataAdd struct {
 	Name         string            `arg:"" help:"The dataset's name; the ledger keeps its budget under it."`
 	File         []string          `arg:"" optional:"" help:"CSV (also gzip or zstd), .parquet or .xlsx; several files, or a pattern like visits/*.csv, are one dataset. Or an SQLite database, with --query."`
-	Query        string            `env:"-" placeholder:"SELECT" help:"What of a database the records are: one SELECT, whose columns have names."`
-	DSNEnv       string            `name:"dsn-env" env:"-" xor:"dsn" placeholder:"NAME" help:"Of PostgreSQL: the environment variable that holds the data source name, a secret, whenever the data are read."`
-	DSNFile      string            `name:"dsn-file" env:"-" xor:"dsn" placeholder:"FILE" help:"Or a file that holds it, and that only its owner can read."`
+	Query        string            `env:"-" placeholder:"SELECT" help:"The records of a database: one SELECT, whose columns have names."`
+	DSNEnv       string            `name:"dsn-env" env:"-" xor:"dsn" placeholder:"NAME" help:"PostgreSQL: the environment variable that holds the data source name, a secret, whenever the data are read."`
+	DSNFile      string            `name:"dsn-file" env:"-" xor:"dsn" placeholder:"FILE" help:"PostgreSQL: a file that holds it and that only its owner can read."`
 	Command      string            `env:"-" placeholder:"WORDS" help:"A program that writes the data as CSV to standard output, with its arguments; quotes keep a word together, and no shell sees them. It has this node's rights, and is run in the site file's directory whenever the data are read."`
 	ID           []string          `env:"-" placeholder:"COLUMN" help:"Columns that together identify a record. Default: those that the study names."`
 	CapRecord    string            `env:"-" placeholder:"EPSILON,DELTA" help:"The most that all studies together may spend under unit record."`
 	CapAttribute string            `env:"-" placeholder:"EPSILON[,DELTA]" help:"The same under unit attribute."`
-	ApartFrom    map[string]string `env:"-" mapsep:"none" placeholder:"DATASET=REASON" help:"Why these are not the people of a dataset that they look like, by its place or its record ids. Once for each."`
-	Study        string            `env:"-" placeholder:"STUDY" help:"Also say that it answers this study: the beginning of a study's id."`
+	ApartFrom    map[string]string `env:"-" mapsep:"none" placeholder:"DATASET=REASON" help:"Why these are other people than those of a dataset with the same place or record ids. Once for each."`
+	Study        string            `env:"-" placeholder:"STUDY" help:"Also use it for this study: the beginning of a study's id."`
 
 	sheetFlag
 	readingFlags
@@ -43,7 +43,7 @@ type dataAdd struct {
 
 // Help says what is changed.
 func (dataAdd) Help() string {
-	return "Reads the data to their end, then adds them to the site file in place: its comments and its order stay.\n\nExamples:\n\n  party data add patients patients.csv --id patient --cap-record 2,1e-6\n  party data add visits clinic.db --query 'SELECT patient, age FROM visits'\n  party data add visits --dsn-env CLINIC_DSN --query 'SELECT patient, age FROM visits'\n  party data add visits --command 'duckdb -csv clinic.duckdb \"SELECT * FROM visits\"'"
+	return "Reads all the data, then adds them to the site file in place; comments and order stay.\n\nExamples:\n\n  party data add patients patients.csv --id patient --cap-record 2,1e-6\n  party data add visits clinic.db --query 'SELECT patient, age FROM visits'\n  party data add visits --dsn-env CLINIC_DSN --query 'SELECT patient, age FROM visits'\n  party data add visits --command 'duckdb -csv clinic.duckdb \"SELECT * FROM visits\"'"
 }
 
 type addedData struct {

@@ -20,7 +20,7 @@ type dataChange struct {
 
 // Help says what stays.
 func (dataChange) Help() string {
-	return "Says in the site file how a dataset is read, beside what is said there, and reads it so to its end. Nothing of the file itself changes, and nothing leaves. The dataset stays the same to the ledger: it is about the same people, and what was spent stays spent.\n\nExample: party data change patients --decimal comma --thousands point --missing NA,k.A. --values 'smoker=yes:1,no:0'"
+	return "Adds to the site file how a dataset is read, and reads it to its end. The data do not change, and nothing leaves. What was spent on the dataset stays spent.\n\nExample: party data change patients --decimal comma --thousands point --missing NA,k.A. --values 'smoker=yes:1,no:0'"
 }
 
 type changedData struct {

@@ -23,8 +23,8 @@ type dataColumns struct {
 	Data      string   `arg:"" help:"Name of a dataset of the site file, or a file."`
 	Name      string   `required:"" env:"-" placeholder:"PARTY" help:"This party's name, for the study file."`
 	ID        []string `env:"-" placeholder:"COLUMN" help:"Columns that together identify a record. Default: the dataset's."`
-	Header    bool     `env:"-" help:"The first row of the CSV file does hold names, although one looks like a value."`
-	Uncounted bool     `env:"-" help:"Do not say how many records there are. By default the list has their number, rounded to two digits."`
+	Header    bool     `env:"-" help:"The first row of the CSV file holds names, although one looks like a value."`
+	Uncounted bool     `env:"-" help:"Leave out the number of records. By default the list has it, rounded to two digits."`
 	Output    string   `short:"o" env:"-" placeholder:"FILE" help:"Write the list there instead of printing it; it must not exist."`
 
 	sheetFlag
@@ -33,7 +33,7 @@ type dataColumns struct {
 
 // Help says what the list is for.
 func (dataColumns) Help() string {
-	return "The list holds names and kinds of columns and the rounded number of records (--uncounted leaves it out), and nothing that was computed from values but the guess of the kinds. Text that identifies nobody and everybody stays out. Read it, add typical centres and spreads that are public, and send it to the operator, who runs aggregator study new --columns FILE.\n\nExample: party data columns patients --name north -o north.yaml"
+	return "The list holds names and kinds of columns and the rounded number of records (--uncounted leaves it out). Only the guess of the kinds was computed from values. Free text stays out. Read the list, add public centres and spreads, and send it to the operator, who runs aggregator study new --columns FILE.\n\nExample: party data columns patients --name north -o north.yaml"
 }
 
 type listedColumns struct {

@@ -25,8 +25,8 @@ type dataShow struct {
 	Data    string   `arg:"" help:"Name of a dataset of the site file, or a file."`
 	ID      []string `env:"-" placeholder:"COLUMN" help:"Columns that together identify a record, to look for repeated ones. Default: the dataset's, or the study's."`
 	Study   string   `env:"-" placeholder:"STUDY" help:"Also count values outside a study's public bounds: the beginning of its id, or a study file."`
-	Columns []string `env:"-" placeholder:"NAME" help:"Draw how the values of these columns are distributed."`
-	All     bool     `env:"-" help:"Draw that of all columns."`
+	Columns []string `env:"-" placeholder:"NAME" help:"Draw histograms of these columns."`
+	All     bool     `env:"-" help:"Draw histograms of all columns."`
 
 	sheetFlag
 	readingFlags
@@ -34,7 +34,7 @@ type dataShow struct {
 
 // Help says who may see what is printed.
 func (dataShow) Help() string {
-	return "Reads the data to their end and prints what they hold: kinds of columns as they seem, missing and different values, least and greatest. It is for the data's owner: nothing leaves, and nothing is logged.\n\nExample: party data show patients.csv --id patient --columns age,ward"
+	return "Reads all the data and prints what they hold: likely kinds of columns, missing and different values, least and greatest. For the data's owner: nothing leaves, and nothing is logged.\n\nExample: party data show patients.csv --id patient --columns age,ward"
 }
 
 type shownData struct {

@@ -17,13 +17,13 @@ import (
 
 // readingFlags say how data are read, as csv, missing and values in the site file do.
 type readingFlags struct {
-	Delimiter string   `env:"-" enum:"comma,semicolon,tab,bar," default:"" help:"What stands between values of a CSV file: comma, semicolon, tab or bar. Default: detected."`
+	Delimiter string   `env:"-" enum:"comma,semicolon,tab,bar," default:"" help:"The delimiter of a CSV file: comma, semicolon, tab or bar. Default: detected."`
 	Decimal   string   `env:"-" enum:"point,comma," default:"" help:"The decimal mark of a CSV file: point or comma. Default: detected."`
-	Thousands string   `env:"-" enum:"point,comma,space,apostrophe," default:"" help:"What stands between thousands in a CSV file: point, comma, space or apostrophe. Default: nothing."`
+	Thousands string   `env:"-" enum:"point,comma,space,apostrophe," default:"" help:"The thousands separator of a CSV file: point, comma, space or apostrophe. Default: nothing."`
 	Encoding  string   `env:"-" enum:"utf-8,windows-1252," default:"" help:"utf-8 or windows-1252. Default: utf-8."`
-	Date      string   `env:"-" enum:"YYYY-MM-DD,DD.MM.YYYY,DD/MM/YYYY,MM/DD/YYYY," default:"" help:"DD.MM.YYYY, DD/MM/YYYY or MM/DD/YYYY, beside YYYY-MM-DD."`
+	Date      string   `env:"-" enum:"YYYY-MM-DD,DD.MM.YYYY,DD/MM/YYYY,MM/DD/YYYY," default:"" help:"The format of dates: DD.MM.YYYY, DD/MM/YYYY or MM/DD/YYYY. YYYY-MM-DD is always read."`
 	Missing   []string `env:"-" placeholder:"WORD" help:"A word for a missing value, such as NA, in every column but those of the id. Once for each, or with commas."`
-	Values    []string `env:"-" sep:"none" placeholder:"COLUMN=VALUE:READ,..." help:"What is read in the place of values of a column, such as 'smoker=yes:1,no:0'. Nothing after the colon is a missing value. Once for each column."`
+	Values    []string `env:"-" sep:"none" placeholder:"COLUMN=VALUE:READ,..." help:"Replacements for values of a column, such as 'smoker=yes:1,no:0'. Nothing after the colon means a missing value. Once for each column."`
 }
 
 // sheetFlag is where in a workbook data are.

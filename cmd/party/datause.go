@@ -19,7 +19,7 @@ type dataUse struct {
 
 // Help says what is changed.
 func (dataUse) Help() string {
-	return "Writes into the site file which data answer a study, in place: its comments and its order stay. It can be run again, until the release is made. Nothing is approved, and nothing leaves.\n\nExample: party data use patients 5f0c1b0e --column income=INCOME_EUR"
+	return "Writes into the site file, in place, which data answer a study. You may run it again until the release is made. Nothing is approved, and nothing leaves.\n\nExample: party data use patients 5f0c1b0e --column income=INCOME_EUR"
 }
 
 type usedData struct {

@@ -15,6 +15,9 @@ type studyDecline struct {
 	Study string `arg:"" help:"The beginning of the study's id."`
 }
 
+// Help has an example.
+func (studyDecline) Help() string { return "Example: party study decline 5f0c1b0e" }
+
 // Run records that the study will not be served.
 func (cmd studyDecline) Run(c *console.Console, g *console.Globals) error {
 	return record(c, g, cmd.Study, store.Decline, func(s *study.Study) {
@@ -25,6 +28,9 @@ func (cmd studyDecline) Run(c *console.Console, g *console.Globals) error {
 type withdrawCommand struct {
 	Study string `arg:"" help:"The beginning of the study's id."`
 }
+
+// Help has an example.
+func (withdrawCommand) Help() string { return "Example: party withdraw 5f0c1b0e" }
 
 // Run records the withdrawal; it reaches the board when the study is next served.
 func (cmd withdrawCommand) Run(c *console.Console, g *console.Globals) error {

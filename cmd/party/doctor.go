@@ -17,7 +17,7 @@ type doctorCommand struct {
 }
 
 func (doctorCommand) Help() string {
-	return "Looks at the state directory, ledger, disk and site file, and for each study at every address of its aggregator: name, connection, key exchange, admission, version and clock; whether the study was stopped; and whether this ledger holds what its aggregator knows of it. Nothing is changed and no data are read.\n\nExample: party doctor 5f0c1b0e"
+	return "Checks the state directory, ledger, disk and site file. For each study it tries every address of the aggregator (name, connection, key exchange, admission, version, clock) and asks whether the study was stopped and whether this ledger is up to date. Changes nothing and reads no data.\n\nExample: party doctor 5f0c1b0e"
 }
 
 // Run prints PASS, WARN or FAIL for each check, with what to do.

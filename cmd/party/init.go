@@ -14,6 +14,9 @@ import (
 
 type initCommand struct{}
 
+// Help has an example.
+func (initCommand) Help() string { return "Example: party init" }
+
 type identity struct {
 	ID     string `json:"id"`
 	Words  string `json:"words"` // its fingerprint, to be read out
@@ -48,6 +51,9 @@ type identityCommands struct {
 
 type identityShow struct{}
 
+// Help has an example.
+func (identityShow) Help() string { return "Example: party identity show" }
+
 // Run prints the identity.
 func (identityShow) Run(c *console.Console, g *console.Globals) error {
 	id, err := describe(g)
@@ -66,7 +72,7 @@ type identityRotate struct {
 
 // Help says when to rotate.
 func (identityRotate) Help() string {
-	return "For a key that may have been seen by others, or is to be renewed. Studies that run under the old identity must have ended, or be withdrawn from. The old directory keeps its results and can be read; it approves and releases nothing any more.\n\nA key that is lost cannot be rotated: restore the newest backup; if there is none, make a new identity with party init and lower the caps in its site file by what was spent."
+	return "For a key that others may have seen. Studies under the old identity must have ended; withdraw from the others. The old directory keeps its results; it approves and releases nothing more.\n\nA lost key cannot be rotated: restore the newest backup. If there is none, make a new identity with party init and lower the caps in its site file by what was spent.\n\nExample: party identity rotate --to ~/.local/state/cosketch/party-2"
 }
 
 // Run retires the old identity and makes the new one.

@@ -18,6 +18,9 @@ type inspectCommand struct {
 	Release string `arg:"" name:"study" help:"The beginning of the study's id; or the directory of a release of a study that is here, such as a copy of releases/ID of a state directory."`
 }
 
+// Help has an example.
+func (inspectCommand) Help() string { return "Example: party inspect 5f0c1b0e" }
+
 // Run prints what a stored release says, and fails where it is damaged.
 func (cmd inspectCommand) Run(c *console.Console, g *console.Globals) error {
 	st, err := g.OpenReadOnly(store.Party)

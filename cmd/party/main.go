@@ -23,21 +23,21 @@ type commands struct {
 	Data dataCommands `cmd:"" group:"Name data:" help:"Name data, look at them, check them against a study. Nothing leaves."`
 
 	Study    studyCommands   `cmd:"" group:"Decide on a study:" help:"Add, explain, approve or decline a study."`
-	Plan     planCommand     `cmd:"" group:"Decide on a study:" help:"Forecast how far a study's answers will err, and what it would cost. Nothing leaves."`
-	Audit    auditCommand    `cmd:"" group:"Decide on a study:" help:"Try a study's mechanism on made-up data against what it claims. Nothing leaves."`
+	Plan     planCommand     `cmd:"" group:"Decide on a study:" help:"Forecast the errors of a study's answers and what it would cost. Nothing leaves."`
+	Audit    auditCommand    `cmd:"" group:"Decide on a study:" help:"Test on made-up data whether a study's mechanism keeps its promise. Nothing leaves."`
 	Withdraw withdrawCommand `cmd:"" group:"Decide on a study:" help:"Take back the approval of a study, before this party has committed."`
 
 	Run     runCommand            `cmd:"" group:"Take part:" help:"Serve one approved study to its result, then exit."`
 	Serve   serveCommand          `cmd:"" group:"Take part:" help:"Serve all approved studies until stopped."`
-	Status  console.StatusCommand `cmd:"" group:"Take part:" help:"Say where studies stand and what they wait for."`
+	Status  console.StatusCommand `cmd:"" group:"Take part:" help:"Show where studies stand and what they wait for."`
 	Sketch  sketchCommand         `cmd:"" group:"Take part:" help:"Bring a held sketch up to date: add files, withdraw records; or rehearse a release. Nothing leaves."`
-	Release releaseCommand        `cmd:"" group:"Take part:" help:"Let a held sketch go: the steward's decision."`
-	Export  exportCommand         `cmd:"" group:"Take part:" help:"Carry a study by hand: write what this party has to say to a file."`
+	Release releaseCommand        `cmd:"" group:"Take part:" help:"Release a held sketch: the steward's decision."`
+	Export  exportCommand         `cmd:"" group:"Take part:" help:"Carry a study by hand: write this party's messages to a file."`
 	Import  importCommand         `cmd:"" group:"Take part:" help:"Carry a study by hand: read the aggregator's answer from a file."`
 
 	Result  resultCommand         `cmd:"" group:"Read what came out:" help:"Print a study's result, or write it with this party's labels to files."`
 	Report  console.ReportCommand `cmd:"" group:"Read what came out:" help:"Write a study's result as a page with figures."`
-	Predict predictCommand        `cmd:"" group:"Read what came out:" help:"Say where new records of this party belong among a study's results. Nothing leaves."`
+	Predict predictCommand        `cmd:"" group:"Read what came out:" help:"Find the cluster or class of new records of this party. Nothing leaves."`
 	Query   queryCommand          `cmd:"" group:"Read what came out:" help:"Ask which records of all parties are nearest to new records. This is a release, and debited."`
 
 	Inspect inspectCommand `cmd:"" group:"Read what left:" help:"Show what this party released in a study, and verify its hashes."`
@@ -49,11 +49,11 @@ type commands struct {
 type studyCommands struct {
 	Fetch   studyFetch          `cmd:"" help:"Ask an aggregator for the studies that list this party, and keep them. Nothing is approved."`
 	Add     studyAdd            `cmd:"" help:"Check a study file and keep it. Nothing leaves."`
-	Explain studyExplain        `cmd:"" help:"Say in plain words what would leave, to whom, under which guarantee."`
-	Diff    console.DiffCommand `cmd:"" help:"Say what differs between two studies."`
-	Sheet   studySheet          `cmd:"" help:"The study on one page, to read and to sign."`
+	Explain studyExplain        `cmd:"" help:"Explain what would leave, to whom, under which guarantee."`
+	Diff    console.DiffCommand `cmd:"" help:"Show what differs between two studies."`
+	Sheet   studySheet          `cmd:"" help:"Write the study on one page, to read and to sign."`
 	Approve studyApprove        `cmd:"" help:"Approve a study: the steward's decision."`
-	Cosign  studyCosign         `cmd:"" help:"Say a second person's yes to a study, with a key of their own."`
+	Cosign  studyCosign         `cmd:"" help:"Agree to a study as a second person, with a key of your own."`
 	Decline studyDecline        `cmd:"" help:"Decline a study: it will not be served."`
 }
 
@@ -64,11 +64,11 @@ type budgetCommands struct {
 
 type dataCommands struct {
 	Show    dataShow    `cmd:"" help:"Show what data hold, column by column."`
-	Add     dataAdd     `cmd:"" help:"Name data in the site file, so that studies can ask for them."`
-	Change  dataChange  `cmd:"" help:"Say in the site file how a dataset is read: words, dates, decimal marks."`
-	Use     dataUse     `cmd:"" help:"Say in the site file which data answer a study."`
+	Add     dataAdd     `cmd:"" help:"Add data to the site file, so that studies can ask for them."`
+	Change  dataChange  `cmd:"" help:"Change how a dataset is read: words, dates, decimal marks."`
+	Use     dataUse     `cmd:"" help:"Choose which data answer a study."`
 	Columns dataColumns `cmd:"" help:"Write the list of columns that an operator drafts a study from."`
-	Mock    dataMock    `cmd:"" help:"Make up rows of the form that a study asks for. No data are read."`
+	Mock    dataMock    `cmd:"" help:"Make up rows in the form that a study expects. No data are read."`
 	Check   dataCheck   `cmd:"" help:"Read the data against a study as run does before its first message."`
 }
 

@@ -26,6 +26,11 @@ type planCommand struct {
 	console.PlanFlags
 }
 
+// Help has an example.
+func (planCommand) Help() string {
+	return "Example: party plan 5f0c1b0e --records north=20000,south=8000 --spread income=40000"
+}
+
 // planned is a plan with what it would do to the budget.
 type planned struct {
 	plan.Plan

@@ -20,9 +20,9 @@ type predictCommand struct {
 
 // Help is what --help prints beyond the flags.
 func (predictCommand) Help() string {
-	return `Says where new records of this party belong among a study's results, such as the cluster whose centre is nearest, or the class that lda predicts. They are projected like the release and get no noise: nothing of them leaves. Horizontal studies can be asked until the date that they name as new_records_until; what sums say, k-means by cells and lda, at any time.
+	return `Finds for each new record of this party the nearest cluster of a study's results, or the class that lda predicts. Nothing leaves. Answers of sums (k-means by cells, lda) can be asked at any time; those of rows in horizontal studies, until the study's new_records_until.
 
-For example: party predict 01234567 --data new.csv -o clusters.csv`
+Example: party predict 5f0c1b0e --data new.csv -o clusters.csv`
 }
 
 type predicted struct {

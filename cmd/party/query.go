@@ -26,11 +26,11 @@ type queryCommand struct {
 
 // Help is what --help prints beyond the flags.
 func (queryCommand) Help() string {
-	return `Asks which records of all parties are nearest to records of this party that are in no release. THIS IS A RELEASE: the records are sketched and noised like the study's, the ledger is debited for them, and the noised rows go to the aggregator. The study file says under queries how often, and party budget show what it has cost. Neighbours that are this party's own have their ids, those of others their party and a handle.
+	return `Asks which records of all parties are nearest to new records of this party. THIS IS A RELEASE: the new records are sketched and noised, the ledger is debited, and the noised rows go to the aggregator. The study file says under queries how often you may ask. This party's own neighbours have their ids, those of others their party and a handle.
 
-Asking about the same records again is the same query: nothing is drawn, spent or sent anew. One that was interrupted is finished so.
+Asking about the same records again finishes or repeats the same query: nothing is drawn, spent or sent anew.
 
-For example: party query 01234567 new.csv -o near.csv`
+Examples: party query 5f0c1b0e new.csv --dry-run, party query 5f0c1b0e new.csv -o near.csv`
 }
 
 // Validate refuses what is no time to wait.

@@ -17,9 +17,9 @@ type releaseCommand struct {
 
 // Help is what --help prints beyond the flags.
 func (releaseCommand) Help() string {
-	return `The steward's decision where the site file says release: ask. A running party run or serve carries it out within seconds: it debits the budget, draws the noise and sends the release, which cannot be changed any more. Whatever changes the held sketch before that takes the decision back.
+	return `The steward's decision if the site file says release: ask. A running party run or serve carries it out within seconds: it debits the budget, draws the noise and sends the release, which can then no longer be changed. A change of the held sketch before that revokes the decision.
 
-For example: party sketch 01234567, then party release 01234567`
+Example: party release 5f0c1b0e`
 }
 
 type releasedHeld struct {

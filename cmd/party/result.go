@@ -20,9 +20,9 @@ type resultCommand struct {
 	Study   string `arg:"" help:"The beginning of the study's id."`
 	Further string `placeholder:"NAME" help:"A further result instead of the study's own: the beginning of its name, which the result lists."`
 	Fetch   bool   `env:"-" help:"Ask the aggregator first for further results that it published since."`
-	Output  string `short:"o" placeholder:"DIR" help:"Write result.json and signed.json (by which programs verify it) there, with --format text, csv, parquet or npy the same as text, tables or matrices, and, where the result says something of records, labels.csv with this party's own ids. The labels never leave."`
-	Rows    string `placeholder:"FILE" xor:"what" help:"Write there by which name, like north/12, aggregator analyze STUDY record-distance knows each of this party's records. The file never leaves; a name says nothing of whose record it is."`
-	Label   string `placeholder:"FILE" xor:"what" help:"Where sums answered k-means or lda: read this party's data again and write there the cluster or the predicted class of each of its records. The file never leaves, nor does what is in it."`
+	Output  string `short:"o" placeholder:"DIR" help:"Write result.json and signed.json (by which programs verify it) there; with --format text, csv, parquet or npy also text, tables or matrices. If the result is about records, labels.csv has this party's own ids, which never leave."`
+	Rows    string `placeholder:"FILE" xor:"what" help:"Write there the name, like north/12, of each of this party's records in aggregator analyze STUDY record-distance. The file never leaves; the names do not identify people."`
+	Label   string `placeholder:"FILE" xor:"what" help:"If sums answered k-means or lda: read this party's data again and write there the cluster or predicted class of each record. The file never leaves."`
 }
 
 func (resultCommand) Help() string {

@@ -23,6 +23,9 @@ type runCommand struct {
 	Wait  *time.Duration `env:"-" placeholder:"DURATION" help:"How long to wait for others, such as 90s; 0 gives up when the aggregator is not there at once. Default: as long as the study's dates allow."`
 }
 
+// Help has an example.
+func (runCommand) Help() string { return "Example: party run 5f0c1b0e" }
+
 // Validate refuses what is no time to wait.
 func (cmd runCommand) Validate() error {
 	if cmd.Wait != nil && *cmd.Wait < 0 {

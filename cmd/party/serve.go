@@ -22,6 +22,9 @@ import (
 
 type serveCommand struct{}
 
+// Help has an example.
+func (serveCommand) Help() string { return "Example: party serve" }
+
 // Run serves all approved studies, also those approved while it runs.
 func (serveCommand) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
 	st, err := g.Open(store.Party)

@@ -22,7 +22,7 @@ type studySheet struct {
 
 // Help says what it is for.
 func (studySheet) Help() string {
-	return "What the study is for, what leaves, how people are protected, what that spends and what the answers are worth, on one page with lines to sign. party study explain says all of it at length.\n\nExamples: party study sheet 5f0c1b0e, party study sheet 5f0c1b0e -o sheet.html"
+	return "Shows what the study is for, what leaves, how people are protected, what that spends and what the answers are worth, with lines to sign. party study explain says all of it at length.\n\nExamples: party study sheet 5f0c1b0e, party study sheet 5f0c1b0e -o sheet.html"
 }
 
 // Run shows the sheet, with what this party's data say where the site file names them.

@@ -24,13 +24,13 @@ type sketchCommand struct {
 
 // Help is what --help prints beyond the flags.
 func (sketchCommand) Help() string {
-	return `With release: ask under a study in the site file, what was projected under the agreed seed is held here until party release. Until then party sketch STUDY adds the files that have come to the dataset since, and leaves those that are held as they are.
-
-For example: party sketch 01234567 --withdraw consent-withdrawn.csv
+	return `If the site file says release: ask, the sketch is held here until party release. Until then party sketch STUDY adds the files that have come to the dataset since.
 
 The held sketch is as secret as the data. Nothing leaves.
 
-party sketch STUDY --dry-run rehearses the release of any study instead.`
+party sketch STUDY --dry-run rehearses the release of any study instead.
+
+Examples: party sketch 5f0c1b0e, party sketch 5f0c1b0e --withdraw consent-withdrawn.csv`
 }
 
 type heldSketch struct {

@@ -24,6 +24,9 @@ type studyAdd struct {
 	File string `arg:"" help:"The study file."`
 }
 
+// Help has an example.
+func (studyAdd) Help() string { return "Example: party study add study.yaml" }
+
 // Run checks and stores a study.
 func (cmd studyAdd) Run(c *console.Console, g *console.Globals) error {
 	s, err := console.ReadStudy(cmd.File)
@@ -52,6 +55,11 @@ func (cmd studyAdd) Run(c *console.Console, g *console.Globals) error {
 
 type studyFetch struct {
 	Address string `arg:"" help:"The aggregator's address, such as /dns4/agg.example.org/tcp/7424/p2p/12D3KooW…"`
+}
+
+// Help has an example.
+func (studyFetch) Help() string {
+	return "Example: party study fetch /dns4/agg.example.org/tcp/7424/p2p/12D3KooWPAQzh2AUCQBMaWvk8g6HHUn3BNF6mxXMEwW7agHGSmQE"
 }
 
 type fetchedStudy struct {
@@ -115,6 +123,9 @@ type studyExplain struct {
 	Study string `arg:"" help:"The beginning of a study's id, or a study file."`
 }
 
+// Help has an example.
+func (studyExplain) Help() string { return "Example: party study explain 5f0c1b0e" }
+
 // Run explains a study from this party's point of view, where there is one.
 func (cmd studyExplain) Run(c *console.Console, g *console.Globals) error {
 	s, err := console.StudyOrFile(g, store.Party, cmd.Study)
@@ -134,12 +145,15 @@ func (cmd studyExplain) Run(c *console.Console, g *console.Globals) error {
 
 type studyApprove struct {
 	Study    string `arg:"" help:"The beginning of the study's id."`
-	ID       string `env:"-" placeholder:"HEX" help:"At least the first eight characters of the study's id: the answer where nobody can be asked."`
-	Cosigned string `env:"-" placeholder:"FILE" help:"What party study cosign wrote, where the site file asks for a second person's yes."`
+	ID       string `env:"-" placeholder:"HEX" help:"At least the first eight characters of the study's id. Default: asked for."`
+	Cosigned string `env:"-" placeholder:"FILE" help:"What party study cosign wrote, if the site file asks for a second person's yes."`
 	Records  string `env:"-" placeholder:"N|NAME=N,…" help:"Records at each party, at single ones by name, for the forecast. Default: this party's own are counted where the site file names its data; of others what the study file says, and else 10000."`
 
-	AlthoughUseless bool `env:"-" help:"Approve although the forecast is that no analysis is usable: privacy is spent for nothing."`
+	AlthoughUseless bool `env:"-" help:"Approve although no analysis is forecast to be usable: privacy is spent for nothing."`
 }
+
+// Help has an example.
+func (studyApprove) Help() string { return "Example: party study approve 5f0c1b0e" }
 
 // Run records the steward's approval. The first eight characters of the id are
 // asked for, so that nobody approves one study thinking of another.

@@ -1,9 +1,8 @@
 // Package distance compares many points with many others fast: squared Euclidean
 // distances in float32, a tile of them at a time, with a proved bound on how far
-// each is from the one that [Squared] computes in float64. Whoever needs to know
-// which points are nearest lets the tiles rule out nearly all of them and computes
-// Squared of the rest; so neighbours, and clusters, do not depend on what float32
-// can tell apart.
+// each is from [Squared], which computes in float64. To find the nearest points, rule
+// out nearly all by tiles and compute Squared of the rest: neighbours and clusters then
+// do not depend on the precision of float32.
 //
 // # Tiles
 //

@@ -84,13 +84,11 @@ func (f Frame) reach(workers int, points blas64.General) (largest float64) {
 	return largest
 }
 
-// Dimension is the number of coordinates of a point.
 func (f Frame) Dimension() int { return len(f.centre) }
 
 // PanelSize is the length of a panel, GroupSize that of a group of rows.
 func (f Frame) PanelSize() int { return (f.Dimension() + 1) * Lanes }
 
-// GroupSize is the length of a group of rows.
 func (f Frame) GroupSize() int { return (f.Dimension() + 1) * Rows }
 
 // Role says which side of a comparison carries the squared norms.
@@ -186,7 +184,6 @@ func (f Frame) Slack(norm, most float64) float32 {
 // Original gives a squared distance of the frame in the points' own units.
 func (f Frame) Original(squared float64) float64 { return squared / f.scale / f.scale }
 
-// Scaled gives a squared distance in the frame's units.
 func (f Frame) Scaled(squared float64) float32 { return float32(squared * f.scale * f.scale) }
 
 // Squared is the squared distance of two points, coordinate by coordinate, each
@@ -200,7 +197,6 @@ func Squared(x, y []float64) (sum float64) {
 	return sum
 }
 
-// Row is row i of a set of points.
 func Row(points blas64.General, i int) []float64 {
 	return points.Data[i*points.Stride:][:points.Cols]
 }

@@ -67,10 +67,8 @@ func (g Guarantee) PureEquivalent() (Epsilon, error) {
 	return 0, errors.New("mechanism none promises nothing")
 }
 
-// Zero reports whether there is nothing to randomise.
 func (c Classes) Zero() bool { return c.count == 0 }
 
-// Other returns p.
 func (c Classes) Other() float64 { return float64(c.other) / classesOne }
 
 // Kept returns the probability with which the true class stays.

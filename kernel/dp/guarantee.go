@@ -105,7 +105,6 @@ func (g Guarantee) Replacing() Guarantee {
 	return g
 }
 
-// Mechanism returns how the release is noised.
 func (g Guarantee) Mechanism() Mechanism { return g.mechanism }
 
 // Epsilon returns ε; 0 for mechanism none, which promises nothing.

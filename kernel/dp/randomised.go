@@ -45,7 +45,6 @@ func RandomiseBits(g Guarantee, one int64) (Flips, error) {
 // Zero reports whether there is nothing to flip: the Flips of every other mechanism.
 func (f Flips) Zero() bool { return f.one == 0 }
 
-// Probability returns p.
 func (f Flips) Probability() float64 { return float64(f.flipped) / float64(f.one) }
 
 // Span returns one - 2P: how far the mean of a randomised bit moves when the true one

@@ -21,7 +21,6 @@ type Sensitivity struct {
 	L2Squared int64
 }
 
-// String shows both norms.
 func (s Sensitivity) String() string {
 	return fmt.Sprintf("l1 %d, l2 %.6g", s.L1, math.Sqrt(float64(s.L2Squared)))
 }

@@ -61,7 +61,6 @@ type Estimate struct {
 	least, most float64 // the range of the quantity, where there is an interval
 }
 
-// Defined reports whether there is an interval.
 func (e Estimate) Defined() bool { return e.Undefined == "" }
 
 // String gives the number and its interval, or the reason why there is none.

@@ -190,7 +190,6 @@ func (r *Ranked) RankVariance(edge int, q float64) float64 {
 	return r.variances[edge] + float64(float64(of*of)*r.total.Variance)
 }
 
-// Bins is how many there are.
 func (r *Ranked) Bins() int { return len(r.below) - 1 }
 
 // Ends are bins, from one up to before another one.

@@ -71,7 +71,6 @@ func NewSummed(of SummedOf) (*Summed, error) {
 	return NewTallied([]Tally{t}, columns)
 }
 
-// Records returns N.
 func (m *Summed) Records() float64 { return m.records }
 
 // Means returns the means of the records as they were cut, which covariances are around. They must not be changed.

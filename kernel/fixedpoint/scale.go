@@ -52,7 +52,6 @@ func CentreSpread(centre, spread float64) (Scale, error) {
 	return Transform{}.CentreSpread(centre, spread)
 }
 
-// Transform returns what happens to values before they are encoded.
 func (s Scale) Transform() Transform { return s.transform }
 
 // Declared returns the public bounds, or centre and spread, as they were given: those of
@@ -79,7 +78,6 @@ func Binary(rate float64) (Scale, error) {
 // Rate returns the public share of ones; ok is false for a scale without one.
 func (s Scale) Rate() (rate float64, ok bool) { return s.rate, s.rate > 0 }
 
-// Bounds returns the public bounds; ok is false for a scale of the other form.
 func (s Scale) Bounds() (lo, hi float64, ok bool) { return s.lo, s.hi, s.lo < s.hi }
 
 // CentreSpread returns the public centre and spread; ok is false for a scale of
@@ -88,7 +86,6 @@ func (s Scale) CentreSpread() (centre, spread float64, ok bool) {
 	return s.centre, s.spread, s.spread > 0
 }
 
-// IsZero reports whether the scale is unset.
 func (s Scale) IsZero() bool { return s == Scale{} }
 
 // Encode returns the integer for x at resolution f, and whether x was outside

@@ -31,7 +31,6 @@ func Asinh(unit float64) (Transform, error) {
 // IsZero reports whether the transform leaves values as they are.
 func (t Transform) IsZero() bool { return t == Transform{} }
 
-// IsLog reports whether the transform takes the logarithm.
 func (t Transform) IsLog() bool { return t.log }
 
 // Unit returns the unit of Asinh; ok is false for other transforms.

@@ -15,7 +15,6 @@ type Column struct {
 	Kurtosis float64 // fourth standardised moment: 3 for a normal distribution, 9/5 for a uniform one
 }
 
-// Normal is a normal distribution.
 func Normal(mean, spread float64) Column { return Column{Mean: mean, Spread: spread, Kurtosis: 3} }
 
 // Binary is 1 with the given probability, else 0.

@@ -5,14 +5,14 @@
 //
 // Perceptron is Rosenblatt's, or the voted one of Freund and Schapire 1999; SVM is the
 // support vector machine without a kernel, by the dual coordinate descent of Hsieh et al.
-// 2008; Ridge is least squares on targets -1 and 1. Each tells two classes apart. More of
-// them are told apart one against all others: the class with the highest score is predicted.
+// 2008; Ridge is least squares on targets -1 and 1. Each separates two classes. More classes
+// are separated one against all others: the class with the highest score is predicted.
 //
 // # Labels that were randomised
 //
 // Labels may have gone through k-ary randomised response: each other class takes the place
-// of the true one with probability p (Randomised). Training on them as they are would aim
-// at the wrong thing, by a bias that more records do not take away.
+// of the true one with probability p (Randomised). Training on them as they are would be
+// biased, however many records there are.
 //
 // Ridge is linear in its targets, and gets unbiased ones: (1[ỹ=c]-p)/(1-Kp) for K classes has
 // mean 1[y=c]. So its normal equations are right in the mean, which is the method of
@@ -23,9 +23,8 @@
 // other one of the same paper, a weighted surrogate loss: with labels of one class against all others
 // flipped at rates ρ₊ = (K-1)p and ρ₋ = p, the minimiser of a classification-calibrated loss with
 // weights 1-α for positives and α for negatives, α = (1-ρ₊+ρ₋)/2, is that of the true labels' 0-1
-// loss, over all measurable boundaries. For two classes the rates are
-// equal and so are the weights: nothing is to be corrected, and the labels' noise costs
-// records, not direction.
+// loss, over all measurable boundaries. For two classes the rates, and so the weights, are
+// equal: nothing needs correcting.
 //
 // # Accuracy
 //

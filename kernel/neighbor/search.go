@@ -32,7 +32,6 @@ type Graph struct {
 	Squared   []float64 // m × Neighbors: its squared distance
 }
 
-// Len is the number of queries, m.
 func (g Graph) Len() int { return len(g.Index) / g.Neighbors }
 
 // Of returns the neighbours of a query, nearest first, and their squared distances.

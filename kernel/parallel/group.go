@@ -53,7 +53,6 @@ type Panic struct {
 // Error has the stack, too: it is all that shows where the mistake is.
 func (p *Panic) Error() string { return fmt.Sprintf("%v\n\nworker's %s", p.Value, p.Stack) }
 
-// Unwrap returns what the worker panicked with, if that is an error.
 func (p *Panic) Unwrap() error {
 	err, _ := p.Value.(error)
 	return err

@@ -1,12 +1,11 @@
 // Package projection makes the rows of the random matrix R and multiplies data by
 // them, in integers only.
 //
-// A row belongs to a label (a record id, or a column name) and is a keyed function
-// of it: F(key, label), so parties that share a key need not sort, match or
-// intersect anything. Entries are small integers; the real factor by which an
-// integer row is longer than one is Spec.Scale, applied after release. So sums
-// are exact in int64, equal on every architecture, in every order and at every
-// degree of parallelism, and sensitivities are exact.
+// The row of a label (a record id, or a column name) is a keyed function of it,
+// F(key, label), so parties that share a key need not sort, match or intersect
+// anything. Entries are small integers; Spec.Scale, the real factor, is applied after
+// release. So sums are exact in int64 and equal on every architecture, in every order
+// and at every degree of parallelism, and sensitivities are exact.
 //
 // Batches of records go through package kernels, which has assembly where the
 // machine has AVX2; records one by one, and data beyond 16 bits, go through each

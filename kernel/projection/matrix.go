@@ -82,7 +82,6 @@ func New(spec Spec, source Source) (*Matrix, error) {
 	return &Matrix{spec: spec, source: source, row: f.blank(spec), scratch: scratch{level: cpu.Best()}}, nil
 }
 
-// Spec returns the matrix's description.
 func (m *Matrix) Spec() Spec { return m.spec }
 
 // Clone returns the same matrix with scratch of its own.
@@ -194,7 +193,6 @@ func Fix(spec Spec, source Source, labels [][]byte) (*Fixed, error) {
 	return fixed, nil
 }
 
-// Spec returns the matrix's description.
 func (f *Fixed) Spec() Spec { return f.spec }
 
 // Columns returns d, the number of columns that are projected.

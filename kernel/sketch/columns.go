@@ -66,7 +66,6 @@ func NewColumns(matrix *projection.Matrix, options ColumnsOptions) (*ColumnsBuil
 	return b, nil
 }
 
-// Records returns how many records were added.
 func (b *ColumnsBuilder) Records() int64 { return b.records }
 
 // Part is m records of a batch, to be added.

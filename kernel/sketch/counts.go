@@ -191,7 +191,6 @@ func NewCounts(o CountsOptions) (*CountsBuilder, error) {
 	return b, nil
 }
 
-// Records returns how many records were added.
 func (b *CountsBuilder) Records() int64 { return b.records }
 
 // Clipped is 0: each record counts as one.

@@ -5,6 +5,5 @@
 //
 // A sketch of the columns side is R·X, k × n; one of the records side is X·R,
 // m × k. Both are exact integers without the real factors of R and of the fixed
-// point, which the aggregator applies to what it estimates. Nothing here is noised:
-// that is package dp's business, on Sketch.Data.
+// point, which the aggregator applies to its estimates. Package dp adds the noise.
 package sketch

@@ -157,7 +157,6 @@ func MomentsLimit(w dp.MomentWeights, reach, one, bound int64) int64 {
 	return bound / most
 }
 
-// Records returns how many records were added.
 func (b *MomentsBuilder) Records() int64 { return b.records }
 
 // Lengths counts the records by the first clip that they are short enough for, and at last

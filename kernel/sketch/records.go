@@ -65,7 +65,6 @@ func (b *RecordsBuilder) Add(x []int64) error {
 	return nil
 }
 
-// Records returns how many records were added.
 func (b *RecordsBuilder) Records() int { return b.records }
 
 // Row returns the projected row i, to be read or clipped in place; it is valid

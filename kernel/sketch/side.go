@@ -21,7 +21,6 @@ func Sides() []Side { return append([]Side{Columns, Records}, additive()...) }
 // additive are the sides whose sketches are sums over records.
 func additive() []Side { return []Side{Moments, Cells, Counts, Codes} }
 
-// Known reports whether s is one of the sides.
 func (s Side) Known() bool { return slices.Contains(Sides(), s) }
 
 // Sums reports whether a sketch of the side is a sum over records of a function of each

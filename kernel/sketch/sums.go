@@ -71,7 +71,6 @@ func newSumming(o SumsOptions) summing {
 	return summing{options: o, workers: make([]sumWorker, o.Workers)}
 }
 
-// Records returns how many records were added.
 func (b *summing) Records() int64 { return b.records }
 
 // Clipped returns how many of them were clipped.

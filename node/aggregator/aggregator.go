@@ -52,7 +52,6 @@ func New(o Options) (*Aggregator, error) {
 	return a, nil
 }
 
-// Addrs returns the multiaddrs at which it listens.
 func (a *Aggregator) Addrs() []string { return a.host.Addrs() }
 
 // Serve hosts the stored studies, also those that are added while it runs, until

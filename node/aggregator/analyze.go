@@ -37,7 +37,6 @@ type MemoryError struct{ Needs, Limit int64 } // bytes
 
 func (e *MemoryError) Error() string { return e.Fail().Error() }
 
-// Fail is what the catalogue says of it.
 func (e *MemoryError) Fail() *fail.Error {
 	return fail.MemoryLimit.New(mebibytes(e.Needs), mebibytes(e.Limit))
 }

@@ -25,7 +25,6 @@ type SecretMatrixError struct{ Study *study.Study }
 
 func (e *SecretMatrixError) Error() string { return e.Fail().Error() }
 
-// Fail is what the catalogue says of it.
 func (e *SecretMatrixError) Fail() *fail.Error { return fail.SecretMatrix.New(e.Study.Name) }
 
 // Vectors are public vectors of values in the units of a study's columns.

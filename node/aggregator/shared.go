@@ -41,7 +41,6 @@ func newShared(o Options) (*shared, error) {
 	}, nil
 }
 
-// ID is the aggregator's identity.
 func (s *shared) ID() protocol.PeerID { return s.signer.ID() }
 
 // sinceStart is Uptime, or 0 where nothing rests.

@@ -44,7 +44,6 @@ func (s *scratch) NewPart() (_ analysis.NewPart, err error) {
 	return scratched{f}, err
 }
 
-// OpenPart opens a part.
 func (s *scratch) OpenPart(name protocol.Digest) (analysis.PartFile, error) {
 	return os.Open(filepath.Join(s.dir, filename.Table(name)))
 }
@@ -69,5 +68,4 @@ func (s scratched) Keep(name protocol.Digest) error {
 	return os.Rename(s.Name(), filepath.Join(filepath.Dir(s.Name()), filename.Table(name)))
 }
 
-// Discard gives the part up.
 func (s scratched) Discard() { s.Close() }

@@ -3,13 +3,11 @@
 // routes, health and metrics, and a place for pages (package node/pages) behind the same
 // guard.
 //
-// Everything is read through Views, which the aggregator implements over what the
-// parties of a study may see, or what leaves the aggregator as a number. There is no way
-// from a handler to a key, a seed, the bytes of a sketch or what one party alone may
-// read; the package imports neither the node nor its store.
+// Handlers read through Views alone, which hold what all parties of a study may see. The
+// package imports neither the node nor its store, so no handler reaches a key, a seed, the
+// bytes of a sketch or what one party alone may read.
 //
-// What stands between a caller and a handler: the Host header names this server, a token
-// with the right scope is shown, or the caller and the listener are both on the loopback
-// interface and the operator asked for no more. Nothing is written but by signing in,
-// which sets a cookie.
+// A request needs a Host header that names this server, and a token with the right scope,
+// unless the operator wrote tokens: unless_loopback and caller and listener are on the
+// loopback interface. Only signing in writes anything: a cookie.
 package api

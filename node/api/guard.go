@@ -184,7 +184,6 @@ func (s *Server) setCookie(w http.ResponseWriter, r *http.Request, value string,
 	http.SetCookie(w, c)
 }
 
-// SignedIn reports whether a request shows a session.
 func SignedIn(r *http.Request) bool { return sessionOf(r) != "" }
 
 // counted counts an answer, by the pattern of its route.

@@ -133,7 +133,6 @@ func (s *Server) Page(pattern string, scope Scope, page func(http.ResponseWriter
 	}))
 }
 
-// ServeHTTP answers a request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
 // Send answers with a body, or says that the caller has it already (RFC 9110, 13.1.2).

@@ -28,7 +28,6 @@ const (
 	MetricsRead Scope = "metrics:read" // counts of what the node does
 )
 
-// Scopes returns all of them.
 func Scopes() []Scope { return []Scope{StudiesRead, ResultsRead, MetricsRead} }
 
 // Token is what is kept of a token: enough to know it again, nothing to show it by.
@@ -56,7 +55,6 @@ type Secret struct{ words }
 
 type words = secret.Of[string]
 
-// Reveal returns the text.
 func (s Secret) Reveal() string { return *secret.Reveal(s.words) }
 
 // NewToken draws a token that has yet to be stored.
@@ -103,7 +101,6 @@ func DecodeToken(b []byte) (t Token, err error) {
 	return t, nil
 }
 
-// Has reports whether the token has a scope.
 func (t Token) Has(s Scope) bool { return slices.Contains(t.Scopes, s) }
 
 var tokenForm = regexp.MustCompile(`^` + tokenPrefix + `_([0-9a-f]{8})_([A-Za-z0-9_-]{43})$`)

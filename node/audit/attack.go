@@ -34,7 +34,6 @@ type Unattackable struct{ Why string }
 
 func (u *Unattackable) Error() string { return u.Why }
 
-// Fail is what the catalogue says of it.
 func (u *Unattackable) Fail() *fail.Error { return fail.NothingToAttack.Fail() }
 
 // Attack makes a party's release of a study up to where the real one debits the ledger,

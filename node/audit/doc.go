@@ -1,3 +1,2 @@
-// Package audit attacks what a party would release, with what it knows itself, and tries whether mechanisms
-// give what they promise.
+// Package audit attacks what a party would release, and tests whether mechanisms keep their promise.
 package audit

@@ -274,7 +274,7 @@ func (s AuditedSketch) blocks(id string, of int) []block.Block {
 	out = append(out, block.Text{Tone: block.Soft, Text: fmt.Sprintf("One release of %d canaries, each put in by a fair coin: %d of %d guesses are right, so ε ≥ %s (but for a probability of %g).",
 		s.OneRun.Canaries, s.OneRun.Right, s.OneRun.Guessed, block.Brief(s.OneRun.Found), s.OneRun.Doubt)})
 	if !s.Conclusive {
-		out = append(out, block.Text{Tone: block.Soft, Text: "Note: so few trials would have let half of the noise pass: ask for more by --trials."})
+		out = append(out, block.Text{Tone: block.Soft, Text: "Note: so few trials would have let half of the noise pass: run more by --trials."})
 	}
 	for _, remark := range s.Remarks {
 		out = append(out, block.Text{Tone: block.Soft, Text: "Note: " + remark + "."})

@@ -1,7 +1,6 @@
-// Package bundle is the file in which one node hands another what it would otherwise
-// say over the network: a sequence of named parts, sealed to its recipient, so that a
-// stick holds no plaintext and a carrier can neither read, change, reorder nor cut it
-// unnoticed.
+// Package bundle is the file that carries messages from one node to another by hand: a
+// sequence of named parts, sealed to its recipient. A carrier cannot read it, nor change,
+// reorder or cut it unnoticed.
 //
 //	bundle = "cosketch bundle/1\n" ‖ study (32) ‖ from (32) ‖ to (32)
 //	         ‖ encapsulated key (1120) ‖ parts
@@ -11,6 +10,6 @@
 // MLKEM768-X25519, HKDF-SHA256, ChaCha20-Poly1305) whose info binds study, sender and
 // recipient. The flag is 0, and 1 in the last part, which is empty.
 //
-// Base mode does not authenticate the sender: what matters in a bundle is signed by
-// itself, or checked against something that is.
+// Base mode does not authenticate the sender. Every part that matters is signed, or
+// checked against something that is.
 package bundle

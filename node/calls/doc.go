@@ -1,3 +1,2 @@
-// Package calls names the calls of a party to its aggregator, bounds their frames, and is the party's side
-// of them.
+// Package calls has the calls of a party to its aggregator: their names, bounds, and the party's side.
 package calls

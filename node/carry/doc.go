@@ -1,3 +1,2 @@
-// Package carry reads and answers bundles, in which a party without a network exchanges with its aggregator
-// by hand what others send by calls.
+// Package carry reads and answers bundles, by which a party without a network takes part by hand.
 package carry

@@ -19,7 +19,7 @@ type BackupCommand struct {
 
 // Help says what a backup is worth.
 func (BackupCommand) Help() string {
-	return "Also beside a running node. The file holds this node's identity: keep it as you keep the key, encrypted. The secrets of studies that run, and sketches that wait for their steward, are left out on purpose."
+	return "Works beside a running node. The file holds this node's identity: keep it encrypted. It leaves out the secrets of running studies and held sketches, on purpose.\n\nExample: ${name} backup node.tar"
 }
 
 // Run writes the file whole, or not at all.
@@ -59,7 +59,7 @@ type RestoreCommand struct {
 
 // Help says what a restored node may do.
 func (RestoreCommand) Help() string {
-	return "Into a new directory, named with --state. Two nodes must never run from one identity. A party restored from a backup takes no further part in studies that ran at the time, and one whose ledger went on after the backup is refused by its aggregators."
+	return "Restores into a new directory, named with --state. Never run two nodes from one identity. A restored party takes no further part in studies that ran at the time of the backup. Aggregators refuse it if its ledger went on after the backup.\n\nExample: ${name} --state NEWDIR restore node.tar"
 }
 
 // Run restores, and says how to check.

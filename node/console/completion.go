@@ -22,6 +22,9 @@ type CompletionCommand struct {
 	Role store.Role `kong:"-"` // set by the program
 }
 
+// Help has an example.
+func (CompletionCommand) Help() string { return "Example: source <(${name} completion bash)" }
+
 // Run prints a script, or the candidates for a word.
 func (cmd CompletionCommand) Run(c *Console, g *Globals, app *kong.Application) error {
 	if cmd.Words {

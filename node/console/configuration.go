@@ -26,6 +26,9 @@ type ConfigCommands struct {
 
 type configInit struct{}
 
+// Help has an example.
+func (configInit) Help() string { return "Example: ${name} config init" }
+
 // Run writes the template, and never over a file.
 func (configInit) Run(c *Console, g *Globals, of *ConfigCommands) error {
 	text := config.PartyTemplate()
@@ -48,6 +51,9 @@ func (configInit) Run(c *Console, g *Globals, of *ConfigCommands) error {
 type configShow struct {
 	Effective bool `env:"-" help:"Also what nobody set: flags, environment, file and defaults, whichever wins."`
 }
+
+// Help has an example.
+func (configShow) Help() string { return "Example: ${name} config show --effective" }
 
 // Run checks the file and prints what it sets; with --effective all settings.
 func (cmd configShow) Run(c *Console, g *Globals, of *ConfigCommands) error {

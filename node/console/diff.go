@@ -15,6 +15,9 @@ type DiffCommand struct {
 	After  string     `arg:"" help:"Another one."`
 }
 
+// Help has an example.
+func (DiffCommand) Help() string { return "Example: ${name} study diff 5f0c1b0e study.yaml" }
+
 // Run prints every value that differs, and what that changes of what leaves.
 func (cmd DiffCommand) Run(c *Console, g *Globals) error {
 	before, err := StudyOrFile(g, cmd.Role, cmd.Before)
@@ -36,7 +39,7 @@ func (cmd DiffCommand) Run(c *Console, g *Globals) error {
 		case len(changes) == 0:
 			c.Say("They say the same in other bytes: other comments, order or spelling. They are two studies all the same, and cost twice.")
 		default:
-			c.Say("%d values differ. An approval of one is none of the other. Next: %s study explain %s", len(changes), cmd.Role, after.ID.Short())
+			c.Say("%d values differ. Approving one does not approve the other. Next: %s study explain %s", len(changes), cmd.Role, after.ID.Short())
 		}
 	})
 }

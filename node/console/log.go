@@ -24,6 +24,9 @@ type logShow struct {
 	Study string `arg:"" optional:"" help:"The beginning of a study's id. Default: everything."`
 }
 
+// Help has an example.
+func (logShow) Help() string { return "Example: ${name} log show 5f0c1b0e" }
+
 // Run prints the log; of a broken one what stands before the break.
 func (cmd logShow) Run(c *Console, g *Globals, of *LogCommands) error {
 	st, err := g.OpenReadOnly(of.Role)
@@ -66,7 +69,12 @@ func bytesOf(e journal.Entry) string {
 }
 
 type logVerify struct {
-	Head string `placeholder:"N:HASH" help:"A head that verify printed before, and that was noted elsewhere: the log must still begin with it."`
+	Head string `placeholder:"N:HASH" help:"A head that verify printed before and you kept elsewhere: the log must still begin with it."`
+}
+
+// Help has an example.
+func (logVerify) Help() string {
+	return "Examples: ${name} log verify > head.txt, ${name} log verify --head \"$(cat head.txt)\""
 }
 
 type logHead struct {

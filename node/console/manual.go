@@ -15,6 +15,9 @@ import (
 // ManualCommand prints the program's manual page, made from the same source as --help.
 type ManualCommand struct{}
 
+// Help has an example.
+func (ManualCommand) Help() string { return "Example: ${name} manual > ${name}.1" }
+
 // Run prints a page in the man macros: PROGRAM manual | man -l -
 func (ManualCommand) Run(c *Console, app *kong.Application) error {
 	page := &manual{w: c.Out}
@@ -61,7 +64,7 @@ func (m *manual) write(app *kong.Application) {
 	for _, leaf := range app.Leaves(true) {
 		m.command(app.Name, leaf)
 	}
-	m.line(".SH ENVIRONMENT\nEvery flag that the help shows with a name in capitals can be set by that variable. A flag wins over the environment, the environment over the configuration file, the file over the default.")
+	m.line(".SH ENVIRONMENT\nFlags can be set by the variables that stand beside them in capitals. Order: flag, environment variable, configuration file, default.")
 	m.line(".SH EXIT STATUS")
 	for _, code := range fail.Codes() {
 		m.line(".TP\n.B %d\n%s", code.Exit, roff(code.Says))

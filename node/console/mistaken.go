@@ -40,7 +40,7 @@ func Namesakes(c *Console, st *store.Store, s *study.Study) error {
 			return err
 		}
 		if other.Name == s.Name {
-			c.Say("Another file named %s is here, %s: the two are two studies, and an approval of one is none of the other.", s.Name, e.ID.Short())
+			c.Say("Another file named %s is here, %s: it is another study, and approving one does not approve the other.", s.Name, e.ID.Short())
 		}
 	}
 	return nil

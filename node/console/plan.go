@@ -13,8 +13,8 @@ import (
 // PlanFlags are the public numbers that a plan is made from, beside the study.
 type PlanFlags struct {
 	Records string  `placeholder:"N|NAME=N,…" help:"Records at each party, at single ones by name. Default: what a party's own data have, then what the study file says, and else 10000."`
-	Overlap float64 `placeholder:"SHARE" help:"Vertical studies: how many of the smaller party's records two parties share, as a share of 1. Default: 0.9."`
-	Spread  string  `placeholder:"COLUMN=SD,…" help:"Standard deviations of columns, in their own units (of log(NAME) for a column with transform: log), where you know them better than the study file says."`
+	Overlap float64 `placeholder:"SHARE" help:"Vertical studies: the share of the smaller party's records that two parties have in common. Default: 0.9."`
+	Spread  string  `placeholder:"COLUMN=SD,…" help:"Standard deviations of columns, in their own units (of log(NAME) under transform: log), if you know better than the study file."`
 }
 
 // Make plans a study for a party, or for study.Everyone. What is wrong with the flags is

@@ -85,6 +85,7 @@ func (p Program) Main(args []string) fail.Exit {
 	parser, err := kong.New(p.Commands, kong.Name(p.Name), kong.Description(p.About),
 		kong.DefaultEnvars(strings.ToUpper(p.Name)), kong.Writers(help, c.Err),
 		kong.Vars{"name": p.Name, "version": p.Name + " " + fullVersion(), "state": paths.State, "config": paths.Config},
+		kong.PostBuild(p.nameInHelp),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: present.Width}),
 		kong.Exit(func(code int) { exit = fail.Exit(code) }))
 	if err != nil {
@@ -119,6 +120,16 @@ func (p Program) Main(args []string) fail.Exit {
 	defer stop()
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	return c.report(p.Name, parsed.Run(c, p.Globals, parsed.Model))
+}
+
+// nameInHelp puts the program's name into the help of commands that both programs have.
+func (p Program) nameInHelp(k *kong.Kong) error {
+	return kong.Visit(k.Model, func(at kong.Visitable, next kong.Next) error {
+		if command, ok := at.(*kong.Node); ok {
+			command.Detail = strings.ReplaceAll(command.Detail, "${name}", p.Name)
+		}
+		return next(nil)
+	})
 }
 
 // unsetEmpty takes the program's variables that are empty out of the environment: they are as

@@ -20,10 +20,13 @@ import (
 // StatusCommand prints where studies stand. It reads beside a running node.
 type StatusCommand struct {
 	Study string `arg:"" optional:"" help:"The beginning of a study's id. Default: all."`
-	Watch bool   `env:"-" help:"Print again whenever something changes, until every study has ended; where there is none, wait for one."`
+	Watch bool   `env:"-" help:"Print again at every change, until every study has ended; if there is none, wait for one."`
 
 	Role store.Role `kong:"-"` // whose state directory it is; set by the program
 }
+
+// Help has an example.
+func (StatusCommand) Help() string { return "Example: ${name} status 5f0c1b0e --watch" }
 
 // Run prints once, or until everything has ended.
 func (cmd StatusCommand) Run(ctx context.Context, c *Console, g *Globals) error {

@@ -35,7 +35,6 @@ type CommandError struct {
 
 func (e *CommandError) Error() string { return e.Err.Error() }
 
-// Unwrap returns why the program failed.
 func (e *CommandError) Unwrap() error { return e.Err }
 
 const (

@@ -39,7 +39,6 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Fail is what the catalogue says of it.
 func (e *Error) Fail() *fail.Error { return fail.DataFile.Fail().With(e.Hint) }
 
 // Unwrap returns the cause, so that errors.Is(err, fs.ErrNotExist) works.
@@ -50,7 +49,6 @@ type AbsentError struct{ Columns []string }
 
 func (e *AbsentError) Error() string { return "no column " + quoted(e.Columns, ", ") }
 
-// Fail is what the catalogue says of it.
 func (e *AbsentError) Fail() *fail.Error { return fail.NoColumn.Fail() }
 
 func quoted(names []string, separator string) string {

@@ -62,7 +62,6 @@ func (f *file) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close closes the file.
 func (f *file) Close() error { return f.f.Close() }
 
 // unchanged reports a file that somebody wrote to since the reading began.

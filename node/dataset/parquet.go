@@ -298,7 +298,6 @@ func (q *parquetFile) progress() int64 {
 	return int64(float64(q.info.Size()) * (float64(q.read) / float64(q.rows)))
 }
 
-// Close closes the file.
 func (q *parquetFile) Close() error {
 	err := q.guard(func() error { q.closePages(); return nil })
 	return errors.Join(err, q.file.Close())

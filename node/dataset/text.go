@@ -167,7 +167,6 @@ func (t *text) explain(err error) error {
 	}
 }
 
-// Close closes the file.
 func (t *text) Close() error {
 	if t.zstd != nil {
 		t.zstd.Close()

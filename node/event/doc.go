@@ -1,3 +1,3 @@
-// Package event is what nodes tell of their work while they do it: how far a party has come with a study,
-// and what happens at an aggregator. Whoever watches decides nothing.
+// Package event has the progress that nodes report: how far a party has come with a study, and what happens
+// at an aggregator. Nothing is decided on it.
 package event

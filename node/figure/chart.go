@@ -15,7 +15,6 @@ type Chart struct {
 	block.Chart
 }
 
-// Figure draws the chart.
 func (c Chart) Figure() Figure {
 	return New(block.Figure{ID: c.ID, Title: c.Title, Description: c.Description, Caption: c.Caption, Plot: c.Chart})
 }

@@ -32,7 +32,6 @@ func (d *Drawing) close(element, title string) {
 	fmt.Fprintf(&d.body, "><title>%s</title></%s>\n", template.HTMLEscapeString(title), element)
 }
 
-// Text writes at a point.
 func (d *Drawing) Text(class string, x, y float64, text string) {
 	fmt.Fprintf(&d.body, `<text class="%s" x="%g" y="%g">%s</text>`+"\n", class, Tenth(x), Tenth(y), template.HTMLEscapeString(text))
 }
@@ -42,12 +41,10 @@ func (d *Drawing) Upwards(class string, x, y float64, text string) {
 	fmt.Fprintf(&d.body, `<text class="%s" transform="translate(%g %g) rotate(-90)">%s</text>`+"\n", class, Tenth(x), Tenth(y), template.HTMLEscapeString(text))
 }
 
-// Rect adds a rectangle.
 func (d *Drawing) Rect(class string, x, y, width, height float64) {
 	fmt.Fprintf(&d.body, `<rect class="%s" x="%g" y="%g" width="%g" height="%g"/>`+"\n", class, Tenth(x), Tenth(y), Tenth(width), Tenth(height))
 }
 
-// Ellipse adds an ellipse.
 func (d *Drawing) Ellipse(class string, e Ellipse) {
 	fmt.Fprintf(&d.body, `<ellipse class="%s" rx="%g" ry="%g" transform="translate(%g %g) rotate(%g)"/>`+"\n", class, e.RX, e.RY, e.X, e.Y, e.Angle)
 }

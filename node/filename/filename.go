@@ -65,7 +65,6 @@ const Clipped = "clipped.json"
 // Interim is, beside a release of two rounds, what the second one went by, as the aggregator signed it.
 const Interim = "interim.bin"
 
-// Sketch is the file of a release's sketch.
 func Sketch(i int) string { return fmt.Sprintf("sketch-%d.bin", i) }
 
 // Rows is the secret order of a records-side release: which record each of

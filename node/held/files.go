@@ -36,7 +36,6 @@ type DamagedError struct{ Problem string }
 
 func (e *DamagedError) Error() string { return e.Fail().Error() }
 
-// Fail is what the catalogue says of it.
 func (e *DamagedError) Fail() *fail.Error { return fail.HeldDamaged.New(e.Problem) }
 
 // stage collects the files of a change until it is committed.

@@ -51,7 +51,6 @@ func (x *indexReader) next() (entry, error) {
 	return entry{id: digest(b[:16]), value: digest(b[16:32]), shard: binary.LittleEndian.Uint32(b[32:])}, nil
 }
 
-// Close closes the file.
 func (x *indexReader) Close() error {
 	if x.file == nil {
 		return nil

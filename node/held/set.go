@@ -49,7 +49,6 @@ type StaleError struct{ Problem string }
 
 func (e *StaleError) Error() string { return e.Fail().Error() }
 
-// Fail is what the catalogue says of it.
 func (e *StaleError) Fail() *fail.Error { return fail.HeldStale.Of(errors.New(e.Problem)) }
 
 // Open reads what is held, which may be nothing. It reads no data and no sketch.
@@ -67,7 +66,6 @@ func Open(o Options) (*Set, error) {
 	return &Set{o, m}, nil
 }
 
-// Exists reports whether anything is held.
 func (s *Set) Exists() bool { return s.m != nil }
 
 // Summary says what is held, in counts.

@@ -174,7 +174,6 @@ func (m *merge) Len() int           { return len(m.heads) }
 func (m *merge) Less(i, j int) bool { return compare(m.heads[i].entry, m.heads[j].entry) < 0 }
 func (m *merge) Swap(i, j int)      { m.heads[i], m.heads[j] = m.heads[j], m.heads[i] }
 
-// Push adds a head.
 func (m *merge) Push(h any) { m.heads = append(m.heads, h.(head)) }
 
 // Pop takes the last head off.

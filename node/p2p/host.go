@@ -112,7 +112,6 @@ func (h *Host) listensEverywhere(want []string) error {
 	return nil
 }
 
-// PeerID returns the node's identity.
 func (h *Host) PeerID() protocol.PeerID { return h.id }
 
 // Addrs returns the multiaddrs at which the node listens, with real ports and,

@@ -69,7 +69,6 @@ func (t *hybridTLS) SecureInbound(ctx context.Context, insecure net.Conn, p peer
 	return t.secure(ctx, insecure, p, tls.Server)
 }
 
-// SecureOutbound begins a handshake with a peer.
 func (t *hybridTLS) SecureOutbound(ctx context.Context, insecure net.Conn, p peer.ID) (sec.SecureConn, error) {
 	return t.secure(ctx, insecure, p, tls.Client)
 }

@@ -20,7 +20,7 @@ const (
 	CodeNotFound     Code = 4 // the study is known, the thing asked for is not there (yet)
 	CodeConflict     Code = 5 // contradicts what was stored before
 	CodeInvalid      Code = 6 // the request does not parse or is out of range
-	CodeVersion      Code = 7 // the other side does not speak this call
+	CodeVersion      Code = 7 // the other side does not know this call
 	CodeTooLarge     Code = 8 // the request exceeds the limit of its name
 	CodeBusy         Code = 9 // too many calls at once; try again
 )
@@ -58,7 +58,6 @@ type Refusal struct {
 	Message string // at most 512 bytes travel; may be empty
 }
 
-// Refuse returns a Refusal with a formatted message.
 func Refuse(code Code, format string, args ...any) *Refusal {
 	return &Refusal{Code: code, Message: fmt.Sprintf(format, args...)}
 }
@@ -70,7 +69,6 @@ func (r *Refusal) Error() string {
 	return r.Code.String() + ": " + r.Message
 }
 
-// Fail is what the catalogue says of it.
 func (r *Refusal) Fail() *fail.Error {
 	switch r.Code {
 	case CodeRefused:

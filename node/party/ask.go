@@ -300,7 +300,6 @@ func (w queryWorld) Stored() ([]byte, error) {
 	return none(w.Store.Query(w.Study.ID, w.Number).Header())
 }
 
-// Debit spends the budget durably.
 func (w queryWorld) Debit(ctx context.Context, due func([]ledger.Entry) ([]ledger.Entry, error)) error {
 	return w.Spend(ctx, w.src, due)
 }

@@ -64,7 +64,6 @@ func (p *Party) allow(id protocol.PeerID) bool {
 	return p.aggregators[id]
 }
 
-// ID returns the party's identity.
 func (p *Party) ID() protocol.PeerID { return p.signer.ID() }
 
 // Run serves one approved study from wherever it stands to its end, and returns

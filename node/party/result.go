@@ -35,12 +35,10 @@ type BadResultError struct {
 
 func (e *BadResultError) Error() string { return e.Fail().Error() }
 
-// Fail is what the catalogue says of it.
 func (e *BadResultError) Fail() *fail.Error {
 	return fail.BadResult.Of(e.Err, e.Aggregator, e.Document.String()[:8])
 }
 
-// Unwrap returns what is wrong with it.
 func (e *BadResultError) Unwrap() error { return e.Err }
 
 // refusedBefore is the refusal of a document that this program refused before, or nil.

@@ -43,7 +43,6 @@ func none(data []byte, err error) ([]byte, error) {
 	return data, err
 }
 
-// Debit spends the budget durably.
 func (w *world) Debit(ctx context.Context, due func([]ledger.Entry) ([]ledger.Entry, error)) error {
 	return w.Spend(ctx, w.src, due)
 }
@@ -51,10 +50,8 @@ func (w *world) Debit(ctx context.Context, due func([]ledger.Entry) ([]ledger.En
 // Vouch has the ledger's head countersigned by the aggregator.
 func (w *world) Vouch(ctx context.Context) error { return w.vouchPatiently(ctx) }
 
-// TakenLook returns the stored first look.
 func (w *world) TakenLook() ([]byte, error) { return none(w.Store.Look(w.Study.ID)) }
 
-// KeepLook stores the first look.
 func (w *world) KeepLook(data []byte) error { return w.Store.PutLook(w.Study.ID, data) }
 
 // Look reads the data for a first look.
@@ -96,7 +93,6 @@ func (w *world) Exact(ctx context.Context, builders []*release.Builder) (job.Rec
 	return taken(set)
 }
 
-// Drop ends the stored release of a void attempt.
 func (w *world) Drop() error { return w.Store.DropRelease(w.Study.ID) }
 
 // Save stores the release, and beside it what never leaves: the order of its rows, and how many records were cut.

@@ -157,7 +157,6 @@ func (t *Table) column(c block.Column) {
 	t.head, t.right, t.whole = append(t.head, c.Name), append(t.right, c.Number), append(t.whole, c.Whole)
 }
 
-// Add appends a row.
 func (t *Table) Add(cells ...string) { t.rows = append(t.rows, cells) }
 
 // Write prints the table, indented by two columns. Where it would be wider than

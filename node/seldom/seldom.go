@@ -54,7 +54,6 @@ func New(to *slog.Logger, clock func() time.Duration, every time.Duration, most 
 // is empty where it is nobody's in particular.
 func (l *Log) Warn(who, kind string, args ...any) { l.say(slog.LevelWarn, who, kind, args) }
 
-// Error is Warn for errors.
 func (l *Log) Error(who, kind string, args ...any) { l.say(slog.LevelError, who, kind, args) }
 
 func (l *Log) say(level slog.Level, who, kind string, args []any) {

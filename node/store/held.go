@@ -94,7 +94,6 @@ func (h *heldSketch) Open(name string) (*File, error) {
 // syncedFile syncs its bytes when it is closed.
 type syncedFile struct{ *os.File }
 
-// Close ends the file.
 func (w syncedFile) Close() error { return errors.Join(w.Sync(), w.File.Close()) }
 
 func (h *heldSketch) Create(name string) (io.WriteCloser, error) {

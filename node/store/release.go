@@ -231,7 +231,6 @@ type File struct {
 	closer io.Closer
 }
 
-// Close closes the file.
 func (f *File) Close() error { return f.closer.Close() }
 
 // OpenReleaseFile opens a file of a study's release, or returns ErrNotFound.

@@ -159,7 +159,6 @@ func (s *Store) readKeys() error {
 // Dir returns the state directory, for files that do not outlive their use.
 func (s *Store) Dir() string { return s.dir }
 
-// Role says whose state directory it is.
 func (s *Store) Role() Role { return s.role }
 
 // Format writes which state directory it is, for every verb.
@@ -168,7 +167,6 @@ func (s *Store) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "%s's state directo
 // Close closes the database. Locks that are still held stay held.
 func (s *Store) Close() error { return s.db.Close() }
 
-// Identity returns the node's private key.
 func (s *Store) Identity() ed25519.PrivateKey { return s.identity() }
 
 // ID returns the node's identity as others know it.

@@ -22,7 +22,6 @@ type DamagedError struct {
 
 func (e *DamagedError) Error() string { return e.Fail().Error() }
 
-// Fail is what the catalogue says of it.
 func (e *DamagedError) Fail() *fail.Error {
 	return fail.StudyDamaged.Of(e.Err, e.What, e.Study.Short())
 }

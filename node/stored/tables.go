@@ -26,7 +26,6 @@ type Tables struct {
 	Study protocol.StudyID
 }
 
-// OpenPart opens a part.
 func (t Tables) OpenPart(name protocol.Digest) (analysis.PartFile, error) {
 	return t.OpenResult(t.Study, filename.Table(name))
 }

@@ -23,7 +23,6 @@ var (
 	AsNames   = Form{"_names.txt", "text/plain; charset=utf-8"} // of the rows of a matrix, one a line
 )
 
-// Forms are all of them.
 func Forms() []Form { return []Form{AsNames, AsCSV, AsParquet, AsJSON, AsNPY} }
 
 // writer is the one for tables in a form.

@@ -82,7 +82,7 @@ func (below) Error() string  { return "the seeds differ" }
 func (below) FailID() string { return string(fail.OtherSeed) }
 
 const (
-	noBudget = `dataset "d" has no budget: nothing of it is released with noise before it has a cap`
+	noBudget = `dataset "d" has no cap, so nothing of it may be released with noise`
 	capping  = "party budget cap d record EPSILON DELTA"
 )
 
@@ -147,7 +147,7 @@ func TestFind(t *testing.T) {
 
 // What stands in a row without values says so.
 func TestGeneric(t *testing.T) {
-	if got := fail.NoBudget.Error(); got != "dataset … has no budget: nothing of it is released with noise before it has a cap" {
+	if got := fail.NoBudget.Error(); got != "dataset … has no cap, so nothing of it may be released with noise" {
 		t.Errorf("it says %q", got)
 	}
 	if got := fail.NoBudget.Remedy(); got != "party budget cap … … EPSILON DELTA" {

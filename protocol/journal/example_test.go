@@ -25,5 +25,5 @@ func ExampleVerify() {
 	fmt.Println(err)
 	// Output:
 	// 3 <nil>
-	// journal entry 2: its number is 3: entries are missing, or not in order (what stands before it is proved by the chain; what follows is not)
+	// journal entry 2: its number is 3: entries are missing, or not in order (the chain proves the entries before it, not those after it)
 }

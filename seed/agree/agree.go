@@ -90,7 +90,6 @@ type disagreed struct{ id, says string }
 
 func (d disagreed) Error() string { return d.says }
 
-// FailID is that id.
 func (d disagreed) FailID() string { return d.id }
 
 // Labels of this package's hashes and sealings; each names one use.

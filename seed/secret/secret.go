@@ -43,20 +43,15 @@ func Reveal[T any](box Of[T]) *T {
 	return *box.value
 }
 
-// String returns a fixed text.
 func (Of[T]) String() string { return Text }
 
-// GoString returns a fixed text.
 func (Of[T]) GoString() string { return Text }
 
 // Format writes a fixed text for every verb.
 func (Of[T]) Format(state fmt.State, _ rune) { io.WriteString(state, Text) }
 
-// MarshalJSON always fails.
 func (Of[T]) MarshalJSON() ([]byte, error) { return nil, ErrEncoded }
 
-// MarshalText always fails.
 func (Of[T]) MarshalText() ([]byte, error) { return nil, ErrEncoded }
 
-// GobEncode always fails.
 func (Of[T]) GobEncode() ([]byte, error) { return nil, ErrEncoded }

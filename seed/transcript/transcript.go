@@ -27,10 +27,8 @@ func Join(label string, fields ...[]byte) []byte {
 	return buf
 }
 
-// Hash returns the SHA-256 of Join.
 func Hash(label string, fields ...[]byte) [32]byte {
 	return sha256.Sum256(Join(label, fields...))
 }
 
-// Uint32 returns n as a big-endian field.
 func Uint32(n uint32) []byte { return binary.BigEndian.AppendUint32(nil, n) }

@@ -40,7 +40,6 @@ func NewHadamard(signs []int16, columns []int32) Hadamard {
 	return h
 }
 
-// Order returns the number of rows.
 func (h Hadamard) Order() int { return len(h.signs) }
 
 // HadamardProduct overwrites y, an entry for each column of h, with the product of x,

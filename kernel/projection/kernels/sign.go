@@ -29,7 +29,6 @@ type Signs struct {
 	Words []uint64
 }
 
-// Words returns the number of words of a packed matrix of k columns.
 func Words(k, pairs int) int { return panels(k) * pairs * 2 }
 
 // PaddedRows returns the rows that SignProduct expects memory for: m, rounded up to

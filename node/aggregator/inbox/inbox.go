@@ -113,7 +113,6 @@ type RefusedError struct{ Why string }
 
 func (e *RefusedError) Error() string { return e.Fail().Error() }
 
-// Fail is what the catalogue says of it.
 func (e *RefusedError) Fail() *fail.Error { return fail.InboxRefused.New(e.Why) }
 
 // refusedBecause reads why a file was refused; there is nothing to read when it was not.

@@ -36,7 +36,6 @@ var ErrUnacceptable = errors.New("release is not acceptable")
 // ReadingError is a failure of the disk in the midst of the analyses, which is none of theirs.
 type ReadingError struct{ error }
 
-// Unwrap returns what failed.
 func (e *ReadingError) Unwrap() error { return e.error }
 
 // Progress says what is still missing of a release.

@@ -109,7 +109,6 @@ func dialer(own crypto.PrivKey) (host.Host, error) {
 	return h, nil
 }
 
-// Close ends all connections.
 func (p *Peer) Close() error { return p.host.Close() }
 
 // Frame is a request as it travels: its length, and what it holds.

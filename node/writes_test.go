@@ -59,8 +59,8 @@ func tables() map[string]table {
 		"masked":              {terms: masked, data: alike(50), node: "a", only: "SaveRelease"},
 		"masked, again":       {terms: masked, data: alike(50), node: "a", only: "DropRelease Debit PutOwn", silent: protocol.KindRelease},
 		"aggregator, masked":  {terms: masked, data: alike(50), node: "agg", only: "PutChunk", silent: protocol.KindRelease},
-		"two rounds":           {terms: twice, data: plane(200), node: "a", only: "Debit PutFirst SaveRelease PutOwn"},
-		"aggregator, twice":    {terms: twice, data: plane(200), node: "agg", only: "AppendBoard"},
+		"two rounds":          {terms: twice, data: plane(200), node: "a", only: "Debit PutFirst SaveRelease PutOwn"},
+		"aggregator, twice":   {terms: twice, data: plane(200), node: "agg", only: "AppendBoard"},
 		"aggregator by hand":  {terms: clustered, data: points, node: "agg", only: "PutChunk", play: table.carried},
 	}
 }

@@ -68,6 +68,7 @@ type commands struct {
 	Papers     paperTables  `cmd:"" help:"Compute the tables and figures of the sources anew, beside the published values and the theory, and play a study of each on three parties and an aggregator."`
 	Coverage   coverageRows `cmd:"" help:"Measure how often the intervals of results hold the truth: every kind of number, with and without noise, with equal and with other record sets."`
 	Defaults   defaultsRows `cmd:"" help:"Measure whether what drafted studies answer is true to its label, on public and generated data, and how close it is to the best that its budget can buy. Wants the public data sets, and takes long."`
+	Rounds     roundsTable  `cmd:"" help:"Measure k-means in one round, by cells of random directions, and in two, by cells that the moments of the first choose, beside a curator's private Lloyd iterations."`
 	Union      unionReport  `cmd:"" help:"Measure what horizontal studies that protect whole records get from moments and cells, beside what they get from row sketches and projections."`
 	Mechanisms mechanisms   `cmd:"" help:"Compare this project's mechanisms with those of its sources at equal privacy."`
 	Bench      benchmark    `cmd:"" help:"Measure the projections beside those of scikit-learn, numpy and scipy, where the system's Python has them. Wants a machine that is otherwise idle."`

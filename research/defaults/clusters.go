@@ -141,12 +141,7 @@ const (
 	packings = 200 // tries of placing the first centres apart
 )
 
-// lloyd is a curator's differentially private k-means (Su, Cao, Li, Bertino and Jin 2016,
-// section 3): the first centres lie apart from each other without a look at the data, and
-// each of five rounds releases noisy counts and sums of the clusters with an equal part of
-// the budget. A record around the declared centres is cut to r, the rule's length for
-// cells, and adds (r, x) to its cluster, so that the l2 sensitivity is √2 r. Centres stay
-// within r.
+// lloyd is what a curator has of the study's rows, at its promise, in the columns' own units.
 func (p *played) lloyd(clusters int, rng *rand.Rand) (*mat.Dense, error) {
 	mu, err := dp.MuOf(dp.Budget{Epsilon: p.study.Privacy.Epsilon, Delta: p.study.Privacy.Delta})
 	if err != nil {
@@ -154,8 +149,25 @@ func (p *played) lloyd(clusters int, rng *rand.Rand) (*mat.Dense, error) {
 	}
 	features, units, origins := p.encoding()
 	d := len(features)
-	r := 1.2 * math.Sqrt(float64(d))
 	rows, _ := p.points(mat.NewDense(1, d, nil))
+	model := curated(rows, clusters, 1.2*math.Sqrt(float64(d)), mu, rng)
+	out := mat.NewDense(clusters, d, nil)
+	for c := range clusters {
+		for j := range d {
+			out.Set(c, j, origins[j]+model.At(c, j)*units[j]/3)
+		}
+	}
+	return out, nil
+}
+
+// curated is a curator's differentially private k-means (Su, Cao, Li, Bertino and Jin 2016,
+// section 3): the first centres lie apart from each other without a look at the data, and
+// each of five rounds releases noisy counts and sums of the clusters with an equal part of
+// the budget. A record around the declared centres is cut to r, the rule's length for
+// cells, and adds (r, x) to its cluster, so that the l2 sensitivity is √2 r. Centres stay
+// within r. The rows are cut in place.
+func curated(rows [][]float64, clusters int, r float64, mu dp.Mu, rng *rand.Rand) *mat.Dense {
+	d := len(rows[0])
 	for _, x := range rows {
 		var squares float64
 		for _, v := range x {
@@ -200,13 +212,7 @@ func (p *played) lloyd(clusters int, rng *rand.Rand) (*mat.Dense, error) {
 			}
 		}
 	}
-	out := mat.NewDense(clusters, d, nil)
-	for c := range clusters {
-		for j := range d {
-			out.Set(c, j, origins[j]+model.At(c, j)*units[j]/3)
-		}
-	}
-	return out, nil
+	return model
 }
 
 // packed places centres in a ball of that radius, apart from each other and from its edge

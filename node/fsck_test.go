@@ -17,6 +17,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/cosketch/cosketch/kernel/full"
 	"github.com/cosketch/cosketch/node/aggregator"
 	"github.com/cosketch/cosketch/node/local"
 	"github.com/cosketch/cosketch/node/store"
@@ -255,7 +256,7 @@ func tryAll(t *testing.T, dir string, role store.Role, only func(string) bool) {
 // every admits every damage of a state; without COSKETCH_FULL, of long tables the first row
 // alone, and of files a changed bit alone and that they are gone.
 func every(d string) bool {
-	if os.Getenv("COSKETCH_FULL") == "1" {
+	if full.Asked() {
 		return true
 	}
 	for _, table := range []string{"board", "journal", "own"} {
@@ -430,10 +431,7 @@ func TestFsckFindsFlippedBits(t *testing.T) {
 	before := contents(dir)
 	whole, err := os.ReadFile(filepath.Join(dir, "state.db"))
 	check(t, err)
-	random, flips, noticed := rand.New(rand.NewPCG(1, 2)), 60, 0
-	if os.Getenv("COSKETCH_FULL") == "1" {
-		flips = 1000
-	}
+	random, flips, noticed := rand.New(rand.NewPCG(1, 2)), full.Or(60, 1000), 0
 	for range flips {
 		at, bit := random.IntN(len(whole)), byte(1)<<random.IntN(8)
 		to := filepath.Join(t.TempDir(), "state")

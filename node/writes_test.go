@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cosketch/cosketch/kernel/full"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/node/event"
 	"github.com/cosketch/cosketch/node/local"
@@ -117,7 +118,7 @@ func TestEveryWriteFails(t *testing.T) {
 				t.Fatalf("without any failure: %q", faults)
 			}
 			for _, write := range counted.seen {
-				if os.Getenv("COSKETCH_FULL") != "1" && !tab.inOrdinaryRun(write) {
+				if !full.Asked() && !tab.inOrdinaryRun(write) {
 					continue
 				}
 				for _, how := range []outcome{notPersisted, unacknowledged} {

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/cosketch/cosketch/kernel/full"
 )
 
 // The statistical tests draw from fixed keys, so they are deterministic; over the
@@ -131,9 +133,7 @@ func checkMoments(t *testing.T, samples []int64, variance, fourth float64) {
 }
 
 func TestDiscreteGaussian(t *testing.T) {
-	if testing.Short() {
-		t.Skip("statistics of one goroutine")
-	}
+	full.Statistical(t)
 	for i, c := range []struct {
 		variance uint64
 		width    int64
@@ -174,9 +174,7 @@ func discreteVariance(s2 float64) float64 {
 }
 
 func TestDiscreteLaplace(t *testing.T) {
-	if testing.Short() {
-		t.Skip("statistics of one goroutine")
-	}
+	full.Statistical(t)
 	for i, c := range []struct {
 		scale discreteLaplace
 		width int64

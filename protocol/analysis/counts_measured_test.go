@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cosketch/cosketch/kernel/full"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/analysis"
@@ -97,9 +98,7 @@ const measuredHead = "partition: horizontal\nrecords: {id: [patient]}\n"
 // At ε = 1, of three parties with 5,000 records each, tables and their shares are covered by .93 to .97, and a cell errs at
 // most √3 times as far as a curator's with all records, and 1.3 times in a masked sum.
 func TestTablesMeasured(t *testing.T) {
-	if testing.Short() {
-		t.Skip("draws 1,000 releases")
-	}
+	full.Statistical(t)
 	const terms = `columns:
   - {name: ward, kind: categorical, values: [a, b, c, d]}
   - {name: age, kind: numeric, bounds: [0, 128]}
@@ -183,9 +182,7 @@ analyses: [{kind: table}]
 // With ten columns of numbers asked, at ε = 1, of three parties with 5,000 records each, quantiles are covered by .93 at least, and the
 // median of skewed columns is within 1 % of its rank.
 func TestQuantilesMeasured(t *testing.T) {
-	if testing.Short() {
-		t.Skip("draws 300 releases")
-	}
+	full.Statistical(t)
 	draws := []struct {
 		name, terms string
 		draw        func(*rand.Rand) float64

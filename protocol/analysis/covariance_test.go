@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/cosketch/cosketch/kernel/full"
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -69,9 +70,7 @@ func (c *covered) check(t *testing.T, what string) {
 // TestCovariances: variances and covariances in original units, over the records in
 // common, under noise on values and on clipped records.
 func TestCovariances(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a simulation; others look at the workers")
-	}
+	full.Statistical(t)
 	const runs = 120
 	random := people(rand.New(rand.NewPCG(7, 1)), 600, 0.2)
 	tall := people(rand.New(rand.NewPCG(7, 2)), 900, 0)

@@ -3,17 +3,15 @@ package protocoltest
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"testing"
+
+	"github.com/cosketch/cosketch/kernel/full"
 )
 
 // Random schedules with random adversaries: every invariant holds in each of them.
 func TestRandomSchedules(t *testing.T) {
-	schedules := uint64(300)
-	if os.Getenv("COSKETCH_FULL") == "1" {
-		schedules = 10_000
-	}
+	schedules := full.Or[uint64](300, 10_000)
 	for _, seed := range []uint64{8376, 8824} { // that once found something: who asks late in two attempts, who never abandons one
 		if _, err := Random(seed); err != nil {
 			t.Fatal(err)
@@ -34,9 +32,7 @@ func TestRandomSchedules(t *testing.T) {
 
 // What the schedules were and came to; every role is played, and every end is met.
 func TestCounts(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long, and a schedule runs in one goroutine")
-	}
+	full.Statistical(t)
 	var s Summary
 	for seed := range uint64(150) {
 		r, err := Random(1_000_000 + seed)

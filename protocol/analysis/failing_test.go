@@ -17,7 +17,7 @@ import (
 // A sketch of fewer rows than the parties have columns has matrices of low rank, and answers
 // all that is asked of them.
 func TestMoreColumnsThanRowsOfASketch(t *testing.T) {
-	const each, records = 150, 400
+	const each, records = 50, 400
 	var columns strings.Builder
 	data := files{}
 	rng := rand.New(rand.NewPCG(7, 1))

@@ -14,7 +14,7 @@ func TestAttack(t *testing.T) {
 	dir := programsIn(t)
 	var log bytes.Buffer
 	studies := full.Or(1, 2)
-	a, err := Attack(t.Context(), AttackOptions{Dir: dir, Peers: 8, Studies: studies, For: full.Or(4*time.Second, 8*time.Second), Log: &log, Attackers: PlayAttackers})
+	a, err := Attack(t.Context(), AttackOptions{Dir: dir, Peers: 8, Studies: studies, For: full.Or(6*time.Second, 8*time.Second), Log: &log, Attackers: PlayAttackers})
 	if len(a.Loaded) < studies {
 		t.Fatalf("%v\n%s", err, log.String())
 	}

@@ -15,7 +15,7 @@ import (
 // Sketches whose way is cut again and again arrive whole, and no cut costs a party
 // more than the chunk that was under way.
 func TestUploadSurvivesCuts(t *testing.T) {
-	k := full.Or(1<<19, 1<<21)
+	k := full.Or(1<<18, 1<<21)
 	const cuts = 10
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()

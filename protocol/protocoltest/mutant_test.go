@@ -155,7 +155,7 @@ func TestMutantsAreFound(t *testing.T) {
 			if !full.Asked() {
 				return
 			}
-			verdict, out, err := change.Test(t.Context(), root, 3*time.Minute, "-run", "RandomSchedules|Scenarios|Boards|Stores|Newcomers", "./protocol/protocoltest")
+			verdict, out, err := change.Test(t.Context(), root, 3*time.Minute, "-short", "-run", "RandomSchedules|Scenarios|Boards|Stores|Newcomers", "./protocol/protocoltest")
 			switch {
 			case err != nil:
 				t.Fatal(err)

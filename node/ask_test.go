@@ -196,6 +196,7 @@ func TestEveryWriteOfAQueryFails(t *testing.T) {
 // A store that lost a query which the aggregator has is not to draw its noise again; nor is
 // one whose ledger lost the debit.
 func TestQueryOfARolledBackStore(t *testing.T) {
+	t.Parallel()
 	b, _ := answered(t, curious())
 	if _, err := b.ask(b.context(), "a", "new.csv"); err != nil {
 		t.Fatal(err)
@@ -215,6 +216,7 @@ func TestQueryOfARolledBackStore(t *testing.T) {
 // What a party that makes its own rules sends is refused, with a reason; what it asked for
 // another party's answer too. Its one query of a number stays what it is.
 func TestForgedQueriesAreRefused(t *testing.T) {
+	t.Parallel()
 	b, _ := answered(t, curious())
 	if _, err := b.ask(b.context(), "a", "new.csv"); err != nil {
 		t.Fatal(err)

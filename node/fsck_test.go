@@ -276,6 +276,7 @@ func prefixed(any ...string) func(string) bool {
 // Every value of every table, every row and every file of a party and of an aggregator: a
 // change in any of them is found, but for those that harmless explains.
 func TestFsckFindsEveryDamage(t *testing.T) {
+	t.Parallel()
 	b, stop := answered(t, curious())
 	ctx := b.context()
 	_, err := b.ask(ctx, "a", "new.csv")
@@ -317,6 +318,7 @@ func TestFsckFindsEveryDamage(t *testing.T) {
 
 // What is held until its steward lets it go is checked, too.
 func TestFsckLooksAtWhatIsHeld(t *testing.T) {
+	t.Parallel()
 	w := smallSketch
 	w.release = "ask"
 	b := newBench(t, w, uniform(50))
@@ -352,6 +354,7 @@ func (b busy) Err() error {
 
 // What is decided while fsck looks is no damage: the journal tells of it, read once more.
 func TestFsckBesideARunningNode(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, smallSketch, uniform(50))
 	st := b.open("a")
 	defer st.Close()
@@ -375,6 +378,7 @@ func TestFsckBesideARunningNode(t *testing.T) {
 // What a process that was killed leaves half done, and what a party never sent, is said, and
 // is no damage.
 func TestFsckKnowsWhatIsHalfDone(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, smallSketch, uniform(50))
 	st := b.open("agg")
 	check(t, st.PutResult(b.study.ID, "result.json", []byte("{}")))
@@ -408,6 +412,7 @@ func TestFsckKnowsWhatIsHalfDone(t *testing.T) {
 
 // A bit that flips anywhere in the database is found, or changed nothing that it holds.
 func TestFsckFindsFlippedBits(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, smallSketch, uniform(50))
 	stop := b.serve()
 	b.runAll(b.context(), b.parties...)

@@ -286,6 +286,7 @@ func (b *bench) leftovers(members []string) (out []string) {
 // The checks of the table notice a party that draws its noise a second time, and one that
 // spends its budget a second time.
 func TestWhatTheTableCatches(t *testing.T) {
+	t.Parallel()
 	tab := tables()["party"]
 	t.Run("a second release", func(t *testing.T) {
 		w := &writes{fail: nth{"PutOwn release", 1}, how: notPersisted}

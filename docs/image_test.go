@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/cosketch/cosketch/kernel/full"
 )
 
 // image is what operations/Dockerfile makes, without docker and without the base that a
@@ -203,9 +205,7 @@ func (im *image) serves(t *testing.T, line, want string) {
 // The programs run in an image that holds nothing else, as no root, with a root that cannot be
 // written to: all of docker that the documents show, as it stands, but docker itself.
 func TestImage(t *testing.T) {
-	if os.Getenv("COSKETCH_FULL") != "1" {
-		t.Skip("builds the image's files: COSKETCH_FULL=1")
-	}
+	full.Only(t, "builds the image's files")
 	if os.Getuid() != 0 {
 		t.Skip("needs root, to become the image's user")
 	}

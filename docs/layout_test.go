@@ -37,7 +37,7 @@ type file struct {
 
 // forTests reports whether a package is for tests alone.
 func forTests(pkg string) bool {
-	return slices.Contains([]string{"node/dataset/postgrestest", "node/store/storetest", "protocol/protocoltest/overlaytest", "protocol/release/releasetest"}, pkg)
+	return slices.Contains([]string{"kernel/full", "node/dataset/postgrestest", "node/store/storetest", "protocol/protocoltest/overlaytest", "protocol/release/releasetest"}, pkg)
 }
 
 func (f file) top() string { return strings.SplitN(f.pkg, "/", 2)[0] }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/cosketch/cosketch/kernel/full"
 )
 
 // blocksOf returns the blocks of a document that begin with these words.
@@ -28,9 +30,7 @@ func blocksOf(t *testing.T, document, info string) (blocks []string) {
 // The units start under a real systemd, as the guides and their first lines say, and carry a
 // study to its result: ready when they say so, sandboxed as they say, back after a crash, ended when told to.
 func TestSystemdUnits(t *testing.T) {
-	if os.Getenv("COSKETCH_FULL") != "1" {
-		t.Skip("boots a container: with COSKETCH_FULL=1")
-	}
+	full.Only(t, "boots a container")
 	for _, program := range []string{"systemd-nspawn", "unshare", "sudo", "systemd-analyze"} {
 		if _, err := exec.LookPath(program); err != nil {
 			t.Skipf("needs %s: Debian's packages systemd-container and sudo", program)

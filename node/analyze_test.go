@@ -15,6 +15,7 @@ import (
 // A further analysis gives what the study's own would have given, spends nothing, ends when
 // it is told to, and keeps to the operator's memory.
 func TestAnalyze(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, smallSketch, uniform(50))
 	st := b.open("agg")
 	defer st.Close()

@@ -143,6 +143,7 @@ func (b *bench) released(name string) (sketch []byte, result string) {
 // A study carried by hand releases the same bytes and has the same result as over the
 // network; no bundle shows a name, a value or a key.
 func TestStudyByHand(t *testing.T) {
+	t.Parallel()
 	net := newBench(t, smallSketch, uniform(50))
 	hand := *net
 	hand.dir = t.TempDir()
@@ -192,6 +193,7 @@ func copyState(t *testing.T, to, from string) {
 
 // The bundles carry ledger heads, too: a party that restored an old ledger hears of it.
 func TestRestoredLedgerByHand(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, smallSketch, uniform(50))
 	backup := filepath.Join(t.TempDir(), "a")
 	copyState(t, backup, b.path("a"))
@@ -209,6 +211,7 @@ func TestRestoredLedgerByHand(t *testing.T) {
 }
 
 func TestBundleRefusals(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, smallSketch, uniform(50))
 	export := func(name string) []byte {
 		var out bytes.Buffer
@@ -248,6 +251,7 @@ func TestBundleRefusals(t *testing.T) {
 // A mailbox to which nothing can be sealed is refused when it comes, over whatever way; one that
 // is stored already costs its owner the answer, and nobody else.
 func TestUnusableMailboxes(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, smallSketch, uniform(50))
 	st := b.open("a")
 	signer, err := protocol.NewSigner(st.Identity())
@@ -285,6 +289,7 @@ func TestUnusableMailboxes(t *testing.T) {
 
 // A bundle of more pieces than a bundle may have is refused, and leaves nothing behind.
 func TestBundleOfTooManyPieces(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, smallSketch, uniform(50))
 	st := b.open("a")
 	key, err := carry.MailboxKey(st.Identity(), b.study.ID)
@@ -313,6 +318,7 @@ func TestBundleOfTooManyPieces(t *testing.T) {
 // A party on the network and parties with sticks take part in one study, and the
 // serving aggregator takes their bundles from its inbox.
 func TestBundlesBesideTheNetwork(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, smallSketch, uniform(50))
 	stop := b.serve()
 	defer stop()

@@ -19,6 +19,7 @@ import (
 
 // A date that has passed by one clock alone is laid to the clocks, and to which.
 func TestAClockADayOff(t *testing.T) {
+	t.Parallel()
 	for ahead, says := range map[int64]string{
 		-86400: "behind the aggregator's",
 		86400:  "ahead of the aggregator's",
@@ -51,6 +52,7 @@ func TestAClockADayOff(t *testing.T) {
 
 // One node's key in another's directory is noticed before anything is signed with it.
 func TestSwappedKeys(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, smallSketch, uniform(50))
 	stop := b.serve()
 	defer stop()
@@ -79,6 +81,7 @@ func TestSwappedKeys(t *testing.T) {
 // While a study waits, a party says once that the clocks differ, and its status says so; where
 // they agree well enough, nothing does.
 func TestClocksThatDifferAreSaid(t *testing.T) {
+	t.Parallel()
 	for ahead, says := range map[int64]string{
 		-86400: "behind the aggregator's, and dates come at different times",
 		1800:   "ahead of the aggregator's, and dates come at different times",
@@ -127,6 +130,7 @@ func TestClocksThatDifferAreSaid(t *testing.T) {
 // A party in the midst of the agreement whose clock is past the study's end, and the
 // aggregator's is not, keeps its secrets; with its clock set right it goes on to the result.
 func TestPartysClockADayAheadLosesNothing(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, smallSketch, uniform(50))
 	stop := b.serve()
 	defer stop()

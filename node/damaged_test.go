@@ -36,6 +36,7 @@ func (b *bench) spoil() (board, file protocol.StudyID) {
 // A study that cannot be read any more is named as that, and harms no other: lists, readiness
 // and the other studies go on, its parties are told, and its operator can give it up.
 func TestDamagedStudyHarmsNoOther(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, smallSketch, uniform(50))
 	board, file := b.spoil()
 	beside := b.open("agg")

@@ -44,6 +44,7 @@ func (b *bench) inResult(name string, parties int, absent string) {
 // others go on in a second attempt, spend their budget once, and end with a result.
 // When it comes back it hears why it is out.
 func TestSecondAttemptWithoutASilentParty(t *testing.T) {
+	t.Parallel()
 	for _, kind := range []protocol.Kind{protocol.KindCommit, protocol.KindShare, protocol.KindConfirm} {
 		t.Run(string(kind), func(t *testing.T) {
 			b := newBench(t, smallSketch, uniform(50))
@@ -111,6 +112,7 @@ func TestSecondAttemptWithoutASilentParty(t *testing.T) {
 // A party that approves after the roster stands joins: it is handed the seed, its
 // sketch is folded in, and a later result takes the place of the first one.
 func TestLatePartyJoins(t *testing.T) {
+	t.Parallel()
 	b := lateParty(t, smallSketch, uniform(50))
 	st := b.open("c")
 	defer st.Close()
@@ -128,6 +130,7 @@ func TestLatePartyJoins(t *testing.T) {
 // The records of a vertical study are joined anew when a late party brings its columns of
 // them.
 func TestLatePartyBringsItsColumns(t *testing.T) {
+	t.Parallel()
 	w := smallSketch
 	w.sketches, w.analyses = "[{side: records, family: identity}]", "[{kind: k-means, clusters: 2}]"
 	b := lateParty(t, w, uniform(50))
@@ -197,6 +200,7 @@ func lateParty(t *testing.T, w terms, data func(party int) string) *bench {
 
 // A party that withdraws before it has committed costs nobody the study.
 func TestWithdrawalCostsOnlyItself(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, smallSketch, uniform(50))
 	stop := b.serve()
 	defer stop()
@@ -217,6 +221,7 @@ func TestWithdrawalCostsOnlyItself(t *testing.T) {
 // A party whose software reads the study as another meaning hears from the aggregator
 // that it is the one that differs, and on what.
 func TestAnotherMeaning(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, smallSketch, uniform(50))
 	st := b.open("a")
 	signer, err := protocol.NewSigner(st.Identity())

@@ -17,6 +17,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/cosketch/cosketch/kernel/full"
 	"github.com/cosketch/cosketch/node/aggregator"
 	"github.com/cosketch/cosketch/node/local"
 	"github.com/cosketch/cosketch/node/store"
@@ -255,7 +256,7 @@ func tryAll(t *testing.T, dir string, role store.Role, only func(string) bool) {
 // every admits every damage of a state; without COSKETCH_FULL, of long tables the first row
 // alone, and of files a changed bit alone and that they are gone.
 func every(d string) bool {
-	if os.Getenv("COSKETCH_FULL") == "1" {
+	if full.Asked() {
 		return true
 	}
 	for _, table := range []string{"board", "journal", "own"} {
@@ -275,6 +276,7 @@ func prefixed(any ...string) func(string) bool {
 // Every value of every table, every row and every file of a party and of an aggregator: a
 // change in any of them is found, but for those that harmless explains.
 func TestFsckFindsEveryDamage(t *testing.T) {
+	t.Parallel()
 	b, stop := answered(t, curious())
 	ctx := b.context()
 	_, err := b.ask(ctx, "a", "new.csv")
@@ -316,6 +318,7 @@ func TestFsckFindsEveryDamage(t *testing.T) {
 
 // What is held until its steward lets it go is checked, too.
 func TestFsckLooksAtWhatIsHeld(t *testing.T) {
+	t.Parallel()
 	w := smallSketch
 	w.release = "ask"
 	b := newBench(t, w, uniform(50))
@@ -351,6 +354,7 @@ func (b busy) Err() error {
 
 // What is decided while fsck looks is no damage: the journal tells of it, read once more.
 func TestFsckBesideARunningNode(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, smallSketch, uniform(50))
 	st := b.open("a")
 	defer st.Close()
@@ -374,6 +378,7 @@ func TestFsckBesideARunningNode(t *testing.T) {
 // What a process that was killed leaves half done, and what a party never sent, is said, and
 // is no damage.
 func TestFsckKnowsWhatIsHalfDone(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, smallSketch, uniform(50))
 	st := b.open("agg")
 	check(t, st.PutResult(b.study.ID, "result.json", []byte("{}")))
@@ -407,6 +412,7 @@ func TestFsckKnowsWhatIsHalfDone(t *testing.T) {
 
 // A bit that flips anywhere in the database is found, or changed nothing that it holds.
 func TestFsckFindsFlippedBits(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, smallSketch, uniform(50))
 	stop := b.serve()
 	b.runAll(b.context(), b.parties...)
@@ -430,10 +436,7 @@ func TestFsckFindsFlippedBits(t *testing.T) {
 	before := contents(dir)
 	whole, err := os.ReadFile(filepath.Join(dir, "state.db"))
 	check(t, err)
-	random, flips, noticed := rand.New(rand.NewPCG(1, 2)), 60, 0
-	if os.Getenv("COSKETCH_FULL") == "1" {
-		flips = 1000
-	}
+	random, flips, noticed := rand.New(rand.NewPCG(1, 2)), full.Or(60, 1000), 0
 	for range flips {
 		at, bit := random.IntN(len(whole)), byte(1)<<random.IntN(8)
 		to := filepath.Join(t.TempDir(), "state")

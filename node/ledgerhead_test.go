@@ -120,6 +120,7 @@ func (b *bench) posted() uint64 {
 // A party whose state directory is a backup from before a release is stopped by its own
 // signature: in the same study, and in a later one.
 func TestRestoredLedgerIsRefused(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, smallSketch, uniform(50))
 	copyDir(t, b.path("a"), b.path("backup-0"))
 	stop := b.serve()
@@ -153,6 +154,7 @@ func TestRestoredLedgerIsRefused(t *testing.T) {
 // A debit whose head the aggregator has not seen is shown to it before any noise is
 // drawn; an aggregator that keeps no head makes none.
 func TestHeadIsCountersignedBeforeNoise(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, smallSketch, uniform(50))
 	stop := b.serve()
 	others := make(chan struct{})
@@ -180,6 +182,7 @@ func TestHeadIsCountersignedBeforeNoise(t *testing.T) {
 // An aggregator that answers with anything but what it was shown, or what this party had
 // signed, is at fault.
 func TestFalseLedgerHeads(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, smallSketch, uniform(50))
 	agg := b.open("agg")
 	defer agg.Close()
@@ -215,6 +218,7 @@ func TestFalseLedgerHeads(t *testing.T) {
 
 // The aggregator keeps only heads that their party signed for it.
 func TestForeignLedgerHeads(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, smallSketch, uniform(50))
 	stop := b.serve()
 	defer stop()

@@ -28,6 +28,7 @@ var smallSketch = terms{
 
 // All parties see the same result, and it names everybody.
 func TestStudyOverTheNetwork(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, smallSketch, uniform(50))
 	stop := b.serve()
 	defer stop()
@@ -53,6 +54,7 @@ func TestStudyOverTheNetwork(t *testing.T) {
 // A party that is lost after the agreement costs its own columns, and the result
 // says that it is not in it.
 func TestLostPartyCostsOnlyItself(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, smallSketch, uniform(50))
 	stop := b.serve()
 	defer stop()
@@ -131,6 +133,7 @@ func (b *bench) without(dying string, at event.Milestone) *sync.WaitGroup {
 // An aggregator that was down at the deadline computes from the releases that had
 // arrived before it went.
 func TestAggregatorRestartedAfterTheDeadline(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, smallSketch, uniform(50))
 	stop := b.serve()
 	parties := b.without("c", event.Projected)
@@ -150,6 +153,7 @@ func TestAggregatorRestartedAfterTheDeadline(t *testing.T) {
 
 // What stops a party before its first message, or before its debit.
 func TestRefusals(t *testing.T) {
+	t.Parallel()
 	none := terms{
 		sketches: "[{side: columns, family: rademacher, k: 32, helpers: {ones: 1}}]",
 		privacy:  "{mechanism: none}",

@@ -87,13 +87,13 @@ func TestAReleaseBeyondTheQuota(t *testing.T) {
 	}
 }
 
-// full is a disk with so many bytes left.
-type full struct {
+// nearlyFull is a disk with so many bytes left.
+type nearlyFull struct {
 	*store.Store
 	free *atomic.Int64
 }
 
-func (f full) Free() (int64, error) { return f.free.Load(), nil }
+func (f nearlyFull) Free() (int64, error) { return f.free.Load(), nil }
 
 // What is to stay free on the disk stays free: parties try again until there is room.
 func TestNoRoomForAnUpload(t *testing.T) {
@@ -101,7 +101,7 @@ func TestNoRoomForAnUpload(t *testing.T) {
 	var free atomic.Int64
 	free.Store(1000)
 	b.tune = func(o *aggregator.Options) {
-		o.Store, o.Quotas.Free = full{o.Store.(*store.Store), &free}, 990
+		o.Store, o.Quotas.Free = nearlyFull{o.Store.(*store.Store), &free}, 990
 	}
 	stop := b.serve()
 	defer stop()

@@ -16,6 +16,7 @@ import (
 // An aggregator that is made of an old backup says so, in status and, when a party asks that
 // has read more, in the log; and the party is told, too.
 func TestAggregatorOfAnOldBackup(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, smallSketch, uniform(50))
 	status := func() string {
 		st := b.open("agg")

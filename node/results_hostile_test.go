@@ -129,6 +129,7 @@ func TestAHostileResult(t *testing.T) {
 
 // Further results are held to the study as its own are, and to what a party keeps of all together.
 func TestHostileFurtherResults(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, smallSketch, uniform(50))
 	stop := b.serve()
 	defer stop()

@@ -227,6 +227,7 @@ func TestTablesByHandAndFurther(t *testing.T) {
 
 // A later result takes the place of the first one, and its tables of the first one's.
 func TestTablesOfALaterResult(t *testing.T) {
+	t.Parallel()
 	w, data := wide(205, "[{kind: distance}]")
 	b := lateParty(t, w, data)
 	for _, name := range append(b.parties, "agg") {

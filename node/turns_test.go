@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cosketch/cosketch/kernel/full"
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/party"
 	"github.com/cosketch/cosketch/node/store"
@@ -158,12 +159,10 @@ func (b *bench) walks(order []string, wrap func(node.PartyState) node.PartyState
 // A party that misbehaves costs its own place in a study that is carried by hand, in whatever
 // order bundles arrive: those of the others are taken in, and they end with a result.
 func TestBadPartiesByHand(t *testing.T) {
+	t.Parallel()
 	for _, l := range lies {
 		orders := [][]string{{"c", "b", "a"}, {"a", "b", "c"}}
-		if testing.Short() {
-			orders = orders[:1]
-		}
-		for _, order := range orders {
+		for _, order := range orders[:full.Or(1, len(orders))] {
 			t.Run(l.name+" "+strings.Join(order, ""), func(t *testing.T) {
 				b := newBench(t, smallSketch, uniform(50))
 				b.walks(order, func(st node.PartyState) node.PartyState { return perjurer{st, l} }, func(int) {})
@@ -177,6 +176,7 @@ func TestBadPartiesByHand(t *testing.T) {
 // A party that withdraws before it has seen the roster takes its turn from nobody: what the
 // others had sent meanwhile is passed over, and they go on.
 func TestWithdrawalByHand(t *testing.T) {
+	t.Parallel()
 	for _, order := range [][]string{{"c", "a", "b"}, {"a", "c", "b"}, {"a", "b", "c"}} {
 		t.Run(strings.Join(order, ""), func(t *testing.T) {
 			b := newBench(t, smallSketch, uniform(50))
@@ -205,6 +205,7 @@ func (noBoard) AppendBoard(protocol.StudyID, uint64, [][]byte, []byte) error { r
 // A party that is silent after its share is named missing at the attempt's end; who carries
 // bundles goes on without it.
 func TestSilentPartyByHand(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, smallSketch, uniform(50))
 	b.walks(b.parties, func(st node.PartyState) node.PartyState { return silent{st} }, func(round int) {
 		if round == 5 {
@@ -227,6 +228,7 @@ func (s silent) PutOwn(id protocol.StudyID, kind protocol.Kind, attempt uint32, 
 // Over the network every lie is found by both of the others at the same moment. The complaint
 // that comes second has lost its turn, which costs its sender nothing.
 func TestBadPartiesOverTheNetwork(t *testing.T) {
+	t.Parallel()
 	for _, l := range lies {
 		t.Run(l.name, func(t *testing.T) {
 			b := newBench(t, smallSketch, uniform(50))

@@ -74,6 +74,7 @@ func (s unhurried) Chunk(study protocol.StudyID, party protocol.PeerID, sketch, 
 // A release that is whole and not acceptable is read once, however often its party asks what has
 // come of it, and the study's other parties are answered meanwhile.
 func TestAnUnacceptableReleaseIsCheckedOnce(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, smallSketch, uniform(50))
 	var reads, refused atomic.Int64
 	read := make(chan struct{})

@@ -6,15 +6,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cosketch/cosketch/kernel/full"
 	"github.com/cosketch/cosketch/testnet/program"
 )
 
 // The measurements of README.md run and print a table: with its flags, but of two parties, three
 // where sums are masked, and the least release that a line names, each of these once.
 func TestMeasurementsRun(t *testing.T) {
-	if os.Getenv("COSKETCH_FULL") != "1" {
-		t.Skip("runs studies on real processes: COSKETCH_FULL=1")
-	}
+	full.Only(t, "runs studies on real processes")
 	text, err := os.ReadFile("README.md")
 	if err != nil {
 		t.Fatal(err)

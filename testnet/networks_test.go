@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cosketch/cosketch/kernel/full"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/testnet/corpus"
 	"github.com/cosketch/cosketch/testnet/errortable"
@@ -44,9 +45,7 @@ func TestNetwork(t *testing.T) {
 
 // TestRealNetworks plays all of them.
 func TestRealNetworks(t *testing.T) {
-	if os.Getenv("COSKETCH_FULL") != "1" {
-		t.Skip("set COSKETCH_FULL=1")
-	}
+	full.Only(t, "plays every network")
 	sets := []string{networks.Embedded, "heart", "diabetes130", "adult"}
 	if _, err := corpus.Open("", os.Getenv); errors.Is(err, corpus.ErrNone) {
 		t.Log(err)

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/cosketch/cosketch/kernel/full"
 )
 
 // random is a symmetric n × n matrix with entries of standard deviation scale.
@@ -278,9 +280,7 @@ func sketched(rng *rand.Rand, n, k int, graded bool) *mat.SymDense {
 // Matrices of low rank are decomposed as well as others: residuals, orthogonality and values
 // within what rounding of the whole matrix explains, and repairs leave them as they are.
 func TestMatricesOfLowRank(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long, and other tests look at the workers")
-	}
+	full.Statistical(t)
 	rng := rand.New(rand.NewPCG(8, 3))
 	for _, test := range []struct {
 		n, k   int

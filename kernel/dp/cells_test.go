@@ -8,6 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 	"pgregory.net/rapid"
+
+	"github.com/cosketch/cosketch/kernel/full"
 )
 
 // shapes are the samplers that the tests below look into, with the exact
@@ -243,9 +245,7 @@ func homogeneity(a, b []int64, width int64) float64 {
 // outcomes are shifted by one, a tail that is left out, cells whose integers are all
 // accepted, and a scale that is a tenth off. False rejection: 1e-6 for each comparison.
 func TestTablesAgainstRejection(t *testing.T) {
-	if testing.Short() {
-		t.Skip("statistics of one goroutine")
-	}
+	full.Statistical(t)
 	const n = 400_000
 	for i, c := range []struct {
 		name      string

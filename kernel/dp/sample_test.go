@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/cosketch/cosketch/kernel/full"
 )
 
 // The statistical tests draw from fixed keys, so they are deterministic; over the
@@ -130,18 +132,19 @@ func checkMoments(t *testing.T, samples []int64, variance, fourth float64) {
 	}
 }
 
+// draws is how many values of a sampler are compared with its law.
+func draws() int { return full.Or(50_000, 200_000) }
+
 func TestDiscreteGaussian(t *testing.T) {
-	if testing.Short() {
-		t.Skip("statistics of one goroutine")
-	}
+	full.Statistical(t)
 	for i, c := range []struct {
 		variance uint64
 		width    int64
 	}{{1, 1}, {2, 1}, {10, 1}, {256, 1}, {4096, 3}, {1_000_000, 100}, {1 << 30, 1 << 10}, {1 << 46, 1 << 18}, {maxVariance, 1 << 23}} {
 		variance := float64(c.variance)
 		for name, samples := range map[string][]int64{
-			"table":     sample(t, discreteGaussian{c.variance}.cells().draw, 200_000, byte(10+i)),
-			"rejection": sample(t, newCKGaussian(c.variance).draw, 200_000, byte(110+i)),
+			"table":     sample(t, discreteGaussian{c.variance}.cells().draw, draws(), byte(10+i)),
+			"rejection": sample(t, newCKGaussian(c.variance).draw, draws(), byte(110+i)),
 		} {
 			if s := chiSquare(samples, c.width, gaussianCDF(variance)); s > 1 {
 				t.Errorf("variance %d, %s: chi-square is %.2f of its critical value", c.variance, name, s)
@@ -174,9 +177,7 @@ func discreteVariance(s2 float64) float64 {
 }
 
 func TestDiscreteLaplace(t *testing.T) {
-	if testing.Short() {
-		t.Skip("statistics of one goroutine")
-	}
+	full.Statistical(t)
 	for i, c := range []struct {
 		scale discreteLaplace
 		width int64
@@ -185,9 +186,9 @@ func TestDiscreteLaplace(t *testing.T) {
 		{discreteLaplace{geometric{7, 1}}, 1}, {discreteLaplace{geometric{100<<20 + 1, 20}}, 5}, {discreteLaplace{geometric{1 << 30, 0}}, 1 << 26},
 		{discreteLaplace{geometric{maxScale, 0}}, 1 << 46}, {discreteLaplace{geometric{maxScale, 34}}, 1 << 12},
 	} {
-		samplers := map[string][]int64{"rejection": sample(t, c.scale.draw, 200_000, byte(30+i))}
+		samplers := map[string][]int64{"rejection": sample(t, c.scale.draw, draws(), byte(30+i))}
 		if c.scale.numerator >= 1<<c.scale.shift {
-			samplers["table"] = sample(t, c.scale.cells().draw, 200_000, byte(130+i))
+			samplers["table"] = sample(t, c.scale.cells().draw, draws(), byte(130+i))
 		}
 		scale := c.scale.scale()
 		for name, samples := range samplers {
@@ -211,7 +212,8 @@ func TestDiscreteLaplace(t *testing.T) {
 // TestDiscreteLaplaceRatio is the privacy property itself: neighbouring probabilities
 // differ by e^(1/t), at 0 too, where a zero of either sign would show as e^(1/t)/2.
 func TestDiscreteLaplaceRatio(t *testing.T) {
-	const n, scale = 1_000_000, 2.0
+	const scale = 2.0
+	n := full.Or(250_000, 1_000_000)
 	counts := map[int64]float64{}
 	for _, x := range sample(t, discreteLaplace{geometric{2, 0}}.cells().draw, n, 50) {
 		counts[x]++

@@ -3,6 +3,8 @@ package dp
 import (
 	"math"
 	"testing"
+
+	"github.com/cosketch/cosketch/kernel/full"
 )
 
 // gaussianMasses are the probabilities of -reach … reach under N_Z(0, variance).
@@ -49,9 +51,7 @@ func stickOf(p []float64, shift int, epsilon Epsilon) (delta float64) {
 // sum. Power: one part fewer than was reckoned with misses it, so would parts that were
 // divided by all parties and not by those that do not collude.
 func TestSharedNoiseKeepsItsPromise(t *testing.T) {
-	if testing.Short() {
-		t.Skip("sums of one goroutine")
-	}
+	full.Statistical(t)
 	for _, b := range []Budget{{1, 1e-6}, {2, 1e-5}, {8, 1e-6}} {
 		for _, h := range []int{2, 3, 5} {
 			for _, shift := range []int{16, 40} {

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/cosketch/cosketch/kernel/decompose"
+	"github.com/cosketch/cosketch/kernel/full"
 )
 
 // union is a data set of which moments are noised again and again.
@@ -88,7 +89,7 @@ func TestComponentsOfSumsCover(t *testing.T) {
 		for _, noise := range []float64{1, 10} {
 			var values, shares, loads, wrong tally
 			sets := eightUnions(noise)
-			for trial := range uint64(draws(240, 4000)) {
+			for trial := range uint64(full.Or(96, 4000)) {
 				c := sets[trial%8]
 				truth := mustMoments(t, c.truth(), c.all())
 				m, understated := mustMoments(t, c.noised(rand.New(rand.NewPCG(trial, 9))), c.all()), mustMoments(t, c.understated(rand.New(rand.NewPCG(trial, 9))), c.all())
@@ -161,7 +162,7 @@ func TestRegressionOfSumsCovers(t *testing.T) {
 			}
 			var beta, intercept, r2, residual, wrong tally
 			sets := eightUnions(noise)
-			lost, further, trials := 0, 0, draws(240, 4000)
+			lost, further, trials := 0, 0, full.Or(96, 4000)
 			for trial := range uint64(trials) {
 				c := sets[trial%8]
 				o := RegressionOptions{Target: 0, On: []int{1, 2, 3, 4}, Ridge: math.Max(ridge, 0), Raise: ridge == raised}
@@ -312,7 +313,7 @@ func TestRegressionOnATargetThatDrowns(t *testing.T) {
 		t.Fatal(why, want)
 	}
 	var beta, intercept tally
-	drowned, trials := 0, draws(400, 4000)
+	drowned, trials := 0, full.Or(160, 4000)
 	for trial := range uint64(trials) {
 		m := mustMoments(t, c.noised(rand.New(rand.NewPCG(trial, 12))), c.all())
 		got, why := m.Regression(o)

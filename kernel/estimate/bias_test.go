@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/cosketch/cosketch/kernel/full"
 )
 
 // Ratios are not unbiased. A cosine r falls short by r(1 − r²)/2k without noise, as
@@ -14,7 +16,7 @@ import (
 // norms, E2 is refused. Estimates at an end of their range, as the intersection of
 // equal record sets, are clamped and so left out.
 func TestRatiosAreNearlyUnbiased(t *testing.T) {
-	statistical(t)
+	full.Statistical(t)
 	const k, share = 100, 0.05
 	shares := map[string]float64{"E1": 1. / 6, "E2": share, "intersection": share}
 	rng := rand.New(rand.NewPCG(61, 1))
@@ -30,7 +32,7 @@ func TestRatiosAreNearlyUnbiased(t *testing.T) {
 		noise := Noise{Variance: test.noise}
 		tallies := map[string]*tally{"E1": {}, "E2": {}, "intersection": {}}
 		biased, root := &tally{}, rootOf(columns)
-		for range draws(1500, 20_000) {
+		for range full.Or(600, 20_000) {
 			sketch := sketchOf(rng, test.k, root)
 			g := mustGram(t, sketch, addGaussian(rng, sketch, noise))
 			tallies["E1"].add(g.CorrelationE1(vs[0][0], vs[1][0], 0), rho)

@@ -3,28 +3,10 @@ package estimate
 import (
 	"math"
 	"math/rand/v2"
-	"os"
 	"testing"
+
+	"github.com/cosketch/cosketch/kernel/full"
 )
-
-// full asks for the long form of the simulations.
-var full = os.Getenv("COSKETCH_FULL") == "1"
-
-// draws is how often a simulation is repeated.
-func draws(fast, long int) int {
-	if full {
-		return long
-	}
-	return fast
-}
-
-// statistical marks long simulations in one goroutine, where the race detector has nothing to find.
-func statistical(t *testing.T) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("a simulation in one goroutine")
-	}
-}
 
 // What is claimed of intervals of 95 % is a coverage between .93 and .97. Over n
 // independent draws it has a standard error of √(.05·.95/n); where five of them are
@@ -81,7 +63,7 @@ func naive(raw float64, k int, noise Noise, level Level) Estimate {
 // the noise, and, at k = 16, those that plug the estimate into its own variance:
 // they cover .894 of norms.
 func TestClaims(t *testing.T) {
-	statistical(t)
+	full.Statistical(t)
 	const d = 60
 	for i, s := range []setting{
 		{"gaussian matrix and noise, k = 16", 16, gaussianSketch, Noise{Variance: 1.5}, false, false},
@@ -107,7 +89,7 @@ func TestClaims(t *testing.T) {
 			r := Records{K: s.k, Noise: s.noise, Identity: s.identity}
 			half := r
 			half.Noise = Noise{Variance: s.noise.Variance / 2, FourthCumulant: s.noise.FourthCumulant / 4}
-			n := draws(4000, 40_000)
+			n := full.Or(1500, 40_000)
 			var right, wrong, columns [3]tally
 			var plugged tally
 			for range n {
@@ -165,7 +147,7 @@ func TestCosineCovers(t *testing.T) {
 		}
 		want := dot(points[0], points[1]) / math.Sqrt(dot(points[0], points[0])*dot(points[1], points[1]))
 		noise := Noise{Variance: s.variance * dot(points[0], points[0]) / float64(s.k)}
-		n := draws(3000, 30_000)
+		n := full.Or(1200, 30_000)
 		var right, attenuated tally
 		root := rootOf(points)
 		for range n {
@@ -218,7 +200,7 @@ func TestAllPairsCoverTogether(t *testing.T) {
 	for name := range kinds {
 		together[name] = map[Level]*tally{0: {}, Level(0).Bonferroni(pairs): {}}
 	}
-	n := draws(1000, 10_000)
+	n := full.Or(400, 10_000)
 	root := rootOf(points)
 	for range n {
 		sketch := sketchOf(rng, k, root)

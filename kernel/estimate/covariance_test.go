@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/cosketch/cosketch/kernel/full"
 )
 
 // covariance over the records that both hold.
@@ -55,10 +57,10 @@ func covariances(t *testing.T, parties []party, k, trials int, noise Noise, coun
 // N from record counts and from the columns of ones. Without the correction for the
 // means that err together a variance would be off by 1/k, which is found.
 func TestCovariance(t *testing.T) {
-	statistical(t)
+	full.Statistical(t)
 	rng := rand.New(rand.NewPCG(30, 1))
 	equal, partial := population(rng, 600, 0, false), population(rng, 600, 0.2, true)
-	trials := draws(2000, 20_000)
+	trials := full.Or(600, 20_000)
 	for _, test := range []struct {
 		name    string
 		parties []party
@@ -72,7 +74,11 @@ func TestCovariance(t *testing.T) {
 		{"no counts", partial, 256, Noise{}, false},
 		{"noise and no counts", partial, 1024, Noise{Variance: 0.1}, false},
 	} {
-		tallies, wrong := covariances(t, test.parties, test.k, trials, test.noise, test.counts)
+		n := trials
+		if test.k == 16 {
+			n = max(n, 2000) // for the power below
+		}
+		tallies, wrong := covariances(t, test.parties, test.k, n, test.noise, test.counts)
 		for name, c := range tallies {
 			want := map[string]float64{
 				"variance": covariance(test.parties[0], test.parties[0], 0, 0),

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/cosketch/cosketch/kernel/full"
 )
 
 // classTrial is a data set of labelled records: columns, then indicators.
@@ -69,13 +71,13 @@ func (u classTrial) data() (c summedCase, of []Indicator) {
 // Shares, means, weights, distances and accuracies of two and of four classes. The power
 // check declares half of the noise.
 func TestDiscriminantCovers(t *testing.T) {
-	statistical(t)
+	full.Statistical(t)
 	for _, u := range []classTrial{
 		{n: 2000, classes: 2, binary: true, noise: 1}, {n: 2000, classes: 2, binary: true, noise: 8}, {n: 2000, classes: 2, noise: 5}, {n: 4000, classes: 4, noise: 10},
 		{n: 2000, classes: 2, binary: true, noise: 8, ridge: .3}, {n: 4000, classes: 4, noise: 10, ridge: .1},
 	} {
 		var shares, means, weights, distances, accuracies, wrong tally
-		trials := draws(160, 3000)
+		trials := full.Or(56, 3000)
 		type known struct { // what does not hang on the noise
 			summedCase
 			o    DiscriminantOptions

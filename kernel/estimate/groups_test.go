@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/cosketch/cosketch/kernel/full"
 )
 
 // pairsOf is the mean squared distance over all pairs of records, one by one.
@@ -102,7 +104,7 @@ func cloud(rng *rand.Rand, n, d int, shift, scale float64) [][]float64 {
 // than it is, it may be wider than needed, never narrower. The same draws refuse
 // intervals for which every record had an R of its own, and for half of the noise.
 func TestGroupsCover(t *testing.T) {
-	statistical(t)
+	full.Statistical(t)
 	const d = 30
 	for i, s := range []struct {
 		setting
@@ -126,7 +128,7 @@ func TestGroupsCover(t *testing.T) {
 			r := Records{K: s.k, Noise: s.noise, Identity: s.identity}
 			silent := r
 			silent.Noise = Noise{Variance: s.noise.Variance / 2, FourthCumulant: s.noise.FourthCumulant / 4}
-			for range draws(1500, 15_000) {
+			for range full.Or(500, 15_000) {
 				rows := s.project(rng, s.k, append(append([][]float64(nil), a...), b...))
 				addNoise(rng, rows, s.noise)
 				for j, of := range []Records{r, silent} {

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/cosketch/cosketch/kernel/decompose"
+	"github.com/cosketch/cosketch/kernel/full"
 )
 
 // together are the values of all parties' columns over the records that all of them hold.
@@ -106,7 +107,7 @@ func TestComponentsCover(t *testing.T) {
 func (s trial) components(t *testing.T, scale bool) {
 	var values, shares, loads, noised tally
 	unresolved := 0
-	for seed := range uint64(draws(80, 600)) {
+	for seed := range uint64(full.Or(80, 600)) {
 		m, _, truth := s.run(t, seed)
 		if scale {
 			var why string
@@ -147,7 +148,7 @@ func (s trial) components(t *testing.T, scale bool) {
 			loads.seed()
 		}
 	}
-	if len(loads.seeds) < draws(40, 300) {
+	if len(loads.seeds) < full.Or(40, 300) {
 		t.Errorf("something stood apart in %d sketches only", len(loads.seeds))
 	}
 	if unresolved*20 > values.n {
@@ -181,7 +182,7 @@ func TestCrowdedComponentsCover(t *testing.T) {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
 			var values, shares, bare tally
-			driven, seeds := 0, draws(30, 300)
+			driven, seeds := 0, full.Or(30, 300)
 			for seed := range uint64(seeds) {
 				rng := rand.New(rand.NewPCG(seed, 78))
 				sketch, vars, want := make([][]float64, n), make([]Variable, n), make([]float64, n)
@@ -268,7 +269,7 @@ func TestRegressionCovers(t *testing.T) {
 				on, target = []int{1, 2, 3, 5}, 4
 			}
 			var beta, intercept, r2, residual, noised tally
-			lost, seeds := 0, draws(120, 600)
+			lost, seeds := 0, full.Or(120, 600)
 			for seed := range uint64(seeds) {
 				m, data, _ := s.run(t, seed)
 				got, why := m.Regression(RegressionOptions{Target: target, On: on})

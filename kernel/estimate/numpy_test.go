@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"os/exec"
 	"testing"
+
+	"github.com/cosketch/cosketch/kernel/full"
 )
 
 const python = "/usr/bin/python3"
@@ -15,9 +17,7 @@ const python = "/usr/bin/python3"
 // numpy runs a program that reads JSON from its input into q and leaves an answer in out.
 func numpy(t *testing.T, input, output any, program string) {
 	t.Helper()
-	if !full {
-		t.Skip("runs another program; COSKETCH_FULL=1 asks for it")
-	}
+	full.Only(t, "runs another program")
 	if exec.Command(python, "-c", "import numpy").Run() != nil {
 		t.Skip("no " + python + " with numpy")
 	}

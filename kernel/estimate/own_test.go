@@ -7,16 +7,18 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/stat"
+
+	"github.com/cosketch/cosketch/kernel/full"
 )
 
 // TestCorrelationOfOwnMoments: with published means and variances, intervals cover and errors
 // are no larger than from the sketch alone; where that loses norms in noise, none is undefined.
 func TestCorrelationOfOwnMoments(t *testing.T) {
-	statistical(t)
+	full.Statistical(t)
 	const records, k, sigma = 12_000, 400, 3.0
 	const ofMean, ofVariance = 0.002, 0.002 // deviations of the published numbers
 	var own, within, sketched tally
-	for seed := range uint64(draws(60, 600)) {
+	for seed := range uint64(full.Or(60, 600)) {
 		rng := rand.New(rand.NewPCG(seed, 16))
 		parties := population(rng, records, 0.1, false)
 		columns := stack(parties, false)

@@ -3,6 +3,8 @@ package estimate
 import (
 	"math/rand/v2"
 	"testing"
+
+	"github.com/cosketch/cosketch/kernel/full"
 )
 
 // Correlations, covariances and distances of columns of two parties, with all records and
@@ -19,7 +21,7 @@ func TestPairsCover(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var correlations, covariances, distances, narrow tally
-			for seed := range uint64(draws(150, 3000)) {
+			for seed := range uint64(full.Or(80, 3000)) {
 				rng := rand.New(rand.NewPCG(seed, 78))
 				set := dataSetFor(rng, s.records, s.missing, s.parties, seed)
 				vs, truths := variables(set.parties, false), set.pairs()

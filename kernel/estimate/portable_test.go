@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"regexp"
 	"testing"
+
+	"github.com/cosketch/cosketch/kernel/full"
 )
 
 // Numbers are the same on every machine only if no compiler fuses a product into a
@@ -14,9 +16,7 @@ import (
 // operations and always uses them. Quantiles are left out: they come from elsewhere
 // and are rounded. Building for another machine takes a while, so only on request.
 func TestNothingIsFused(t *testing.T) {
-	if !full {
-		t.Skip("builds for arm64; COSKETCH_FULL=1 asks for it")
-	}
+	full.Only(t, "builds for arm64")
 	fused := regexp.MustCompile(`\((\S+\.go:\d+)\)\t(FN?M(?:ADD|SUB)[DS])`)
 	for _, pkg := range []string{".", "../decompose"} {
 		build := exec.Command("go", "build", "-gcflags=-S", pkg)

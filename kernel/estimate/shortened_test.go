@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cosketch/cosketch/kernel/full"
 	"github.com/cosketch/cosketch/kernel/sketch"
 )
 
@@ -84,7 +85,7 @@ func cutUnion(rng *rand.Rand, records [][]float64, clip, noise float64) (t Tally
 // the whole ones, and would not if what is lost were left out. Without long records they are as
 // long as before.
 func TestShortenedCover(t *testing.T) {
-	statistical(t)
+	full.Statistical(t)
 	const n, d = 4_000, 6
 	for name, c := range map[string]struct {
 		draw  func(rng *rand.Rand, column int) float64
@@ -105,7 +106,7 @@ func TestShortenedCover(t *testing.T) {
 		var means, plain, variances, first tally // first: means of the first column, which one of them makes long
 		var length, before float64
 		rng := rand.New(rand.NewPCG(44, uint64(len(name))))
-		for range draws(40, 400) {
+		for range full.Or(40, 400) {
 			records := make([][]float64, n)
 			for i := range records {
 				for j := range d {

@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/cosketch/cosketch/kernel/full"
 	"github.com/cosketch/cosketch/kernel/projection"
 )
 
@@ -99,14 +100,14 @@ func laws(spec projection.Spec, d int, noise Noise, x, y []int64) [3]float64 {
 // (That a projection's variance is not taken for another family's is checked where
 // it is stated, in package projection.)
 func TestEveryEstimatorHasItsVariance(t *testing.T) {
-	statistical(t)
+	full.Statistical(t)
 	const k, d = 16, 24
 	x, y := integers(d)
 	labels := make([][]byte, d)
 	for i := range labels {
 		labels[i] = []byte("label " + strconv.Itoa(i))
 	}
-	trials := draws(3000, 40_000)
+	trials := full.Or(1000, 40_000)
 	for _, spec := range []projection.Spec{
 		{Family: projection.Sparse, K: k, S: 1}, {Family: projection.Sparse, K: k, S: 2},
 		{Family: projection.Sparse, K: k, S: 4}, {Family: projection.Sparse, K: k, S: 8},

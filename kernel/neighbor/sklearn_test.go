@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/cosketch/cosketch/kernel/full"
 )
 
 // python is where Debian's packages are.
@@ -29,9 +31,7 @@ json.dump({"index": index.tolist(), "distance": distance.tolist(), "factors": (-
 // The same neighbours as scikit-learn's, but where its own distances tie, and the same
 // local outlier factors to 1e-8.
 func TestAgainstScikitLearn(t *testing.T) {
-	if os.Getenv("COSKETCH_FULL") != "1" {
-		t.Skip("set COSKETCH_FULL=1 to compare with scikit-learn")
-	}
+	full.Only(t, "compares with scikit-learn")
 	if err := exec.Command(python, "-c", "import sklearn").Run(); err != nil {
 		t.Skipf("no scikit-learn for %s: %v", python, err)
 	}

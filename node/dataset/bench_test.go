@@ -13,6 +13,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/cosketch/cosketch/kernel/full"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -23,10 +24,7 @@ import (
 const benchFields = 50
 
 func benchRecords() int {
-	if os.Getenv("COSKETCH_FULL") != "" {
-		return 1_000_000
-	}
-	return 50_000
+	return full.Or(50_000, 1_000_000)
 }
 
 func benchValue(i, j int) float64 { return float64((i*7919+j*104729)%2000003)/1000001 - 1 }

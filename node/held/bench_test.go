@@ -7,16 +7,15 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+
+	"github.com/cosketch/cosketch/kernel/full"
 )
 
 // BenchmarkChanges compares a withdrawal of 1 in 1000 records and a late shard of as many
 // with reading all data afresh, which is what they save. COSKETCH_FULL=1 makes it 10
 // million records.
 func BenchmarkChanges(b *testing.B) {
-	records := 200_000
-	if os.Getenv("COSKETCH_FULL") == "1" {
-		records = 10_000_000
-	}
+	records := full.Or(200_000, 10_000_000)
 	w := newWorld(b, "columns, vertical, clipped", 1)
 	rows := func(name string, first, n int) string {
 		path := filepath.Join(w.dir, name)

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/cosketch/cosketch/kernel/full"
 )
 
 // Readers of others read what this package writes: numpy where Debian's Python has it,
@@ -81,9 +83,7 @@ const { DuckDBInstance } = require('@duckdb/node-api');
 `
 
 func TestDuckDBReadsTables(t *testing.T) {
-	if os.Getenv("COSKETCH_FULL") != "1" {
-		t.Skip("COSKETCH_FULL is not 1")
-	}
+	full.Only(t, "installs DuckDB")
 	if _, err := exec.LookPath("npm"); err != nil {
 		t.Skip("no npm")
 	}

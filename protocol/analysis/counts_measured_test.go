@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cosketch/cosketch/kernel/full"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/analysis"
@@ -97,9 +98,7 @@ const measuredHead = "partition: horizontal\nrecords: {id: [patient]}\n"
 // At ε = 1, of three parties with 5,000 records each, tables and their shares are covered by .93 to .97, and a cell errs at
 // most √3 times as far as a curator's with all records, and 1.3 times in a masked sum.
 func TestTablesMeasured(t *testing.T) {
-	if testing.Short() {
-		t.Skip("draws 1,000 releases")
-	}
+	full.Statistical(t)
 	const terms = `columns:
   - {name: ward, kind: categorical, values: [a, b, c, d]}
   - {name: age, kind: numeric, bounds: [0, 128]}
@@ -136,7 +135,7 @@ analyses: [{kind: table}]
 		"masked":  countParties(t, parse(t, "sum: masked\ncolluding: 1\n"+measuredHead+terms), parties),
 		"curator": countParties(t, parse(t, measuredHead+terms), []file{all}),
 	} {
-		const trials = 120
+		trials := full.Or(60, 120)
 		var cells, shares, cell, share, square float64
 		hold := func(n analysis.Number, truth float64, held, of *float64) {
 			if n.Low == nil {
@@ -162,7 +161,7 @@ analyses: [{kind: table}]
 				hold(row[0].OfColumn, ofWard[i]/15_000, &shares, &share)
 			}
 		}
-		errs[what] = math.Sqrt(square / trials / 20)
+		errs[what] = math.Sqrt(square / float64(trials) / 20)
 		t.Logf("%s: cells covered %.3f of %.0f, shares %.3f of %.0f; a cell errs by %.1f records", what, cells/cell, cell, shares/share, share, errs[what])
 		if c := cells / cell; c < 0.93 || c > 0.97 {
 			t.Errorf("%s: cells are covered %.3f", what, c)
@@ -183,9 +182,7 @@ analyses: [{kind: table}]
 // With ten columns of numbers asked, at ε = 1, of three parties with 5,000 records each, quantiles are covered by .93 at least, and the
 // median of skewed columns is within 1 % of its rank.
 func TestQuantilesMeasured(t *testing.T) {
-	if testing.Short() {
-		t.Skip("draws 300 releases")
-	}
+	full.Statistical(t)
 	draws := []struct {
 		name, terms string
 		draw        func(*rand.Rand) float64
@@ -241,7 +238,7 @@ func TestQuantilesMeasured(t *testing.T) {
 			data = []file{all}
 		}
 		of := countParties(t, parse(t, sum+measuredHead+terms), data)
-		const trials = 40
+		trials := full.Or(15, 40)
 		var held, asked, squares float64
 		medians := make([]float64, len(draws))
 		for range trials {
@@ -258,9 +255,9 @@ func TestQuantilesMeasured(t *testing.T) {
 					low, high := ranks(values[j], *q.Quantile.Estimate)
 					off := max(low-q.Share, q.Share-high, 0)
 					if q.Share == 0.5 {
-						medians[j] += off * off / trials
+						medians[j] += off * off / float64(trials)
 						if j < 4 {
-							squares += off * off / trials / 4
+							squares += off * off / float64(trials) / 4
 						}
 					}
 				}

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/cosketch/cosketch/kernel/full"
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -69,10 +70,8 @@ func (c *covered) check(t *testing.T, what string) {
 // TestCovariances: variances and covariances in original units, over the records in
 // common, under noise on values and on clipped records.
 func TestCovariances(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a simulation; others look at the workers")
-	}
-	const runs = 120
+	full.Statistical(t)
+	runs := full.Or(40, 120)
 	random := people(rand.New(rand.NewPCG(7, 1)), 600, 0.2)
 	tall := people(rand.New(rand.NewPCG(7, 2)), 900, 0)
 	selected := map[string]bool{}
@@ -124,7 +123,7 @@ func TestCovarianceOfTheUnion(t *testing.T) {
 		}
 	}
 	var variance, mixed covered
-	for n := range 400 {
+	for n := range full.Or(120, 400) {
 		result, _ := ship(t, s, n, data).run(t)
 		a := answer{t, result.Analyses[0]}
 		variance.add(t, a.find("pulse", "pulse"), covariance(union, union, 1, 1))
@@ -235,7 +234,7 @@ func TestGroupDistances(t *testing.T) {
 	} {
 		s := hospitals(t, "sketches: [{side: records, "+test.sketch+"}]\nprivacy: "+test.privacy+"\nanalyses: [{kind: group-distance}]\n")
 		var within, between, shift covered
-		for n := range 200 {
+		for n := range full.Or(80, 200) {
 			got := try(t, s, n)
 			a := got.result.Analyses[0]
 			if len(a.Features) != 3 || a.Features[0].Party == "" || len(a.Pairs) != 6 || len(a.Shifts) != 3 || a.Units == "" {

@@ -68,7 +68,7 @@ func TestRecordsAreStreamed(t *testing.T) {
 
 // Of records that are read from a disk, the matrix that they are gathered in is all that is held.
 func TestMemoryOfRecords(t *testing.T) {
-	const records, k = 20_000, 64
+	const records, k = 10_000, 64
 	s := parse(t, fmt.Sprintf(diagnosed, fmt.Sprintf("{side: records, family: rademacher, k: %d, labels: plain}", k), noPromise, "{kind: k-means, clusters: 3}"))
 	row := make([]int64, k+1)
 	c := analysis.Contribution{Records: records, Sketches: []sketch.Sketch{{Side: sketch.Records, Rows: records, Cols: k}}, Labels: [][]int{make([]int, records)}}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cosketch/cosketch/kernel/full"
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -147,9 +148,7 @@ func TestJoinedRecords(t *testing.T) {
 // deviations; false rejection below 1e-6); with every party's noise on every record, or
 // with north's alone, it would be 25 % off and more.
 func TestJoinedNoise(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a simulation; others look at the workers")
-	}
+	full.Statistical(t)
 	for _, sk := range []string{"  - {side: records, family: sparse, k: 16}", "  - {side: records, family: identity}"} {
 		for _, privacy := range []string{"{unit: attribute, mechanism: laplace, epsilon: 30}", "{unit: attribute, mechanism: gaussian, epsilon: 400, delta: 1e-6}"} {
 			s := parse(t, fmt.Sprintf(joined, "any", sk, privacy, "{kind: k-means, clusters: 2, restarts: 3}"))

@@ -27,6 +27,7 @@ type cell struct {
 	plans  map[planned]release.Plan // of this cell and of its copies
 	looks  map[looked]expected      // of the same: what parties find that look at their own columns first
 	lefts  map[clipped]left         // of the same: what clipping leaves
+	remain map[clipped]remains      // of the same: what clipping leaves of parties that look at nothing
 	each   estimate.Level           // of intervals, where another analysis than the one that is asked for says so; else 0
 }
 
@@ -34,7 +35,7 @@ type cell struct {
 func newCell(o Options, index int) *cell {
 	p := o.Study.Sketches[index].Projection
 	return &cell{
-		Options: o, index: index, rows: forecasters(), kept: map[int]forecast.Contribution{}, plans: map[planned]release.Plan{}, looks: map[looked]expected{}, lefts: map[clipped]left{},
+		Options: o, index: index, rows: forecasters(), kept: map[int]forecast.Contribution{}, plans: map[planned]release.Plan{}, looks: map[looked]expected{}, lefts: map[clipped]left{}, remain: map[clipped]remains{},
 		method: forecast.Method{Mechanism: o.Study.Privacy.Mechanism, Family: p.Family, S: p.S},
 	}
 }
@@ -251,10 +252,29 @@ func (c *cell) keep(party int) forecast.Contribution {
 		if sk.OwnClip && err == nil { // what is expected of a party, which looks at its records
 			sk.Clip = float64(p.Moments.Clips[p.Expected(c.unionRecords())]) / float64(c.Study.Bits.One())
 		}
-		k = forecast.Clipped(sk.Clip, c.ones(), sk.Helpers.Squares, c.columns(party))
+		k = c.remaining(party, sk.Clip, c.columns(party))
 		c.kept[party] = k
 	}
 	return k
+}
+
+// remains is what clipping leaves of columns.
+type remains struct {
+	of      []forecast.Column
+	squares bool
+	keep    forecast.Contribution
+}
+
+// remaining depends on neither the projection nor ε nor the number of records, but where columns do.
+func (c *cell) remaining(party int, clip float64, of []forecast.Column) forecast.Contribution {
+	by := clipped{party, c.Options.end, c.common, clip, c.ones()}
+	squares := c.sketch().Helpers.Squares
+	if known, ok := c.remain[by]; ok && known.squares == squares && slices.Equal(known.of, of) {
+		return known.keep
+	}
+	out := remains{of, squares, forecast.Clipped(clip, by.ones, squares, of)}
+	c.remain[by] = out
+	return out.keep
 }
 
 // ones is the weight of the column of ones as it is stored.

@@ -112,6 +112,7 @@ func (c *cell) asks(q question) (out []study.Column) {
 	if about := c.of(q.analysis.Kind).about; about != nil {
 		places = about(c, q)
 	}
+	out = make([]study.Column, 0, len(places))
 	for _, p := range places {
 		if p.feature.Kind != study.Ones && p.feature.Column >= 0 {
 			out = append(out, c.Study.Columns[p.feature.Column])

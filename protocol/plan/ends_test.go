@@ -3,10 +3,10 @@ package plan
 import (
 	"fmt"
 	"math"
-	"os"
 	"strings"
 	"testing"
 
+	"github.com/cosketch/cosketch/kernel/full"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -196,13 +196,8 @@ func TestMeansAloneAreForecast(t *testing.T) {
 // A component analysis is usable only where it is likely to be of all columns; a correlation
 // only where it is likely to be defined.
 func TestLikelyUndefinedIsNotUsable(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long, and a plan is made in one goroutine")
-	}
-	step := 1.7
-	if os.Getenv("COSKETCH_FULL") == "1" {
-		step = 1.2
-	}
+	full.Statistical(t)
+	step := full.Or(2.5, 1.2)
 	for epsilon := 0.2; epsilon < 20; epsilon *= step {
 		terms := vertical(twoEach, registry, fmt.Sprintf("{unit: record, mechanism: gaussian, epsilon: %.4g, delta: 1e-6}", epsilon), "{kind: correlation}, {kind: pca}")
 		a := answersOf(planOf(t, terms, func(o *Options) { o.Records = map[string]int64{"": 20_000} }))

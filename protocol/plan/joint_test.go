@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/cosketch/cosketch/kernel/full"
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -157,9 +158,7 @@ func joined(s *study.Study, data []table) (out [][]float64) {
 // mean square of the errors is what was forecast, within 15 %, and half of the forecast
 // would be found out. Errors of one draw are counted as one; see TestForecastsAreTrue.
 func TestJointForecastsAreTrue(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long, and a plan is made in one goroutine")
-	}
+	full.Statistical(t)
 	for _, tr := range jointTrials() {
 		t.Run(tr.name, func(t *testing.T) {
 			t.Parallel()
@@ -181,7 +180,7 @@ func TestJointForecastsAreTrue(t *testing.T) {
 				}
 				forecasts = append(forecasts, math.Sqrt(squares))
 			}
-			for n := range tr.draws {
+			for n := range full.Or(tr.draws*2/5, tr.draws) {
 				contributions, _ := draw(t, plans, data, n)
 				result, _, err := analysis.Run(context.Background(), analysis.Options{Study: s, Contributions: contributions, Complete: true})
 				if err != nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cosketch/cosketch/kernel/full"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/release"
@@ -94,7 +95,7 @@ func (tr trial) study(t testing.TB) *cell {
 
 // trials are random studies of every kind: 37 in the long form, of which 11 are in the
 // short one.
-func trials(full bool) []trial {
+func trials() []trial {
 	rng := rand.New(rand.NewPCG(20, 26))
 	between := func(lo, hi float64) float64 { return lo + (hi-lo)*rng.Float64() }
 	column := func(name, owner string) string {
@@ -233,12 +234,12 @@ func trials(full bool) []trial {
 			records: 40, overlap: 1, draws: 600,
 		})
 	}
-	if full {
+	if full.Asked() {
 		return out
 	}
 	short := []trial{out[1], out[16], out[13], out[15], out[20], out[24], out[25], out[27], out[32], out[34], out[35]}
 	for i := range short {
-		short[i].draws = min(short[i].draws, 850)
+		short[i].draws = min(short[i].draws, 320)
 	}
 	return short
 }

@@ -7,6 +7,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/cosketch/cosketch/kernel/full"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/session"
 )
@@ -14,6 +15,14 @@ import (
 // Boards that misbehave. Under none of them does an honest party release without a
 // certificate, release twice, or finish under another seed than the others: it waits
 // in vain, or it fails and blames the aggregator. Check holds the rest.
+
+// seeds is how many are played: all too where mutants are looked for, with -short.
+func seeds(plain, all uint64) uint64 {
+	if testing.Short() {
+		return all
+	}
+	return full.Or(plain, all)
+}
 
 func played(t *testing.T, s *Simulation) {
 	t.Helper()
@@ -68,7 +77,7 @@ func TestBoardsThatLieToOneParty(t *testing.T) {
 		"leaves gaps": func(b session.Board) session.Board { b.From++; return b },
 	} {
 		t.Run(name, func(t *testing.T) {
-			for seed := range uint64(6) {
+			for seed := range seeds(4, 6) {
 				s := newSimulation(t, Options{Seed: seed}, Terms{Parties: 4, Quorum: 3, Attempts: 2})
 				victim := s.Parties[int(seed)%4]
 				victim.Excused = true
@@ -96,7 +105,7 @@ func TestBoardsThatLieToOneParty(t *testing.T) {
 // attempt ended: who holds the certificate never abandons, and the party that does
 // not is never talked into a second seed.
 func TestConfirmationHiddenFromOneParty(t *testing.T) {
-	for seed := range uint64(8) {
+	for seed := range seeds(4, 8) {
 		s := newSimulation(t, Options{Seed: seed}, Terms{Parties: 3, Quorum: 2, Attempts: 3})
 		s.Twin = &Aggregator{Signer: s.Aggregator.Signer, sim: s}
 		if err := s.Twin.start(); err != nil {
@@ -124,7 +133,7 @@ func TestConfirmationHiddenFromOneParty(t *testing.T) {
 // Two boards under one key, with two rosters for one attempt: at most one of them
 // comes to a seed, and nobody honest is convicted by what was made for the other.
 func TestDisjointRosters(t *testing.T) {
-	for seed := range uint64(12) {
+	for seed := range seeds(6, 12) {
 		s := newSimulation(t, Options{Seed: seed}, Terms{Parties: 4, Quorum: 3, Attempts: 3})
 		s.Twin = &Aggregator{Signer: s.Aggregator.Signer, sim: s}
 		if err := s.Twin.start(); err != nil {
@@ -160,7 +169,7 @@ func TestDisjointRosters(t *testing.T) {
 // out hears that the agreement differs and with which values, nobody honest is convicted,
 // and what two parties have stored convicts the aggregator before anybody who compares.
 func TestEquivocationIsDetected(t *testing.T) {
-	for seed := range uint64(12) {
+	for seed := range seeds(6, 12) {
 		s := newSimulation(t, Options{Seed: seed}, Terms{Parties: 4, Quorum: 3, Attempts: 2})
 		s.Twin = &Aggregator{Signer: s.Aggregator.Signer, sim: s}
 		if err := s.Twin.start(); err != nil {

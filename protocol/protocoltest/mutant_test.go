@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cosketch/cosketch/kernel/full"
 	"github.com/cosketch/cosketch/protocol/protocoltest/overlaytest"
 )
 
@@ -151,10 +152,10 @@ func TestMutantsAreFound(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if os.Getenv("COSKETCH_FULL") != "1" {
+			if !full.Asked() {
 				return
 			}
-			verdict, out, err := change.Test(t.Context(), root, 3*time.Minute, "-run", "RandomSchedules|Scenarios|Boards|Stores|Newcomers", "./protocol/protocoltest")
+			verdict, out, err := change.Test(t.Context(), root, 3*time.Minute, "-short", "-run", "RandomSchedules|Scenarios|Boards|Stores|Newcomers", "./protocol/protocoltest")
 			switch {
 			case err != nil:
 				t.Fatal(err)

@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/cosketch/cosketch/kernel/fixedpoint"
+	"github.com/cosketch/cosketch/kernel/full"
 	"github.com/cosketch/cosketch/node/dataset"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/testnet/network"
@@ -124,9 +124,7 @@ func TestFilesText(t *testing.T) {
 
 // The whole measurement runs on few records. It builds the programs.
 func TestRunFiles(t *testing.T) {
-	if os.Getenv("COSKETCH_FULL") != "1" {
-		t.Skip("builds the programs: with COSKETCH_FULL=1 only")
-	}
+	full.Only(t, "builds the programs")
 	write := func(_ context.Context, file string, records, columns int) error {
 		return WriteTable(file, records, columns)
 	}

@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"os"
 	"strings"
 	"testing"
 
+	"github.com/cosketch/cosketch/kernel/full"
 	"github.com/cosketch/cosketch/research/coverage"
 )
 
@@ -18,7 +18,7 @@ import (
 // cover .67, and every one less than .85.
 func TestCoverage(t *testing.T) {
 	seeds := 8
-	if os.Getenv("COSKETCH_FULL") == "1" {
+	if full.Asked() {
 		seeds = 250
 	}
 	told := 0

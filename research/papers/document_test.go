@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cosketch/cosketch/kernel/full"
 	"github.com/cosketch/cosketch/testnet/corpus"
 	"github.com/cosketch/cosketch/testnet/network"
 )
@@ -83,7 +84,7 @@ func TestDocumentIsGenerated(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := Options{Drawn: drawn, Workers: runtime.GOMAXPROCS(0)}
-	if os.Getenv("COSKETCH_FULL") != "1" {
+	if !full.Asked() {
 		content, err := os.ReadFile(filepath.Join(docs, Document))
 		if err != nil {
 			t.Fatal(err)
@@ -131,9 +132,7 @@ func TestDocumentIsGenerated(t *testing.T) {
 // this process: a real seed, real noise and a fresh play each time. A sound one is off with a
 // probability of about 1e-6.
 func TestPlayed(t *testing.T) {
-	if os.Getenv("COSKETCH_FULL") != "1" {
-		t.Skip("set COSKETCH_FULL=1 to build and start nodes")
-	}
+	full.Only(t, "builds and starts nodes")
 	dir := t.TempDir()
 	if err := network.Build(context.Background(), dir); err != nil {
 		t.Fatal(err)

@@ -12,13 +12,11 @@ import (
 	"testing"
 
 	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/full"
 	"github.com/cosketch/cosketch/protocol/plan"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/testnet/corpus"
 )
-
-// full runs what takes minutes.
-func full() bool { return os.Getenv("COSKETCH_FULL") == "1" }
 
 var hospitalAsk = Ask{
 	Sketches: []string{"{side: moments, clip: 1.5}", "{side: cells, L: 2, q: 1, clip: 1.5, share: 0.4}"},
@@ -52,7 +50,7 @@ func TestHospitalsAtRecordLevel(t *testing.T) {
 
 func TestMixture(t *testing.T) {
 	n, trials := 100_000, 1
-	if full() {
+	if full.Asked() {
 		trials = 10
 	}
 	p := Mixture(n, 20, 5, rand.New(rand.NewPCG(1, 1)))
@@ -72,7 +70,7 @@ func TestMixture(t *testing.T) {
 			right++
 		}
 	}
-	if full() && 2*right < trials {
+	if full.Asked() && 2*right < trials {
 		t.Errorf("5 clusters are suggested in %d of %d trials", right, trials)
 	}
 }
@@ -80,7 +78,7 @@ func TestMixture(t *testing.T) {
 func TestCorrelations(t *testing.T) {
 	n := 20_000
 	most := 0.02
-	if full() {
+	if full.Asked() {
 		n, most = 200_000, 0.002
 	}
 	p := Correlated(n, 30, rand.New(rand.NewPCG(2, 2)))

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/full"
 	"github.com/cosketch/cosketch/kernel/linear"
 	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/seed/stream"
@@ -55,9 +56,7 @@ type given struct {
 // TestAgainstScikitLearn cross-validates support vector machines and ridge on the same
 // sketches and folds, without noise and with it: accuracies differ by less than a point.
 func TestAgainstScikitLearn(t *testing.T) {
-	if os.Getenv("COSKETCH_FULL") != "1" {
-		t.Skip("compares with scikit-learn where COSKETCH_FULL=1")
-	}
+	full.Only(t, "compares with scikit-learn")
 	if err := exec.Command(python, "-c", "import sklearn").Run(); err != nil {
 		t.Skipf("%s with scikit-learn is not here: %v", python, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/cosketch/cosketch/testnet/network"
@@ -13,13 +14,9 @@ import (
 
 // A disturbed study passes the check; one that is not what it must be does not.
 func TestRound(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds and runs both programs")
-	}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*roundDeadline)
 	defer cancel()
-	dir := t.TempDir()
-	must(t, network.Build(ctx, dir))
+	dir := programsIn(t)
 	scene, err := laboratories(1 << 18)
 	must(t, err)
 	s, between, err := relayed(ctx, dir, dir, scene)
@@ -58,4 +55,35 @@ func must(t *testing.T, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// built makes both programs, once for all tests, in a directory that TestMain removes.
+var built func() (dir string, err error)
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "cosketch-chaos-")
+	if err != nil {
+		panic(err)
+	}
+	built = sync.OnceValues(func() (string, error) { return dir, network.Build(context.Background(), dir) })
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// programsIn is a directory of the test's own with both programs in it.
+func programsIn(t *testing.T) (dir string) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("builds and runs both programs")
+	}
+	from, err := built()
+	must(t, err)
+	dir = t.TempDir()
+	files, err := os.ReadDir(from)
+	must(t, err)
+	for _, f := range files {
+		must(t, os.Link(filepath.Join(from, f.Name()), filepath.Join(dir, f.Name())))
+	}
+	return dir
 }

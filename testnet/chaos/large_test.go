@@ -102,8 +102,7 @@ func TestLargeUpload(t *testing.T) {
 	const cuts, patience = 10, 20 * time.Minute
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	dir := t.TempDir()
-	must(t, network.Build(ctx, dir))
+	dir := programsIn(t)
 	s, between, err := relayed(ctx, dir, dir, template)
 	must(t, err)
 	defer between.Close()

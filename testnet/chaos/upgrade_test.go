@@ -7,19 +7,13 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/cosketch/cosketch/testnet/network"
 )
 
 // A study whose nodes get programs anew is finished; what it must not spend is noticed.
 func TestUpgrade(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds and runs both programs")
-	}
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	dir := t.TempDir()
-	must(t, network.Build(ctx, dir))
+	dir := programsIn(t)
 	u := upgrader{UpgradeOptions: UpgradeOptions{Dir: dir, Log: io.Discard}}
 	same := programs{"same", dir, dir}
 	all := states()

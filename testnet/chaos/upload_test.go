@@ -3,10 +3,10 @@ package chaos
 import (
 	"context"
 	"math/rand/v2"
-	"os"
 	"testing"
 	"time"
 
+	"github.com/cosketch/cosketch/kernel/full"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/testnet/network"
 	"github.com/cosketch/cosketch/testnet/steward"
@@ -15,18 +15,11 @@ import (
 // Sketches whose way is cut again and again arrive whole, and no cut costs a party
 // more than the chunk that was under way.
 func TestUploadSurvivesCuts(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds and runs both programs")
-	}
-	k := 1 << 19
-	if os.Getenv("COSKETCH_FULL") == "1" {
-		k = 1 << 21
-	}
+	k := full.Or(1<<18, 1<<21)
 	const cuts = 10
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	dir := t.TempDir()
-	must(t, network.Build(ctx, dir))
+	dir := programsIn(t)
 	scene, err := laboratories(k)
 	must(t, err)
 	s, between, err := relayed(ctx, dir, dir, scene)

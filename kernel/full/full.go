@@ -1,0 +1,36 @@
+// Package full tells tests how much to do: all they can if COSKETCH_FULL is 1, as .ci/full sets it, else what fits
+// into the two and a half minutes of go test ./... on two cores.
+package full
+
+import (
+	"os"
+	"testing"
+)
+
+// Asked reports whether tests are to do all they can.
+func Asked() bool { return os.Getenv("COSKETCH_FULL") == "1" }
+
+// Or is plain in an ordinary run, and all where everything is asked for: mostly how often something is repeated.
+func Or[T any](plain, all T) T {
+	if Asked() {
+		return all
+	}
+	return plain
+}
+
+// Only skips a test that is done where everything is asked for alone.
+func Only(t testing.TB, does string) {
+	t.Helper()
+	if !Asked() {
+		t.Skip(does + ": COSKETCH_FULL=1 asks for it")
+	}
+}
+
+// Statistical skips a long simulation in one goroutine under -short, with which the race detector runs: it has nothing
+// to find there.
+func Statistical(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("a simulation in one goroutine")
+	}
+}

@@ -20,6 +20,9 @@ type serveCommand struct {
 	HTTP   string   `name:"http" env:"AGGREGATOR_HTTP_LISTEN" placeholder:"HOST:PORT" help:"Where to show pages, the JSON API, health and metrics, such as 127.0.0.1:7480; off: nowhere. Default: the configuration file's."`
 }
 
+// Serves says that misspelt variables are logged.
+func (serveCommand) Serves() {}
+
 // Run hosts every stored study until SIGINT or SIGTERM.
 func (cmd serveCommand) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
 	st, err := g.Open(store.Aggregator)
@@ -66,7 +69,7 @@ func (cmd serveCommand) Run(ctx context.Context, c *console.Console, g *console.
 		shown.close()
 		return fail.Usage.Of(err)
 	}
-	for _, text := range config.MisspeltForAggregator() {
+	for _, text := range c.Misspelt {
 		logger.Warn(text)
 	}
 	c.Began(logger, fmt.Sprintf("aggregator %s listens at %s; stop with Ctrl-C", a.ID(), strings.Join(a.Addrs(), ", ")), "listening", "id", a.ID().String(), "addresses", a.Addrs())

@@ -174,13 +174,8 @@ func (cmd studyApprove) Run(ctx context.Context, c *console.Console, g *console.
 	if err := ask(ctx, c, cmd.ID, s); err != nil {
 		return err
 	}
-	if cmd.Cosigned != "" {
-		if err := takeCosignature(st, s, cmd.Cosigned); err != nil {
-			return err
-		}
-	}
-	if err := st.PutDecision(s.ID, store.Approve, console.Now()); err != nil {
-		return fmt.Errorf("approving: %w", err)
+	if err := cmd.record(st, s); err != nil {
+		return err
 	}
 	return c.Print(console.AddedStudy{Study: s.ID.String(), Name: s.Name, Verdict: &verdict}, func(w io.Writer) {
 		fmt.Fprintf(w, "approved: %s (%s)\n", s.Name, s.ID.Short())
@@ -194,6 +189,19 @@ func (cmd studyApprove) Run(ctx context.Context, c *console.Console, g *console.
 		}
 		c.Say("The others learn of it when the study is served. Next: %s, or let a running party serve take it up.", then)
 	})
+}
+
+// record stores the approval, with a second person's yes where one is given.
+func (cmd studyApprove) record(st *store.Store, s *study.Study) error {
+	if cmd.Cosigned != "" {
+		if err := takeCosignature(st, s, cmd.Cosigned); err != nil {
+			return err
+		}
+	}
+	if err := st.PutDecision(s.ID, store.Approve, console.Now()); err != nil {
+		return fmt.Errorf("approving: %w", err)
+	}
+	return nil
 }
 
 // judge tells what a study would do to this party's data, and its forecast. One of which nothing is usable is approved by who says

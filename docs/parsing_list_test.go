@@ -21,7 +21,7 @@ var takenApart = map[string]map[string]string{
 		"HandOver": "a file's name",
 	},
 	"node/aggregator/offer.go": {
-		"FetchStudies": "a multiaddr",
+		"ParseAddress": "a multiaddr",
 		"wholeAddress": "a URL, or a multiaddr",
 	},
 	"node/api/files.go": {"Server.files": "a URL's path"},

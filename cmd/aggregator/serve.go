@@ -25,6 +25,9 @@ func (serveCommand) Help() string {
 	return "Example: aggregator serve --listen /ip4/0.0.0.0/tcp/7424 --http 127.0.0.1:7480"
 }
 
+// Serves says that misspelt variables are logged.
+func (serveCommand) Serves() {}
+
 // Run hosts every stored study until SIGINT or SIGTERM.
 func (cmd serveCommand) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
 	st, err := g.Open(store.Aggregator)
@@ -71,7 +74,7 @@ func (cmd serveCommand) Run(ctx context.Context, c *console.Console, g *console.
 		shown.close()
 		return fail.Usage.Of(err)
 	}
-	for _, text := range config.MisspeltForAggregator() {
+	for _, text := range c.Misspelt {
 		logger.Warn(text)
 	}
 	c.Began(logger, fmt.Sprintf("aggregator %s listens at %s; stop with Ctrl-C", a.ID(), strings.Join(a.Addrs(), ", ")), "listening", "id", a.ID().String(), "addresses", a.Addrs())

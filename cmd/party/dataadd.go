@@ -172,7 +172,7 @@ func (cmd dataAdd) again() string {
 	for _, file := range cmd.File {
 		text += " " + word(file)
 	}
-	for _, f := range [][2]string{{"--command", cmd.Command}, {"--id", strings.Join(cmd.ID, ",")}, {"--cap-record", cmd.CapRecord}, {"--cap-attribute", cmd.CapAttribute}, {"--study", cmd.Study}} {
+	for _, f := range [][2]string{{"--query", cmd.Query}, {"--dsn-env", cmd.DSNEnv}, {"--dsn-file", cmd.DSNFile}, {"--command", cmd.Command}, {"--id", strings.Join(cmd.ID, ",")}, {"--cap-record", cmd.CapRecord}, {"--cap-attribute", cmd.CapAttribute}, {"--study", cmd.Study}} {
 		if f[1] != "" {
 			text += " " + f[0] + " " + word(f[1])
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/dataset"
-	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/protocol/study/file"
@@ -63,15 +63,6 @@ func (cmd dataColumns) Run(ctx context.Context, c *console.Console, g *console.G
 	if len(d.ID) == 0 {
 		return fail.Usage.Of(fmt.Errorf("which columns of %s identify a record? Name them with --id COLUMN", cmd.Data))
 	}
-	st, err := g.OpenReadOnly(store.Party)
-	if err != nil {
-		return err
-	}
-	defer st.Close()
-	id, err := st.ID()
-	if err != nil {
-		return err
-	}
 	held, err := described(ctx, c, d, dataset.DescribeOptions{ID: d.ID, Normalize: normalization(nil)})
 	if err != nil {
 		return err
@@ -81,17 +72,12 @@ func (cmd dataColumns) Run(ctx context.Context, c *console.Console, g *console.G
 		found.tell(c)
 		return err
 	}
-	list := config.ColumnList{Name: cmd.Name, ID: id, Records: d.ID}
-	columns, left, err := listed(held, cmd.Header)
+	list, left, err := cmd.list(g, held)
 	if err != nil {
-		return fail.Usage.Of(fmt.Errorf("listing the columns of %s: %w", cmd.Data, err))
+		return err
 	}
-	list.Columns = columns
-	if !cmd.Uncounted {
-		list.About = rounded(held.Records)
-	}
-	out := listedColumns{File: cmd.Output, Party: list.Name, ID: id.String(), Records: list.Records, About: list.About, LeftOut: left, Columns: []listedColumn{}}
-	for _, column := range columns {
+	out := listedColumns{File: cmd.Output, Party: list.Name, ID: list.ID.String(), Records: list.Records, About: list.About, LeftOut: left, Columns: []listedColumn{}}
+	for _, column := range list.Columns {
 		out.Columns = append(out.Columns, listedColumn{column.Name, column.Kind})
 	}
 	if cmd.Output != "" {
@@ -113,6 +99,25 @@ func (cmd dataColumns) Run(ctx context.Context, c *console.Console, g *console.G
 		}
 		c.Say("Next: read it, correct kinds, add what it asks for from public knowledge, and send it to the operator. Nothing has left.")
 	})
+}
+
+// list is what the operator learns of data that were looked at with their ids, and which columns it leaves out.
+func (cmd dataColumns) list(g *console.Globals, held dataset.Description) (list config.ColumnList, left []string, err error) {
+	node, err := describe(g)
+	if err != nil {
+		return list, nil, err
+	}
+	list = config.ColumnList{Name: cmd.Name, Records: held.IDs.Columns}
+	if list.ID, err = protocol.ParsePeerID(node.ID); err != nil {
+		return list, nil, err
+	}
+	if list.Columns, left, err = listed(held, cmd.Header); err != nil {
+		return list, nil, fail.Usage.Of(fmt.Errorf("listing the columns of %s: %w", cmd.Data, err))
+	}
+	if !cmd.Uncounted {
+		list.About = rounded(held.Records)
+	}
+	return list, left, nil
 }
 
 // rounded is a number of records with two digits, and at least in tens; 0 for none.

@@ -31,11 +31,7 @@ func (cmd doctorCommand) Run(ctx context.Context, c *console.Console, g *console
 	if err != nil {
 		return err
 	}
-	findings := local.Diagnose(ctx, local.DoctorOptions{
-		Store: st, Site: func() (config.Party, error) { return config.LoadParty(g.Config) },
-		Now: console.Now, Version: console.Version(), Studies: studies,
-	})
-	findings = append(findings, probes(st, g)...)
+	findings := cmd.diagnose(ctx, st, g, studies)
 	if err := c.PrintFindings(findings); err != nil {
 		return err
 	}
@@ -46,6 +42,14 @@ func (cmd doctorCommand) Run(ctx context.Context, c *console.Console, g *console
 		cmd.next(c, st, g, studies)
 	}
 	return nil
+}
+
+// diagnose makes all checks.
+func (doctorCommand) diagnose(ctx context.Context, st *store.Store, g *console.Globals, studies []*study.Study) []local.Finding {
+	findings := local.Diagnose(ctx, local.DoctorOptions{
+		Store: st, Site: siteFile(g), Now: console.Now, Version: console.Version(), Studies: studies,
+	})
+	return append(findings, probes(st, g)...)
 }
 
 // probes checks that serve could answer health and metrics at the address that the site file

@@ -25,14 +25,8 @@ type identity struct {
 }
 
 // Run makes the state directory and, where there is none, a commented site file.
-func (initCommand) Run(c *console.Console, g *console.Globals) error {
-	if err := store.Create(g.State, store.Party, rand.Reader); err != nil {
-		return fail.Usage.Of(err)
-	}
-	if err := console.WriteTemplate(g.Config, config.PartyTemplate()); err != nil {
-		return err
-	}
-	id, err := describe(g)
+func (cmd initCommand) Run(c *console.Console, g *console.Globals) error {
+	id, err := cmd.make(g)
 	if err != nil {
 		return err
 	}
@@ -42,6 +36,17 @@ func (initCommand) Run(c *console.Console, g *console.Globals) error {
 		c.Say("This node's peer id is above; its state is in %s, its site file is %s.", id.State, id.Config)
 		c.Say("Next: give the peer id to whoever writes the study file, and name your data: party data add NAME FILE.")
 	})
+}
+
+// make makes the node.
+func (initCommand) make(g *console.Globals) (identity, error) {
+	if err := store.Create(g.State, store.Party, rand.Reader); err != nil {
+		return identity{}, fail.Usage.Of(err)
+	}
+	if err := console.WriteTemplate(g.Config, config.PartyTemplate()); err != nil {
+		return identity{}, err
+	}
+	return describe(g)
 }
 
 type identityCommands struct {

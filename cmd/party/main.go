@@ -20,6 +20,8 @@ type commands struct {
 	Steward  stewardCommands  `cmd:"" group:"Make a node:" help:"Make the key of a second person, for four eyes."`
 	Doctor   doctorCommand    `cmd:"" group:"Make a node:" help:"Check state, site file and the way to the aggregators, and say what to do."`
 
+	Join joinCommand `cmd:"" group:"Take part, step by step:" help:"Take part in a study at an aggregator, from a new node to the result, asking for each decision."`
+
 	Data dataCommands `cmd:"" group:"Name data:" help:"Name data, look at them, check them against a study. Nothing leaves."`
 
 	Study    studyCommands   `cmd:"" group:"Decide on a study:" help:"Add, explain, approve or decline a study."`

@@ -136,8 +136,7 @@ func spend(g *console.Globals, s *study.Study, party int, queries bool) ([]local
 	if err != nil {
 		return nil, "", fail.Usage.Of(err)
 	}
-	entry, err := site.Study(s.ID)
-	if err != nil {
+	if _, err := site.Study(s.ID); err != nil {
 		return []local.Spending{}, err.Error(), nil
 	}
 	st, err := g.OpenReadOnly(store.Party)
@@ -149,11 +148,18 @@ func spend(g *console.Globals, s *study.Study, party int, queries bool) ([]local
 	if err != nil {
 		return nil, "", err
 	}
+	out, err := spendings(site, before, s, party, queries)
+	return out, "", err
+}
+
+// spendings is what a study that the site file answers would add to what was spent before.
+func spendings(site config.Party, before []ledger.Entry, s *study.Study, party int, queries bool) ([]local.Spending, error) {
+	entry := site.Studies[s.ID]
 	after := before[:len(before):len(before)]
 	for i := range s.Sketches {
 		p, err := release.For(s, party, i)
 		if err != nil {
-			return nil, "", err
+			return nil, err
 		}
 		next := ledger.Entry{Dataset: entry.Dataset, Study: s.ID, Sketch: i, Unit: s.Privacy.Unit, Attributes: max(p.Attributes(), 1)}
 		if next = next.Promised(p.Guarantee()); !paid(before, next) {
@@ -163,7 +169,7 @@ func spend(g *console.Globals, s *study.Study, party int, queries bool) ([]local
 	if queries {
 		due, err := queriesDue(before, s, party, entry.Dataset)
 		if err != nil {
-			return nil, "", err
+			return nil, err
 		}
 		after = append(after, due...)
 	}
@@ -171,7 +177,7 @@ func spend(g *console.Globals, s *study.Study, party int, queries bool) ([]local
 	return []local.Spending{
 		spent(before, after, ledger.Account{Dataset: entry.Dataset, Unit: dp.Record, Delta: s.Privacy.Delta}, caps.Record),
 		spent(before, after, ledger.Account{Dataset: entry.Dataset, Unit: dp.Attribute, Delta: s.Privacy.Delta}, caps.Attribute),
-	}, "", nil
+	}, nil
 }
 
 // paid reports whether the ledger holds a debit already.

@@ -41,6 +41,17 @@ func (cmd runCommand) Run(ctx context.Context, c *console.Console, g *console.Gl
 		return err
 	}
 	defer st.Close()
+	if err := cmd.serve(ctx, c, g, st, s, index); err != nil {
+		return err
+	}
+	return c.Print(map[string]string{"study": s.ID.String(), "name": s.Name, "state": "done"}, func(w io.Writer) {
+		fmt.Fprintf(w, "done: %s (%s)\n", s.Name, s.ID.Short())
+		c.Say("Next: party result %s", s.ID.Short())
+	})
+}
+
+// serve serves the study, telling how it goes.
+func (cmd runCommand) serve(ctx context.Context, c *console.Console, g *console.Globals, st *store.Store, s *study.Study, index int) error {
 	site, err := config.LoadParty(g.Config)
 	if err != nil {
 		return fail.Usage.Of(err)
@@ -64,11 +75,7 @@ func (cmd runCommand) Run(ctx context.Context, c *console.Console, g *console.Gl
 	if err := party.Run(ctx, s.ID); err != nil {
 		return failedBecause(ctx, err)
 	}
-	talk.end()
-	return c.Print(map[string]string{"study": s.ID.String(), "name": s.Name, "state": "done"}, func(w io.Writer) {
-		fmt.Fprintf(w, "done: %s (%s)\n", s.Name, s.ID.Short())
-		c.Say("Next: party result %s", s.ID.Short())
-	})
+	return nil
 }
 
 // inTime refuses an approval that was not signed before the study expired, and now

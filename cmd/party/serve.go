@@ -25,6 +25,9 @@ type serveCommand struct{}
 // Help has an example.
 func (serveCommand) Help() string { return "Example: party serve" }
 
+// Serves says that misspelt variables are logged.
+func (serveCommand) Serves() {}
+
 // Run serves all approved studies, also those approved while it runs.
 func (serveCommand) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
 	st, err := g.Open(store.Party)
@@ -64,7 +67,7 @@ func (serveCommand) Run(ctx context.Context, c *console.Console, g *console.Glob
 	defer self.Close()
 	defer running.Wait()
 	defer cancel()
-	for _, text := range config.MisspeltForParty() {
+	for _, text := range c.Misspelt {
 		logger.Warn(text)
 	}
 	c.Began(logger, fmt.Sprintf("party %s serves; stop with Ctrl-C", self.ID()), "serving", "id", self.ID().String())

@@ -31,12 +31,32 @@ func (cmd studySheet) Run(ctx context.Context, c *console.Console, g *console.Gl
 	if err != nil {
 		return err
 	}
-	o := local.SheetOptions{Study: s, Party: viewer(c, g, s, "Written")}
+	sheet, err := cmd.sheet(ctx, c, g, s, viewer(c, g, s, "Written"))
+	if err != nil {
+		return err
+	}
+	if cmd.Output == "" {
+		return c.Print(sheet, func(w io.Writer) { present.Text(w, sheetBlocks(sheet)) })
+	}
+	if err := console.WriteFileWhole(cmd.Output, func(w io.Writer) error {
+		return present.HTML(w, present.Page{Title: sheet.Name, Kicker: sheet.Headline(), Headline: sheet.Name, Footer: "Made " + console.Now().String() + " by cosketch " + console.Version(), Blocks: sheet.Blocks()})
+	}); err != nil {
+		return err
+	}
+	return c.Print(sheet, func(w io.Writer) {
+		fmt.Fprintln(w, cmd.Output)
+		c.Say("Next: print it, or open it in any browser; then party study approve %s", s.ID.Short())
+	})
+}
+
+// sheet makes it, with what this party's data say where the site file names them.
+func (studySheet) sheet(ctx context.Context, c *console.Console, g *console.Globals, s *study.Study, party int) (local.Sheet, error) {
+	o := local.SheetOptions{Study: s, Party: party}
 	var own *source.CheckedData
 	if o.Party != study.Everyone {
 		st, err := g.OpenReadOnly(store.Party)
 		if err != nil {
-			return err
+			return local.Sheet{}, err
 		}
 		defer st.Close()
 		if own = ownData(ctx, c, g, st, s, o.Party); own != nil {
@@ -53,22 +73,10 @@ func (cmd studySheet) Run(ctx context.Context, c *console.Console, g *console.Gl
 	} else {
 		c.Say("What answers will be worth is not on the sheet: %v", err)
 	}
-	sheet, err := local.NewSheet(o)
-	if err != nil {
-		return err
-	}
-	if cmd.Output == "" {
-		return c.Print(sheet, func(w io.Writer) {
-			present.Text(w, append([]block.Block{block.Heading{Text: sheet.Headline(), Of: sheet.Name}}, sheet.Blocks()...))
-		})
-	}
-	if err := console.WriteFileWhole(cmd.Output, func(w io.Writer) error {
-		return present.HTML(w, present.Page{Title: sheet.Name, Kicker: sheet.Headline(), Headline: sheet.Name, Footer: "Made " + console.Now().String() + " by cosketch " + console.Version(), Blocks: sheet.Blocks()})
-	}); err != nil {
-		return err
-	}
-	return c.Print(sheet, func(w io.Writer) {
-		fmt.Fprintln(w, cmd.Output)
-		c.Say("Next: print it, or open it in any browser; then party study approve %s", s.ID.Short())
-	})
+	return local.NewSheet(o)
+}
+
+// sheetBlocks are a sheet under its headline.
+func sheetBlocks(s local.Sheet) []block.Block {
+	return append([]block.Block{block.Heading{Text: s.Headline(), Of: s.Name}}, s.Blocks()...)
 }

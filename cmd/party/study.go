@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/cosketch/cosketch/kernel/dp"
@@ -76,47 +77,53 @@ func (cmd studyFetch) Run(ctx context.Context, c *console.Console, g *console.Gl
 		return err
 	}
 	defer st.Close()
-	site, err := config.LoadParty(g.Config)
+	out, err := cmd.fetch(ctx, st, g)
 	if err != nil {
-		return fail.Usage.Of(err)
-	}
-	offered, err := aggregator.FetchStudies(ctx, aggregator.FetchOptions{Identity: st.Identity, Address: cmd.Address, Network: site.Network, Version: console.Version()})
-	if err != nil {
-		return fmt.Errorf("fetching studies: %w", err)
-	}
-	out := []fetchedStudy{}
-	var unseen *study.Study
-	for _, s := range offered {
-		if _, err := self(st, s); err != nil {
-			return err
-		}
-		_, err := st.Study(s.ID)
-		known := err == nil
-		if err != nil && !errors.Is(err, store.ErrNotFound) {
-			return err
-		}
-		if err := console.AddStudy(st, s, max(s.Expires, s.LateUntil), console.Now()); err != nil {
-			return err
-		}
-		if !known && unseen == nil {
-			unseen = s
-		}
-		out = append(out, fetchedStudy{s.ID.String(), s.Name, known, s.Expires.String()})
+		return err
 	}
 	return c.Print(out, func(w io.Writer) {
 		for _, f := range out {
 			fmt.Fprintf(w, "%s  %s\n", f.Study, f.Name)
 		}
+		unseen := slices.IndexFunc(out, func(f fetchedStudy) bool { return !f.Known })
 		switch {
 		case len(out) == 0:
 			c.Say("It has no study for this party that can be approved: its peer id may be missing in the study file (party identity prints it).")
-		case unseen == nil:
+		case unseen < 0:
 			c.Say("Nothing is new: all of this was here before. Next: party status")
 		default:
 			c.Say("Compare the id with the other organisations, by another way than this aggregator.")
-			c.Say("Next: party study explain %s", unseen.ID.Short())
+			c.Say("Next: party study explain %s", out[unseen].Study[:8])
 		}
 	})
+}
+
+// fetch asks, checks and stores.
+func (cmd studyFetch) fetch(ctx context.Context, st *store.Store, g *console.Globals) ([]fetchedStudy, error) {
+	site, err := config.LoadParty(g.Config)
+	if err != nil {
+		return nil, fail.Usage.Of(err)
+	}
+	offered, err := aggregator.FetchStudies(ctx, aggregator.FetchOptions{Identity: st.Identity, Address: cmd.Address, Network: site.Network, Version: console.Version()})
+	if err != nil {
+		return nil, fmt.Errorf("fetching studies: %w", err)
+	}
+	out := []fetchedStudy{}
+	for _, s := range offered {
+		if _, err := self(st, s); err != nil {
+			return nil, err
+		}
+		_, err := st.Study(s.ID)
+		known := err == nil
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return nil, err
+		}
+		if err := console.AddStudy(st, s, max(s.Expires, s.LateUntil), console.Now()); err != nil {
+			return nil, err
+		}
+		out = append(out, fetchedStudy{s.ID.String(), s.Name, known, s.Expires.String()})
+	}
+	return out, nil
 }
 
 type studyExplain struct {
@@ -181,13 +188,8 @@ func (cmd studyApprove) Run(ctx context.Context, c *console.Console, g *console.
 	if err := ask(ctx, c, cmd.ID, s); err != nil {
 		return err
 	}
-	if cmd.Cosigned != "" {
-		if err := takeCosignature(st, s, cmd.Cosigned); err != nil {
-			return err
-		}
-	}
-	if err := st.PutDecision(s.ID, store.Approve, console.Now()); err != nil {
-		return fmt.Errorf("approving: %w", err)
+	if err := cmd.record(st, s); err != nil {
+		return err
 	}
 	return c.Print(console.AddedStudy{Study: s.ID.String(), Name: s.Name, Verdict: &verdict}, func(w io.Writer) {
 		fmt.Fprintf(w, "approved: %s (%s)\n", s.Name, s.ID.Short())
@@ -201,6 +203,19 @@ func (cmd studyApprove) Run(ctx context.Context, c *console.Console, g *console.
 		}
 		c.Say("The others learn of it when the study is served. Next: %s, or let a running party serve take it up.", then)
 	})
+}
+
+// record stores the approval, with a second person's yes where one is given.
+func (cmd studyApprove) record(st *store.Store, s *study.Study) error {
+	if cmd.Cosigned != "" {
+		if err := takeCosignature(st, s, cmd.Cosigned); err != nil {
+			return err
+		}
+	}
+	if err := st.PutDecision(s.ID, store.Approve, console.Now()); err != nil {
+		return fmt.Errorf("approving: %w", err)
+	}
+	return nil
 }
 
 // judge tells what a study would do to this party's data, and its forecast. One of which nothing is usable is approved by who says

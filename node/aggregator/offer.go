@@ -89,16 +89,24 @@ func wholeAddress(text string) string {
 	return addr + "/p2p/12D3KooW…"
 }
 
+// ParseAddress takes an aggregator's whole address apart: where it is, and who.
+func ParseAddress(text string) (addr string, to protocol.PeerID, err error) {
+	addr, id, named := strings.Cut(text, "/p2p/")
+	if !named {
+		return "", to, &node.SiteError{Err: fmt.Errorf("address %q does not say whom to expect there: ask the operator for the whole of it, such as %s", text, wholeAddress(text))}
+	}
+	if to, err = protocol.ParsePeerID(id); err != nil {
+		return "", to, &node.SiteError{Err: fmt.Errorf("address %q: %w", text, err)}
+	}
+	return addr, to, nil
+}
+
 // FetchStudies asks an aggregator for the study files that list this party. What comes is
 // checked as a file from anywhere is; nothing is stored or approved.
 func FetchStudies(ctx context.Context, o FetchOptions) ([]*study.Study, error) {
-	addr, id, named := strings.Cut(o.Address, "/p2p/")
-	if !named {
-		return nil, &node.SiteError{Err: fmt.Errorf("address %q does not say whom to expect there: ask the operator for the whole of it, such as %s", o.Address, wholeAddress(o.Address))}
-	}
-	to, err := protocol.ParsePeerID(id)
+	addr, to, err := ParseAddress(o.Address)
 	if err != nil {
-		return nil, &node.SiteError{Err: fmt.Errorf("address %q: %w", o.Address, err)}
+		return nil, err
 	}
 	host, err := p2p.New(p2p.Config{Key: o.Identity, Allow: func(id protocol.PeerID) bool { return id == to }, Limits: calls.WithFrames(p2p.Limits{}), Roots: o.Network.Roots, Version: o.Version})
 	if err != nil {

@@ -48,12 +48,14 @@ func AggregatorSettings(path string) ([]Setting, error) {
 	return settings("configuration file", sniff.Aggregator, path, usual, aggregatorVariables, AggregatorKeys())
 }
 
-// MisspeltForParty says of environment variables that look like a party's settings, and are
-// none, that they change nothing.
-func MisspeltForParty() []string { return misspelt(partyVariables, PartyKeys()) }
+// MisspeltForParty says of environment variables that look like a party's settings, or like one of those of flags,
+// and are none, that they change nothing.
+func MisspeltForParty(flags []string) []string { return misspelt(partyVariables, PartyKeys(), flags) }
 
 // MisspeltForAggregator is MisspeltForParty for an aggregator.
-func MisspeltForAggregator() []string { return misspelt(aggregatorVariables, AggregatorKeys()) }
+func MisspeltForAggregator(flags []string) []string {
+	return misspelt(aggregatorVariables, AggregatorKeys(), flags)
+}
 
 func settings(what string, kind sniff.Kind, path, fallback, program string, keys []schema.Row) ([]Setting, error) {
 	file, root, err := load(what, kind, path, fallback)

@@ -78,10 +78,13 @@ func put(n *yaml.Node, path []string, value *yaml.Node) *yaml.Node {
 
 // misspelt says of environment variables that look like one of a setting, and are none, that
 // they change nothing.
-func misspelt(program string, known []schema.Row) (out []string) {
+func misspelt(program string, known []schema.Row, flags []string) (out []string) {
 	var names []string
 	for _, one := range schema.Leaves(known) {
-		names = append(names, strings.TrimPrefix(variable(program, one.Name), program+"_"))
+		flags = append(flags, variable(program, one.Name))
+	}
+	for _, name := range flags {
+		names = append(names, strings.TrimPrefix(name, program+"_"))
 	}
 	for _, pair := range os.Environ() {
 		variable, _, _ := strings.Cut(pair, "=")

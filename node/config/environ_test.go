@@ -97,10 +97,11 @@ func TestMisspeltVariables(t *testing.T) {
 	t.Setenv("AGGREGATOR_PORT_7424_TCP_ADDR", "10.0.0.1")
 	t.Setenv("AGGREGATOR_FORMAT", "json")
 	t.Setenv("PARTY_METRIC", "off")
-	if got := MisspeltForAggregator(); !slices.Equal(got, []string{"environment variable AGGREGATOR_HTTP_TOKEN is no setting (did you mean AGGREGATOR_HTTP_TOKENS?)"}) {
+	t.Setenv("AGGREGATOR_STAET", "/srv/agg")
+	if got := MisspeltForAggregator([]string{"AGGREGATOR_STATE", "AGGREGATOR_FORMAT"}); !slices.Equal(got, []string{"environment variable AGGREGATOR_HTTP_TOKEN is no setting (did you mean AGGREGATOR_HTTP_TOKENS?)", "environment variable AGGREGATOR_STAET is no setting (did you mean AGGREGATOR_STATE?)"}) {
 		t.Errorf("got %q", got)
 	}
-	if got := MisspeltForParty(); len(got) != 1 {
+	if got := MisspeltForParty(nil); len(got) != 1 {
 		t.Errorf("got %q", got)
 	}
 }

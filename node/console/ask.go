@@ -19,15 +19,10 @@ var errNoAnswer error = fail.NoAnswer
 // without the spaces around it. It asks again where the answer is empty, or where check says
 // what is wrong with it. errNoAnswer where input or ctx ends.
 func (c *Console) Ask(ctx context.Context, question string, check func(answer string) error) (string, error) {
-	if c.answers == nil {
-		c.answers = bufio.NewReader(c.In)
-	}
 	for {
-		fmt.Fprintf(c.Talk(), "%s\n> ", question)
-		line, err := c.answer(ctx)
-		if line = strings.TrimSpace(line); err != nil && (line == "" || !errors.Is(err, io.EOF)) {
-			fmt.Fprintln(c.Err) // the cursor is behind the prompt
-			return "", errNoAnswer
+		line, err := c.AskOnce(ctx, question)
+		if err != nil {
+			return "", err
 		}
 		if line == "" {
 			continue
@@ -38,6 +33,21 @@ func (c *Console) Ask(ctx context.Context, question string, check func(answer st
 		}
 		fmt.Fprintf(c.Talk(), "%v\n\n", wrong)
 	}
+}
+
+// AskOnce puts a question to a person and returns the answer, which may be empty. errNoAnswer where input or
+// ctx ends.
+func (c *Console) AskOnce(ctx context.Context, question string) (string, error) {
+	if c.answers == nil {
+		c.answers = bufio.NewReader(c.In)
+	}
+	fmt.Fprintf(c.Talk(), "%s\n> ", question)
+	line, err := c.answer(ctx)
+	if line = strings.TrimSpace(line); err != nil && (line == "" || !errors.Is(err, io.EOF)) {
+		fmt.Fprintln(c.Err) // the cursor is behind the prompt
+		return "", errNoAnswer
+	}
+	return line, nil
 }
 
 // answer reads a line. A terminal's reads know of no interrupt: one that nobody waits for

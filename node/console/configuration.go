@@ -57,9 +57,9 @@ func (configShow) Help() string { return "Example: ${name} config show --effecti
 
 // Run checks the file and prints what it sets; with --effective all settings.
 func (cmd configShow) Run(c *Console, g *Globals, of *ConfigCommands) error {
-	read, misspelt := config.PartySettings, config.MisspeltForParty
+	read := config.PartySettings
 	if of.Role == store.Aggregator {
-		read, misspelt = config.AggregatorSettings, config.MisspeltForAggregator
+		read = config.AggregatorSettings
 	}
 	all, err := read(g.Config)
 	if err != nil {
@@ -79,9 +79,6 @@ func (cmd configShow) Run(c *Console, g *Globals, of *ConfigCommands) error {
 			present.Text(w, []block.Block{t})
 		} else {
 			c.Say("%s sets nothing; --effective shows the defaults", g.Config)
-		}
-		for _, text := range misspelt() {
-			c.Say("%s", text)
 		}
 	})
 }

@@ -39,6 +39,9 @@ const (
 // Filer is a command that writes files in the formats CSV, Parquet and NPY.
 type Filer interface{ WritesFiles() }
 
+// Server is a command that logs what others say.
+type Server interface{ Serves() }
+
 // Console is a command's way to the person or program that called it.
 type Console struct {
 	In     io.Reader
@@ -47,6 +50,10 @@ type Console struct {
 	Format Format
 	Files  Format // of files, where --format names one; else empty
 	level  string // of --log-level; empty: the configuration's
+
+	// Misspelt says of environment variables that look like the program's, and are none, that they change nothing. A
+	// Server has to say so itself; before other commands it is said.
+	Misspelt []string
 
 	origins func(flag string) string // where a global flag's value comes from
 

@@ -110,6 +110,12 @@ func (p Program) Main(args []string) fail.Exit {
 		}
 	}
 	c.origins = p.originOf(given, func(name string) bool { return os.Getenv(name) != "" })
+	c.Misspelt = p.misspelt(parser.Model.Node)
+	if _, logs := parsed.Selected().Target.Interface().(Server); !logs {
+		for _, text := range c.Misspelt {
+			c.Say("%s", text)
+		}
+	}
 	if err := c.takeFiles(parsed); err != nil {
 		return c.report(p.Name, err)
 	}
@@ -119,7 +125,30 @@ func (p Program) Main(args []string) fail.Exit {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	parsed.BindTo(ctx, (*context.Context)(nil))
-	return c.report(p.Name, parsed.Run(c, p.Globals, parsed.Model))
+	err = parsed.Run(c, p.Globals, parsed.Model)
+	if err != nil && ctx.Err() != nil {
+		err = fail.Signalled.Of(err)
+	}
+	return c.report(p.Name, err)
+}
+
+// misspelt says which environment variables look like one of a setting or of a flag, and are none.
+func (p Program) misspelt(commands *kong.Node) []string {
+	if p.Name == "party" {
+		return config.MisspeltForParty(variables(commands))
+	}
+	return config.MisspeltForAggregator(variables(commands))
+}
+
+// variables are the environment variables of the flags of all commands.
+func variables(commands *kong.Node) (out []string) {
+	for _, flag := range commands.Flags {
+		out = append(out, flag.Envs...)
+	}
+	for _, child := range commands.Children {
+		out = append(out, variables(child)...)
+	}
+	return out
 }
 
 // nameInHelp puts the program's name into the help of commands that both programs have.

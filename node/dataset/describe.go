@@ -50,6 +50,17 @@ const (
 	KindOther       Kind = "other" // of a type that no study can use; see Holds
 )
 
+// Serves reports whether a column that seems to be of this kind can be one of a study's of another.
+func (k Kind) Serves(asked study.ColumnKind) bool {
+	switch asked {
+	case study.Numeric:
+		return k == KindNumeric || k == KindDate
+	case study.Binary:
+		return k == KindBinary
+	}
+	return k == KindCategorical
+}
+
 // ColumnDescription is one column's values.
 type ColumnDescription struct {
 	Name     string `json:"name"`

@@ -11,9 +11,10 @@ const (
 	Absent       Exit = 3 // something was not there before the deadline or --wait
 	Usage        Exit = 4 // arguments, configuration, study file or data
 	Internal     Exit = 5
-	Refused      Exit = 6 // refused by policy, or not approved
-	Budget       Exit = 7 // the privacy budget refuses
-	Disagreement Exit = 8 // parties disagree on version, study or seed
+	Refused      Exit = 6   // refused by policy, or not approved
+	Budget       Exit = 7   // the privacy budget refuses
+	Disagreement Exit = 8   // parties disagree on version, study or seed
+	Signal       Exit = 130 // by Ctrl-C or SIGTERM
 )
 
 // Code is what an exit code means. Its id is that of an error with no row of its own.
@@ -36,6 +37,7 @@ func Codes() []Code {
 		{Refused, "refused", "refused by policy, or not approved", "a decision is missing, or was no"},
 		{Budget, "budget", "the privacy budget refuses", "ask for less, or raise the caps, knowing what that means"},
 		{Disagreement, "disagreement", "parties disagree on version, study or seed", "compare versions and study ids with the party that is named"},
+		{Signal, "signal", "ended by Ctrl-C or SIGTERM", "run it again: what was done is kept"},
 	}
 }
 

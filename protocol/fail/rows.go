@@ -66,6 +66,8 @@ const (
 	ClocksDiffer   ID = "clocks-differ"
 	Cancelled      ID = "cancelled"
 	OutOfTime      ID = "out-of-time"
+	Signalled      ID = "signalled"
+	Unlisted       ID = "unlisted"
 	NotAgreed      ID = "not-agreed"
 	NoSeed         ID = "no-seed"
 	NothingHeld    ID = "nothing-held"
@@ -238,6 +240,8 @@ var rows = []Row{
 	{ID: ClocksDiffer, Exit: Absent, Says: "this clock differs from the aggregator's, and a date ended or refused something", Fix: "let a time service set the one that is wrong, such as timedatectl set-ntp true", Yields: anything},
 	{ID: Cancelled, Exit: Absent, Says: "context canceled", Yields: anything},
 	{ID: OutOfTime, Exit: Absent, Says: "context deadline exceeded", Fix: "try again, or wait longer", Yields: anything},
+	{ID: Signalled, Exit: Signal, Says: "interrupted", Fix: "what was done is kept, and the same command goes on"},
+	{ID: Unlisted, Exit: Absent, Says: "no study at this aggregator lists this party yet", Fix: "hand the introduction to the operator; party join goes on once a study lists this party"},
 	{ID: NotAgreed, Exit: Absent, Says: "the parties have not agreed on the seed yet", Fix: "party status says what is waited for"},
 	{ID: NoSeed, Exit: Absent, Says: "this party holds no seed of the study: the parties have not agreed on it yet, or the study has ended here", Fix: "party status says what is waited for"},
 	{ID: NothingHeld, Exit: Absent, Says: "nothing is held yet", Fix: "party run makes the sketch"},

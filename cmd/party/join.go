@@ -1,0 +1,401 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/node/aggregator"
+	"github.com/cosketch/cosketch/node/config"
+	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/joining"
+	"github.com/cosketch/cosketch/node/local"
+	"github.com/cosketch/cosketch/node/p2p"
+	"github.com/cosketch/cosketch/node/present"
+	"github.com/cosketch/cosketch/node/source"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/block"
+	"github.com/cosketch/cosketch/protocol/fail"
+	"github.com/cosketch/cosketch/protocol/session"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+type joinCommand struct {
+	Address string         `arg:"" help:"The aggregator's address, such as /dns4/agg.example.org/tcp/7424/p2p/12D3KooW…"`
+	Answers string         `env:"-" placeholder:"FILE" help:"Answer from a file instead of asking."`
+	Wait    *time.Duration `env:"-" placeholder:"DURATION" help:"How long to wait for a study that lists this party, and then for the other parties, such as 90s; 0 gives up at once. Default: until they are there."`
+}
+
+// Help says what it leads through.
+func (joinCommand) Help() string {
+	return "Makes the node if there is none, fetches the study, shows its sheet, asks which data answer it, lists what does not fit and what will be changed, shows what it costs and what it is worth, checks and rehearses the release, asks for the study's id, and serves it to its result. Where no study lists this party yet, it writes an introduction for the operator and waits.\n\nEvery step says the plain command that does the same. What was decided is stored at once: after Ctrl-C, or when something has to be put right first, the same command goes on where it was.\n\nFor --answers, a file names each question (study, data, introduce, use, approve) with the line, or the list of lines, that a person would type. The word proposed takes what is proposed:\n\n  cosketch: answers/1\n  data: patients.csv\n  introduce: north --id patient\n  use: [--column height=Size, proposed]\n  approve: 5f0c1b0e\n\nExample: party join /dns4/agg.example.org/tcp/7424/p2p/12D3KooW…"
+}
+
+// Validate refuses what is no time to wait.
+func (cmd joinCommand) Validate() error { return runCommand{Wait: cmd.Wait}.Validate() }
+
+// joint is one run of join.
+type joint struct {
+	joinCommand
+
+	c     *console.Console
+	g     *console.Globals
+	ask   joining.Asker
+	to    protocol.PeerID // the aggregator
+	st    *store.Store
+	study *study.Study
+	party int // this party's index in it
+
+	checked *source.CheckedData // the data, as they answer the study
+	verdict console.Verdict     // what the study is worth with them
+}
+
+// Run goes from step to step. Each finds in the node's own state whether it is done already.
+func (cmd joinCommand) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
+	j := &joint{joinCommand: cmd, c: c, g: g}
+	var err error
+	if _, j.to, err = aggregator.ParseAddress(cmd.Address); err != nil {
+		return err
+	}
+	if j.ask, err = newAsker(c, cmd.Answers); err != nil {
+		return err
+	}
+	if err := j.node(); err != nil {
+		return err
+	}
+	if j.st, err = g.Open(store.Party); err != nil {
+		return err
+	}
+	defer j.st.Close()
+	ended, err := j.find(ctx)
+	if err != nil {
+		return err
+	}
+	if j.party, err = self(j.st, j.study); err != nil {
+		return err
+	}
+	if !ended {
+		if err := j.prepare(ctx); err != nil {
+			return err
+		}
+		j.step("The study runs", "party run "+j.study.ID.Short())
+		if err := (runCommand{Wait: cmd.Wait}).serve(ctx, c, g, j.st, j.study, j.party); err != nil {
+			return err
+		}
+	}
+	j.step("The result", "party result "+j.study.ID.Short())
+	return resultCommand{Study: j.study.ID.String()}.Run(ctx, c, g)
+}
+
+// prepare leads to the approval of the study, unless there is one.
+func (j *joint) prepare(ctx context.Context) error {
+	decision, _, err := j.st.Decision(j.study.ID)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	if decision == store.Approve {
+		j.say("The study is approved here: nothing is left to decide.")
+		return nil
+	}
+	if err := j.sheet(ctx); err != nil {
+		return err
+	}
+	if err := j.ready(joining.Use, joining.Approve); err != nil {
+		return err
+	}
+	if err := j.use(ctx); err != nil {
+		return err
+	}
+	if err := j.try(ctx); err != nil {
+		return err
+	}
+	return j.approve(ctx)
+}
+
+// step says what comes now, and by which plain command it can be done, too.
+func (j *joint) step(title, command string) {
+	out := []block.Block{block.Heading{Text: title}}
+	if command != "" {
+		out = append(out, plainly(command)...)
+	}
+	j.show(out...)
+}
+
+// plainly says which plain commands do the same.
+func plainly(commands ...string) []block.Block {
+	return []block.Block{block.Text{Tone: block.Soft, Text: "By plain commands:"}, block.Command{Lines: commands}}
+}
+
+// show shows blocks to a person; programs read the result alone.
+func (j *joint) show(blocks ...block.Block) { display(j.c, blocks...) }
+
+func (j *joint) say(format string, args ...any) { j.c.Say(format, args...) }
+
+// node makes the node where there is none.
+func (j *joint) node() error {
+	there, err := describe(j.g)
+	if errors.Is(err, fail.NoState) {
+		j.step("This node", "party init")
+		if there, err = (initCommand{}).make(j.g); err == nil {
+			j.say("A new node was made. Its key and its privacy ledger are in %s, and nobody else may have them; its site file, %s, says where your data are.", there.State, there.Config)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	j.say("This node is %s (in words, to compare over a telephone: %s).", there.ID, there.Words)
+	return nil
+}
+
+// pollEvery is how often an aggregator is asked for a study that lists this party.
+const pollEvery = 5 * time.Second
+
+// find finds the study to take part in. Where there is none, the party introduces itself, and waits. ended: it has its
+// result already.
+func (j *joint) find(ctx context.Context) (ended bool, err error) {
+	j.step("Studies of the aggregator", "party study fetch "+j.Address)
+	ctx, cancel := j.patience(ctx)
+	defer cancel()
+	introduced, said := false, ""
+	for {
+		_, unreached := studyFetch{j.Address}.fetch(ctx, j.st, j.g)
+		if errors.Is(unreached, p2p.ErrRefusedPeer) {
+			unreached = nil // it admits those alone whom a study lists
+		}
+		open, last, err := j.candidates()
+		if err != nil {
+			return false, err
+		}
+		if len(open) > 0 {
+			if unreached != nil {
+				j.say("The aggregator was not asked for others: %v", unreached)
+			}
+			return false, j.choose(ctx, open)
+		}
+		switch {
+		case unreached != nil && !introduced:
+			return false, unreached
+		case unreached != nil && unreached.Error() != said:
+			said = unreached.Error()
+			j.say("trying again: %s", said)
+		case unreached != nil:
+		case last != nil && !introduced:
+			j.say("No other study of it waits for this party.")
+			j.study = last
+			return true, nil
+		case !introduced:
+			if err := j.introduce(ctx); err != nil {
+				return false, err
+			}
+			introduced = true
+		}
+		if j.Wait != nil && *j.Wait == 0 {
+			return false, fail.Unlisted.New()
+		}
+		select {
+		case <-ctx.Done():
+			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+				return false, fail.Unlisted.New()
+			}
+			return false, ctx.Err()
+		case <-time.After(pollEvery):
+		}
+	}
+}
+
+// patience ends the context after --wait.
+func (j *joint) patience(ctx context.Context) (context.Context, context.CancelFunc) {
+	if j.Wait == nil || *j.Wait == 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, *j.Wait)
+}
+
+// candidates are the aggregator's studies that go on and were not refused here, and the last that has a result.
+func (j *joint) candidates() (open []*study.Study, last *study.Study, err error) {
+	entries, err := j.st.Studies()
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, e := range entries {
+		s, err := console.FindStudy(j.st, e.ID.String())
+		if err != nil || s.Aggregator.ID != j.to {
+			continue // status says what is damaged
+		}
+		now, err := console.StudySnapshot(j.st, s.ID)
+		if err != nil {
+			return nil, nil, err
+		}
+		decision, _, err := j.st.Decision(s.ID)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return nil, nil, err
+		}
+		over := decision != store.Approve && console.Now() >= max(s.Expires, s.LateUntil)
+		switch {
+		case now.State == string(session.Done):
+			last = s
+		case now.Active() && !over && decision != store.Decline && decision != store.Withdraw:
+			open = append(open, s)
+		}
+	}
+	return open, last, nil
+}
+
+// choose takes the only study, or asks which.
+func (j *joint) choose(ctx context.Context, open []*study.Study) error {
+	j.study = open[0]
+	if len(open) > 1 {
+		var forms []string
+		for _, s := range open {
+			forms = append(forms, fmt.Sprintf("%s: %s", s.ID.Short(), s.Name))
+		}
+		q := joining.Question{ID: joining.Study, Asks: "Which study?", Why: "Several of this aggregator wait for this party.", Forms: forms, Commands: []string{"party status"}}
+		err := joining.Ask(ctx, j.ask, q, func(line string) error {
+			for _, s := range open {
+				if confirmed(line, s) == nil {
+					j.study = s
+					return nil
+				}
+			}
+			return fmt.Errorf("%q is not the beginning of one of these ids", line)
+		})
+		if err != nil {
+			return asked(err)
+		}
+	}
+	j.say("The study is %s (%s; in words: %s). Compare the id with the other organisations, by another way than this aggregator.", j.study.Name, j.study.ID.Short(), j.study.ID.Words())
+	return nil
+}
+
+// sheet shows the study on one page.
+func (j *joint) sheet(ctx context.Context) error {
+	j.step("What the study asks", "party study sheet "+j.study.ID.Short())
+	sheet, err := studySheet{}.sheet(ctx, j.c, j.g, j.study, j.party)
+	if err != nil {
+		return err
+	}
+	j.show(sheetBlocks(sheet)...)
+	j.say("At length: party study explain %s", j.study.ID.Short())
+	return nil
+}
+
+// try shows what the study costs and is worth, then checks and rehearses the release.
+func (j *joint) try(ctx context.Context) error {
+	short := j.study.ID.Short()
+	if j.study.Privacy.Mechanism == dp.None {
+		if err := sayExposed(ctx, j.c, j.g, j.st, j.study, j.party); err != nil {
+			return err
+		}
+	}
+	j.step("What it costs, and what it is worth", "party plan "+short)
+	spending, _, err := spend(j.g, j.study, j.party, j.study.Queries.Releases > 0)
+	if err != nil {
+		return err
+	}
+	j.show(local.Spendings(spending))
+	p, err := forecast(j.study, j.party, console.PlanFlags{}, func() *source.CheckedData { return j.checked })
+	if err != nil {
+		return err
+	}
+	j.verdict = console.NewVerdict(p)
+	j.verdict.Tell(j.c)
+	j.say("")
+	j.step("The checks", "party doctor "+short)
+	findings := doctorCommand{}.diagnose(ctx, j.st, j.g, []*study.Study{j.study})
+	j.show(local.Findings(findings)...)
+	if err := failing(findings); err != nil {
+		return err
+	}
+	j.step("The rehearsal", "party sketch "+short+" --dry-run")
+	talk := newTalk(j.c, j.study, j.party)
+	defer talk.end()
+	rehearsed, refusal, err := local.Rehearse(ctx, sourceOf(j.st, j.g, j.study, talk.observe))
+	talk.end()
+	if err != nil {
+		return err
+	}
+	j.show(rehearsed.Blocks()...)
+	return refusal
+}
+
+// approval is an answer to the last question: what stands behind party study approve STUDY.
+type approval struct {
+	ID              string `arg:""`
+	AlthoughUseless bool
+	Cosigned        string
+}
+
+// approve asks for the study's id.
+func (j *joint) approve(ctx context.Context) error {
+	s, short := j.study, j.study.ID.Short()
+	q := joining.Question{
+		ID: joining.Approve, Asks: "Approve the study?",
+		Why:      fmt.Sprintf("This is your decision as the steward, and the last one: with it, what was rehearsed leaves as soon as all parties have agreed. Until then, party withdraw %s takes it back. The study's id is %s.", short, s.ID),
+		Forms:    []string{"the first eight characters of the id: yes", "decline: the study is not served"},
+		Commands: []string{"party study approve " + short},
+		Open:     "the study's id",
+	}
+	if j.verdict.Useless {
+		q.Why += " Nothing that it asks is usable as it stands, and privacy would be spent all the same."
+		q.Forms[0] = "the first eight characters of the id, and behind them --although-useless: yes, although nothing is usable"
+	}
+	site, err := config.LoadParty(j.g.Config)
+	if err != nil {
+		return fail.Usage.Of(err)
+	}
+	if len(site.Second) > 0 {
+		q.Forms = append(q.Forms, "behind the id, --cosigned FILE: a second person's yes, which the site file asks for (party study cosign "+short+" --key THEIR-KEY)")
+	}
+	declined := false
+	err = joining.Ask(ctx, j.ask, q, func(line string) error {
+		if line == "decline" {
+			declined = true
+			return j.st.PutDecision(s.ID, store.Decline, console.Now())
+		}
+		var a approval
+		if err := takeLine(&a, line); err != nil {
+			return err
+		}
+		if err := confirmed(a.ID, s); err != nil {
+			return err
+		}
+		if j.verdict.Useless && !a.AlthoughUseless {
+			return fail.Useless.New(s.Name, short)
+		}
+		return studyApprove{Cosigned: a.Cosigned}.record(j.st, s)
+	})
+	if err != nil {
+		return asked(err)
+	}
+	if declined {
+		j.say("It is not served. Tell the others, who wait for this party; party study approve %s undoes it.", short)
+		return fail.Refused.Of(fmt.Errorf("study %s (%s) is declined", s.Name, short))
+	}
+	j.say("approved: %s (%s)", s.Name, short)
+	return nil
+}
+
+// asked is the error of a question that was not answered: a mistake of who wrote the answers, unless it has a code of its own.
+func asked(err error) error {
+	if err != nil && fail.Find(err).Exit == fail.Internal {
+		return fail.Usage.Of(err)
+	}
+	return err
+}
+
+// introductionPath is where the introduction is written: beside the site file, under its name.
+func (j *joint) introductionPath() string {
+	name := filepath.Base(j.g.Config)
+	return filepath.Join(filepath.Dir(j.g.Config), name[:len(name)-len(filepath.Ext(name))]+"-introduction.yaml")
+}
+
+func display(c *console.Console, blocks ...block.Block) {
+	if c.Format == console.Text {
+		present.Text(c.Talk(), blocks)
+		fmt.Fprintln(c.Talk())
+	}
+}

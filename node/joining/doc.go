@@ -1,0 +1,3 @@
+// Package joining has what party join asks of a steward, as data: a person at a terminal, a file of answers and a test
+// answer the same questions. It also proposes answers: which column of the data is which of the study's.
+package joining

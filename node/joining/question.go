@@ -1,0 +1,133 @@
+package joining
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// ID names a question, also in a file of answers.
+type ID string
+
+// The questions, in the order in which they come up. Nobody is asked what is decided already.
+const (
+	Study     ID = "study"     // which of several studies
+	Data      ID = "data"      // which file or query holds the data
+	Introduce ID = "introduce" // what the operator learns of this party, where no study lists it yet
+	Use       ID = "use"       // how the data answer the study: columns, how values are read, the limit
+	Approve   ID = "approve"   // the study's id, which approves it
+)
+
+// IDs are all questions.
+func IDs() []ID { return []ID{Study, Data, Introduce, Use, Approve} }
+
+// Says is what an answer is, for who writes a file of answers.
+func (id ID) Says() string {
+	return map[ID]string{
+		Study:     "where several studies wait: the beginning of the id of one",
+		Data:      "where the data are, as behind `party data add NAME`: `patients.csv`, or `clinic.db --query 'SELECT …'`; `--name NAME` names the dataset",
+		Introduce: "what the operator learns where no study lists this party yet: its name, and flags of `party data columns`: `north --id patient --uncounted`",
+		Use:       "how the data answer the study: flags of `party data use`, `party data change` and, for the limit, `--cap-record` and `--cap-attribute`",
+		Approve:   "the first eight characters of the study's id, and flags of `party study approve`; or `decline`",
+	}[id]
+}
+
+// Question is one decision of a steward. An answer is a line; an empty one takes what is proposed.
+type Question struct {
+	ID       ID
+	Asks     string
+	Why      string   // the reason for asking
+	Proposed string   // what an empty line means; empty: there is no such proposal
+	Open     string   // where nothing is proposed: what is missing; may be empty
+	Forms    []string // what a line may be
+	Commands []string // the plain commands that do the same
+}
+
+// Asker brings questions to whoever answers them.
+type Asker interface {
+	// Ready is called before questions that will be asked, with those that have no way around them.
+	Ready(ids ...ID) error
+	// Answer returns a line. wrong is what was wrong with the line before, or nil.
+	Answer(ctx context.Context, q Question, wrong error) (string, error)
+}
+
+// Ask asks until take accepts a line. An empty line reaches take only where something is proposed.
+func Ask(ctx context.Context, a Asker, q Question, take func(line string) error) error {
+	var wrong error
+	for {
+		line, err := a.Answer(ctx, q, wrong)
+		if err != nil {
+			return err
+		}
+		if line = strings.TrimSpace(line); line == "" && q.Proposed == "" {
+			wrong = q.unanswered()
+			continue
+		}
+		if wrong = take(line); wrong == nil {
+			return nil
+		}
+	}
+}
+
+func (q Question) unanswered() error {
+	if q.Open != "" {
+		return fmt.Errorf("not decided yet: %s", q.Open)
+	}
+	return fmt.Errorf("there is no proposal to take")
+}
+
+// Script answers from a file: each question has lines, which are given one after the other, and then takes what is
+// proposed.
+type Script struct {
+	path  string
+	lines map[ID][]string
+	given map[ID]int
+}
+
+// Proposed is the line of a file that takes what is proposed.
+const Proposed = "proposed"
+
+// NewScript answers with these lines. path names them in errors.
+func NewScript(path string, lines map[ID][]string) *Script {
+	return &Script{path: path, lines: lines, given: map[ID]int{}}
+}
+
+// MissingError reports questions that a file does not answer.
+type MissingError struct {
+	Path string
+	IDs  []ID
+}
+
+func (e *MissingError) Error() string {
+	var names []string
+	for _, id := range e.IDs {
+		names = append(names, string(id))
+	}
+	return fmt.Sprintf("%s has no answer to: %s (a line each; party join --help shows them)", e.Path, strings.Join(names, ", "))
+}
+
+// Ready names all questions of these that the file leaves open.
+func (s *Script) Ready(ids ...ID) error {
+	missing := slices.DeleteFunc(slices.Clone(ids), func(id ID) bool { return len(s.lines[id]) > 0 })
+	if len(missing) > 0 {
+		return &MissingError{s.path, missing}
+	}
+	return nil
+}
+
+// Answer is the next line of the file, or none. Nobody is there to correct one that is wrong.
+func (s *Script) Answer(_ context.Context, q Question, wrong error) (string, error) {
+	if wrong != nil {
+		return "", fmt.Errorf("answer %s of %s: %w", q.ID, s.path, wrong)
+	}
+	lines := s.lines[q.ID]
+	if len(lines) == 0 {
+		return "", &MissingError{s.path, []ID{q.ID}}
+	}
+	at := s.given[q.ID]
+	if s.given[q.ID]++; at >= len(lines) || lines[at] == Proposed {
+		return "", nil
+	}
+	return lines[at], nil
+}

@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-
-	"github.com/alecthomas/kong"
 
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
@@ -94,11 +91,7 @@ func takeLine(into any, line string) error {
 	if err != nil {
 		return err
 	}
-	parser, err := kong.New(into, kong.Name("answer"), kong.NoDefaultHelp(), kong.Writers(io.Discard, io.Discard), kong.Exit(func(int) {}))
-	if err != nil {
-		panic("join: " + err.Error()) // the structure itself is wrong
-	}
-	if _, err = parser.Parse(words); err != nil {
+	if err := console.ParseWords(into, words); err != nil {
 		return fmt.Errorf("%.80q: %w", line, err)
 	}
 	return nil

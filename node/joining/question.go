@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 // ID names a question, also in a file of answers.
@@ -99,12 +101,15 @@ type MissingError struct {
 	IDs  []ID
 }
 
-func (e *MissingError) Error() string {
+func (e *MissingError) Error() string { return e.Fail().Error() }
+
+// Fail is what the catalogue says of it.
+func (e *MissingError) Fail() *fail.Error {
 	var names []string
 	for _, id := range e.IDs {
 		names = append(names, string(id))
 	}
-	return fmt.Sprintf("%s has no answer to: %s (a line each; party join --help shows them)", e.Path, strings.Join(names, ", "))
+	return fail.Unanswered.New(e.Path, strings.Join(names, ", "))
 }
 
 // Ready names all questions of these that the file leaves open.

@@ -143,7 +143,14 @@ func giveUp(ctx context.Context, o Options, st *store.Store, d *stored.DamagedEr
 	out.Stop = protocol.Stop{At: o.Now(), Reason: session.CancelReason(reason)}
 	unlock, err := st.LockStudy(d.Study)
 	if errors.Is(err, store.ErrLocked) { // it was taken up before the damage: its machine has the board
-		return out, requestCancel(ctx, st, d.Study, reason)
+		refused := requestCancel(ctx, st, d.Study, reason)
+		if refused == nil {
+			return out, nil
+		}
+		// Or it was held for as long as it took to find the damage.
+		if unlock, err = st.LockStudy(d.Study); errors.Is(err, store.ErrLocked) {
+			return out, refused
+		}
 	}
 	if err != nil {
 		return out, err

@@ -30,6 +30,7 @@ type Role struct {
 	watch func(*Party) []protocol.Verified
 
 	withholds bool // it keeps the chunks of its release
+	Rounds    bool // it is one of studies of two rounds
 
 	did   bool
 	tries int
@@ -269,20 +270,20 @@ against the hash; such a release is refused.`,
 			})},
 		{Name: "no release", Story: `Takes part in everything and then ships nothing: it costs its own rows.`,
 			act: silentFrom(protocol.KindRelease)},
-		{Name: "no first round", Story: `Agrees on the seed and then says nothing, where there are two rounds: the others go on without it.`,
+		{Name: "no first round", Rounds: true, Story: `Agrees on the seed and then says nothing, where there are two rounds: the others go on without it.`,
 			act: silentFrom(protocol.KindFirst)},
-		{Name: "two first rounds", Story: `Posts its first round twice, with other numbers, to see which interim it likes better. The second is refused.`,
+		{Name: "two first rounds", Rounds: true, Story: `Posts its first round twice, with other numbers, to see which interim it likes better. The second is refused.`,
 			act: instead(protocol.KindFirst, func(p *Party, e protocol.Verified) []protocol.Verified {
 				return []protocol.Verified{e, p.again(e, wire.EncodeFirst(redrawn(decode(wire.DecodeFirst(e.Payload())))))}
 			})},
-		{Name: "damaged first round", Story: `Posts a first round of another shape than the study fixes, which nobody can add up.`,
+		{Name: "damaged first round", Rounds: true, Story: `Posts a first round of another shape than the study fixes, which nobody can add up.`,
 			act: instead(protocol.KindFirst, func(p *Party, e protocol.Verified) []protocol.Verified {
 				f := decode(wire.DecodeFirst(e.Payload()))
 				f.Sketches[0].Cols, f.Sketches[0].Width, f.Data[0] = 1, 1, f.Data[0][:1]
 				f.Sketches[0].Chunks = []protocol.Digest{sha256.Sum256(f.Data[0])}
 				return as(p.again(e, wire.EncodeFirst(f)))
 			})},
-		{Name: "another first round", Story: `Releases, in the second round, another first one than it has posted, after it has seen
+		{Name: "another first round", Rounds: true, Story: `Releases, in the second round, another first one than it has posted, after it has seen
 what came of that. Everybody holds it against what is on the board; such a release is refused.`,
 			act: func(p *Party, e protocol.Verified) []protocol.Verified {
 				if e.Kind() != protocol.KindRelease || !p.sim.Study.TwoRounds() {

@@ -60,7 +60,7 @@ var mutants = []mutant{
 	{"masks do not cancel", "protocol/release.addMask",
 		"word = -word", "word += 0"},
 	{"secrets of a later attempt go with those of a void one", "protocol/session.Party.leave",
-		"if p.seeded != nil", "if p.seeded != nil || len(p.tries) > 0"},
+		"p.seededIn, p.released, p.uploaded = 0, false, false", "p.seededIn, p.released, p.uploaded = 0, false, false\n\tif len(p.tries) > 0 {\n\t\tp.destroy(0, out)\n\t}"},
 	{"a party sends what has lost its turn", "protocol/session.Party.unposted",
 		"case p.view.turn(e) != nil && !p.answers(e)", "case p.view.turn(e) != nil && p.view.current() == nil && !p.answers(e)"},
 	{"what has lost its turn is refused", "protocol/session.view.turn",

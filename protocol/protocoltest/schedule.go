@@ -103,7 +103,7 @@ func (r *Report) cast(s *Simulation, draw *rand.Rand) int {
 	}
 	count := draw.IntN(most + 1)
 	for _, i := range draw.Perm(len(s.Parties))[:count] {
-		roles := Roles(draw)
+		roles := slices.DeleteFunc(Roles(draw), func(r *Role) bool { return r.Rounds && !s.Study.TwoRounds() })
 		p := s.Parties[i]
 		if k := draw.IntN(len(roles) + 1); k < len(roles) {
 			p.Role = roles[k]
@@ -179,10 +179,7 @@ func (s *Simulation) Play(late *Party) error {
 
 // dates are the moments at which something can happen by the clock alone.
 func (s *Simulation) dates() []protocol.Instant {
-	out := []protocol.Instant{Expires, Deadline, s.Study.Closes()}
-	for a := range s.Study.Attempts {
-		out = append(out, s.Study.AgreeBy(uint32(a+1)))
-	}
+	out := append(s.Study.Dates(), Deadline)
 	slices.Sort(out)
 	return slices.Compact(out)
 }

@@ -1,6 +1,10 @@
 package study
 
-import "github.com/cosketch/cosketch/protocol"
+import (
+	"slices"
+
+	"github.com/cosketch/cosketch/protocol"
+)
 
 // AgreeBy is when an attempt at agreeing on the seed ends: what is missing then may
 // cost its sender the place in the next attempt. The time between the close of
@@ -24,6 +28,10 @@ func (s *Study) Dates() []protocol.Instant {
 	}
 	if s.LateUntil != 0 {
 		dates = append(dates, s.LateUntil)
+	}
+	if s.TwoRounds() {
+		dates = append(dates, s.FirstBy())
+		slices.Sort(dates)
 	}
 	return dates
 }

@@ -285,7 +285,7 @@ var rows = []Row{
 	{ID: NoSketch, Exit: Usage, Says: "no choice of sketches answers these analyses in a study of this partition", Fix: "ask for fewer analyses, or take the other partition"},
 	{ID: DataChanged, Exit: Usage, Says: "the file changed while it was being read", Fix: "run it again when nothing writes to the file"},
 	{ID: PartsAlone, Exit: Usage, Says: "in a vertical study a party has only its part of each record, and one part alone has no answer"},
-	{ID: ReleaseSize, Exit: Usage, Says: "%[1]d records make a release that is too large", Fix: "give fewer records, or ask for a study of fewer or smaller sketches"},
+	{ID: ReleaseSize, Exit: Usage, Says: "%[1]d records make a release that nobody would take", Fix: "give fewer records, or ask for a study of fewer or smaller sketches"},
 	{ID: HeldStale, Exit: Usage, Says: "data or site file have changed since the held sketch was made", Fix: "party sketch --rebuild reads all data afresh; records that were withdrawn stay out"},
 	{ID: Unanswerable, Exit: Usage, Says: "the releases do not give this answer: the message says why; other answers stand", Yields: anything},
 	{ID: NothingToAttack, Exit: Usage, Says: "the attack cannot be tried: %[1]s"},

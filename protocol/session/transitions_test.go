@@ -137,6 +137,6 @@ func ends(s session.State) bool { return session.Status{State: s}.Terminal() }
 // restart reports a step back that a crash allows: what is done again is not new.
 func restart(from, to session.State) bool {
 	return from == session.Computing && to == session.Collecting || from == session.Released && to == session.Sketched ||
-		from == session.Seeded && to == session.Confirmed || from == session.Approved && to == session.Invited ||
+		(from == session.Seeded || from == session.Halfway) && to == session.Confirmed || from == session.Approved && to == session.Invited ||
 		from == session.Joining && (to == session.Invited || to == session.Approved)
 }

@@ -7,7 +7,6 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/seed/agree"
 )
@@ -49,12 +48,6 @@ func lists(field protoreflect.FullName) list {
 		return list{most: maxPublished}
 	case "First.sketches", "First.data", "Release.sketches", "ProgressReply.missing":
 		return list{most: maxSketches}
-	case "Interim.centre":
-		return list{most: sketch.MaxMomentColumns}
-	case "Interim.axes":
-		return list{most: sketch.MaxCodeAxes * sketch.MaxMomentColumns}
-	case "Interim.codes":
-		return list{most: sketch.MaxCodes * sketch.MaxCodeAxes}
 	case "ReleasedSketch.chunks":
 		return list{most: maxChunks, least: digestSize}
 	case "ReleasedSketch.row_columns":

@@ -77,7 +77,7 @@ func most() map[string]int {
 	return map[string]int{
 		"PostRequest.envelopes": 256, "BoardReply.envelopes": 256,
 		"First.sketches": study.MaxSketches, "First.data": study.MaxSketches,
-		"Interim.firsts": 64, "Interim.centre": 2046, "Interim.axes": 64 * 2046, "Interim.codes": 256 * 64,
+		"Interim.firsts":   64,
 		"Roster.approvals": 64, "Roster.faults": 64, "Result.releases": 64, "Result.per_party": 64, "Stop.missing": 64,
 		"Accusations.against": 64, "Accusation.evidence": 2, "Certificate.confirms": 64, "Share.sealed": 63,
 		"Confirm.published": 8, "Release.published": 8, "Release.sketches": study.MaxSketches, "ProgressReply.missing": study.MaxSketches,

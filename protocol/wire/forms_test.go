@@ -112,7 +112,13 @@ func forms() []form {
 		}}, wire.EncodeInterim, wire.DecodeInterim, func(t *rapid.T) protocol.Interim {
 			d, q := rapid.IntRange(1, 5).Draw(t, "d"), rapid.IntRange(1, 3).Draw(t, "q")
 			row := func(n int) func(*rapid.T, string) []int64 {
-				return func(t *rapid.T, name string) []int64 { return rapid.SliceOfN(rapid.Int64(), n, n).Draw(t, name) }
+				return func(t *rapid.T, name string) []int64 {
+					row := make([]int64, n)
+					for i := range row {
+						row[i] = int64(rapid.Int32().Draw(t, name))
+					}
+					return row
+				}
 			}
 			out := protocol.Interim{T2: draw32[protocol.Digest](t, "T2"), Firsts: drawList(t, "firsts", 64, draw32[protocol.Digest])}
 			out.Codebook = sketch.Codebook{Centre: row(d)(t, "centre"), Codes: drawList(t, "codes", 9, row(q)), Radius: rapid.Int64().Draw(t, "radius")}

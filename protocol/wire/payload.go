@@ -2,6 +2,7 @@ package wire
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -195,7 +196,7 @@ func EncodeInterim(i protocol.Interim) []byte {
 	c := i.Codebook
 	return marshal(&wirepb.Interim{
 		T2: i.T2[:], Firsts: slices32(i.Firsts),
-		Centre: c.Centre, Axes: slices.Concat(c.Axes...), Codes: slices.Concat(c.Codes...), Radius: c.Radius,
+		Centre: numbers(c.Centre), Axes: numbers(c.Axes...), Codes: numbers(c.Codes...), Radius: c.Radius,
 	})
 }
 
@@ -211,7 +212,12 @@ func DecodeInterim(b []byte) (i protocol.Interim, err error) {
 			return err
 		}
 		c := &i.Codebook
-		c.Centre, c.Radius = m.GetCentre(), m.GetRadius()
+		c.Radius = m.GetRadius()
+		centre, err := rowsOf("centre", m.GetCentre(), len(m.GetCentre())/numberSize)
+		if err != nil {
+			return err
+		}
+		c.Centre = centre[0]
 		if c.Axes, err = rowsOf("axes", m.GetAxes(), len(c.Centre)); err != nil {
 			return err
 		}
@@ -221,15 +227,28 @@ func DecodeInterim(b []byte) (i protocol.Interim, err error) {
 	return i, err
 }
 
-// rowsOf cuts numbers into rows of n.
-func rowsOf(what string, all []int64, n int) (rows [][]int64, err error) {
-	if n == 0 || len(all) == 0 || len(all)%n != 0 {
-		return nil, fmt.Errorf("%s of %d numbers, want at least one row of %d", what, len(all), n)
+// numberSize is how many bytes a number of a codebook has.
+const numberSize = 4
+
+func numbers(rows ...[]int64) (out []byte) {
+	for _, row := range rows {
+		for _, v := range row {
+			out = binary.BigEndian.AppendUint32(out, uint32(v))
+		}
 	}
-	for row := range slices.Chunk(all, n) {
-		rows = append(rows, row)
+	return out
+}
+
+// rowsOf reads numbers in rows of n.
+func rowsOf(what string, b []byte, n int) (rows [][]int64, err error) {
+	if n == 0 || len(b) == 0 || len(b)%(n*numberSize) != 0 {
+		return nil, fmt.Errorf("%s of %d bytes, want at least one row of %d numbers, of %d bytes each", what, len(b), n, numberSize)
 	}
-	return rows, nil
+	all := make([]int64, len(b)/numberSize)
+	for i := range all {
+		all[i] = int64(int32(binary.BigEndian.Uint32(b[i*numberSize:])))
+	}
+	return slices.Collect(slices.Chunk(all, n)), nil
 }
 
 func releasedSketches(ms []*wirepb.ReleasedSketch) (out []protocol.ReleasedSketch, err error) {

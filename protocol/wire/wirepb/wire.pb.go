@@ -982,11 +982,12 @@ type Interim struct {
 	T2    []byte                 `protobuf:"bytes,1,opt,name=t2,proto3" json:"t2,omitempty"`
 	// Ids of the envelopes of the first rounds that were used.
 	Firsts [][]byte `protobuf:"bytes,2,rep,name=firsts,proto3" json:"firsts,omitempty"`
-	// Of the codebook: the centre, axes and codes row by row, as zigzag varints.
-	Centre        []int64 `protobuf:"zigzag64,3,rep,packed,name=centre,proto3" json:"centre,omitempty"`
-	Axes          []int64 `protobuf:"zigzag64,4,rep,packed,name=axes,proto3" json:"axes,omitempty"`
-	Codes         []int64 `protobuf:"zigzag64,5,rep,packed,name=codes,proto3" json:"codes,omitempty"`
-	Radius        int64   `protobuf:"varint,6,opt,name=radius,proto3" json:"radius,omitempty"`
+	// Of the codebook: the centre, axes and codes row by row, each number a big-endian two's complement integer of
+	// four bytes.
+	Centre        []byte `protobuf:"bytes,3,opt,name=centre,proto3" json:"centre,omitempty"`
+	Axes          []byte `protobuf:"bytes,4,opt,name=axes,proto3" json:"axes,omitempty"`
+	Codes         []byte `protobuf:"bytes,5,opt,name=codes,proto3" json:"codes,omitempty"`
+	Radius        int64  `protobuf:"varint,6,opt,name=radius,proto3" json:"radius,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1035,21 +1036,21 @@ func (x *Interim) GetFirsts() [][]byte {
 	return nil
 }
 
-func (x *Interim) GetCentre() []int64 {
+func (x *Interim) GetCentre() []byte {
 	if x != nil {
 		return x.Centre
 	}
 	return nil
 }
 
-func (x *Interim) GetAxes() []int64 {
+func (x *Interim) GetAxes() []byte {
 	if x != nil {
 		return x.Axes
 	}
 	return nil
 }
 
-func (x *Interim) GetCodes() []int64 {
+func (x *Interim) GetCodes() []byte {
 	if x != nil {
 		return x.Codes
 	}
@@ -2235,9 +2236,9 @@ const file_wire_proto_rawDesc = "" +
 	"\aInterim\x12\x0e\n" +
 	"\x02t2\x18\x01 \x01(\fR\x02t2\x12\x16\n" +
 	"\x06firsts\x18\x02 \x03(\fR\x06firsts\x12\x16\n" +
-	"\x06centre\x18\x03 \x03(\x12R\x06centre\x12\x12\n" +
-	"\x04axes\x18\x04 \x03(\x12R\x04axes\x12\x14\n" +
-	"\x05codes\x18\x05 \x03(\x12R\x05codes\x12\x16\n" +
+	"\x06centre\x18\x03 \x01(\fR\x06centre\x12\x12\n" +
+	"\x04axes\x18\x04 \x01(\fR\x04axes\x12\x14\n" +
+	"\x05codes\x18\x05 \x01(\fR\x05codes\x12\x16\n" +
 	"\x06radius\x18\x06 \x01(\x03R\x06radius\"\xd0\x01\n" +
 	"\x0eReleasedSketch\x12\x12\n" +
 	"\x04side\x18\x01 \x01(\tR\x04side\x12\x12\n" +

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/cosketch/cosketch/kernel/decompose"
+
 	"github.com/cosketch/cosketch/kernel/full"
 )
 

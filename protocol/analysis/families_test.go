@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/cosketch/cosketch/kernel/estimate"
-	"github.com/cosketch/cosketch/kernel/full"
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -170,7 +169,7 @@ func TestKMeansOfEachFamily(t *testing.T) {
 // signs instead of their own would be off by three (achlioptas) and by 4096²
 // (gaussian) and cover next to nothing.
 func TestIntervalsOfEachFamily(t *testing.T) {
-	runs := full.Or(120, 400)
+	const runs = 400
 	for _, c := range []struct{ sketch, privacy string }{
 		{"family: achlioptas, k: 64", "{mechanism: none}"},
 		{"family: achlioptas, k: 64", "{unit: attribute, mechanism: laplace, epsilon: 4}"},
@@ -204,7 +203,7 @@ func TestIntervalsOfEachFamily(t *testing.T) {
 			}
 		}
 		for _, kind := range []study.AnalysisKind{study.InnerProduct, study.Distance} {
-			if share := float64(covered[kind]) / float64(runs); share < 0.88 {
+			if share := float64(covered[kind]) / runs; share < 0.88 {
 				t.Errorf("%s, %s: %s covers %.1f %%", c.sketch, c.privacy, kind, 100*share)
 			}
 		}

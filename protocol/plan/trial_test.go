@@ -239,7 +239,7 @@ func trials() []trial {
 	}
 	short := []trial{out[1], out[16], out[13], out[15], out[20], out[24], out[25], out[27], out[32], out[34], out[35]}
 	for i := range short {
-		short[i].draws = min(short[i].draws, 320)
+		short[i].draws = min(short[i].draws, 850)
 	}
 	return short
 }

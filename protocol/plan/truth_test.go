@@ -20,16 +20,17 @@ import (
 // A forecast must be true: studies of every kind go through the shipped pipeline (plans
 // and builders of package release, noise of dp, answers of package analysis) with data
 // that are spread and shared as declared, and the errors' root mean square over what was
-// forecast must be 1 ± 0.15, in an ordinary run 1 ± 0.25.
+// forecast must be 1 ± 0.15.
 //
 // Tolerance. Each draw of a seed gives a mean square over its pairs; draws are
 // independent. The test measures the standard error of its ratio over the draws, and
-// refuses to judge where that is less than five of them: normal errors need 2/(4·0.03²),
-// some 560 draws of one pair, and 200 in an ordinary run. What is left of a false alarm is below 1e-6 for each ratio.
+// refuses to judge where 0.15 is less than five of them: normal errors need 2/(4·0.03²),
+// some 560 draws of one pair. What is left of a false alarm is below 1e-6 for each ratio.
 
-var tolerance = full.Or(0.25, 0.15)
-
-const deviating = 5 // standard errors that the tolerance has to be
+const (
+	tolerance = 0.15
+	deviating = 5 // standard errors that the tolerance has to be
+)
 
 // moment adds up squared errors over what was forecast, draw by draw.
 type moment struct{ n, sum, squares float64 }

@@ -41,7 +41,7 @@ func TestEveryScheduleEndsTheSame(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long, and machines run in one goroutine")
 	}
-	schedules := uint64(60)
+	schedules := uint64(120)
 	if full() {
 		schedules = 3000
 	}

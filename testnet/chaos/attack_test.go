@@ -6,23 +6,21 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/cosketch/cosketch/kernel/full"
 )
 
 // Honest parties finish beside hostile peers, and what is too much is said.
 func TestAttack(t *testing.T) {
 	dir := programsIn(t)
 	var log bytes.Buffer
-	studies, peers := full.Or(1, 2), full.Or(4, 8)
-	a, err := Attack(t.Context(), AttackOptions{Dir: dir, Peers: peers, Studies: studies, For: full.Or(4*time.Second, 8*time.Second), Log: &log, Attackers: PlayAttackers})
+	const studies, peers = 2, 8
+	a, err := Attack(t.Context(), AttackOptions{Dir: dir, Peers: peers, Studies: studies, For: 8 * time.Second, Log: &log, Attackers: PlayAttackers})
 	if len(a.Loaded) < studies {
 		t.Fatalf("%v\n%s", err, log.String())
 	}
 	if err != nil && !strings.Contains(err.Error(), "beside hostile peers, at most") { // how long it takes is no test's business
 		t.Error(err)
 	}
-	for _, name := range full.Or([]string{"held calls", "silent connections"}, []string{"held calls", "refused post", "silent connections", "slow forms", "pages without a token"}) {
+	for _, name := range []string{"held calls", "refused post", "silent connections", "slow forms", "pages without a token"} {
 		if len(a.Calls[name]) == 0 {
 			t.Errorf("nobody tried %s: %v", name, a.Calls)
 		}

@@ -267,6 +267,12 @@ func (o SheetOptions) unprotected() []string {
 	if s.Privacy.Mechanism != dp.None && s.Privacy.Unit == dp.Attribute {
 		out = append(out, "Whose records we hold, to somebody who knows enough other values of a person.")
 	}
+	switch {
+	case s.TwoRounds() && s.Masked():
+		out = append(out, "The sum of all parties' first rounds, with its noise: all parties read it.")
+	case s.TwoRounds():
+		out = append(out, "Our first round, with its noise: all parties read it, and not the aggregator alone.")
+	}
 	if s.Joins() {
 		out = append(out, "Which records several parties hold: the aggregator sees that, and with any one party it can find out whose records we hold.")
 	}

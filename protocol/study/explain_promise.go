@@ -210,6 +210,9 @@ func (s *Study) explainTimes(p *page) {
 
 // explainUpload says until when what leaves a party must have arrived.
 func (s *Study) explainUpload() string {
+	if !s.Masked() && s.TwoRounds() {
+		return fmt.Sprintf("until %s the approved parties agree on the seed and send the first round, and until %s they upload the second; who is late is left out", s.FirstBy(), s.Deadline)
+	}
 	if !s.Masked() {
 		return fmt.Sprintf("until %s the approved parties agree on the seed and upload; who is late is left out", s.Deadline)
 	}

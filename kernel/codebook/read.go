@@ -28,7 +28,7 @@ func Cells(c sketch.Codebook, summed sketch.Sketch, w dp.CellWeights, variance, 
 	weight := float64(w.Count)
 	out := cluster.Cells{
 		Sums: mat.NewDense(m, q, nil), Places: mat.NewDense(m, q, nil), Records: records,
-		Noise: cluster.CellNoise{Count: variance / weight / weight, Sum: variance}, Near: near * square(c.Radius) / float64(q),
+		Noise: cluster.CellNoise{Count: variance / weight / weight, Sum: variance}, Near: near * Square(c) / float64(q),
 	}
 	for i, code := range c.Codes {
 		row := summed.Row(i)
@@ -42,9 +42,7 @@ func Cells(c sketch.Codebook, summed sketch.Sketch, w dp.CellWeights, variance, 
 }
 
 // Square is the mean squared length of records along the axes, in steps, of which the radius tells.
-func Square(c sketch.Codebook) float64 { return square(c.Radius) }
-
-func square(radius int64) float64 { return float64(radius) / reach * float64(radius) / reach }
+func Square(c sketch.Codebook) float64 { return float64(c.Radius) / reach * float64(c.Radius) / reach }
 
 // Back is a point in the space of the axes as one of d columns, in steps around the zero of encoded entries:
 // across the axes it is at the centre.

@@ -9,7 +9,6 @@ import (
 	"github.com/cosketch/cosketch/kernel/cluster"
 	"github.com/cosketch/cosketch/kernel/codebook"
 	"github.com/cosketch/cosketch/kernel/estimate"
-	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/premise"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -33,12 +32,6 @@ func (r *run) byCodes(_ context.Context, sk int, o study.KMeansOptions) (p parti
 		return p, &brokenInput{err}
 	}
 	p = partition{axes: x, variance: codebook.Square(book) / one / one, cells: inUnits(cells, one)}
-	length := make([]float64, len(x.plan.Features)) // by feature: squared, of its part in the axes
-	for _, axis := range book.Axes {
-		for j, v := range axis {
-			length[j] += float64(v) / sketch.AxisOne * float64(v) / sketch.AxisOne
-		}
-	}
 	p.place = func(point []float64) []float64 {
 		steps := make([]float64, len(point))
 		floats.ScaleTo(steps, one, point)
@@ -50,11 +43,8 @@ func (r *run) byCodes(_ context.Context, sk int, o study.KMeansOptions) (p parti
 	}
 	middle := p.place(make([]float64, len(book.Axes)))
 	p.mean = func(of cluster.CellCluster, j int, records estimate.Noisy) estimate.Estimate {
-		sum := estimate.Noisy{Variance: float64(of.Cells) * p.cells.Noise.Sum * length[j]}
-		for a, axis := range book.Axes {
-			sum.Value += float64(axis[j]) / sketch.AxisOne * of.Sums[a]
-		}
-		e := estimate.Quotient(sum, records, 0)
+		value, times := codebook.Sum(book, of.Sums, j)
+		e := estimate.Quotient(estimate.Noisy{Value: value, Variance: times * float64(of.Cells) * p.cells.Noise.Sum}, records, 0)
 		return e.Plus(middle[j]).Times(x.unit(j)).Plus(x.origin(j))
 	}
 	p.cut = r.cutFromCells(x.plan, sum, o.Clusters)

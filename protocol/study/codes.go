@@ -3,6 +3,7 @@ package study
 import (
 	"fmt"
 
+	"github.com/cosketch/cosketch/kernel/codebook"
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol"
@@ -48,7 +49,7 @@ func (s *Study) Codebook(index int) sketch.Codebook {
 	for _, v := range centres {
 		c.Centre = append(c.Centre, 16*v)
 	}
-	for a := range min(k-1, d, sketch.MaxCodeAxes) {
+	for a := range codebook.Axes(k, d) {
 		axis := make([]int64, d)
 		axis[a] = sketch.AxisOne
 		c.Axes = append(c.Axes, axis)
@@ -80,7 +81,7 @@ func (s *Study) CodeWeights(index int) dp.CellWeights {
 
 // describeCodes says what a codes sketch is.
 func (s *Study) describeCodes(i int, noisy string) string {
-	q := min(s.MostClusters(i)-1, len(s.Features(0, i)), sketch.MaxCodeAxes)
+	q := codebook.Axes(s.MostClusters(i), len(s.Features(0, i)))
 	most := int64(sketch.MaxCodes+1) * int64(1+q)
 	return fmt.Sprintf("of the second round: up to %d code points, %d integers at most, %s, however many records there are. The first round says where they lie: where records are dense, as far as its noise lets one see. Each record counts at the nearest point: for each leave a %s count of your records and %s sums of their places along %s. What the aggregator says of the points costs accuracy if it is wrong, and no privacy",
 		sketch.MaxCodes, most, s.Sizes(most, most), noisy, noisy, directions(q))

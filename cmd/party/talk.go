@@ -9,6 +9,7 @@ import (
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/event"
 	"github.com/cosketch/cosketch/node/stored"
+	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/vbauerster/mpb/v8"
@@ -55,7 +56,7 @@ func (t *talk) observe(p event.Progress) {
 	case event.Debited:
 		t.say("the ledger is debited")
 	case event.Stored:
-		t.say(storedText(t.study.Privacy.Mechanism))
+		t.say(storedText(t.study.Privacy.Mechanism, p.Kind))
 	case event.Uploaded:
 		t.say("the release has arrived")
 	case event.Clocks:
@@ -68,15 +69,19 @@ func (t *talk) observe(p event.Progress) {
 	}
 }
 
-// storedText says that a release is, and what was done to the sketch before.
-func storedText(mechanism dp.Mechanism) string {
+// storedText says that a release, or a first round, is, and what was done to the sketch before.
+func storedText(mechanism dp.Mechanism, kind protocol.Kind) string {
+	what := "the release"
+	if kind == protocol.KindFirst {
+		what = "the first round"
+	}
 	switch mechanism {
 	case dp.None:
-		return "the release is stored without noise, as the study says"
+		return what + " is stored without noise, as the study says"
 	case dp.RandomisedResponse:
-		return "bits are flipped at random and the release is stored"
+		return "bits are flipped at random and " + what + " is stored"
 	}
-	return "noise is drawn and the release is stored"
+	return "noise is drawn and " + what + " is stored"
 }
 
 // waits says what the study waits for from others, once: that one of several has

@@ -148,7 +148,13 @@ func (w firstWorld) Drop() error { return w.Store.DestroyFirst(w.Study.ID) }
 func (w firstWorld) Save(s job.Sealed) error { return w.Store.PutFirst(w.Study.ID, s.Header()) }
 
 // At tells observers.
-func (w *world) At(stage job.Stage) {
+func (w firstWorld) At(stage job.Stage) { w.tell(stage, protocol.KindFirst) }
+
+// At tells observers.
+func (w *world) At(stage job.Stage) { w.tell(stage, protocol.KindRelease) }
+
+// tell says what a job that makes a message of a kind has done.
+func (w *world) tell(stage job.Stage, kind protocol.Kind) {
 	p := event.Progress{Study: w.Study.ID}
 	switch stage {
 	case job.Projected:
@@ -156,7 +162,7 @@ func (w *world) At(stage job.Stage) {
 	case job.Debited:
 		p.Milestone = event.Debited
 	case job.Saved:
-		p.Milestone = event.Stored
+		p.Milestone, p.Kind = event.Stored, kind
 	default:
 		return
 	}

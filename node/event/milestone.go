@@ -30,7 +30,7 @@ const (
 type Progress struct {
 	Study     protocol.StudyID
 	Milestone Milestone
-	Kind      protocol.Kind  // Persisted, and Stored: a release, or a first round
+	Kind      protocol.Kind  // Persisted; Stored, where it is no release but a first round
 	Status    session.Status // Waiting
 	Done      int64          // Reading and Uploading: bytes
 	Total     int64

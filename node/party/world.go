@@ -151,9 +151,9 @@ func (w firstWorld) Save(s job.Sealed) error { return w.Store.PutFirst(w.Study.I
 func (w firstWorld) At(stage job.Stage) { w.tell(stage, protocol.KindFirst) }
 
 // At tells observers.
-func (w *world) At(stage job.Stage) { w.tell(stage, protocol.KindRelease) }
+func (w *world) At(stage job.Stage) { w.tell(stage, "") }
 
-// tell says what a job that makes a message of a kind has done.
+// tell says what a job has done; kind is that of a message that is no release.
 func (w *world) tell(stage job.Stage, kind protocol.Kind) {
 	p := event.Progress{Study: w.Study.ID}
 	switch stage {

@@ -43,29 +43,16 @@ func (cmd studyCreate) Run(c *console.Console, g *console.Globals) error {
 		return err
 	}
 	defer st.Close()
-	id, err := st.ID()
-	if err != nil {
-		return err
-	}
-	if s.Aggregator.ID != id {
-		return fail.OtherAggregator.New(s.Name, s.Aggregator.ID, id)
-	}
-	if err := analysis.Deliverable(s); err != nil {
-		return fail.Usage.Of(fmt.Errorf("study %s: %w", s.Name, err))
-	}
 	o, err := deskOptions(g, st)
 	if err != nil {
 		return err
 	}
-	if err := o.Quotas.Check(s); err != nil {
-		return fail.Usage.Of(fmt.Errorf("study %s: %w", s.Name, err))
-	}
-	p, err := console.PlanFlags{Records: cmd.Records}.Make(s, study.Everyone)
+	d := desk{st, o.Quotas}
+	verdict, err := d.judge(s, cmd.Records)
 	if err != nil {
 		return err
 	}
-	verdict := console.NewVerdict(p)
-	if err := console.AddStudy(st, s, s.Expires, console.Now()); err != nil {
+	if err := d.add(s); err != nil {
 		return err
 	}
 	if err := console.Namesakes(c, st, s); err != nil {

@@ -4,7 +4,7 @@
 //
 // Noise and seed are drawn anew in every run, so the outcome of a disturbed study is
 // not set beside that of another run. It is checked against what it must be: each
-// party's ledger has one entry for each of the study's sketches, every party holds the
+// party's ledger has one entry for each of the study's sketches, also where these are of two rounds, every party holds the
 // same signed result, and that result is, byte for byte, what the analyses make of
 // the releases that the parties stored before their first byte left.
 package chaos
@@ -22,6 +22,7 @@ type Options struct {
 	Dir    string // required: an empty directory, with the programs that network.Build put there
 	Seed   uint64 // of the disturbances
 	Rounds int    // required: studies to disturb, at least 1
+	Two    bool   // they are of two rounds
 	Log    io.Writer
 }
 
@@ -50,6 +51,9 @@ type Round struct {
 // that names the first thing that was not.
 func Run(ctx context.Context, o Options) ([]Round, error) {
 	scene, err := laboratories(1 << 18)
+	if o.Two {
+		scene, err = hospitals()
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -21,6 +21,7 @@ type site struct {
 	pooled   corpus.Table // empty: those that the template names
 	port     int          // at which the aggregator listens; its address is that of the relay
 	ids      []string     // studies so far
+	debits   int          // of a study
 	lifetime time.Duration
 }
 
@@ -40,6 +41,19 @@ func laboratories(k int) (networks.Template, error) {
 		return networks.Template{}, err
 	}
 	return t.Change("privacy: {mechanism: none}", "privacy: {unit: attribute, mechanism: laplace, epsilon: 1}")
+}
+
+// hospitals have studies of two rounds: k-means by the code points that follow from the first.
+func hospitals() (networks.Template, error) {
+	found, err := networks.Find("hospitals-cells")
+	if err != nil {
+		return networks.Template{}, err
+	}
+	t, err := found[0].Change("{side: cells, L: 2, q: 1, clip: 1.5, share: 0.4}", "{side: codes, share: 0.7}")
+	if err != nil {
+		return networks.Template{}, err
+	}
+	return t.Change("privacy: {unit: record", "rounds: 2\nprivacy: {unit: record")
 }
 
 // newSite makes the nodes under home, from the programs in dir.
@@ -91,7 +105,7 @@ func (s *site) propose(ctx context.Context) (id string, err error) {
 	if err := s.Agree(ctx, draft); err != nil {
 		return "", err
 	}
-	id = draft.Study.ID.String()
+	id, s.debits = draft.Study.ID.String(), len(draft.Study.Sketches)
 	s.ids = append(s.ids, id)
 	return id, nil
 }
@@ -113,8 +127,8 @@ func (s *site) check(ctx context.Context, id string) error {
 				entries++
 			}
 		}
-		if entries != 1 || len(budget.Entries) != len(s.ids) {
-			return fmt.Errorf("the ledger of %s has %d entries of this study and %d of %d studies", party.Name, entries, len(budget.Entries), len(s.ids))
+		if entries != s.debits || len(budget.Entries) != s.debits*len(s.ids) {
+			return fmt.Errorf("the ledger of %s has %d entries of this study and %d of %d studies, and each has %d debits", party.Name, entries, len(budget.Entries), len(s.ids), s.debits)
 		}
 	}
 	return s.checkResult(ctx, id)
@@ -136,7 +150,7 @@ func (s *site) checkResult(ctx context.Context, id string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", node.Name, err)
 		}
-		options.T2, results[p] = read.T2, read.Result
+		options.Study, options.T2, results[p] = read.Study, read.T2, read.Result
 		options.Contributions = append(options.Contributions, read.Contribution)
 	}
 	result, _, err := analysis.Run(ctx, options)

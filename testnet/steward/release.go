@@ -21,6 +21,7 @@ type Release struct {
 	T2     protocol.Digest
 	Result []byte
 	Plans  []release.Plan // by sketch
+	Study  *study.Study   // of two rounds as the second went by what came of the first
 }
 
 // ReadRelease reads a party's release and result of a study.
@@ -50,7 +51,10 @@ func ReadRelease(n *network.Node, s *study.Study) (Release, error) {
 	if !ok {
 		return Release{}, errors.New("its sender is not in the study")
 	}
-	out := Release{Contribution: analysis.Contribution{Party: index, Header: verified.ID(), Records: header.Records, Published: header.Published}, T2: header.T2}
+	if s, err = stored.By(s, st.Release(s.ID)); err != nil {
+		return Release{}, err
+	}
+	out := Release{Study: s, Contribution: analysis.Contribution{Party: index, Header: verified.ID(), Records: header.Records, Published: header.Published}, T2: header.T2}
 	for i, described := range header.Sketches {
 		file, err := st.OpenReleaseFile(s.ID, fmt.Sprintf("sketch-%d.bin", i))
 		if err != nil {

@@ -108,10 +108,10 @@ func SecondGain(one, two Error) string {
 	case one.Undefined != "":
 		return fmt.Sprintf("With the second, the number of records of a cluster is known to %s, if all have as many. In one, clusters could not be told.", known(two))
 	}
-	return fmt.Sprintf("%s The number of records of a cluster is known to %s, if all have as many; in one round to %s.", Excess(), known(two), known(one))
+	return fmt.Sprintf("%s. The number of records of a cluster is known to %s, if all have as many; in one round to %s.", Excess(), known(two), known(one))
 }
 
 // Excess says how well centroids are placed in one round and in two.
 func Excess() string {
-	return fmt.Sprintf("In two, records lie up to %.0f %% farther from their centres, in squares, than after k-means on the records themselves; in one, up to %.0f %%.", 100*TwoRoundsExcess, 100*OneRoundExcess)
+	return fmt.Sprintf("In two, records lie up to %.0f %% farther from their centres, in squares, than after k-means on the records themselves; in one, up to %.0f %%", 100*TwoRoundsExcess, 100*OneRoundExcess)
 }

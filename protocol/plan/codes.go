@@ -2,7 +2,6 @@ package plan
 
 import (
 	"math"
-	"strings"
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/forecast"
@@ -51,11 +50,11 @@ func (c *cell) otherRounds(a study.Analysis, each float64) string {
 	case c.Study.TwoRounds() && one.Undefined != "":
 		return "; in one round clusters could not be told"
 	case c.Study.TwoRounds():
-		return "; in one round " + known(one) + ". " + strings.TrimSuffix(forecast.Excess(), ".")
+		return "; in one round " + known(one) + ". " + forecast.Excess()
 	case c.roundsFit() && one.Undefined != "" && two.Undefined == "":
 		return "; a second round would tell them, and the records of each to " + known(two) + " (rounds: 2, with side: codes in place of cells)"
 	case c.roundsFit() && forecast.SecondRound(one, two):
-		return "; in a second round (rounds: 2, with side: codes in place of cells) " + known(two) + ". " + strings.TrimSuffix(forecast.Excess(), ".")
+		return "; in a second round (rounds: 2, with side: codes in place of cells) " + known(two) + ". " + forecast.Excess()
 	}
 	return ""
 }

@@ -31,6 +31,7 @@ import (
 // Measured is what a study of so many parties took.
 type Measured struct {
 	Parties   int     `json:"parties"`
+	Rounds    int     `json:"rounds,omitempty"`  // of Size
 	Sketch    int64   `json:"sketch_bytes"`      // of one party's release, as it is stored
 	Agreement float64 `json:"agreement_seconds"` // from the start to the last party's holding the seed
 	Whole     float64 `json:"seconds"`           // to the last party's result
@@ -54,7 +55,12 @@ type Size struct {
 	Records bool
 	// Masked lets the aggregator see the sum of the parties' columns alone: entries of 8 bytes.
 	Masked bool
+	// Rounds looks for three clusters in sums of 10,000 records of each party, in one round or in two. 0: none of that.
+	Rounds int
 }
+
+// manyColumns reports data of many columns.
+func (s Size) manyColumns() bool { return s.Megabytes > 0 || s.Rounds > 0 }
 
 // Run measures a study of each size in a directory of its own under dir, where
 // network.Build has put the programs.
@@ -84,7 +90,7 @@ func one(ctx context.Context, dir string, size Size) (m Measured, err error) {
 		return m, err
 	}
 	defer relay.Close()
-	home := filepath.Join(dir, fmt.Sprintf("scale-%d-%d-%t-%t", n, size.Megabytes, size.Records, size.Masked))
+	home := filepath.Join(dir, fmt.Sprintf("scale-%d-%d-%t-%t-%d", n, size.Megabytes, size.Records, size.Masked, size.Rounds))
 	if err := os.Mkdir(home, 0o700); err != nil {
 		return m, fmt.Errorf("making a directory for the nodes: %w", err)
 	}
@@ -107,7 +113,7 @@ func one(ctx context.Context, dir string, size Size) (m Measured, err error) {
 	if err != nil {
 		return m, err
 	}
-	m.Parties = n
+	m.Parties, m.Rounds = n, size.Rounds
 	m.Agreement, m.Whole, err = t.run(ctx)
 	err = errors.Join(err, serving.Kill())
 	m.Sent, m.Received, m.Memory = relay.Up()/int64(n), relay.Down()/int64(n), serving.PeakMemory()
@@ -148,7 +154,7 @@ func (t *table) seat(aggregator *network.Node, port int) error {
 			return err
 		}
 		fmt.Fprintf(&parties, "  - {name: %s, id: %s}\n", t.name(i), id)
-		if t.Megabytes == 0 {
+		if !t.manyColumns() {
 			fmt.Fprintf(&columns, "  - {name: x%d, kind: numeric, bounds: [0, 1], owner: %s}\n", i, t.name(i))
 		}
 		if err := t.writeData(i); err != nil {
@@ -156,8 +162,12 @@ func (t *table) seat(aggregator *network.Node, port int) error {
 		}
 	}
 	terms := small
-	if t.Megabytes > 0 {
+	if t.manyColumns() {
 		switch {
+		case t.Rounds == 1:
+			terms = clusters + "sketches: [{side: moments, clip: 3, share: 1}, {side: cells, L: 8, q: 2, clip: 3, share: 3}]\n" + t.sum()
+		case t.Rounds == 2:
+			terms = clusters + "sketches: [{side: moments, clip: 3, share: 3}, {side: codes, share: 7}]\nrounds: 2\n" + t.sum()
 		case t.Records:
 			terms = long
 		case t.Masked:
@@ -232,6 +242,20 @@ colluding: 1
 analyses: [{kind: inner-product}]
 `
 
+// clusters are looked for in sums.
+const clusters = `partition: horizontal
+privacy: {unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}
+analyses: [{kind: k-means, clusters: 3}]
+`
+
+// sum is what the aggregator sees of sums.
+func (s Size) sum() string {
+	if s.Masked {
+		return "sum: masked\ncolluding: 1\n"
+	}
+	return ""
+}
+
 // How much makes a release of features columns a megabyte, roughly.
 const (
 	features             = 32
@@ -249,7 +273,7 @@ func (t *table) writeData(party int) error {
 	}
 	out := bufio.NewWriter(f)
 	records, columns := 100, []int{party}
-	if t.Megabytes > 0 {
+	if t.manyColumns() {
 		records, columns = 10_000, columns[:0]
 		if t.Records {
 			records = t.Megabytes * recordsOfMegabyte
@@ -266,7 +290,7 @@ func (t *table) writeData(party int) error {
 		fmt.Fprintf(out, "\nr%d", r)
 		for _, c := range columns {
 			value := (r * (party + 3)) % 100
-			if t.Megabytes > 0 {
+			if t.manyColumns() {
 				value = 30*(r%3) + (7*r+11*c+13*party)%40
 			}
 			fmt.Fprintf(out, ",%.2f", float64(value)/100)
@@ -278,7 +302,7 @@ func (t *table) writeData(party int) error {
 
 func (t *table) approve() error {
 	for i, st := range t.stores {
-		site := fmt.Sprintf("datasets:\n  d: {source: %s.csv, caps: {attribute: {epsilon: 8, delta: 1e-6}}}\nstudies:\n  %s: {dataset: d}\n", t.name(i), t.study.ID)
+		site := fmt.Sprintf("datasets:\n  d: {source: %s.csv, caps: {attribute: {epsilon: 8, delta: 1e-6}, record: {epsilon: 1000, delta: 1e-6}}}\nstudies:\n  %s: {dataset: d}\n", t.name(i), t.study.ID)
 		if err := os.WriteFile(t.path(i, "yaml"), []byte(site), 0o600); err != nil {
 			return fmt.Errorf("writing the site file of %s: %w", t.name(i), err)
 		}

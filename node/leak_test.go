@@ -18,8 +18,12 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// marker is a value that no honest computation writes.
-const marker = "71.53846"
+// marker is a value that no honest computation writes, and idMarker begins every record's id. Both are so long that
+// a gigabyte of random bytes holds them by chance less than once in 10^9 searches.
+const (
+	marker   = "71.53846"
+	idMarker = "ZQXJWVKYPF"
+)
 
 // secretStudy runs a study whose data are marked, beside an aggregator that serve
 // starts, and returns what must not be found there: values, ids, and every secret of
@@ -37,11 +41,11 @@ func secretStudy(t *testing.T, serve func(*bench) (stop func()), before func()) 
 		var s strings.Builder
 		s.WriteString("id,u,v\n")
 		for i := range 40 {
-			fmt.Fprintf(&s, "ZQXJ-%d-%d,%s,%d\n", party, i, marker, i)
+			fmt.Fprintf(&s, "%s-%d-%d,%s,%d\n", idMarker, party, i, marker, i)
 		}
 		return s.String()
 	})
-	secrets := map[string][]byte{"raw value": []byte(marker), "record id": []byte("ZQXJ")}
+	secrets := map[string][]byte{"raw value": []byte(marker), "record id": []byte(idMarker)}
 	var mu sync.Mutex
 	observe := func(p event.Progress) {
 		at := ""

@@ -99,6 +99,7 @@ func scripts(files ...string) testscript.Params {
 			"exits":      exits,
 			"fetch":      fetch,
 			"fetches":    fetches,
+			"posts":      posts,
 			"fires":      fires,
 			"gzip":       gzipFile,
 			"hold":       hold,

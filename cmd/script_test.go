@@ -429,6 +429,27 @@ func fetch(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) == 3 {
 		request.Header.Set("Authorization", "Bearer "+args[2])
 	}
+	answers(ts, request, args[0])
+}
+
+// posts STATUS PATH MEDIA FILE [TOKEN] sends a file to the aggregator's API, and prints the
+// answer.
+func posts(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 4 || len(args) > 5 {
+		ts.Fatalf("usage: posts STATUS PATH MEDIA FILE [TOKEN]")
+	}
+	request, err := http.NewRequest(http.MethodPost, "http://"+ts.Getenv("WEB")+args[1], strings.NewReader(ts.ReadFile(args[3])))
+	ts.Check(err)
+	request.Header.Set("Content-Type", args[2])
+	if len(args) == 5 {
+		request.Header.Set("Authorization", "Bearer "+args[4])
+	}
+	answers(ts, request, args[0])
+}
+
+// answers sends a request until something listens, at most half a minute, and prints the answer,
+// which must have a status.
+func answers(ts *testscript.TestScript, request *http.Request, status string) {
 	deadline := time.Now().Add(30 * time.Second)
 	for {
 		answer, err := http.DefaultClient.Do(request)
@@ -443,8 +464,8 @@ func fetch(ts *testscript.TestScript, neg bool, args []string) {
 		answer.Body.Close()
 		ts.Check(err)
 		ts.Stdout().Write(body)
-		if fmt.Sprint(answer.StatusCode) != args[0] {
-			ts.Fatalf("%s answers %s, want %s:\n%s", args[1], answer.Status, args[0], body)
+		if fmt.Sprint(answer.StatusCode) != status {
+			ts.Fatalf("%s answers %s, want %s:\n%s", request.URL.Path, answer.Status, status, body)
 		}
 		return
 	}

@@ -20,7 +20,7 @@ import (
 type paperTables struct {
 	Table   []string `placeholder:"NAME" help:"Only these tables. Default: all."`
 	List    bool     `help:"List the tables."`
-	Data    string   `placeholder:"DIR" help:"Folder of public data sets, laid out as docs/data.md says. Default: ${data}."`
+	Data    string   `placeholder:"DIR" help:"Folder of public data sets, laid out as research/docs/data.md says. Default: ${data}."`
 	Repeats int      `placeholder:"N" help:"How often what is random is drawn anew. Default: each table's own."`
 	Nodes   bool     `default:"true" negatable:"" help:"Also run one study a table on three parties and an aggregator, real processes of this machine, and hold it against what this process draws."`
 	Out     string   `placeholder:"DIR" help:"Write papers.md into this folder, with figures and what the studies gave below papers/. With --no-nodes the record of studies that is there stays and is shown."`

@@ -11,7 +11,7 @@ import (
 )
 
 type roundsTable struct {
-	Data          string `placeholder:"DIR" help:"Folder of public data sets, laid out as docs/data.md says, of which adult, diabetes130, heart and retail are measured too. Default: ${data}."`
+	Data          string `placeholder:"DIR" help:"Folder of public data sets, laid out as research/docs/data.md says, of which adult, diabetes130, heart and retail are measured too. Default: ${data}."`
 	Only          string `placeholder:"TEXT" help:"Measure only data with this in their name."`
 	Seeds         int    `default:"10" help:"Studies of each row, each with other declared scales, directions and noise."`
 	program.Timed `embed:"" set:"timeout=2h"`

@@ -14,7 +14,7 @@ import (
 )
 
 type unionReport struct {
-	Data          string    `placeholder:"DIR" help:"Folder of public data sets, laid out as docs/data.md says, of which heart and diabetes130 are measured too. Default: ${data}."`
+	Data          string    `placeholder:"DIR" help:"Folder of public data sets, laid out as research/docs/data.md says, of which heart and diabetes130 are measured too. Default: ${data}."`
 	Trials        int       `default:"20" help:"Studies of each kind, with records dealt out anew, new seeds and new noise."`
 	Epsilon       []float64 `default:"0.25,0.5,1,2,4,8" help:"The ε for whole records."`
 	Figures       string    `placeholder:"FILE" help:"Draw the accuracy over ε and over the number of records there too, with the plan's forecast on it: a page that stands by itself."`

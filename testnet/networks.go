@@ -26,7 +26,7 @@ import (
 
 type playNetwork struct {
 	Name string `arg:"" optional:"" help:"A network, or a data set for all of its networks. Default: list them."`
-	Data string `placeholder:"DIR" help:"Folder of public data sets, laid out as docs/data.md says. Default: ${data}. The networks of cancer need none."`
+	Data string `placeholder:"DIR" help:"Folder of public data sets, laid out as research/docs/data.md says. Default: ${data}. The networks of cancer need none."`
 	Seed uint64 `default:"1" help:"Seed of the split. The projections' seed is agreed anew in every run."`
 	Keep bool   `help:"Keep the temporary directory with all nodes' state, and say where it is."`
 	program.Formatted

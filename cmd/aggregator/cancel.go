@@ -27,12 +27,20 @@ const mostReason = 300
 
 // Validate refuses what is no line of text.
 func (cmd studyCancel) Validate() error {
-	if len(cmd.Reason) > mostReason {
-		return fmt.Errorf("--reason: %d bytes, at most %d", len(cmd.Reason), mostReason)
+	if err := checkReason(cmd.Reason); err != nil {
+		return fmt.Errorf("--reason: %w", err)
 	}
-	for _, r := range cmd.Reason {
+	return nil
+}
+
+// checkReason refuses what is no line of text.
+func checkReason(text string) error {
+	if len(text) > mostReason {
+		return fmt.Errorf("%d bytes, at most %d", len(text), mostReason)
+	}
+	for _, r := range text {
 		if r == unicode.ReplacementChar || !unicode.IsPrint(r) {
-			return errors.New("--reason: want one line of printable text")
+			return errors.New("want one line of printable text")
 		}
 	}
 	return nil

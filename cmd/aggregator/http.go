@@ -32,7 +32,7 @@ type shown struct {
 }
 
 // newShown listens where the configuration says, if it does.
-func newShown(st *store.Store, conf config.HTTP, logger *slog.Logger) (*shown, error) {
+func newShown(st *store.Store, conf config.HTTP, at desk, logger *slog.Logger) (*shown, error) {
 	s := &shown{logger: logger}
 	if conf.Listen == "" {
 		return s, nil
@@ -53,7 +53,7 @@ func newShown(st *store.Store, conf config.HTTP, logger *slog.Logger) (*shown, e
 		s.secure = &tls.Config{Certificates: []tls.Certificate{*conf.TLS()}, MinVersion: tls.VersionTLS13, NextProtos: []string{"h2", "http/1.1"}}
 	}
 	s.server, err = api.New(api.Options{
-		Views: s.views, Aggregator: id, Version: console.Version(), Now: console.Now, Metrics: registry, Tokens: tokensOf(st), Logger: logger,
+		Views: s.views, Desk: at, Aggregator: id, Version: console.Version(), Now: console.Now, Metrics: registry, Tokens: tokensOf(st), Logger: logger,
 		Loopback: loopback, WithoutTokens: conf.WithoutTokens && !conf.BehindProxy, Proxied: conf.BehindProxy, Hosts: conf.Hosts, Streams: conf.Streams,
 	})
 	if err == nil {

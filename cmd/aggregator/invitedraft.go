@@ -24,7 +24,7 @@ import (
 // make leads from the introductions to a study that is hosted.
 func (v *inviting) make(ctx context.Context) (*study.Study, error) {
 	for {
-		v.draft = studyNew{Rounds: 1, Approval: 14, Upload: 14}
+		v.draft = studyNew{Rounds: "auto", Approval: 14, Upload: 14}
 		v.ask.Rewind()
 		for _, step := range []func(context.Context) error{v.address, v.accept, v.name, v.partition, v.asked, v.columns, v.purpose, v.dates, v.privacy} {
 			if err := step(ctx); err != nil {
@@ -390,9 +390,14 @@ func (v *inviting) host(ctx context.Context) (*study.Study, error) {
 	verdict := console.NewVerdict(p)
 	verdict.Tell(v.c)
 	v.c.Say("%s", analysis.SizeOf(s).Says())
-	quotas, refused := hostable(v.g, v.st, s)
+	o, err := deskOptions(v.g, v.st)
+	if err != nil {
+		return nil, err
+	}
+	d := desk{v.st, o.Quotas}
+	refused := d.hostable(s)
 	if refused == nil {
-		tellShares(v.c, s, quotas)
+		tellShares(v.c, s, o.Quotas)
 	}
 	q := joining.Question{
 		ID: joining.Host, Asks: "Host the study?", Open: "the study's name, to host it",
@@ -410,7 +415,7 @@ func (v *inviting) host(ctx context.Context) (*study.Study, error) {
 	var over joining.ID
 	err = v.put(ctx, q, func(line string) error {
 		if line == s.Name && refused == nil {
-			return v.create(text, path, s)
+			return v.create(d, text, path, s)
 		} else if line == s.Name {
 			return refused
 		}
@@ -440,7 +445,7 @@ func (v *inviting) host(ctx context.Context) (*study.Study, error) {
 }
 
 // create writes the study file and hosts it.
-func (v *inviting) create(text, path string, s *study.Study) error {
+func (v *inviting) create(d desk, text, path string, s *study.Study) error {
 	err := durable.Create(path, func(f *os.File) error {
 		_, err := f.WriteString(text)
 		return err
@@ -448,7 +453,7 @@ func (v *inviting) create(text, path string, s *study.Study) error {
 	if err != nil {
 		return fmt.Errorf("writing the study file: %w", err)
 	}
-	if err := console.AddStudy(v.st, s, s.Expires, console.Now()); err != nil {
+	if err := d.add(s); err != nil {
 		return errors.Join(err, os.Remove(path))
 	}
 	return console.Namesakes(v.c, v.st, s)

@@ -30,7 +30,7 @@ type studyNew struct {
 	Name      string   `env:"-" help:"The study's name. Default: asked for."`
 	Partition string   `env:"-" enum:"vertical,horizontal," default:"" help:"vertical: same people, other columns; horizontal: same columns, other people. Default: asked for."`
 	Ask       []string `env:"-" sep:"none" placeholder:"ANALYSIS" help:"What is asked, as the study file has it: correlation, or {kind: k-means, clusters: 3}. Once for each. Default: asked for."`
-	Rounds    int      `env:"-" enum:"1,2" default:"1" help:"2: k-means takes a second round, in the light of the first. It errs less, and each party sends one message more."`
+	Rounds    string   `env:"-" enum:"auto,1,2" default:"auto" help:"2: k-means takes a second round, in the light of the first. It errs less, and each party sends one message more. Default: as the forecast has it."`
 	Purpose   string   `env:"-" help:"What the study is for, in a sentence that every party reads."`
 	Epsilon   string   `env:"-" help:"The ε of one party's releases. Default: 1 for whole records, 8 for single values."`
 	Addr      []string `env:"-" placeholder:"MULTIADDR" help:"Where parties reach this aggregator. Default: a place to fill in."`
@@ -73,12 +73,9 @@ func (cmd studyNew) Run(ctx context.Context, c *console.Console, g *console.Glob
 	if err != nil {
 		return err
 	}
-	text, open, err := d.Text()
+	text, out, err := cmd.drafted(d)
 	if err != nil {
-		return fail.Usage.Of(fmt.Errorf("drafting study %s: %w", d.Name, err))
-	}
-	if len(cmd.Addr) == 0 {
-		open = append(open, "aggregator: addrs, where parties reach this node")
+		return err
 	}
 	f, err := os.OpenFile(cmd.Output, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
@@ -88,21 +85,16 @@ func (cmd studyNew) Run(ctx context.Context, c *console.Console, g *console.Glob
 	if err = errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("writing the study file: %w", err)
 	}
-	_, decided := d.Merged()
-	out := drafted{File: cmd.Output, Open: append([]string{}, open...), Decided: append([]string{}, decided...)}
-	for _, p := range d.Parties {
-		out.Parties = append(out.Parties, draftedParty{p.Name, p.ID.String(), p.ID.Words(), p.Records})
-	}
 	return c.Print(out, func(w io.Writer) {
 		fmt.Fprintln(w, cmd.Output)
 		c.Say("Compare the ids over a telephone: a mistyped one is another node's, or nobody's.")
 		for _, p := range out.Parties {
 			c.Say("  %s: %s", p.Name, p.Words)
 		}
-		for _, line := range decided {
+		for _, line := range out.Decided {
 			c.Say("decided: %s", line)
 		}
-		for _, o := range open {
+		for _, o := range out.Open {
 			c.Say("to be filled in: %s", o)
 		}
 		if s, err := file.Parse([]byte(text)); err == nil { // with nothing left to fill in
@@ -123,58 +115,94 @@ func (cmd studyNew) Run(ctx context.Context, c *console.Console, g *console.Glob
 	})
 }
 
+// drafted is the text of a draft, and what there is to be said of it.
+func (cmd studyNew) drafted(d file.Draft) (text string, out drafted, err error) {
+	text, open, err := d.Text()
+	if err != nil {
+		return "", out, fail.Usage.Of(fmt.Errorf("drafting study %s: %w", d.Name, err))
+	}
+	if len(cmd.Addr) == 0 {
+		open = append(open, "aggregator: addrs, where parties reach this node")
+	}
+	_, decided := d.Merged()
+	out = drafted{File: cmd.Output, Open: append([]string{}, open...), Decided: append([]string{}, decided...)}
+	for _, p := range d.Parties {
+		out.Parties = append(out.Parties, draftedParty{p.Name, p.ID.String(), p.ID.Words(), p.Records})
+	}
+	return text, out, nil
+}
+
 // placeholder stands for an address that nobody has given.
 const placeholder = "/dns4/YOUR-HOST/tcp/7424"
 
 // known gathers what this node, the flags and the column lists say.
 func (cmd studyNew) known(c *console.Console, g *console.Globals) (file.Draft, error) {
-	d := file.Draft{Name: cmd.Name, Partition: study.Partition(cmd.Partition), Epsilon: cmd.Epsilon, Rounds: cmd.Rounds, Analyses: cmd.Ask, Purpose: cmd.Purpose}
 	st, err := g.OpenReadOnly(store.Aggregator)
 	if err != nil {
-		return d, err
+		return file.Draft{}, err
 	}
 	defer st.Close()
+	var lists []config.ColumnList
+	for _, path := range cmd.Columns {
+		l, err := config.LoadColumns(path)
+		if err != nil {
+			return file.Draft{}, fail.Usage.Of(err)
+		}
+		lists = append(lists, l)
+	}
+	d, notes, err := cmd.draft(st, lists)
+	for _, note := range notes {
+		c.Say("%s", note)
+	}
+	return d, err
+}
+
+// draft gathers what this node, the flags and column lists that were read say, with notes for people.
+func (cmd studyNew) draft(st *store.Store, lists []config.ColumnList) (d file.Draft, notes []string, err error) {
+	d = file.Draft{Name: cmd.Name, Partition: study.Partition(cmd.Partition), Epsilon: cmd.Epsilon, Analyses: cmd.Ask, Purpose: cmd.Purpose}
+	switch cmd.Rounds {
+	case "1":
+		d.Rounds = 1
+	case "2":
+		d.Rounds = 2
+	}
 	id, err := st.ID()
 	if err != nil {
-		return d, err
+		return d, nil, err
 	}
 	d.Aggregator = file.DraftAggregator{ID: id, HPKE: base64.StdEncoding.EncodeToString(st.HPKE().PublicKey().Bytes()), Addrs: cmd.Addr}
 	if len(cmd.Addr) == 0 {
 		d.Aggregator.Addrs = []string{placeholder}
 	}
 	if _, err := rand.Read(d.Nonce[:]); err != nil {
-		return d, fmt.Errorf("drawing a nonce: %w", err)
+		return d, nil, fmt.Errorf("drawing a nonce: %w", err)
 	}
 	for _, text := range cmd.Column {
 		own, err := config.ParseColumn(text)
 		if err != nil {
-			return d, fail.Usage.Of(fmt.Errorf("--column: %w", err))
+			return d, nil, fail.Usage.Of(fmt.Errorf("--column: %w", err))
 		}
 		d.Own = append(d.Own, own)
 	}
 	counts, err := console.Records(cmd.Records)
 	if err != nil {
-		return d, err
+		return d, nil, err
 	}
-	for _, path := range cmd.Columns {
-		l, err := config.LoadColumns(path)
-		if err != nil {
-			return d, fail.Usage.Of(err)
-		}
+	for _, l := range lists {
 		if len(d.Records) > 0 && !slices.Equal(d.Records, l.Records) {
-			c.Say("%s identifies records by %s, and the parties before it by %s: the study says %s, and each site file may map its own.", l.Name, strings.Join(l.Records, ", "), strings.Join(d.Records, ", "), strings.Join(d.Records, ", "))
+			notes = append(notes, fmt.Sprintf("%s identifies records by %s, and the parties before it by %s: the study says %s, and each site file may map its own.", l.Name, strings.Join(l.Records, ", "), strings.Join(d.Records, ", "), strings.Join(d.Records, ", ")))
 		} else {
 			d.Records = l.Records
 		}
 		d.Parties = append(d.Parties, file.DraftParty{Name: l.Name, ID: l.ID, Columns: l.Columns, Records: l.About})
 	}
 	if err := count(d.Parties, counts); err != nil {
-		return d, fail.Usage.Of(err)
+		return d, nil, fail.Usage.Of(err)
 	}
 	day := int64(24 * time.Hour / time.Second)
 	d.Expires = console.Now() + protocol.Instant(int64(cmd.Approval)*day)
 	d.Deadline = d.Expires + protocol.Instant(int64(cmd.Upload)*day)
-	return d, nil
+	return d, notes, nil
 }
 
 // count gives parties the numbers of records that were named, in place of those of their lists.

@@ -70,7 +70,7 @@ func (cmd serveCommand) host(ctx context.Context, c *console.Console, g *console
 			logger.Warn(s.Restored, "study", s.Study[:8])
 		}
 	}
-	shown, err := newShown(st, conf.HTTP, logger)
+	shown, err := newShown(st, conf.HTTP, desk{st, quotas(conf)}, logger)
 	if err != nil {
 		return fail.Usage.Of(err)
 	}

@@ -43,16 +43,16 @@ func (cmd studyCreate) Run(c *console.Console, g *console.Globals) error {
 		return err
 	}
 	defer st.Close()
-	quotas, err := hostable(g, st, s)
+	o, err := deskOptions(g, st)
 	if err != nil {
 		return err
 	}
-	p, err := console.PlanFlags{Records: cmd.Records}.Make(s, study.Everyone)
+	d := desk{st, o.Quotas}
+	verdict, err := d.judge(s, cmd.Records)
 	if err != nil {
 		return err
 	}
-	verdict := console.NewVerdict(p)
-	if err := console.AddStudy(st, s, s.Expires, console.Now()); err != nil {
+	if err := d.add(s); err != nil {
 		return err
 	}
 	if err := console.Namesakes(c, st, s); err != nil {
@@ -64,32 +64,10 @@ func (cmd studyCreate) Run(c *console.Console, g *console.Globals) error {
 		if verdict.Useless {
 			c.Say("Parties approve it only with --although-useless. aggregator study plan %s says what would help.", s.ID.Short())
 		}
-		tellShares(c, s, quotas)
+		tellShares(c, s, o.Quotas)
 		c.Say("Next: aggregator serve, and give the same file, byte for byte, to every party.")
 		c.Say("Parties can approve %s.", node.Until(s.Expires, console.Now()))
 	})
-}
-
-// hostable refuses a study that this node cannot host: of another aggregator, or beyond what it delivers or keeps.
-func hostable(g *console.Globals, st *store.Store, s *study.Study) (aggregator.Quotas, error) {
-	id, err := st.ID()
-	if err != nil {
-		return aggregator.Quotas{}, err
-	}
-	if s.Aggregator.ID != id {
-		return aggregator.Quotas{}, fail.OtherAggregator.New(s.Name, s.Aggregator.ID, id)
-	}
-	if err := analysis.Deliverable(s); err != nil {
-		return aggregator.Quotas{}, fail.Usage.Of(fmt.Errorf("study %s: %w", s.Name, err))
-	}
-	o, err := deskOptions(g, st)
-	if err != nil {
-		return o.Quotas, err
-	}
-	if err := o.Quotas.Check(s); err != nil {
-		return o.Quotas, fail.Usage.Of(fmt.Errorf("study %s: %w", s.Name, err))
-	}
-	return o.Quotas, nil
 }
 
 // tellShares says how many records parties can release at most, where that is a matter of the

@@ -24,12 +24,12 @@ type tokenCommands struct {
 
 type tokenCreate struct {
 	Name  string        `arg:"" help:"What the token is for, such as grafana."`
-	Scope []string      `required:"" enum:"studies:read,results:read,metrics:read" placeholder:"SCOPE" help:"What its holder may see: studies:read, results:read, metrics:read. Several are separated by commas."`
+	Scope []string      `required:"" enum:"studies:read,results:read,metrics:read,studies:write" placeholder:"SCOPE" help:"What its holder may see: studies:read, results:read, metrics:read. With studies:write its holder drafts, hosts and cancels studies. Several are separated by commas."`
 	For   time.Duration `env:"-" placeholder:"DURATION" help:"How long it is valid, such as 720h. Default: until it is revoked."`
 }
 
 func (tokenCreate) Help() string {
-	return "The token is kept as a hash: if you lose it, make another one.\n\nExample: aggregator token create notebook --scope studies:read,results:read --for 720h"
+	return "The token is kept as a hash: if you lose it, make another one.\n\nExample: aggregator token create notebook --scope studies:read,results:read --for 720h; a program that hosts studies needs aggregator token create portal --scope studies:write"
 }
 
 // Validate refuses what is no time to be valid for.

@@ -12,6 +12,7 @@ import (
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/local"
 	"github.com/cosketch/cosketch/node/present"
+	"github.com/cosketch/cosketch/node/source"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/block"
@@ -29,6 +30,16 @@ func (budgetShow) Help() string { return "Example: party budget show patients" }
 type budget struct {
 	Entries []budgetEntry `json:"entries"`
 	Totals  []budgetTotal `json:"totals"`
+	Kept    []budgetKept  `json:"kept,omitempty"`
+}
+
+// budgetKept is what a study under way will need for its second round.
+type budgetKept struct {
+	Dataset string  `json:"dataset"`
+	Study   string  `json:"study"`
+	Unit    string  `json:"unit"`
+	Epsilon float64 `json:"epsilon"` // by itself
+	Delta   float64 `json:"delta"`
 }
 
 type budgetEntry struct {
@@ -89,6 +100,9 @@ func (cmd budgetShow) Run(c *console.Console, g *console.Globals) error {
 		names = []string{cmd.Dataset}
 	}
 	b := summarise(entries, site.Datasets, names)
+	if b.Kept, err = keptIn(st, console.Now(), names, entries); err != nil {
+		return err
+	}
 	return c.Print(b, func(w io.Writer) { present.Text(w, b.blocks()) })
 }
 
@@ -130,6 +144,24 @@ func summarise(entries []ledger.Entry, site map[string]config.Dataset, names []s
 			total(own, ledger.Account{Dataset: name, Unit: dp.Attribute, Delta: delta}, caps.Attribute))
 	}
 	return out
+}
+
+// keptIn lists what second rounds under way will need of datasets.
+func keptIn(st *store.Store, now protocol.Instant, names []string, entries []ledger.Entry) (out []budgetKept, err error) {
+	signer, err := protocol.NewSigner(st.Identity())
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		kept, err := source.SecondRounds(st, signer.ID(), name, now, entries)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range kept {
+			out = append(out, budgetKept{name, e.Study.String(), string(e.Unit), float64(e.Epsilon), float64(e.Delta)})
+		}
+	}
+	return out, nil
 }
 
 // total adds up one account, at the δ of its cap where there is one.
@@ -208,7 +240,12 @@ func (b budget) blocks() (out []block.Block) {
 		}
 		t.Rows = append(t.Rows, block.Cells(s.Dataset, s.Unit, "all", fmt.Sprint(s.Releases), local.Spent(s.Epsilon), local.Capped(s.Cap), left, block.Brief(s.Delta)))
 	}
-	return append(out, t)
+	out = append(out, t)
+	for _, k := range b.Kept {
+		budget := dp.Budget{Epsilon: dp.Epsilon(k.Epsilon), Delta: dp.Delta(k.Delta)}
+		out = append(out, block.Text{Text: fmt.Sprintf("Of dataset %q, %v is kept for the second round of study %s, which no other study can spend until it has ended.", k.Dataset, budget, k.Study[:8])})
+	}
+	return out
 }
 
 // released names what an entry is of: a sketch of the study's release, or a later query.

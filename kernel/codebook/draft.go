@@ -72,7 +72,7 @@ type Draft struct {
 }
 
 // Axes is how many axes a codebook takes at most.
-func Axes(clusters, d int) int { return max(1, min(clusters-1, d-1, sketch.MaxCodeAxes)) }
+func Axes(clusters, d int) int { return max(1, min(clusters-1, d, sketch.MaxCodeAxes)) }
 
 // Codes is how many code points a codebook has where an average cell is to stand out of the noise.
 func Codes(records, count float64, clusters int) int {

@@ -42,10 +42,15 @@ const unknownDirections = 5
 func (t CellTerms) Choose() CellChoice {
 	out := CellChoice{Subspace: max(1, min(t.Clusters-1, t.Columns)), Moments: 1, Cells: 3}
 	if out.Directions = min(unknownDirections, projection.HadamardSize(t.Columns)); t.Records > 0 {
-		share := float64(out.Cells) / float64(out.Cells+out.Moments)
-		out.Directions = Directions(t.Columns, t.Records, t.length()/(float64(t.Mu)*math.Sqrt(share))*math.Sqrt(t.Parties))
+		out.Directions = Directions(t.Columns, t.Records, t.count(out))
 	}
 	return out
+}
+
+// count is the standard deviation of the noise on a count of one round, in records.
+func (t CellTerms) count(c CellChoice) float64 {
+	share := float64(c.Cells) / float64(c.Cells+c.Moments)
+	return t.length() / (float64(t.Mu) * math.Sqrt(share)) * math.Sqrt(t.Parties)
 }
 
 // length is that of what a record adds in all, in units of its count.

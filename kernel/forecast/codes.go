@@ -1,6 +1,7 @@
 package forecast
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/cosketch/cosketch/kernel/codebook"
@@ -62,4 +63,55 @@ func (c Codes) Size() Error {
 	cells.Cells = codebook.Codes(c.Records, math.Sqrt(c.Count), c.Clusters)
 	cells.Subspace = codebook.Axes(c.Clusters, len(c.Columns))
 	return cells.Size()
+}
+
+// Sizes forecasts the number of records of a cluster, as [Cells.Size] does, in one round and in two, each with what
+// its rule chooses. Of has Columns, Keep and Product; the terms have the rest.
+func (t CellTerms) Sizes(of Cells) (one, two Error) {
+	choice := t.Choose()
+	of.Records, of.Clusters, of.Cells, of.Subspace = t.Records, t.Clusters, 1<<choice.Directions, choice.Subspace
+	of.Count = t.count(choice) * t.count(choice)
+	one = of.Size()
+	second := t.SecondCount()
+	two = Codes{Columns: of.Columns, Keep: of.Keep, Records: t.Records, Clusters: t.Clusters, Count: second * second, Product: of.Product}.Size()
+	return one, two
+}
+
+// How much larger the records' inertia is, of centroids from one round and from two, than of k-means on the records
+// themselves: at most, and about, of sets of 3,000 records or more. The command rounds of the module research measures
+// it of ten sets.
+const (
+	OneRoundExcess  = .09
+	TwoRoundsExcess = .05
+)
+
+// SecondRound reports whether k-means takes a second round, by what Sizes forecasts: wherever clusters can be told in
+// it. It places centroids better or as well, in every set that was measured; but not where it leaves the number of
+// records of a cluster unknown and one round does not.
+func SecondRound(one, two Error) bool {
+	const unknown = .5
+	switch {
+	case two.Undefined != "":
+		return false
+	case one.Undefined != "":
+		return true
+	}
+	return two.HalfWidth <= math.Max(unknown, one.HalfWidth)
+}
+
+// SecondGain says what a second round does, by what Sizes forecasts.
+func SecondGain(one, two Error) string {
+	known := func(e Error) string { return fmt.Sprintf("± %.2g %%", 100*e.HalfWidth) }
+	switch {
+	case two.Undefined != "":
+		return "In neither one nor two could clusters be told: " + two.Undefined + "."
+	case one.Undefined != "":
+		return fmt.Sprintf("With the second, the number of records of a cluster is known to %s, if all have as many. In one, clusters could not be told.", known(two))
+	}
+	return fmt.Sprintf("%s The number of records of a cluster is known to %s, if all have as many; in one round to %s.", Excess(), known(two), known(one))
+}
+
+// Excess says how well centroids are placed in one round and in two.
+func Excess() string {
+	return fmt.Sprintf("In two, records lie up to %.0f %% farther from their centres, in squares, than after k-means on the records themselves; in one, up to %.0f %%.", 100*TwoRoundsExcess, 100*OneRoundExcess)
 }

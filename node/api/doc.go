@@ -9,5 +9,7 @@
 //
 // A request needs a Host header that names this server, and a token with the right scope,
 // unless the operator wrote tokens: unless_loopback and caller and listener are on the
-// loopback interface. Only signing in writes anything: a cookie.
+// loopback interface. Signing in writes a cookie. What programs write goes through Desk
+// alone, with a token of a scope of its own in the header: no cookie does, and no loopback
+// interface.
 package api

@@ -112,18 +112,24 @@ func (s *Server) allow(r *http.Request, scope Scope) error {
 	if scope == "" || s.open(r) {
 		return nil
 	}
+	_, err := s.allowed(r, scope)
+	return err
+}
+
+// allowed returns the token that a request shows, if it has a scope. The error is as that of allow.
+func (s *Server) allowed(r *http.Request, scope Scope) (Token, error) {
 	token, err := s.shown(r)
 	switch {
 	case errors.Is(err, errToken):
-		return problem(fail.APIBadToken.New())
+		return Token{}, problem(fail.APIBadToken.New())
 	case errors.Is(err, errSession):
-		return problem(fail.APISessionOver.New())
+		return Token{}, problem(fail.APISessionOver.New())
 	case err != nil:
-		return err
+		return Token{}, err
 	case !token.Has(scope):
-		return problem(fail.APIForbidden.New(scopeList(token.Scopes), scope))
+		return Token{}, problem(fail.APIForbidden.New(scopeList(token.Scopes), scope))
 	}
-	return nil
+	return token, nil
 }
 
 // shown is the token that a request shows in its header, or with which the session of its cookie

@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path"
 	"reflect"
 	"strings"
@@ -19,9 +20,12 @@ func openAPI(routes []route) ([]byte, error) {
 	known := schemas{}
 	paths := object{}
 	failures := object{}
+	refusals := object{}
 	for _, status := range []string{"400", "401", "403", "404", "409", "421", "500", "503"} {
 		failures[status] = object{"$ref": "#/components/responses/Problem"}
+		refusals[status] = failures[status]
 	}
+	refusals["422"] = failures["400"]
 	for _, r := range routes {
 		content := object{}
 		if r.answer != nil {
@@ -38,20 +42,35 @@ func openAPI(routes []route) ([]byte, error) {
 			answers = object{"200": object{"description": "A stream of events. The data of `study` are an Event.", "content": object{"text/event-stream": object{"schema": object{"type": "string"}}}}}
 			known.of(reflect.TypeFor[eventAnswer]())
 		}
-		for status, failure := range failures {
-			answers[status] = failure
-		}
-		paths[r.path] = object{"get": object{
+		operation := object{
 			"operationId": r.name, "summary": r.summary, "responses": answers, "parameters": parameters(r),
 			"security": []any{object{"token": []any{}}, object{}}, "x-scope": r.scope,
-		}}
+		}
+		failed := failures
+		if r.write != nil {
+			answers = object{"200": object{"description": "It is done, or was before.", "content": content}}
+			schema := object{"type": "string"}
+			if r.body != nil {
+				schema = known.of(reflect.TypeOf(r.body))
+			}
+			operation["responses"], failed = answers, refusals
+			operation["requestBody"] = object{"required": true, "description": fmt.Sprintf("At most %d bytes.", r.most), "content": object{r.takes: object{"schema": schema}}}
+			operation["security"] = []any{object{"token": []any{}}}
+		}
+		maps.Copy(answers, failed)
+		methods, described := paths[r.path].(object)
+		if !described {
+			methods = object{}
+			paths[r.path] = methods
+		}
+		methods[strings.ToLower(r.method())] = operation
 	}
 	document := object{
 		"openapi": "3.1.0",
 		"info": object{
 			"title": "Cosketch aggregator", "version": "1",
 			"summary":     "Studies, where they stand, and their results.",
-			"description": "Everything is read-only. A token needs the scope that x-scope names; on the loopback interface none is needed unless the operator asks for one. HEAD is answered wherever GET is.",
+			"description": "GET changes nothing; HEAD is answered wherever it is. A token needs the scope that x-scope names. Without one there is an answer on the loopback interface alone, to GET, where the operator wrote tokens: unless_loopback. POST always needs a token, in the Authorization header: a session's cookie does not do.",
 		},
 		"servers": []any{object{"url": "/"}},
 		"paths":   paths,

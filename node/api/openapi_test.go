@@ -45,14 +45,25 @@ func TestOpenAPIHolds(t *testing.T) {
 	s, _ := newServer(t, f, nil)
 	document, _ := described(t, s)
 	paths := document["paths"].(object)
-	if len(paths) != len(s.routes()) {
-		t.Errorf("%d paths are described, %d are served", len(paths), len(s.routes()))
+	described, written := 0, 0
+	for _, item := range paths {
+		described += len(item.(object))
+	}
+	if described != len(s.routes()) {
+		t.Errorf("%d operations are described, %d are served", described, len(s.routes()))
 	}
 	fill := strings.NewReplacer("{study}", f.studies[0].File.ID.String(), "{document}", "current", "{file}", "numbers.csv")
 	f.studies[0].Status.State = "closed" // the stream ends
 	names := map[string]bool{}
 	for path, item := range paths {
-		operation := item.(object)["get"].(object)
+		if post, ok := item.(object)["post"].(object); ok { // TestWriting asks for these
+			names[post["operationId"].(string)] = true
+			written++
+		}
+		operation, ok := item.(object)["get"].(object)
+		if !ok {
+			continue
+		}
 		names[operation["operationId"].(string)] = true
 		answers := operation["responses"].(object)
 		w := ask(s, fill.Replace(path), nil)
@@ -79,8 +90,8 @@ func TestOpenAPIHolds(t *testing.T) {
 			}
 		}
 	}
-	if len(names) != len(paths) {
-		t.Errorf("operations share names: %v", names)
+	if len(names) != described || written == 0 {
+		t.Errorf("operations share names, or none writes: %v", names)
 	}
 	refused := ask(s, prefix+"/studies?limit=x", nil)
 	problem := document["components"].(object)["responses"].(object)["Problem"].(object)["content"].(object)["application/problem+json"].(object)["schema"].(object)

@@ -33,7 +33,7 @@ func statusOf(id fail.ID) int {
 		return http.StatusForbidden
 	case fail.APINotHere, fail.APINoStudyID, fail.APINoPath, fail.APINoResult, fail.APINoSuchResult, fail.APINoFile:
 		return http.StatusNotFound
-	case fail.APIReadOnly:
+	case fail.APIMethod:
 		return http.StatusMethodNotAllowed
 	case fail.APIDamaged:
 		return http.StatusConflict

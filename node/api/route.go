@@ -15,7 +15,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
-// route is one path of the API. The handlers and the OpenAPI document are made from the
+// route is one path and method of the API. The handlers and the OpenAPI document are made from the
 // same table of routes.
 type route struct {
 	path    string // as net/http and OpenAPI both have it
@@ -27,6 +27,12 @@ type route struct {
 	media   []string // what is sent where answer is nil
 	stream  bool
 	handle  func(http.ResponseWriter, *http.Request) error
+
+	// Of a route that changes something: what it takes, and at most so many bytes of it.
+	takes string
+	body  any // a value of the type that is read as JSON; nil: bytes
+	most  int64
+	write func(r *http.Request, body []byte) (answer any, err error)
 }
 
 // parameter is one of a route's path or query.
@@ -45,6 +51,7 @@ var pathParameters = map[string]parameter{
 }
 
 const (
+	apiPath     = "/api/"
 	prefix      = "/api/v1"
 	openAPIPath = prefix + "/openapi.json"
 	studyPath   = prefix + "/studies/{study}"
@@ -71,7 +78,19 @@ func (s *Server) routes() []route {
 		{path: resultPath, name: "getResult", summary: "A result, byte for byte as the aggregator signed it.", scope: ResultsRead, answer: resultDocument, handle: s.result},
 		{path: resultPath + "/files", name: "listFiles", summary: "The tables and matrices of a result, as files for notebooks.", scope: ResultsRead, answer: filesAnswer{}, handle: s.files},
 		{path: resultPath + "/files/{file}", name: "getFile", summary: "A table as CSV, Parquet, NPY or JSON, a matrix as NPY, or the names of its rows.", scope: ResultsRead, media: fileMedia(), handle: s.download},
+		{path: prefix + "/draft", name: "draftStudy", summary: "Draft a study file from the column lists of its parties. Nothing is stored.", scope: StudiesWrite, takes: mediaJSON, body: DraftRequest{}, most: mostDraft, answer: Draft{}, write: s.draft},
+		{path: prefix + "/check", name: "checkStudy", summary: "Say of a study file what hosting it would. Nothing is stored.", scope: StudiesWrite, takes: mediaYAML, most: mostStudy, answer: Hosted{}, write: s.check},
+		{path: prefix + "/studies", name: "hostStudy", summary: "Check a study file and host the study. Repeated, it changes nothing.", scope: StudiesWrite, takes: mediaYAML, most: mostStudy, answer: Hosted{}, write: s.host},
+		{path: studyPath + "/cancel", name: "cancelStudy", summary: "End a study that has no result. Repeated, it changes nothing.", scope: StudiesWrite, takes: mediaJSON, body: cancelRequest{}, most: mostCancel, answer: Cancelled{}, write: s.cancel},
 	}
+}
+
+// method is how a route is asked for.
+func (r route) method() string {
+	if r.write != nil {
+		return http.MethodPost
+	}
+	return http.MethodGet
 }
 
 // queries reads a route's query, and refuses what it has no word for.
@@ -115,7 +134,7 @@ func queries(r *http.Request, known ...parameter) (map[string]string, map[string
 // routeQuery is what the table says of a route's query.
 func (s *Server) routeQuery(r *http.Request) (map[string]string, map[string]int, error) {
 	for _, route := range s.routes() {
-		if r.Pattern == "GET "+route.path {
+		if r.Pattern == route.method()+" "+route.path {
 			return queries(r, route.query...)
 		}
 	}

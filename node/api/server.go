@@ -22,6 +22,7 @@ import (
 // Options makes a Server.
 type Options struct {
 	Views         Views                   // required
+	Desk          Desk                    // default: nothing is written, and no such path answers
 	Aggregator    protocol.PeerID         // whose studies they are
 	Version       string                  // of this program
 	Now           func() protocol.Instant // required: the clock
@@ -70,19 +71,30 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	streamSlots := newCrowd(o.Streams, shares(streamShares, o.Proxied))
+	writers := newCrowd(mostWriters, shares(requestShares, o.Proxied))
 	for _, route := range s.routes() {
+		if route.write != nil {
+			if o.Desk != nil {
+				s.mux.HandleFunc(route.method()+" "+route.path, s.writing(writers, route))
+			}
+			continue
+		}
 		slots := s.slots
 		if route.stream {
 			slots = streamSlots
 		}
-		s.mux.HandleFunc("GET "+route.path, s.atOnce(slots, s.guarded(route)))
+		s.mux.HandleFunc(route.method()+" "+route.path, s.atOnce(slots, s.guarded(route)))
 	}
 	s.mux.HandleFunc("GET "+openAPIPath, func(w http.ResponseWriter, r *http.Request) {
 		s.Send(w, r, "application/json", document)
 	})
-	s.mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Allow", "GET, HEAD")
-		s.writeProblem(w, r, s.unknown(r))
+	s.mux.HandleFunc(apiPath, func(w http.ResponseWriter, r *http.Request) {
+		if allow := s.methods(r); len(allow) > 0 {
+			w.Header().Set("Allow", strings.Join(allow, ", "))
+			s.writeProblem(w, r, problem(fail.APIMethod.New(r.Method)))
+			return
+		}
+		s.writeProblem(w, r, problem(fail.APINoPath.New(r.URL.Path)))
 	})
 	probes := Probes{Ready: o.Views.Ready, Metrics: o.Metrics, Logger: o.Logger}
 	probes.add(s.mux, func(r *http.Request) error { return s.allow(r, MetricsRead) }, s)
@@ -90,12 +102,14 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
-// unknown says what is wrong with a path of the API that no route has.
-func (s *Server) unknown(r *http.Request) *Problem {
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		return problem(fail.APIReadOnly.New())
+// methods are those with which a path of the API can be asked for; none: it has no such path.
+func (s *Server) methods(r *http.Request) (out []string) {
+	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
+		if _, pattern := s.mux.Handler(&http.Request{Method: method, Host: r.Host, URL: r.URL}); pattern != apiPath {
+			out = append(out, method)
+		}
 	}
-	return problem(fail.APINoPath.New(r.URL.Path))
+	return out
 }
 
 // guarded checks a route's scope and turns errors into problems.

@@ -111,7 +111,7 @@ func (s *sessions) useLink(text string, now protocol.Instant) bool {
 }
 
 // Link returns the path of a page on which whoever runs this process signs in without a token,
-// once and within an hour. It shows what every token together does.
+// once and within an hour. It shows all that tokens show.
 func (s *Server) Link() string { return "/signin?key=" + s.sessions.newLink(s.Now()) }
 
 // signedIn returns the token with which a session was opened, as long as both are valid.
@@ -136,5 +136,5 @@ func (s *Server) tokenOf(text string) (Token, error) {
 	if now := s.Now(); !s.sessions.useLink(text, now) {
 		return s.Tokens.verify(text, now)
 	}
-	return Token{Name: "the link of this process", Scopes: Scopes()}, nil
+	return Token{Name: "the link of this process", Scopes: readScopes()}, nil
 }

@@ -26,9 +26,14 @@ const (
 	StudiesRead Scope = "studies:read" // studies, where they stand, who posted what
 	ResultsRead Scope = "results:read" // results, in every format
 	MetricsRead Scope = "metrics:read" // counts of what the node does
+
+	StudiesWrite Scope = "studies:write" // drafting, hosting and cancelling studies
 )
 
-func Scopes() []Scope { return []Scope{StudiesRead, ResultsRead, MetricsRead} }
+func Scopes() []Scope { return append(readScopes(), StudiesWrite) }
+
+// readScopes are those that change nothing.
+func readScopes() []Scope { return []Scope{StudiesRead, ResultsRead, MetricsRead} }
 
 // Token is what is kept of a token: enough to know it again, nothing to show it by.
 type Token struct {

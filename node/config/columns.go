@@ -98,6 +98,27 @@ func LoadColumns(path string) (ColumnList, error) {
 	return l.ColumnList, nil
 }
 
+// ParseColumns reads the text of a column list. What it is called stands in errors.
+func ParseColumns(name string, text []byte) (ColumnList, error) {
+	l := columnList{ColumnList: ColumnList{Path: name}}
+	s := source{what: "column list", path: name}
+	if len(text) > maxBytes {
+		return ColumnList{}, fmt.Errorf("reading %s %s: more than %d bytes", s.what, name, maxBytes)
+	}
+	err := s.expect(text, sniff.Columns)
+	var root *yaml.Node
+	if err == nil {
+		root, err = s.document(text)
+	}
+	if err == nil {
+		err = l.parse(s, root)
+	}
+	if err != nil {
+		return ColumnList{}, err
+	}
+	return l.ColumnList, nil
+}
+
 // columnListKeys are those of a column list.
 func columnListKeys() schema.Keys[columnList] {
 	return schema.Keys[columnList]{

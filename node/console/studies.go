@@ -24,6 +24,11 @@ func ReadStudy(path string) (*study.Study, error) {
 	if err != nil {
 		return nil, fail.Usage.Of(fmt.Errorf("reading study file: %w", err))
 	}
+	return ParseStudy(path, source)
+}
+
+// ParseStudy reads the bytes of a study file, which errors call by a name.
+func ParseStudy(path string, source []byte) (*study.Study, error) {
 	if err := notAStudy(path, source); err != nil {
 		return nil, err
 	}

@@ -23,11 +23,12 @@ func (r *Source) Spec(src *Opened, what job.What, keys seed.Keys) job.Spec {
 	}
 }
 
-// Budgeted adds the dataset's caps, and the steward's yes to what is beyond them.
+// Budgeted adds the dataset's caps, what second rounds will take of them, and the steward's yes to what is beyond.
 func (r *Source) Budgeted(spec job.Spec, src *Opened) (job.Spec, error) {
 	var err error
 	spec.Caps, err = capsOf(src.Data, r.Study.Privacy.Mechanism, r.Study.Privacy.Unit)
 	spec.Consent = ledger.Consent{AcceptUnbounded: src.Site.AcceptReconstruction}
+	spec.Kept = func(entries []ledger.Entry) ([]ledger.Entry, error) { return r.kept(src, entries) }
 	if _, query := spec.What.(job.Query); !query && r.Study.Privacy.Mechanism == dp.None {
 		// A release without noise needs the steward's yes. By now it was given: the approval of a study that says
 		// none, under a rule that only accept_reconstruction overrules (Acceptable).

@@ -2,6 +2,7 @@ package analysis_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -142,6 +143,28 @@ func TestStrangeInterimIsFound(t *testing.T) {
 		var deviation *codebook.Deviation
 		if !errors.As(err, &strange) || !errors.As(err, &deviation) || deviation.Part != c.part {
 			t.Errorf("%s: %v, want %s", name, err, c.part)
+		}
+	}
+}
+
+// A first round that would not fit on the board is refused before anybody approves it.
+func TestFirstRoundsFit(t *testing.T) {
+	var columns strings.Builder
+	for i := range 390 {
+		fmt.Fprintf(&columns, "  - {name: c%d, kind: numeric, bounds: [0, 100]}\n", i)
+	}
+	for name, c := range map[string]struct {
+		beside string
+		fits   bool
+	}{
+		"moments":                   {"", true},
+		"moments beside few counts": {"\n  - {side: counts, tables: [{of: [{column: c0, bins: 10}]}], share: 3}", true},
+		"moments beside counts":     {"\n  - {side: counts, tables: [{of: [{column: c0, bins: 256}, {column: c1, bins: 256}]}], share: 3}", false},
+	} {
+		s := inTwoRounds(t, columns.String(), "  - {side: moments, clip: 20, share: 3}\n  - {side: codes, share: 7}"+c.beside, "{unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}", "{kind: k-means, clusters: 3}")
+		err := analysis.Deliverable(s)
+		if c.fits && err != nil || !c.fits && (err == nil || !strings.Contains(err.Error(), "take rounds: 1")) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -6,8 +6,10 @@ import (
 	"slices"
 
 	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/block"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/sum"
 )
 
 // MaxDocument bounds a result document, without its tables, in bytes.
@@ -127,6 +129,27 @@ func Deliverable(s *study.Study) error {
 	}
 	if size := SizeOf(s); size.Document > MaxDocument {
 		return fmt.Errorf("the result document would have about %s, at most %s are possible: ask for fewer analyses, or of fewer columns", block.Bytes(size.Document), block.Bytes(MaxDocument))
+	}
+	return firstFits(s)
+}
+
+// firstFits refuses a first round, of two, that is too large to stand on the board: in full width, with room for what
+// describes it.
+func firstFits(s *study.Study) error {
+	if !s.TwoRounds() {
+		return nil
+	}
+	bytes := int64(4 << 10)
+	for i, sk := range s.Sketches {
+		row, ok := sum.RowOf(sk.Side)
+		if !ok || s.SecondRound(i) {
+			continue
+		}
+		rows, cols := row.Shape(s, i)
+		bytes += 8 * rows * cols
+	}
+	if most := int64(protocol.KindFirst.MaxPayload()); bytes > most {
+		return fmt.Errorf("a first round would have about %s, at most %s stand on the board: ask for fewer columns, or take rounds: 1", block.Bytes(bytes), block.Bytes(most))
 	}
 	return nil
 }

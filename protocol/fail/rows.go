@@ -160,7 +160,7 @@ const (
 	APIBadRequest         ID = "api-bad-request"
 	APINoStudyID          ID = "api-no-study-id"
 	APINoPath             ID = "api-no-path"
-	APIReadOnly           ID = "api-read-only"
+	APIMethod             ID = "api-method"
 	APIWrongHost          ID = "api-wrong-host"
 	APINotHere            ID = "api-not-here"
 	APINoResult           ID = "api-no-result"
@@ -336,7 +336,7 @@ var rows = []Row{
 	{ID: APIBadRequest, Exit: Usage, Says: "the request cannot be read: %[1]s"},
 	{ID: APINoStudyID, Exit: Usage, Says: "%.80[1]q is no study's id", Fix: "give its 64 hexadecimal digits"},
 	{ID: APINoPath, Exit: Usage, Says: "%[1]s is no path of this API", Fix: "/api/v1/openapi.json lists those that are"},
-	{ID: APIReadOnly, Exit: Usage, Says: "everything here is read-only", Fix: "GET or HEAD"},
+	{ID: APIMethod, Exit: Usage, Says: "%.20[1]q is no method of this path", Fix: "/api/v1/openapi.json lists those that it has"},
 	{ID: APIWrongHost, Exit: Usage, Says: "this server has no name %.80[1]q", Fix: "its configuration lists those that it answers to, under http: hosts"},
 	{ID: APINotHere, Exit: Absent, Says: "%[1]s is not here", Fix: "/api/v1/studies lists the studies, and each names its results"},
 	{ID: APINoResult, Exit: Absent, Says: "the study has no result yet: it %[1]s", Fix: "ask again later"},

@@ -74,6 +74,10 @@ func (e Entry) loss(unit dp.Unit) dp.Loss {
 type Caps struct {
 	Record    *dp.Budget // nil: counted, without limit
 	Attribute *dp.Budget // nil: counted, without limit
+
+	// Kept are debits that releases under way will need, such as those of a second round: nothing else may
+	// spend what they take. They have no place in the chain yet. Default: none.
+	Kept []Entry
 }
 
 // of returns the cap of a unit, or nil.
@@ -119,6 +123,11 @@ func Check(entries []Entry, next Entry, caps Caps, consent Consent) error {
 		}
 		before.Unbounded = false
 		refusal.Spent = before.Epsilon(limit.Delta)
+		kept, later := total(caps.Kept, Account{Dataset: next.Dataset, Unit: unit})
+		if later > 0 {
+			before = before.Plus(kept)
+			refusal.Kept = before.Epsilon(limit.Delta) - refusal.Spent
+		}
 		refusal.After = before.Plus(next.loss(unit)).Epsilon(limit.Delta)
 		if !(refusal.After <= limit.Epsilon*(1+capSlack)) {
 			return &refusal
@@ -134,8 +143,9 @@ type Exceeded struct {
 	Unit      dp.Unit    // whose cap refuses
 	Cap       *dp.Budget // nil when the release without noise itself is refused
 	Spent     dp.Epsilon // before
+	Kept      dp.Epsilon // what Caps.Kept brings on top of that
 	Asked     dp.Epsilon // the release by itself
-	After     dp.Epsilon // both together: gaussian releases compose to less than their sum
+	After     dp.Epsilon // all together: gaussian releases compose to less than their sum
 	Unbounded bool       // refused for a release without noise, this one or an earlier one
 	Fits      *Fit       // what would fit instead; nil: it was not computed, or nothing is capped
 }
@@ -145,7 +155,7 @@ func (e *Exceeded) Left() dp.Epsilon {
 	if e.Cap == nil {
 		return 0
 	}
-	return Left(*e.Cap, e.Spent)
+	return Left(*e.Cap, e.Spent+e.Kept)
 }
 
 // Left returns how much of a cap's ε is not spent, at the cap's δ. Gaussian releases
@@ -180,8 +190,12 @@ func (e *Exceeded) text() string {
 	case e.Unbounded:
 		return fmt.Sprintf("dataset %q, unit %s: an earlier release had no noise, so the cap of %v is void; a new release needs the steward's explicit consent", e.Dataset, e.Unit, *e.Cap)
 	}
-	text := fmt.Sprintf("dataset %q, unit %s: the release asks for ε = %s and would bring the total from %s to %s, above the cap of %v, of which ε = %s is left",
-		e.Dataset, e.Unit, dp.AtMost(float64(e.Asked), 4), dp.AtMost(float64(e.Spent), 4), dp.AtMost(float64(e.After), 4), *e.Cap, dp.AtLeast(float64(e.Left()), 4))
+	kept := ""
+	if e.Kept > 0 {
+		kept = fmt.Sprintf(" (with ε = %s that second rounds under way will need)", dp.AtMost(float64(e.Kept), 4))
+	}
+	text := fmt.Sprintf("dataset %q, unit %s: the release asks for ε = %s and would bring the total from %s%s to %s, above the cap of %v, of which ε = %s is left",
+		e.Dataset, e.Unit, dp.AtMost(float64(e.Asked), 4), dp.AtMost(float64(e.Spent), 4), kept, dp.AtMost(float64(e.After), 4), *e.Cap, dp.AtLeast(float64(e.Left()), 4))
 	if e.Fits != nil {
 		text += "; " + e.Fits.String()
 	}

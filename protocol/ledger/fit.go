@@ -62,6 +62,8 @@ func within(entries, asked []Entry, scale float64, caps Caps) bool {
 		}
 		before, _ := total(entries, Account{Dataset: asked[0].Dataset, Unit: unit})
 		next, _ := total(asked, Account{Dataset: asked[0].Dataset, Unit: unit})
+		kept, _ := total(caps.Kept, Account{Dataset: asked[0].Dataset, Unit: unit})
+		before = before.Plus(kept)
 		before.Unbounded = false // the caps then limit the noised releases: see Consent
 		if Left(*limit, before.Epsilon(limit.Delta)) == 0 {
 			return false

@@ -1,7 +1,12 @@
 package plan
 
 import (
+	"math"
+	"strings"
+
+	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/forecast"
+	"github.com/cosketch/cosketch/protocol/study"
 )
 
 // codeSize forecasts the number of records of a cluster that a second round finds.
@@ -32,4 +37,63 @@ func (c *cell) fromMoments() (forecast.Contribution, float64, error) {
 		return forecast.Contribution{}, 0, err
 	}
 	return moments.keep(c.viewer()), noise.Product, nil
+}
+
+// otherRounds says what a k-means of two rounds would be worth in one, or one of one round in two where that is much
+// better, in clusters of so many records. What is said is of the sketches that a draft would write.
+func (c *cell) otherRounds(a study.Analysis, each float64) string {
+	one, two, err := c.rounds(a)
+	switch known := func(e forecast.Error) string { return "± " + whole(e.HalfWidth*each, 2) }; {
+	case err != nil:
+		return "" // the forecast itself says it
+	case c.Study.TwoRounds() && two.Undefined != "":
+		return ""
+	case c.Study.TwoRounds() && one.Undefined != "":
+		return "; in one round clusters could not be told"
+	case c.Study.TwoRounds():
+		return "; in one round " + known(one) + ". " + strings.TrimSuffix(forecast.Excess(), ".")
+	case c.roundsFit() && one.Undefined != "" && two.Undefined == "":
+		return "; a second round would tell them, and the records of each to " + known(two) + " (rounds: 2, with side: codes in place of cells)"
+	case c.roundsFit() && forecast.SecondRound(one, two):
+		return "; in a second round (rounds: 2, with side: codes in place of cells) " + known(two) + ". " + strings.TrimSuffix(forecast.Excess(), ".")
+	}
+	return ""
+}
+
+// roundsFit reports whether the study could have a second round.
+func (c *cell) roundsFit() bool {
+	for _, sk := range c.Study.Sketches {
+		if !sk.Side.Sums() {
+			return false
+		}
+	}
+	_, ok := c.Study.Moments()
+	return ok && c.Study.LateUntil == 0 && c.Study.Partition == study.Horizontal
+}
+
+// rounds forecasts a k-means in one round and in two, for what the study gives away for it now.
+func (c *cell) rounds(a study.Analysis) (one, two forecast.Error, err error) {
+	of := forecast.Cells{Columns: c.columns(c.viewer())}
+	if of.Keep, of.Product, err = c.fromMoments(); err != nil {
+		return one, two, err
+	}
+	whole, err := c.Study.Privacy.Guarantee()
+	if err != nil || whole.Mechanism() != dp.Gaussian {
+		return one, two, err
+	}
+	share := c.sketch().Share
+	if at, ok := c.Study.Moments(); ok {
+		share += c.Study.Sketches[at].Share
+	}
+	part, err := whole.Share(math.Min(share, 1))
+	if err != nil {
+		return one, two, err
+	}
+	parties := float64(len(c.Study.Parties))
+	terms := forecast.CellTerms{
+		Columns: len(of.Columns), Clusters: clusters(a), Mu: part.Mu(), Records: c.unionRecords(), Replaced: c.Study.Privacy.Replaced,
+		Parties: parties / float64(c.Study.Sharers(len(c.Study.Parties))),
+	}
+	one, two = terms.Sizes(of)
+	return one, two, nil
 }

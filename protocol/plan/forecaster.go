@@ -51,11 +51,12 @@ type forecaster struct {
 	ofBounds bool   // its interval is in spreads of a column, of which bounds alone may be told
 	inward   bool   // what clips and unknown spreads do to it is in its numbers
 
-	measure string                      // what standard errors are in
-	usable  func(e forecast.Error) bool // whether an answer that is defined can say anything
-	lost    loss                        // when noise takes the answer away too often
-	worth   func(f judgement) string    // what a usable answer is good for
-	tooWide string                      // what an answer that is not usable is too wide for; empty: worth says it
+	measure   string                      // what standard errors are in
+	usable    func(e forecast.Error) bool // whether an answer that is defined can say anything
+	lost      loss                        // when noise takes the answer away too often
+	worth     func(f judgement) string    // what a usable answer is good for
+	tooWide   string                      // what an answer that is not usable is too wide for; empty: worth says it
+	otherwise func(f judgement) string    // what would give an answer where there is none; nil: nothing but what needs say
 }
 
 // judgement is what a verdict is worded from.

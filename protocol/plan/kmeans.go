@@ -20,7 +20,10 @@ func ofKMeansByCells() forecaster {
 		measure: "share of the records of a cluster, where all have as many", usable: halfWithin,
 		worth: func(f judgement) string {
 			each := f.cell.unionRecords() / float64(clusters(f.asked))
-			return fmt.Sprintf("clusters of equal size would have %s records each, known to ± %s", whole(each, 3), whole(f.Chosen.AtWorst.HalfWidth*each, 2))
+			return fmt.Sprintf("clusters of equal size would have %s records each, known to ± %s", whole(each, 3), whole(f.Chosen.AtWorst.HalfWidth*each, 2)) + f.cell.otherRounds(f.asked, each)
+		},
+		otherwise: func(f judgement) string {
+			return f.cell.otherRounds(f.asked, f.cell.unionRecords()/float64(clusters(f.asked)))
 		},
 	}
 }

@@ -56,6 +56,9 @@ func (c *cell) conclude(a study.Analysis, f *Analysis) {
 		text = "it depends on the spread of " + names(chosen.Hinges) + ", which is not known. Plan again with " + tell(chosen.Hinges)
 	case NoAnswer:
 		text = chosen.undefined() + needs
+		if of.otherwise != nil {
+			text += of.otherwise(judgement{*f, c, a})
+		}
 	case OftenNoAnswer:
 		text = fmt.Sprintf("with a probability of %.2g it would %s", chosen.Lost, of.losing().would) + needs
 	case TooWide:

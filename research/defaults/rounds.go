@@ -57,6 +57,8 @@ func roundsSets(folder *corpus.Corpus) ([]roundsSet, error) {
 		{mixture("5 clusters", 30_000, 20, 5, 1).fixed(), 5},
 		{mixture("8 weak clusters", 20_000, 16, 8, 0.4).fixed(), 8},
 		{skewed(20_000, 0.8, 0).fixed(), 4},
+		{mixture("3 in 4 columns", 20_000, 4, 3, 0.6).fixed(), 3},
+		{mixture("5 in 3 columns", 3000, 3, 5, 0.8).fixed(), 5},
 		{sets.cancer, 2},
 	}
 	if folder != nil {

@@ -69,7 +69,7 @@ const preamble = `# The sources' tables and figures, computed anew
 Every table and figure of the four papers that can be computed from public data or from none, beside the
 published value and the theory, with the intervals of what is random. Generated, with the figures below
 ` + "`papers/`" + `, by ` + "`go run -C research . papers --data DIR --out docs`" + `
-([data.md](../../docs/data.md) says what DIR holds). A number that was published for one drawn matrix is no target: it is
+([data.md](data.md) says what DIR holds). A number that was published for one drawn matrix is no target: it is
 compared with the distribution over matrices that it was drawn from. Hundreds of draws are made in one
 process, by the same kernel that parties and the aggregator run, from fixed seeds: they come out the same
 each time on amd64. Below the draws stands one study on real processes, three parties and an aggregator,

@@ -21,7 +21,7 @@ import (
 const Variable = "COSKETCH_DATA"
 
 // ErrNone reports that no folder was named.
-var ErrNone = errors.New("no folder of data sets: name one with --data or " + Variable + ", laid out as docs/data.md says")
+var ErrNone = errors.New("no folder of data sets: name one with --data or " + Variable + ", laid out as research/docs/data.md says")
 
 // Corpus is a folder of data sets.
 type Corpus struct{ dir string }

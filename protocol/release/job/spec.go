@@ -23,6 +23,9 @@ type Spec struct {
 	Caps    ledger.Caps    // on that budget. Default: counted without limit
 	Consent ledger.Consent // to what is beyond the caps. Default: none
 
+	// Kept is what else of the budget is spoken for, after these entries: see ledger.Caps. Default: nothing.
+	Kept func(entries []ledger.Entry) ([]ledger.Entry, error)
+
 	// Accept refuses a release of so many records that the caps would allow. It is asked before a debit as soon
 	// as the records are counted, and again when they are sketched. Default: all are accepted.
 	Accept func(records int64) error
@@ -76,6 +79,12 @@ func (s Spec) Due(entries []ledger.Entry) (out []ledger.Entry) {
 // fit in place of the whole study.
 func (s Spec) Debits(entries []ledger.Entry) ([]ledger.Entry, error) {
 	due, after := s.Due(entries), entries
+	if s.Kept != nil {
+		var err error
+		if s.Caps.Kept, err = s.Kept(entries); err != nil {
+			return nil, err
+		}
+	}
 	for _, next := range due {
 		if err := ledger.Check(after, next, s.Caps, s.Consent); err != nil {
 			return nil, s.withFit(err, entries, due)

@@ -34,7 +34,7 @@ type Draft struct {
 	Analyses   []string         // as the study file has them: a kind, or {kind: …, …}
 	Epsilon    string           // of one party's releases; empty: 1 for whole records, 8 for single values
 	Masked     bool             // horizontal: the aggregator is to see sums over all parties alone
-	Rounds     int              // horizontal: 2 lets k-means take a second round, in the light of the first
+	Rounds     int              // horizontal: 2 lets k-means take a second round, in the light of the first. Default: as the forecast has it
 	Purpose    string           // what it is for, in its initiator's words; may be empty
 	Own        []DraftColumn    // what the operator says of columns, whatever the parties' lists say
 }
@@ -130,7 +130,7 @@ type sketching struct {
 	sketches []string
 	unit     string             // of the promise; record is gaussian, attribute laplace
 	answers  study.AnalysisKind // for example
-	rounds   bool               // in two
+	rounds   string             // what a second round does; nothing where there is one
 	apart    bool               // missing values are counted apart, in moments or in counts
 }
 
@@ -150,10 +150,10 @@ func (d Draft) choices() []sketching {
 			{why: "the analyses need sketches of columns and of records, which share the budget. Single values are protected", sketches: []string{single, "{side: records, family: sparse, k: 64, s: 1}"}, unit: "attribute", answers: study.RecordDistance},
 		}
 	}
-	sums, cells, shares := d.horizontal()
+	sums, cells, shares, gain := d.horizontal()
 	out := []sketching{
 		{why: "noisy sums add up over the parties and protect whole records", sketches: sums(0), unit: "record", answers: study.Mean, apart: true},
-		{why: "noisy counts and sums of cells add up over the parties and protect whole records", sketches: append(sums(shares), cells), unit: "record", answers: study.Mean, apart: true, rounds: d.Rounds == 2},
+		{why: "noisy counts and sums of cells add up over the parties and protect whole records", sketches: append(sums(shares), cells), unit: "record", answers: study.Mean, apart: true, rounds: gain},
 		{why: "the analyses need a noisy row for each record. Single values are protected", sketches: []string{"{side: records, family: identity}"}, unit: "attribute", answers: study.RecordDistance},
 		{why: "sketches of columns add up over the parties", sketches: []string{columns}, unit: "record", answers: study.InnerProduct},
 	}
@@ -493,7 +493,8 @@ func (d Draft) text(choice sketching, fill func(DraftColumn) string) string {
 		line("sum: masked  # %s", remark("sum"))
 		line("colluding: %d  # %s", max(1, (len(d.Parties)-1)/2), remark("colluding"))
 	}
-	if choice.rounds {
+	if choice.rounds != "" {
+		b.WriteString(comment("There are two rounds. " + choice.rounds))
 		line("rounds: 2  # %s", remark("rounds"))
 	}
 	line("analyses:")

@@ -46,13 +46,14 @@ func TestDraftsAreStudies(t *testing.T) {
 		}
 		return d
 	}
-	// Cells are drafted by the clusters that are asked for.
+	// Cells, of one round, are drafted by the clusters that are asked for.
 	for _, c := range []struct{ asked, cells string }{
 		{"{kind: k-means, clusters: 4}", "{side: cells, L: 4, q: 3, clip: whole, share: 3}"},
 		{"{kind: k-means, clusters: auto, max_clusters: 3}", "{side: cells, L: 4, q: 2, clip: whole, share: 3}"},
 		{"{kind: k-means, clusters: 9}", "{side: cells, L: 4, q: 4, clip: whole, share: 3}"}, // as many as columns
 	} {
 		d := draft(study.Horizontal, "mean", c.asked)
+		d.Rounds = 1
 		for i := range d.Parties {
 			d.Parties[i].Columns = append(d.Parties[i].Columns, column("z"), column("w"))
 		}
@@ -72,6 +73,7 @@ func TestDraftsAreStudies(t *testing.T) {
 		{[]string{"correlation", "pca"}, "  - {side: moments, clip: own, fourth: true}\n"},
 	} {
 		d := draft(study.Horizontal, c.asked...)
+		d.Rounds = 1
 		for i := range d.Parties {
 			for j := range d.Parties[i].Columns {
 				d.Parties[i].Columns[j].Terms = []DraftTerm{{"centre", "5"}, {"spread", "2"}}
@@ -80,6 +82,40 @@ func TestDraftsAreStudies(t *testing.T) {
 		text, _, err := d.Text()
 		if err != nil || !strings.Contains(text, c.lines) {
 			t.Errorf("%v: %v, without\n%s:\n%s", c.asked, err, c.lines, text)
+		}
+	}
+	// K-means takes a second round where the forecast says that it gains: where one cannot tell clusters, or there are
+	// records for many code points. Few records of strong noise gain nothing.
+	for _, c := range []struct {
+		records int64
+		rounds  int
+		epsilon string
+		two     bool
+		says    string
+	}{
+		{100_000, 0, "1", true, "In two, records lie up to 5 % farther from their centres"},
+		{2000, 0, "1", true, "in one round"},
+		{100, 0, "0.1", false, ""},
+		{100_000, 1, "1", false, ""},
+		{100, 2, "0.1", true, "In neither one nor two could clusters be told"},
+	} {
+		d := draft(study.Horizontal, "{kind: k-means, clusters: 3}")
+		d.Rounds, d.Epsilon = c.rounds, c.epsilon
+		for i := range d.Parties {
+			d.Parties[i].Records = c.records
+			for _, name := range []string{"x", "y", "z", "w", "v", "u"} {
+				more := column(name)
+				if more.Terms = []DraftTerm{{"centre", "5"}, {"spread", "2"}}; name == "x" || name == "y" {
+					d.Parties[i].Columns[name[0]-'x'].Terms = more.Terms
+					continue
+				}
+				d.Parties[i].Columns = append(d.Parties[i].Columns, more)
+			}
+		}
+		text, _, err := d.Text()
+		flat := strings.ReplaceAll(text, "\n# ", " ")
+		if err != nil || strings.Contains(text, "rounds: 2") != c.two || strings.Contains(text, "side: codes") != c.two || !strings.Contains(flat, c.says) {
+			t.Errorf("%+v: %v:\n%s", c, err, text)
 		}
 	}
 	answered := 0

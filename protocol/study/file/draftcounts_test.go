@@ -25,7 +25,7 @@ func TestDraftsCount(t *testing.T) {
 		{[]string{"mean", "{kind: table, tables: [[ward]]}"}, "standardise: own}\n  - {side: counts, tables: [{of: [{column: ward}]}], share: 1}\n"},
 		{[]string{"{kind: k-means, clusters: 2}", "{kind: table, tables: [[ward]]}"}, ", share: 3}\n  - {side: counts, tables: [{of: [{column: ward}]}], share: 4}\n"},
 	} {
-		d := Draft{Name: "draft", Nonce: [16]byte{1}, Partition: study.Horizontal, Expires: 1_900_000_000, Deadline: 1_900_086_400, Records: []string{"id"}, Analyses: c.asked,
+		d := Draft{Rounds: 1, Name: "draft", Nonce: [16]byte{1}, Partition: study.Horizontal, Expires: 1_900_000_000, Deadline: 1_900_086_400, Records: []string{"id"}, Analyses: c.asked,
 			Aggregator: DraftAggregator{ID: base.Aggregator.ID, HPKE: base64.StdEncoding.EncodeToString(base.Aggregator.HPKE), Addrs: base.Aggregator.Addrs}}
 		for _, p := range base.Parties {
 			d.Parties = append(d.Parties, DraftParty{Name: p.Name, ID: p.ID, Columns: columns})

@@ -11,13 +11,14 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// horizontal writes the sketches of a study whose parties hold the same columns: moments, with a
-// place for their share, cells, and what share moments have beside cells, which have 3.
+// horizontal writes the sketches of a study whose parties hold the same columns: moments, with a place for their
+// share, cells, or codes of a second round, what share moments have beside these, and what that round gains: nothing
+// where there is one.
 //
 // Each party takes its own clip where values have no end, and standardises columns of which
 // bounds alone are known by its own noisy moments. In a masked sum neither can be; a length that
 // suits most data is written, for as many records as the parties tell.
-func (d Draft) horizontal() (moments func(share int) []string, cells string, share int) {
+func (d Draft) horizontal() (moments func(share int) []string, cells string, share int, gain string) {
 	columns := d.columns()
 	bounded, endless, features, inCells := false, 0, 0, 0
 	typical := 0. // squared length of a typical record
@@ -101,15 +102,34 @@ func (d Draft) horizontal() (moments func(share int) []string, cells string, sha
 		cellShare *= 5
 	}
 	cells = fmt.Sprintf("{side: cells, L: %d, q: %d, clip: %s, share: %d}", best.Directions, best.Subspace, cellClip, cellShare)
-	if d.Rounds == 2 {
+	if gain := d.second(terms, columns, typical*m*m); gain != "" {
 		rounds := terms.ChooseRounds()
 		share := rounds.Second
 		if apart {
 			share *= 5
 		}
-		return moments, fmt.Sprintf("{side: codes, share: %d}", share), rounds.Moments
+		return moments, fmt.Sprintf("{side: codes, share: %d}", share), rounds.Moments, gain
 	}
-	return moments, cells, best.Moments
+	return moments, cells, best.Moments, ""
+}
+
+// second says what a second round does for k-means; nothing where there is none. The draft decides that or, where it
+// leaves that open, the forecast. Moments are cut to a squared length.
+func (d Draft) second(terms forecast.CellTerms, columns []DraftColumn, cut float64) (gain string) {
+	of := forecast.Cells{Keep: forecast.Whole()}
+	for _, c := range columns {
+		if c.Role != "label" {
+			of.Columns = append(of.Columns, c.known().Column)
+		}
+	}
+	// The noise on a sum of products x·y, which weigh 7 as squares weigh 5 and sums 3, in moments of .3 of μ².
+	of.Product = (25 + 9) * cut * cut / 49 * terms.Parties / float64(terms.Mu*terms.Mu) / 0.3
+	one, two := terms.Sizes(of)
+	const most = 200 // columns, whose moments are sure to fit on the board as a first round
+	if d.Rounds == 1 || d.Rounds == 0 && (terms.Columns > most || !forecast.SecondRound(one, two)) {
+		return ""
+	}
+	return forecast.SecondGain(one, two)
 }
 
 // asks reports whether the draft asks one of these kinds.

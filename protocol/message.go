@@ -92,9 +92,16 @@ type First struct {
 // Interim is the aggregator's answer to the first round. What the second one does hangs on it, and on
 // nothing else that the aggregator says; how far one record moves a sketch does not.
 type Interim struct {
-	T2       Digest   // as of a Release
-	Firsts   []Digest // ids of the first rounds that it is made from, by their senders' raw public keys
-	Codebook sketch.Codebook
+	T2     Digest   // as of a Release
+	Firsts []Digest // ids of the first rounds that it is made from, by their senders' raw public keys
+	Basis
+}
+
+// Basis is what a second round goes by: a codebook or, of moments, how records are moved and cut.
+type Basis struct {
+	Codebook sketch.Codebook   // of a study with side codes; else empty
+	Clips    []int64           // of one with side look: the clip of each sketch of the second round, in the study's order
+	Moves    []sketch.Standard // of one whose numbers are moved and scaled: by entry of its moments; else nil
 }
 
 // ReleasedSketch describes one noised sketch: its shape, how its integers are

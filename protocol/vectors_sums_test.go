@@ -26,6 +26,8 @@ type sumsCase struct {
 	Tables []countTable `json:"tables,omitempty"` // counts: on whose entries records are counted
 	Weight int64        `json:"weight,omitempty"` // counts: of a record
 
+	Lengths []int64 `json:"lengths,omitempty"` // look: those by which records are counted
+
 	Codebook *codebookCase `json:"codebook,omitempty"` // codes; its radius is the clip
 
 	Cells    []int    `json:"cells,omitempty"` // of the records
@@ -58,7 +60,7 @@ type countAxis struct {
 func sums() vectors {
 	return cases[sumsCase]{
 		file:  "sums",
-		about: "Given: columns, their public centre, the clip, records as encoded values and, of cells, L and two keys, of moments the classes of records, of counts tables and a weight, of codes a codebook whose radius is the clip. Moments hold every part, with sums of weight 3 and typical squares of 9, 9 and 4. To be found: the exact sketch, the records' cells, and both sensitivities.",
+		about: "Given: columns, their public centre, the clip, records as encoded values and, of cells, L and two keys, of moments the classes of records, of counts tables and a weight, of codes a codebook whose radius is the clip, of looks lengths. Moments hold every part, with sums of weight 3 and typical squares of 9, 9 and 4. To be found: the exact sketch, the records' cells, and both sensitivities.",
 		given: func(*testing.T) []sumsCase {
 			records := [][]int64{{512, 0, -512}, {0, 512, 100}, {300, 200, 0}, {256, 511, 512}, {256, 256, 0}}
 			moments := sumsCase{Side: sketch.Moments, Columns: []string{"a", "b", "c"}, Centre: []int64{256, 256, 0}, One: 512, Clip: 409, Records: records}
@@ -83,7 +85,11 @@ func sums() vectors {
 					Codes: [][]int64{{100, 0}, {-100, 0}, {0, 150}, {100, 0}},
 				},
 			}
-			return []sumsCase{moments, cells, counts, codes}
+			look := sumsCase{
+				Side: sketch.Look, Columns: []string{"a", "b", "c"}, Centre: []int64{256, 256, 0}, One: 512, Weight: dp.CountWeight, Lengths: []int64{256, 437, 619},
+				Records: append(slices.Clone(records), []int64{sketch.Absent, 511, 1}),
+			}
+			return []sumsCase{moments, cells, counts, codes, look}
 		},
 		fill: fillSums,
 	}
@@ -96,8 +102,12 @@ func fillSums(t *testing.T, c *sumsCase) {
 			t.Fatal(err)
 		}
 	}
-	if c.Side == sketch.Counts {
+	switch c.Side {
+	case sketch.Counts:
 		fillCounts(t, c)
+		return
+	case sketch.Look:
+		fillLook(t, c)
 		return
 	}
 	options := sketch.SumsOptions{Centre: c.Centre, Largest: c.One, Clip: c.Clip}
@@ -171,6 +181,40 @@ func fillCodes(t *testing.T, c *sumsCase) {
 		t.Fatal(err)
 	}
 	c.Entries = b.Sketch().Data
+}
+
+func fillLook(t *testing.T, c *sumsCase) {
+	t.Helper()
+	d := len(c.Columns)
+	o := sketch.MomentsOptions{
+		SumsOptions: sketch.SumsOptions{Centre: c.Centre, Largest: c.One, Limit: 1 << 20}, Clips: c.Lengths, One: c.One, Of: []int{0, 1, 2}, Measure: true,
+		Layout: sketch.MomentLayout{Columns: d, Attributes: d, Cut: true, CutSums: true},
+	}
+	for _, clip := range c.Lengths {
+		w, err := dp.NewMomentWeights(clip, dp.MomentParts{Cut: true, CutSums: true, Typical: []int64{9, 9, 4}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Weights = append(o.Weights, w)
+	}
+	b, err := sketch.NewMoments(o)
+	if err == nil {
+		err = b.Add(slices.Concat(c.Records...), nil)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Entries = nil
+	for _, n := range b.Lengths() {
+		c.Entries = append(c.Entries, n*c.Weight)
+	}
+	for n, to := range map[dp.Neighbours]*[2]int64{dp.Zeroed: &c.Zeroed, dp.Replaced: &c.Replaced} {
+		s, err := dp.RecordCounts(1, c.Weight, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		*to = [2]int64{s.L1, s.L2Squared}
+	}
 }
 
 func fillCounts(t *testing.T, c *sumsCase) {

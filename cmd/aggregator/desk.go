@@ -62,7 +62,7 @@ func (d desk) add(s *study.Study) error {
 
 // Draft drafts as aggregator study new does, which asks nobody here.
 func (d desk) Draft(r api.DraftRequest) (api.Draft, error) {
-	cmd := studyNew{Name: r.Name, Partition: r.Partition, Ask: r.Ask, Column: r.Columns, Records: r.Records, Rounds: map[int]string{0: "auto", 1: "1", 2: "2"}[r.Rounds], Epsilon: r.Epsilon, Addr: r.Addrs, Approval: orDays(r.Approval), Upload: orDays(r.Upload)}
+	cmd := studyNew{Name: r.Name, Partition: r.Partition, Ask: r.Ask, Column: r.Columns, Records: r.Records, Rounds: map[int]string{0: "auto", 1: "1", 2: "2"}[r.Rounds], Masked: r.Masked, Epsilon: r.Epsilon, Addr: r.Addrs, Approval: orDays(r.Approval), Upload: orDays(r.Upload)}
 	switch {
 	case r.Name == "" || len(r.Lists) == 0 || len(r.Ask) == 0:
 		return api.Draft{}, fail.Usage.Of(errors.New("drafting: want name, lists and ask"))

@@ -107,6 +107,10 @@ func summing() []summed {
 		alone:   func(s Shape, m float64) float64 { return math.Pow(1-1/float64(s.Projection.K), m-1) },
 		refused: "a code point may have a single record, and then shows where it is",
 	}, {
+		side:    sketch.Look,
+		share:   func(_ Shape, m, d float64) float64 { return 2 / m },
+		refused: "sums of values and counts of lengths tell of a record that came between two releases",
+	}, {
 		side:    sketch.Counts, // k is the number of cells
 		share:   func(s Shape, m, d float64) float64 { return float64(s.Projection.K) / (m * d) },
 		refused: "a cell may count a single record, and then shows what it has",

@@ -3,6 +3,7 @@ package dp
 import (
 	"errors"
 	"fmt"
+	"math"
 )
 
 // Neighbours says what a record's contribution becomes under unit record.
@@ -98,6 +99,11 @@ func RecordCounts(tables int, weight int64, n Neighbours) (Sensitivity, error) {
 		return Sensitivity{}, fmt.Errorf("sensitivity of counts in %d tables: %w", tables, errOverflow)
 	}
 	return Sensitivity{L1: l1, L2Squared: l2}, nil
+}
+
+// Within is the sensitivity of so many entries of which one record moves a squared length at most.
+func Within(squared int64, entries int) Sensitivity {
+	return Sensitivity{L1: int64(math.Ceil(math.Sqrt(float64(entries) * float64(squared)))), L2Squared: squared}
 }
 
 // spread is the sensitivity of a change of that length over so many entries.

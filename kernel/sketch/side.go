@@ -13,13 +13,14 @@ const (
 	Cells   Side = "cells"   // Σ e(x) ⊗ (w, x), a row for each cell of a partition of the space of records
 	Codes   Side = "codes"   // Σ e(x) ⊗ (w, y), a row for each code point of a codebook, y being a projection of x
 	Counts  Side = "counts"  // Σ e(x), one row: numbers of records by the cells of tables
+	Look    Side = "look"    // one row: numbers of records by their lengths, or sums of their values and of the squares
 )
 
 // Sides are all of them: those that project, then those that sum.
 func Sides() []Side { return append([]Side{Columns, Records}, additive()...) }
 
 // additive are the sides whose sketches are sums over records.
-func additive() []Side { return []Side{Moments, Cells, Counts, Codes} }
+func additive() []Side { return []Side{Moments, Cells, Counts, Codes, Look} }
 
 func (s Side) Known() bool { return slices.Contains(Sides(), s) }
 

@@ -127,11 +127,11 @@ func (c computer) interim(ctx context.Context, job session.Compute) (session.Agg
 		}
 		o.Contributions = append(o.Contributions, one)
 	}
-	book, err := analysis.Interim(ctx, o)
+	basis, err := analysis.Interim(ctx, o)
 	if err != nil {
 		return nil, &analysisError{err}
 	}
-	return session.InterimComputed{Firsts: job.Firsts, Codebook: book}, nil
+	return session.InterimComputed{Firsts: job.Firsts, Basis: basis}, nil
 }
 
 func (c computer) analyse(ctx context.Context, job session.Compute) (session.Computed, error) {

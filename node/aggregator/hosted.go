@@ -85,7 +85,7 @@ func (h *hosted) computer() computer { return computer{h.shared, h.lit(), h.uplo
 // lit is the study, of two rounds by its interim once that is there.
 func (h *hosted) lit() *study.Study {
 	if i, ok := h.machine.Interim(); ok {
-		return h.study.By(i.Codebook)
+		return h.study.By(i.Basis)
 	}
 	return h.study
 }

@@ -37,6 +37,7 @@ type DraftRequest struct {
 	Columns   []string `json:"columns,omitempty" doc:"columns whatever the lists say: {name: age, kind: numeric, centre: 47, spread: 21}"`
 	Records   string   `json:"records,omitempty" doc:"about how many records each party has: N, or NAME=N,…; else what the lists say"`
 	Rounds    int      `json:"rounds,omitempty" doc:"1 or 2, for k-means; else as the forecast has it"`
+	Masked    bool     `json:"masked,omitempty" doc:"the aggregator sees sums over all parties alone"`
 	Epsilon   string   `json:"epsilon,omitempty" doc:"of one party's releases; else 1 for whole records, 8 for single values"`
 	Addrs     []string `json:"addrs,omitempty" doc:"multiaddrs at which parties reach this aggregator"`
 	Approval  int      `json:"approval_days,omitempty" doc:"until approval closes; else 14"`

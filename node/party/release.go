@@ -34,7 +34,7 @@ func (r *service) makeRelease(ctx context.Context, of session.MakeRelease) (sess
 		if of.Second == nil {
 			w.src, err = r.Readied(of.Attempt, of.Pairs.Members())
 		} else if err = r.examined(ctx, of); err == nil {
-			w.src, err = r.ReadiedSecond(of.Attempt, of.Pairs.Members(), of.Second.Interim.Codebook)
+			w.src, err = r.ReadiedSecond(of.Attempt, of.Pairs.Members(), of.Second.Interim.Basis)
 		}
 		var strange *analysis.InterimError
 		if errors.As(err, &strange) {
@@ -61,7 +61,7 @@ func (r *service) examined(ctx context.Context, of session.MakeRelease) error {
 		}
 		o.Contributions = append(o.Contributions, one)
 	}
-	return analysis.CheckInterim(ctx, o, of.Second.Interim.Codebook)
+	return analysis.CheckInterim(ctx, o, of.Second.Interim.Basis)
 }
 
 // makeFirst makes the first round of a study of two, or finds it stored, as makeRelease does.

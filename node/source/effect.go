@@ -167,7 +167,7 @@ func (v *survey) Effect(s dataset.Summary, cut []SketchEffect) Effect {
 func (v *survey) cuts(records int64) []SketchEffect {
 	out := []SketchEffect{}
 	for i, plan := range v.src.Plans {
-		if plan.Clip == 0 {
+		if plan.Clip == 0 || plan.Awaits() {
 			continue
 		}
 		clip, cut := plan.Clip, (*int64)(nil)
@@ -403,15 +403,18 @@ func (v *survey) plansWith(j int, visit func(release.Plan, study.Feature)) {
 func (v *survey) standardised(j int) bool {
 	_, _, bounded := v.src.Schema.Fields[j].Scale.Bounds()
 	all := true
-	v.plansWith(j, func(p release.Plan, _ study.Feature) { all = all && p.Sketch().Standardise })
+	v.plansWith(j, func(p release.Plan, _ study.Feature) { all = all && scales(p) })
 	return bounded && all
 }
+
+// scales reports whether a sketch scales columns by their own spread, or tells of that.
+func scales(p release.Plan) bool { return p.Sketch().Standardise || p.Sketch().Side == sketch.Look }
 
 // typical is the standard deviation that the study lets expect of a column, where one is a bound
 // or three spreads; 0 where no sketch has it.
 func (v *survey) typical(j int) (most float64) {
 	v.plansWith(j, func(p release.Plan, f study.Feature) {
-		if !p.Sketch().Standardise {
+		if !scales(p) {
 			most = max(most, p.TypicalSpread(f))
 		}
 	})

@@ -57,8 +57,8 @@ func (r *Source) Debits(src *Opened, entries []ledger.Entry) ([]ledger.Entry, er
 
 // Looks reports whether a release of the study takes a first look (release.Look).
 func Looks(s *study.Study) bool {
-	for _, sk := range s.Sketches {
-		if sk.Standardise {
+	for i, sk := range s.Sketches {
+		if sk.Standardise && !s.Pooled(i) {
 			return true
 		}
 	}
@@ -131,7 +131,7 @@ func (d *Data) Exact(ctx context.Context, builders []*release.Builder) (job.Reco
 	}
 	d.Summary, d.Note = summary, SummaryText(summary)
 	for i, builder := range builders {
-		if n := builder.Clipped(); n > 0 {
+		if n := builder.Clipped(); n > 0 && !d.From.Plans[i].Awaits() {
 			d.Note += fmt.Sprintf("; sketch %d: %d records clipped", i+1, n)
 		}
 	}

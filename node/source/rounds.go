@@ -1,7 +1,6 @@
 package source
 
 import (
-	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/release"
 )
@@ -20,14 +19,14 @@ func (r *Source) ReadiedFirst(attempt uint32, members int) (*Opened, error) {
 	return src.of(func(p release.Plan) bool { return !r.Study.SecondRound(p.Index) }), nil
 }
 
-// ReadiedSecond is the source for the second round, which goes by a codebook.
-func (r *Source) ReadiedSecond(attempt uint32, members int, c sketch.Codebook) (*Opened, error) {
+// ReadiedSecond is the source for the second round, which goes by what came of the first.
+func (r *Source) ReadiedSecond(attempt uint32, members int, b protocol.Basis) (*Opened, error) {
 	src, err := r.Readied(attempt, members)
 	if err != nil {
 		return nil, err
 	}
 	src = src.of(func(p release.Plan) bool { return r.Study.SecondRound(p.Index) })
-	by := r.Study.By(c)
+	by := r.Study.By(b)
 	for i, before := range src.Plans {
 		plan, err := release.For(by, before.Party, before.Index)
 		if err == nil && by.Masked() {

@@ -32,10 +32,10 @@ func By(s *study.Study, files store.ReleaseDir) (*study.Study, error) {
 	}
 	i, err := wire.DecodeInterim(data)
 	if err == nil {
-		err = release.CheckInterim(s, i.Codebook)
+		err = release.CheckInterim(s, i.Basis)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("what the second round went by: %w", err)
 	}
-	return s.By(i.Codebook), nil
+	return s.By(i.Basis), nil
 }

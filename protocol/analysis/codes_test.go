@@ -136,8 +136,8 @@ func TestStrangeInterimIsFound(t *testing.T) {
 		"codes in one spot": {func(b *sketch.Codebook) { b.Codes = slices.Repeat(b.Codes[:1], len(b.Codes)) }, codebook.PartCodes},
 	} {
 		b := own
-		b.Centre, b.Axes = slices.Clone(own.Centre), slices.Clone(own.Axes)
-		c.change(&b)
+		b.Codebook.Centre, b.Codebook.Axes = slices.Clone(own.Codebook.Centre), slices.Clone(own.Codebook.Axes)
+		c.change(&b.Codebook)
 		err := analysis.CheckInterim(t.Context(), first, b)
 		var strange *analysis.InterimError
 		var deviation *codebook.Deviation

@@ -32,7 +32,7 @@ func FromFirst(s *study.Study, id protocol.Digest, party protocol.PeerID, f prot
 	next := 0
 	for i := range s.Sketches {
 		if s.SecondRound(i) {
-			c.Sketches = append(c.Sketches, sketch.Sketch{Side: sketch.Codes})
+			c.Sketches = append(c.Sketches, sketch.Sketch{Side: s.Sketches[i].Side})
 			continue
 		}
 		plan, err := release.For(s, at, i)
@@ -52,13 +52,53 @@ func FromFirst(s *study.Study, id protocol.Digest, party protocol.PeerID, f prot
 }
 
 // Interim computes from first rounds what the second round goes by. The contributions are those of FromFirst.
-func Interim(ctx context.Context, o Options) (sketch.Codebook, error) {
+func Interim(ctx context.Context, o Options) (b protocol.Basis, err error) {
+	if _, looks := o.Study.Look(); looks {
+		if b, err = o.pooled(); err != nil {
+			err = fmt.Errorf("answering the first round: %w", err)
+		}
+		return b, err
+	}
 	d, err := drafted(ctx, o)
 	if err != nil {
-		return sketch.Codebook{}, fmt.Errorf("answering the first round: %w", err)
+		return b, fmt.Errorf("answering the first round: %w", err)
 	}
-	return d.Codebook, nil
+	return protocol.Basis{Codebook: d.Codebook}, nil
 }
+
+// pooled is how moments are moved and cut by all parties' looks.
+func (o Options) pooled() (b protocol.Basis, err error) {
+	if err := o.check(); err != nil {
+		return b, err
+	}
+	r := &run{Options: o}
+	at, _ := o.Study.Look()
+	x, sum, err := r.together(at)
+	if err != nil {
+		return b, err
+	}
+	return x.plan.Basis(sum, r.records(), len(o.Contributions))
+}
+
+// agrees compares what follows with what was said: clips are chosen among few and have to be equal, and so have
+// scales that are not of the data; a centre or a spread may be off by one in its last place.
+func agrees(follows, said protocol.Basis) error {
+	if !slices.Equal(follows.Clips, said.Clips) {
+		return fmt.Errorf("it has clips of %d steps, and %d follow", said.Clips, follows.Clips)
+	}
+	if len(follows.Moves) != len(said.Moves) {
+		return fmt.Errorf("it moves %d entries, and there are %d", len(said.Moves), len(follows.Moves))
+	}
+	for i, want := range follows.Moves {
+		got := said.Moves[i]
+		if far(got.Centre, want.Centre) || far(got.Spread, want.Spread) {
+			return fmt.Errorf("it moves entry %d by %d and scales it by %d sixteenths of a step, and %d and %d follow", i+1, got.Centre, got.Spread, want.Centre, want.Spread)
+		}
+	}
+	return nil
+}
+
+func far(a, b int64) bool { return a > b+1 || a < b-1 }
 
 // drafted draws up the codebook. Its public points are of the study, so that everybody has the same.
 func drafted(ctx context.Context, o Options) (*codebook.Draft, error) {
@@ -109,13 +149,23 @@ func (e *InterimError) Fail() *fail.Error { return fail.OtherInterim.Of(e.Err) }
 func (e *InterimError) Unwrap() error { return e.Err }
 
 // CheckInterim computes it anew and compares: an *InterimError says what differs by more than rounding.
-func CheckInterim(ctx context.Context, o Options, c sketch.Codebook) error {
-	d, err := drafted(ctx, o)
-	if err != nil {
-		return fmt.Errorf("examining the answer to the first round: %w", err)
+func CheckInterim(ctx context.Context, o Options, b protocol.Basis) error {
+	var differs error
+	if _, looks := o.Study.Look(); looks {
+		follows, err := o.pooled()
+		if err != nil {
+			return fmt.Errorf("examining the answer to the first round: %w", err)
+		}
+		differs = agrees(follows, b)
+	} else {
+		d, err := drafted(ctx, o)
+		if err != nil {
+			return fmt.Errorf("examining the answer to the first round: %w", err)
+		}
+		differs = d.Agrees(b.Codebook)
 	}
-	if err := d.Agrees(c); err != nil {
-		return &InterimError{err}
+	if differs != nil {
+		return &InterimError{differs}
 	}
 	return nil
 }

@@ -93,7 +93,7 @@ func (c *cell) look(party int) (*expected, error) {
 		around = c.atEnd(typical)
 	}
 	var means, spreads []float64
-	least := p.LeastSpread(int64(c.records(party)))
+	least := p.LeastSpread(int64(c.records(party)), 1)
 	for _, f := range p.Features[:p.Values] {
 		e := around.encoded(f)
 		means, spreads = append(means, e.Mean), append(spreads, math.Max(e.Spread, least))

@@ -300,14 +300,19 @@ func tell(columns []string) string {
 }
 
 // standardised is the spread that a column between bounds has, a third being 1 declared spread,
-// after its party moved and scaled it by its own noisy moments. These are about right where its
+// after its party moved and scaled it by its own noisy moments, or all did by those of a look together. These are about right where its
 // variance is four standard errors of their noise or more, and the spread is smaller where not.
 func (c *cell) standardised(f study.Feature) (forecast.Column, error) {
-	plan, err := c.plan(c.viewer())
+	records, parties := c.records(c.viewer()), 1
+	of := *c
+	if at, looks := c.Study.Look(); looks {
+		of.index, records, parties = at, c.unionRecords(), len(c.Study.Parties)
+	}
+	plan, err := of.plan(c.viewer())
 	if err != nil {
 		return forecast.Column{}, err
 	}
 	spread := c.encoded(f).Spread
-	least := plan.LeastSpread(int64(c.records(c.viewer())))
+	least := plan.LeastSpread(int64(records), parties)
 	return forecast.Normal(0, spread/math.Max(spread, least)/3), nil
 }

@@ -46,6 +46,25 @@ func TestMaskedSumsAreForecast(t *testing.T) {
 	}
 }
 
+// A look under masks finds the clip that parties of a plain sum find for themselves each, and of which nobody tells in
+// one round: what it answers is usable where one round is, at half the noise of a plain sum's variance.
+func TestLooksAreForecast(t *testing.T) {
+	terms := func(sketches string) string {
+		return strings.Replace(strings.ReplaceAll(horizontal(12, sketches, perRecordGaussian), "bounds: [0, 1]", "centre: 0, spread: 1"), "{kind: k-means, clusters: 2}", "{kind: correlation}", 1)
+	}
+	const masked = "sum: masked\ncolluding: 1\n"
+	plain := planOfThree(t, terms("{side: moments, clip: own}"))
+	looks := planOfThree(t, terms("{side: look, share: 0.06}, {side: moments, clip: own, share: 0.94}")+masked+"rounds: 2\n")
+	a, b := plain.Sketches[0].Analyses[0], looks.Sketches[1].Analyses[0]
+	// Less noise asks for a longer clip, and lets more of a tail be seen.
+	if ratio := a.Chosen.StandardError / b.Chosen.StandardError; ratio < 1.15 || ratio > math.Sqrt2+0.02 {
+		t.Errorf("a plain sum errs %.3f times as far as a masked one by a look, want about √2", ratio)
+	}
+	if !strings.HasPrefix(b.Verdict, "usable") || !strings.HasPrefix(a.Verdict, "usable") || len(looks.Sketches[0].Analyses) > 0 {
+		t.Errorf("by a look it is %v, and plain %v; asked of the look itself: %v", b.Verdict, a.Verdict, looks.Sketches[0].Analyses)
+	}
+}
+
 // No masked sum is recommended where the study could not have one.
 func TestMaskedSumsNeedTheirStudy(t *testing.T) {
 	s := func(change func(*study.Study)) *study.Study {

@@ -41,7 +41,7 @@ func (c *cell) sums(q question) (forecast.Sums, error) {
 func momentTails(c *cell) (means, correlations tail, noise float64) {
 	means, correlations = toldMeans, toldCorrelations
 	switch {
-	case c.sketch().OwnClip:
+	case c.sketch().OwnClip && !(c.Study.Pooled(c.index) && c.Study.LooksAtValues()): // by lengths
 		means, correlations = ownMeans, ownCorrelations
 	case c.Study.Masked():
 		means, correlations = maskedMeans, maskedCorrelations

@@ -224,7 +224,12 @@ func (o Options) assumptions() []string {
 	case centres:
 		out = append(out, "declared centres and spreads are about right: "+o.times())
 	}
-	if own {
+	_, looks := s.Look()
+	switch {
+	case own && looks && s.LooksAtValues():
+	case own && looks:
+		out = append(out, "the first round finds a longer clip for longer records: "+o.times())
+	case own:
 		out = append(out, "parties choose longer clips for longer records: "+o.times())
 	}
 	if halves {

@@ -152,16 +152,6 @@ func (a *Aggregator) collect(id protocol.PeerID) error {
 	return a.step(session.Collected{Party: id})
 }
 
-// second is the index of the sketch of the second round.
-func (s *Simulation) second() int {
-	for i := range s.Study.Sketches {
-		if s.Study.SecondRound(i) {
-			return i
-		}
-	}
-	return -1
-}
-
 // work runs the analyses: their document hashes to the releases they read.
 func (a *Aggregator) work() error {
 	job := a.jobs[0]
@@ -175,7 +165,7 @@ func (a *Aggregator) work() error {
 		if a.sim.crashes(a.crash) {
 			return errCrashed
 		}
-		return a.step(session.InterimComputed{Firsts: job.Firsts, Codebook: a.sim.Study.Codebook(a.sim.second())})
+		return a.step(session.InterimComputed{Firsts: job.Firsts, Basis: a.sim.Study.Beforehand()})
 	}
 	if a.sim.Study.Masked() {
 		if err := a.sim.summed(job); err != nil {

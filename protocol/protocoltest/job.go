@@ -74,7 +74,7 @@ func (p *Party) makeRelease(ctx context.Context, wanted session.MakeRelease) (se
 		p.sim.breach("%s is to release as if there were another number of rounds", p.Name)
 	} else if two {
 		w.of = secondOfTwo
-		what.Before, w.study = &wanted.Second.Own, w.study.By(wanted.Second.Interim.Codebook)
+		what.Before, w.study = &wanted.Second.Own, w.study.By(wanted.Second.Interim.Basis)
 	}
 	stored, err := w.run(ctx, w, what)
 	if err != nil {

@@ -35,6 +35,7 @@ func Random(seed uint64) (Report, error) {
 	r := Report{Seed: seed, Terms: randomTerms(draw)}
 	r.Terms.Joined = seed%4 == 3 && !r.Terms.Public && !r.Terms.Masked
 	r.Terms.Rounds = seed%5 == 2 && !r.Terms.Public && !r.Terms.Joined && !r.Terms.Late
+	r.Terms.Looks = r.Terms.Rounds && r.Terms.Masked && seed%2 == 0
 	st, err := NewStudy(r.Terms)
 	if err != nil {
 		return r, err

@@ -33,6 +33,7 @@ type Terms struct {
 	Public   bool // the matrix of the records side is public
 	Masked   bool // the parties release masked sums; one may collude. At least 3 parties, and none late
 	Rounds   bool // two rounds, horizontal: of moments, then of code points
+	Looks    bool // of masked rounds: of a first look, then of moments
 	Joined   bool // a vertical study of the records side, whose rows have pseudonyms
 	Nonce    byte // studies with other nonces have other ids
 }
@@ -81,6 +82,8 @@ func NewStudy(t Terms) (*study.Study, error) {
 			fmt.Fprintf(&b, ", {name: y%d, kind: binary, owner: %c}", i, 'b'+i)
 		}
 		b.WriteString("]\n" + joinedTerms)
+	case t.Masked && t.Rounds && t.Looks:
+		b.WriteString(horizontalColumns + lookingTerms)
 	case t.Masked && t.Rounds:
 		b.WriteString(horizontalColumns + roundsTerms + "sum: masked\ncolluding: 1\n")
 	case t.Rounds:
@@ -115,6 +118,13 @@ analyses: [{kind: correlation}, {kind: k-means, clusters: 2}]
 privacy: {unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}
 rounds: 2
 analyses: [{kind: correlation}, {kind: k-means, clusters: 2}]
+`
+	lookingTerms = `sketches: [{side: look}, {side: moments, standardise: own, share: 9}]
+privacy: {unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}
+sum: masked
+colluding: 1
+rounds: 2
+analyses: [{kind: mean}, {kind: correlation}]
 `
 	joinedTerms = `sketches: [{side: records, family: identity}]
 privacy: {unit: attribute, mechanism: laplace, epsilon: 1}

@@ -64,6 +64,6 @@ func (l *Lengths) Cut() (clip, longer int64) {
 		return p.Clip, l.sums.Clipped()
 	}
 	counts := l.sums.(interface{ Lengths() []int64 }).Lengths()
-	edge := p.chooseClip(weighted(counts), l.records)
+	edge := p.chooseClip(sum.Weighted(counts), l.records)
 	return p.Moments.Clips[edge], total(counts[edge+1:])
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/estimate"
@@ -20,6 +21,8 @@ type Moments struct {
 	Weights []dp.MomentWeights // by clip; one where records are not cut
 
 	own     bool       // the party takes the clip that its noisy lengths choose
+	pooled  bool       // clip and moves follow from the first round, which all parties have together
+	at      int        // of Clips the one to which records are cut, where it is not own
 	noises  []dp.Noise // by clip, of a plain sum
 	moves   []sketch.Standard
 	counts  dp.Noise // of the own lengths, each count having weight dp.CountWeight
@@ -30,8 +33,13 @@ type Moments struct {
 // planMoments plans the sums of a moments sketch for each clip, and what comes before them.
 func (p *Plan) planMoments(whole dp.Guarantee) error {
 	s := p.Study
-	m := &Moments{Layout: s.MomentLayout(p.Index), Entries: s.MomentEntries(p.Index), Clips: s.Clips(p.Index), own: s.TakesOwnClip(p.Index)}
+	m := &Moments{Layout: s.MomentLayout(p.Index), Entries: s.MomentEntries(p.Index), Clips: s.Clips(p.Index), own: s.TakesOwnClip(p.Index), pooled: s.Pooled(p.Index)}
 	p.Moments = m
+	if m.pooled {
+		by := s.Basis()
+		m.at = slices.Index(m.Clips, by.Clips[slices.Index(s.PooledMoments(), p.Index)])
+		m.moves = by.Moves
+	}
 	share, standard, lengths := s.MomentShare(p.Index)
 	part, err := shared(whole, share)
 	if err != nil {
@@ -58,7 +66,7 @@ func (p *Plan) planMoments(whole dp.Guarantee) error {
 			return err
 		}
 		m.noises = append(m.noises, noise)
-		if i == 0 {
+		if i == m.at {
 			p.Clip, p.Sensitivity, p.Noise = clip, sensitivity, noise
 			if v := noise.Variance(); v > 0 {
 				m.mu = math.Sqrt(float64(sensitivity.L2Squared) / v)
@@ -66,7 +74,11 @@ func (p *Plan) planMoments(whole dp.Guarantee) error {
 		}
 	}
 	if lengths > 0 {
-		if m.counts, err = calibrated(whole, lengths, p.lengthChange()); err != nil {
+		change, err := s.LengthChange()
+		if err != nil {
+			return err
+		}
+		if m.counts, err = calibrated(whole, lengths, change); err != nil {
 			return err
 		}
 	}
@@ -91,16 +103,6 @@ func calibrated(whole dp.Guarantee, share float64, s dp.Sensitivity) (dp.Noise, 
 		return dp.Noise{}, err
 	}
 	return dp.Calibrate(part, s)
-}
-
-// lengthChange is how far one record moves the counts of lengths: it is in one of them, and its
-// replacement in another.
-func (p Plan) lengthChange() dp.Sensitivity {
-	const square = dp.CountWeight * dp.CountWeight
-	if p.Study.Privacy.Replaced {
-		return dp.Sensitivity{L1: 2 * dp.CountWeight, L2Squared: 2 * square}
-	}
-	return dp.Sensitivity{L1: dp.CountWeight, L2Squared: square}
 }
 
 // Draw draws all noise of a release (Plan.Draw), and counts the records that were cut: where a
@@ -129,7 +131,7 @@ func (p Plan) drawMoments(s *sketch.Sketch, entropy io.Reader, workers int) (cut
 			return 0, fmt.Errorf("drawing noise: moments of %d clips have %d rows", len(m.Clips), s.Rows)
 		}
 		exact := s.Data[len(m.Clips)*s.Cols:][:len(m.Clips)+1]
-		noisy := weighted(exact)
+		noisy := sum.Weighted(exact)
 		if err := m.counts.AddParallel(noisy, entropy, 1); err != nil {
 			return 0, err
 		}
@@ -143,20 +145,13 @@ func (p Plan) drawMoments(s *sketch.Sketch, entropy io.Reader, workers int) (cut
 	if err := noise.AddParallel(s.Data, entropy, workers); err != nil {
 		return 0, err
 	}
-	for _, move := range m.moves {
-		prefix = append(prefix, move.Centre, move.Spread)
+	if !m.pooled {
+		for _, move := range m.moves {
+			prefix = append(prefix, move.Centre, move.Spread)
+		}
 	}
 	s.Data, s.Cols = append(prefix, s.Data...), s.Cols+len(prefix)
 	return cut, nil
-}
-
-// weighted is what noise is added to of counts of lengths.
-func weighted(counts []int64) []int64 {
-	out := make([]int64, len(counts))
-	for i, n := range counts {
-		out[i] = n * dp.CountWeight
-	}
-	return out
 }
 
 func total(counts []int64) (sum int64) {
@@ -189,34 +184,52 @@ const (
 	ample    = 1.5
 )
 
-// chooseClip takes the least clip that cuts so little off, by the noisy counts of lengths, that
+// counted is what a clip is chosen by: noisy counts of lengths.
+type counted struct {
+	clips   []int64 // of each length up to the next
+	noisy   []int64 // and, at last, of records that are longer than all
+	records int64
+	sd      float64 // of the noise on a count, in records
+	parties float64 // as whose noise together what is summed has, each having so many records
+	mu      float64 // of the sums
+	usual   int     // the clip that suits most data
+}
+
+// chooseClip takes the clip by the party's own noisy counts of lengths.
+func (p Plan) chooseClip(noisy []int64, records int64) int {
+	parties := float64(len(p.Study.Parties))
+	return counted{
+		clips: p.Moments.Clips, noisy: noisy, records: records, sd: math.Sqrt(p.Moments.counts.Variance()) / dp.CountWeight,
+		parties: parties, mu: p.Moments.mu, usual: p.Expected(float64(records) * parties),
+	}.choose(p.Study, p.Index)
+}
+
+// choose takes the least clip that cuts so little off, by the noisy counts of lengths, that
 // means are off by less than their noise bears. A record of a length between two edges loses at
 // most what the longer one is longer than the clip; added up over records, in typical lengths,
 // that is how far means are off, in spreads times the records, if all records are cut in one
-// direction. Where a party has too few records to tell, it takes the clip that suits most data
+// direction. Where there are too few records to tell, it takes the clip that suits most data
 // (study.ClipRule).
-func (p Plan) chooseClip(noisy []int64, records int64) int {
-	m := p.Moments
-	sd := math.Sqrt(m.counts.Variance()) / dp.CountWeight
-	last := len(m.Clips) - 1
-	if n := float64(records); sd*math.Sqrt(float64(last+1)) > n/4 {
-		return p.Expected(n * float64(len(p.Study.Parties)))
+func (c counted) choose(s *study.Study, index int) int {
+	last := len(c.clips) - 1
+	if c.sd*math.Sqrt(float64(last+1)) > float64(c.records)/4 {
+		return c.usual
 	}
-	typical := p.Study.TypicalLength(p.Index) * float64(p.Study.Bits.One())
-	noise := p.Study.MeanNoise(p.Index, float64(len(p.Study.Parties))) / m.mu // of a mean at the typical length
-	if p.Study.ForProducts(p.Index) {
-		return p.chooseProductClip(noisy, records, sd)
+	typical := s.TypicalLength(index) * float64(s.Bits.One())
+	noise := s.MeanNoise(index, c.parties) / c.mu // of a mean at the typical length
+	if s.ForProducts(index) {
+		return c.chooseForProducts(s, index)
 	}
 	bear := bearable
-	if m.Layout.Classes > 0 {
+	if s.MomentClasses(index) > 0 {
 		bear = ofClasses
 	}
-	for e, clip := range m.Clips[:last] {
+	for e, clip := range c.clips[:last] {
 		var off float64
-		p.passing(noisy, e, sd, func(b int, count float64) {
-			longer := 1.5 * float64(m.Clips[last])
+		c.passing(e, func(b int, count float64) {
+			longer := 1.5 * float64(c.clips[last])
 			if b <= last {
-				longer = float64(m.Clips[b])
+				longer = float64(c.clips[b])
 			}
 			off += count * (longer - float64(clip)) / typical
 		})
@@ -227,69 +240,75 @@ func (p Plan) chooseClip(noisy []int64, records int64) int {
 	return last
 }
 
-// passing tells of the counts of lengths beyond a clip that stand out of their noise of a standard
-// deviation sd: near ones must follow each other, and behind a gap, and far out, it takes more.
-func (p Plan) passing(noisy []int64, e int, sd float64, tell func(b int, count float64)) {
-	clear := clearCount * sd
-	for b := e + 1; b < len(noisy); b++ {
-		count := float64(noisy[b]) / dp.CountWeight
+// passing tells of the counts of lengths beyond a clip that stand out of their noise: near ones must
+// follow each other, and behind a gap, and far out, it takes more.
+func (c counted) passing(e int, tell func(b int, count float64)) {
+	clear := clearCount * c.sd
+	for b := e + 1; b < len(c.noisy); b++ {
+		count := float64(c.noisy[b]) / dp.CountWeight
 		switch {
-		case count < clearCount*sd:
-			clear = clearApart * sd
-		case count < clear, b > far && clear > clearCount*sd && count < clearFar*sd:
+		case count < clearCount*c.sd:
+			clear = clearApart * c.sd
+		case count < clear, b > far && clear > clearCount*c.sd && count < clearFar*c.sd:
 		default:
 			tell(b, count)
 		}
 	}
 }
 
-// chooseProductClip takes the least clip that is passed by so few records, by the noisy counts of
+// chooseForProducts takes the least clip that is passed by so few records, by the noisy counts of
 // lengths, that correlations are off by less than their noise bears: cutting a share of the records takes at
 // most half of it off a correlation. The noise of these grows with the square of the clip.
-func (p Plan) chooseProductClip(noisy []int64, records int64, sd float64) int {
-	m := p.Moments
-	last := len(m.Clips) - 1
-	typical := p.Study.TypicalLength(p.Index) * float64(p.Study.Bits.One())
-	noise := p.Study.ProductNoise(p.Index, float64(len(p.Study.Parties))) / m.mu
-	if p.Study.ForRegression(p.Index) { // all correlations at once, whose noise adds up
-		noise *= math.Max(1, math.Sqrt(float64(m.Layout.Columns))/2)
+func (c counted) chooseForProducts(s *study.Study, index int) int {
+	last := len(c.clips) - 1
+	typical := s.TypicalLength(index) * float64(s.Bits.One())
+	noise := s.ProductNoise(index, c.parties) / c.mu
+	if s.ForRegression(index) { // all correlations at once, whose noise adds up
+		noise *= math.Max(1, math.Sqrt(float64(len(s.MomentEntries(index))))/2)
 	}
-	for e, clip := range m.Clips[:last] {
+	for e, clip := range c.clips[:last] {
 		var longer float64
-		p.passing(noisy, e, sd, func(_ int, count float64) { longer += count })
+		c.passing(e, func(_ int, count float64) { longer += count })
 		length := float64(clip) / typical
-		if next := float64(m.Clips[e+1]) / typical; next > ample && noise*next*next > drowning*float64(records) {
+		if next := float64(c.clips[e+1]) / typical; next > ample && noise*next*next > drowning*float64(c.records) {
 			return e
 		}
-		if longer+sd <= math.Max(bearableShare*float64(noise*length)*length, leastPassing*sd) {
+		if longer+c.sd <= math.Max(bearableShare*float64(noise*length)*length, leastPassing*c.sd) {
 			return e
 		}
 	}
 	return last
 }
 
-// Expected is the clip that a party is expected to take where all parties have so many records:
+// Expected is the clip that is expected to be taken where all parties have so many records:
 // its number among the clips.
 func (p Plan) Expected(records float64) int {
-	m := p.Moments
-	if !m.own {
+	if len(p.Moments.Clips) == 0 {
 		return 0
 	}
-	length := p.Study.ClipRule(p.Index, records) * float64(p.Study.Bits.One())
-	for e, clip := range m.Clips {
+	return usualClip(p.Study, p.Index, p.Moments.Clips, records)
+}
+
+// usualClip is the one of several clips that suits most data of so many records, by its number.
+func usualClip(s *study.Study, index int, clips []int64, records float64) int {
+	length := s.ClipRule(index, records) * float64(s.Bits.One())
+	for e, clip := range clips {
 		if float64(clip) >= length {
 			return e
 		}
 	}
-	return len(m.Clips) - 1
+	return len(clips) - 1
 }
 
 // MomentNoise is the noise on the sum of so many parties' moments, in encoded units, at a clip.
 // That on products is that on sums by class where one of two columns is the label.
 func (p Plan) MomentNoise(parties, clip int, label bool) estimate.MomentNoise {
 	noise, w, unit := p.Noise, p.Moments.Weights[clip], p.Unit()
-	if clip > 0 {
+	if clip != p.Moments.at {
 		noise = p.Moments.noises[clip]
+		if of, err := p.summedBy(noise).Among(p.members); err == nil {
+			noise = of.Noise
+		}
 	}
 	variance := float64(parties) * noise.Variance()
 	of := func(step float64) float64 { return variance * step * step }
@@ -435,7 +454,10 @@ func (p Plan) prefix() int { return int(p.Study.MomentPrefix(p.Index)) }
 // has chosen, and how it moved its records.
 func (p Plan) chosen(prefix []int64) (SummedMoments, error) {
 	m := p.Moments
-	out := SummedMoments{Clip: p.Clip, Weights: m.Weights[0], Noise: p.Noise}
+	out := SummedMoments{Clip: p.Clip, Weights: m.Weights[m.at], Noise: p.Noise}
+	if m.pooled {
+		out.Moves = m.moves
+	}
 	if len(prefix) != p.prefix() {
 		return out, fmt.Errorf("reading moments: %d numbers before the sums, want %d", len(prefix), p.prefix())
 	}
@@ -446,7 +468,7 @@ func (p Plan) chosen(prefix []int64) (SummedMoments, error) {
 		}
 		out.Clip, out.Weights, out.Noise, prefix = m.Clips[edge], m.Weights[edge], m.noises[edge], prefix[1:]
 	}
-	if p.Sketch().Standardise {
+	if p.Looks() {
 		for i := range m.Entries {
 			move := sketch.Standard{Centre: prefix[2*i], Spread: prefix[2*i+1]}
 			if most := 64 * p.Study.Bits.One(); move.Spread < 1 || move.Spread > most || move.Centre < -most || move.Centre > most {

@@ -66,7 +66,7 @@ func (p *Plan) calibrateOwn() (err error) {
 	o.quantum = cut*cut/ownLevel + 1
 	squares := cut * cut / o.quantum
 	o.weight, o.counted = max(squares/cut, 1), max(squares/2, 1)
-	change := within(o.weight*o.weight*cut*cut+squares*squares+o.counted*o.counted, 2*p.Values+1)
+	change := dp.Within(o.weight*o.weight*cut*cut+squares*squares+o.counted*o.counted, 2*p.Values+1)
 	if p.Study.Privacy.Replaced {
 		if change, err = change.Replacing(); err != nil {
 			return err
@@ -265,9 +265,8 @@ type ownUnits struct {
 func (p Plan) ownUnits(records int64) ownUnits {
 	n, one, level := float64(records), float64(p.Study.Bits.One()), float64(p.lookLevel())
 	out := ownUnits{sum: 1 / (n * float64(p.Own.weight) * one), square: float64(p.Own.quantum) / (n * one * one)}
-	of, _ := p.looked()
-	for _, l := range of {
-		out.look = append(out.look, float64(l.half)/level/n)
+	for _, l := range p.looked().Entries {
+		out.look = append(out.look, float64(l.Half)/level/n)
 	}
 	return out
 }

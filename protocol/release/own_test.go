@@ -111,7 +111,7 @@ func TestOwnSumsMoveNoFurther(t *testing.T) {
 					if err := l.Add(record); err != nil {
 						t.Fatal(err)
 					}
-					looks[i] = l.sums
+					looks[i] = l.sum.Sums()
 				}
 				if neighbours == "" {
 					looks[1] = make([]int64, len(looks[0]))

@@ -2,11 +2,16 @@ package release
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"math"
+	"slices"
 
+	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/sum"
 )
 
 // CheckFirst checks a party's first round against the study: each sketch of that round, in order, of the shape that
@@ -44,16 +49,114 @@ func CheckFirst(s *study.Study, party int, f protocol.First) error {
 	return nil
 }
 
-// CheckInterim checks that a study can go by a codebook: that nothing in it is out of range. Whether it is the one
-// that follows from the first rounds is another question, on which no promise hangs.
-func CheckInterim(s *study.Study, c sketch.Codebook) error {
-	for i := range s.Sketches {
-		if !s.SecondRound(i) {
-			continue
+// CheckInterim checks that a study can go by what came of its first round: that nothing in it is out of range. Whether
+// it is what follows from the first rounds is another question, on which no promise hangs.
+func CheckInterim(s *study.Study, b protocol.Basis) error {
+	if err := checkBasis(s, b); err != nil {
+		return fmt.Errorf("interim: %w", err)
+	}
+	return nil
+}
+
+func checkBasis(s *study.Study, b protocol.Basis) error {
+	for i, sk := range s.Sketches {
+		if sk.Side == sketch.Codes {
+			if len(b.Clips)+len(b.Moves) > 0 {
+				return errors.New("clips, and the study goes by a codebook")
+			}
+			return b.Codebook.Validate(len(s.Features(0, i)), s.Bits)
 		}
-		if err := c.Validate(len(s.Features(0, i)), s.Bits); err != nil {
-			return fmt.Errorf("interim: %w", err)
+	}
+	pooled := s.PooledMoments()
+	switch {
+	case len(pooled) == 0:
+		return errors.New("the study has no second round")
+	case len(b.Codebook.Centre)+len(b.Codebook.Axes)+len(b.Codebook.Codes) > 0 || b.Codebook.Radius != 0:
+		return errors.New("a codebook, and the study goes by clips")
+	case len(b.Clips) != len(pooled):
+		return fmt.Errorf("%d clips, and %d sketches are of the second round", len(b.Clips), len(pooled))
+	}
+	for at, i := range pooled {
+		if !slices.Contains(s.ClipEdges(i), b.Clips[at]) {
+			return fmt.Errorf("a clip of %d for sketch %d, which is none that the study has to choose from", b.Clips[at], i+1)
+		}
+	}
+	return checkMoves(s, pooled[0], b.Moves)
+}
+
+// checkMoves refuses moves of entries of moments that the study does not have, and any by which a value within its
+// bounds would have no place.
+func checkMoves(s *study.Study, index int, moves []sketch.Standard) error {
+	if !s.LooksAtValues() {
+		if len(moves) > 0 {
+			return errors.New("moves of entries, and the study moves none")
+		}
+		return nil
+	}
+	features, entries := s.Features(0, index), s.MomentEntries(index)
+	if len(moves) != len(entries) {
+		return fmt.Errorf("moves of %d entries, and there are %d", len(moves), len(entries))
+	}
+	one := s.Bits.One()
+	for i, at := range entries {
+		f, m := features[at], moves[i]
+		ok := m == s.Still(f)
+		if s.Scaled(f) {
+			far := s.Columns[f.Column].Scale.Range(s.Bits)
+			ok = m.Centre >= 16*(one-far) && m.Centre <= 16*one && m.Spread >= 1 && m.Spread <= 24*far
+		}
+		if !ok {
+			return fmt.Errorf("entry %d is moved by %d and scaled by %d sixteenths", i+1, m.Centre, m.Spread)
 		}
 	}
 	return nil
+}
+
+// Basis is what the second round goes by, given the parties' sum of the look whose plan this is, so many parties that
+// took part in it, and their records.
+func (p Plan) Basis(sums sketch.Sketch, records int64, parties int) (b protocol.Basis, err error) {
+	s := p.Study
+	if want := p.row(); sums.Side != want.Side {
+		return b, fmt.Errorf("a sum of side %s is no look", sums.Side)
+	}
+	rows, cols := p.Shape(records)
+	if int64(sums.Rows) != rows || int64(sums.Cols) != cols || int64(len(sums.Data)) != rows*cols {
+		return b, fmt.Errorf("reading a look: %s, want %d × %d", sums, rows, cols)
+	}
+	deviation := math.Sqrt(float64(parties) * p.Noise.Variance())
+	pooled := s.PooledMoments()
+	if s.LooksAtValues() {
+		var entries []study.Feature
+		for _, at := range s.MomentEntries(pooled[0]) {
+			entries = append(entries, p.Features[at])
+		}
+		b.Moves = sum.Moves(s, s.ValuesLooked(), entries, sums.Data, records, deviation)
+	}
+	for _, i := range pooled {
+		of := counted{clips: s.ClipEdges(i), records: records, sd: deviation / dp.CountWeight}
+		of.usual = usualClip(s, i, of.clips, float64(records))
+		edge := of.usual
+		if !s.LooksAtValues() {
+			if of.mu, of.parties, err = p.pooledNoise(i, parties); err != nil {
+				return b, err
+			}
+			of.noisy = slices.Clone(sums.Data[:len(of.clips)+1])
+			for _, n := range sums.Data[len(of.clips)+1:] { // longer than the last clip that this sketch has
+				of.noisy[len(of.clips)] += n
+			}
+			edge = of.choose(s, i)
+		}
+		b.Clips = append(b.Clips, of.clips[edge])
+	}
+	return b, nil
+}
+
+// pooledNoise is the μ of a sketch of moments, and as how many parties' noise, of whom each has all records, a sum
+// over so many of them has: that of one, under masks of which each draws a part.
+func (p Plan) pooledNoise(index, parties int) (mu, as float64, err error) {
+	of, err := For(p.Study, p.Party, index)
+	if err != nil {
+		return 0, 0, err
+	}
+	return of.Moments.mu, float64(p.Study.Sharers(parties)) / float64(parties), nil
 }

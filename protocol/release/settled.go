@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -13,8 +14,11 @@ import (
 
 // Chooses reports whether what a party sums hangs on noisy numbers that it draws before.
 func (p Plan) Chooses() bool {
-	return p.Moments != nil && (p.Moments.own || p.Looks())
+	return p.Moments != nil && (p.Moments.own || p.Moments.pooled || p.Looks())
 }
+
+// Awaits reports whether how records are cut, and how they are moved, follows from a first round, and is not known yet.
+func (p Plan) Awaits() bool { return p.Moments != nil && p.Study.Awaits(p.Index) }
 
 // Choices is how many clips a party chooses from; 1 where the study fixes it.
 func (p Plan) Choices() int { return len(p.Moments.noises) }
@@ -22,27 +26,36 @@ func (p Plan) Choices() int { return len(p.Moments.noises) }
 // ClippedAt is the plan of a party that has chosen a clip, given by its number.
 func (p Plan) ClippedAt(clip int) (Plan, error) {
 	m := *p.Moments
-	m.own = false
+	m.own, m.at = false, 0
 	if len(m.Clips) > 0 {
 		m.Clips, m.Weights, m.noises = m.Clips[clip:clip+1], m.Weights[clip:clip+1], m.noises[clip:clip+1]
 		p.Clip = m.Clips[0]
 	}
 	var err error
-	p.Moments, p.Noise = &m, m.noises[0]
+	p.Moments = &m
+	p = p.summedBy(m.noises[0])
 	p.Sensitivity, err = p.row().Sensitivity(p.Study, p.Index, p.Clip)
 	if err != nil {
 		return p, fmt.Errorf("planning moments cut to %d: %w", p.Clip, err)
 	}
-	return p, nil
+	return p.Among(p.members)
+}
+
+// summedBy is the plan with another noise that is sure to be in whatever is seen.
+func (p Plan) summedBy(noise dp.Noise) Plan {
+	p.Noise, p.summed = noise, noise
+	return p
 }
 
 // Unmoved is the plan of a second pass after a look that moves no value of moments.
-func (p Plan) Unmoved() (Plan, error) {
+func (p Plan) Unmoved() (Plan, error) { return p.After(p.unmoved()) }
+
+func (p Plan) unmoved() []sketch.Standard {
 	still := make([]sketch.Standard, len(p.Moments.Entries))
 	for i, feature := range p.Moments.Entries {
 		still[i] = p.still(feature)
 	}
-	return p.After(still)
+	return still
 }
 
 // SketchAlone is the plan of a standardised sketch of columns after a look by which its records are

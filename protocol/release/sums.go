@@ -27,6 +27,9 @@ func (p Plan) adding(root seed.Keys, workers int) (sum.Options, error) {
 			return o, errUnseen
 		}
 		o.Clips, o.Chosen, o.Move = p.Moments.Clips, p.Moments.own, p.Moments.moves
+		if p.Moments.pooled {
+			o.Clips = o.Clips[p.Moments.at:][:1]
+		}
 	case p.Clip > 0:
 		o.Clips = []int64{p.Clip}
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/release"
@@ -78,7 +77,7 @@ func (v *view) takeInterim(e protocol.Verified) error {
 	case v.study.Masked() && len(used) != len(a.members):
 		return errors.New("interim from some masked first rounds, and masks cancel in the sum of all alone")
 	}
-	if err := release.CheckInterim(v.study, i.Codebook); err != nil {
+	if err := release.CheckInterim(v.study, i.Basis); err != nil {
 		return err
 	}
 	a.interim = &i
@@ -90,7 +89,7 @@ func (a *attempt) lit() *study.Study {
 	if a.interim == nil {
 		return a.study
 	}
-	return a.study.By(a.interim.Codebook)
+	return a.study.By(a.interim.Basis)
 }
 
 // used are the first rounds that an interim names, in its order, as far as it is theirs.
@@ -203,8 +202,8 @@ func (v *view) firstBy(a *attempt) protocol.Instant {
 
 // InterimComputed reports what came of the job Compute about first rounds.
 type InterimComputed struct {
-	Firsts   []First
-	Codebook sketch.Codebook
+	Firsts []First
+	Basis  protocol.Basis
 }
 
 func (InterimComputed) aggregatorEvent() {}
@@ -242,7 +241,7 @@ func (a *Aggregator) interim(ev InterimComputed, out *Effects) error {
 	if a.view.ended() {
 		return nil // it was cancelled meanwhile
 	}
-	i := protocol.Interim{T2: t.t2(), Codebook: ev.Codebook}
+	i := protocol.Interim{T2: t.t2(), Basis: ev.Basis}
 	for _, f := range ev.Firsts {
 		i.Firsts = append(i.Firsts, f.ID)
 	}

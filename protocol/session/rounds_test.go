@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/protocoltest"
 	"github.com/cosketch/cosketch/protocol/session"
@@ -14,9 +15,11 @@ import (
 
 // A study of two rounds comes to its result, plain and masked.
 func TestTwoRounds(t *testing.T) {
-	for name, masked := range map[string]bool{"plain": false, "masked": true} {
+	for name, terms := range map[string]protocoltest.Terms{
+		"plain": {Quorum: 2, Rounds: true}, "masked": {Quorum: 2, Rounds: true, Masked: true}, "with a look": {Quorum: 2, Rounds: true, Masked: true, Looks: true},
+	} {
 		t.Run(name, func(t *testing.T) {
-			s := approved(t, protocoltest.Options{Study: newStudy(t, protocoltest.Terms{Quorum: 2, Rounds: true, Masked: masked}), Seed: 3})
+			s := approved(t, protocoltest.Options{Study: newStudy(t, terms), Seed: 3})
 			check(t, s.Run())
 			for _, p := range s.Parties {
 				if got := p.Status().State; got != session.Done || p.Debits != 2 {
@@ -31,34 +34,25 @@ func TestTwoRounds(t *testing.T) {
 	}
 }
 
-// What an interim must hold. Who reads another takes it for the aggregator's fault.
-func TestInterimIsHeldToItsRules(t *testing.T) {
-	s := approved(t, protocoltest.Options{Study: newStudy(t, protocoltest.Terms{Quorum: 2, Rounds: true}), Seed: 3})
+// heldToRules changes the interim of a study that came to its end, and reads each.
+type heldToRules map[string]struct {
+	change func(*protocol.Interim)
+	says   string // empty: it holds
+}
+
+func (cases heldToRules) check(t *testing.T, terms protocoltest.Terms) {
+	s := approved(t, protocoltest.Options{Study: newStudy(t, terms), Seed: 3})
 	check(t, s.Run())
 	f := &fixture{t: t, study: s.Study, board: s.Aggregator.Board(), parties: s.Parties}
 	own, err := wire.DecodeInterim(f.board.Envelopes[upTo(f.board, protocol.KindInterim)].Payload())
 	check(t, err)
 	before := f.before(protocol.KindInterim)
-	for name, c := range map[string]struct {
-		change func(*protocol.Interim)
-		says   string // empty: it holds
-	}{
-		"as it should be":      {func(*protocol.Interim) {}, ""},
-		"of some":              {func(i *protocol.Interim) { i.Firsts = i.Firsts[1:] }, ""},
-		"of too few":           {func(i *protocol.Interim) { i.Firsts = i.Firsts[:1] }, "the quorum is 2"},
-		"of another order":     {func(i *protocol.Interim) { slices.Reverse(i.Firsts) }, "not on the board, or in another order"},
-		"of one twice":         {func(i *protocol.Interim) { i.Firsts[1] = i.Firsts[0] }, "not on the board, or in another order"},
-		"of nobody's":          {func(i *protocol.Interim) { i.Firsts[1][0] ^= 1 }, "not on the board, or in another order"},
-		"of another agreement": {func(i *protocol.Interim) { i.T2[0] ^= 1 }, "agreement T2"},
-		"without a radius":     {func(i *protocol.Interim) { i.Codebook.Radius = 0 }, "radius 0"},
-		"with a huge radius":   {func(i *protocol.Interim) { i.Codebook.Radius = 1 << 40 }, "radius 1099511627776"},
-		"of a far centre":      {func(i *protocol.Interim) { i.Codebook.Centre[0] = 1 << 30 }, "centre"},
-		"of other columns":     {func(i *protocol.Interim) { i.Codebook.Centre, i.Codebook.Axes = []int64{0}, [][]int64{{1}} }, "centre of 1 entries for 2 columns"},
-	} {
+	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			i := own
 			i.Firsts = slices.Clone(own.Firsts)
 			i.Codebook.Centre = slices.Clone(own.Codebook.Centre)
+			i.Clips, i.Moves = slices.Clone(own.Clips), slices.Clone(own.Moves)
 			c.change(&i)
 			e := protocoltest.Sealed(f.board.Keeper.Seal(s.Study.ID, protocol.KindInterim, 1, wire.EncodeInterim(i)))
 			board := append(before.Envelopes[:len(before.Envelopes):len(before.Envelopes)], e)
@@ -77,6 +71,46 @@ func TestInterimIsHeldToItsRules(t *testing.T) {
 		})
 	}
 }
+
+// What an interim must hold. Who reads another takes it for the aggregator's fault.
+func TestInterimIsHeldToItsRules(t *testing.T) {
+	heldToRules{
+		"as it should be":      {func(*protocol.Interim) {}, ""},
+		"of some":              {func(i *protocol.Interim) { i.Firsts = i.Firsts[1:] }, ""},
+		"of too few":           {func(i *protocol.Interim) { i.Firsts = i.Firsts[:1] }, "the quorum is 2"},
+		"of another order":     {func(i *protocol.Interim) { slices.Reverse(i.Firsts) }, "not on the board, or in another order"},
+		"of one twice":         {func(i *protocol.Interim) { i.Firsts[1] = i.Firsts[0] }, "not on the board, or in another order"},
+		"of nobody's":          {func(i *protocol.Interim) { i.Firsts[1][0] ^= 1 }, "not on the board, or in another order"},
+		"of another agreement": {func(i *protocol.Interim) { i.T2[0] ^= 1 }, "agreement T2"},
+		"without a radius":     {func(i *protocol.Interim) { i.Codebook.Radius = 0 }, "radius 0"},
+		"with a huge radius":   {func(i *protocol.Interim) { i.Codebook.Radius = 1 << 40 }, "radius 1099511627776"},
+		"of a far centre":      {func(i *protocol.Interim) { i.Codebook.Centre[0] = 1 << 30 }, "centre"},
+		"of other columns":     {func(i *protocol.Interim) { i.Codebook.Centre, i.Codebook.Axes = []int64{0}, [][]int64{{1}} }, "centre of 1 entries for 2 columns"},
+		"with clips":           {func(i *protocol.Interim) { i.Codebook, i.Clips = sketch.Codebook{}, []int64{300} }, "clips, and the study goes by a codebook"},
+	}.check(t, protocoltest.Terms{Quorum: 2, Rounds: true})
+}
+
+// The same of one that says how moments are moved and cut.
+func TestInterimOfMomentsIsHeldToItsRules(t *testing.T) {
+	heldToRules{
+		"as it should be":         {func(*protocol.Interim) {}, ""},
+		"another of its clips":    {func(i *protocol.Interim) { i.Clips[0] = newStudy(t, pooledTerms).ClipEdges(1)[0] }, ""},
+		"moved within its bounds": {func(i *protocol.Interim) { i.Moves[0].Centre-- }, ""},
+		"a clip that is no edge":  {func(i *protocol.Interim) { i.Clips[0]++ }, "none that the study has to choose from"},
+		"two clips":               {func(i *protocol.Interim) { i.Clips = append(i.Clips, i.Clips[0]) }, "2 clips, and 1 sketches"},
+		"of some":                 {func(i *protocol.Interim) { i.Firsts = i.Firsts[1:] }, "masks cancel in the sum of all alone"},
+		"without moves":           {func(i *protocol.Interim) { i.Moves = nil }, "moves of 0 entries, and there are 2"},
+		"without a spread":        {func(i *protocol.Interim) { i.Moves[0].Spread = 0 }, "entry 1 is moved by"},
+		"of a huge spread":        {func(i *protocol.Interim) { i.Moves[0].Spread = 1 << 40 }, "scaled by 1099511627776"},
+		"moved out of its bounds": {func(i *protocol.Interim) { i.Moves[0].Centre = 1 << 30 }, "entry 1 is moved by 1073741824"},
+		"a bit that is scaled":    {func(i *protocol.Interim) { i.Moves[1].Spread++ }, "entry 2 is moved by"},
+		"a codebook": {func(i *protocol.Interim) {
+			i.Clips, i.Moves, i.Codebook = nil, nil, sketch.Codebook{Centre: []int64{0}, Axes: [][]int64{{1}}, Codes: [][]int64{{1}, {2}}, Radius: 2}
+		}, "a codebook, and the study goes by clips"},
+	}.check(t, pooledTerms)
+}
+
+var pooledTerms = protocoltest.Terms{Quorum: 2, Rounds: true, Masked: true, Looks: true}
 
 // An aggregator that is silent between the rounds: the study ends at its deadline, and nothing more was spent.
 func TestSilentBetweenRounds(t *testing.T) {

@@ -17,6 +17,8 @@ type additive struct {
 	// absent says, to stewards, what becomes of absent values where records.missing is count; empty for what does
 	// not count them.
 	absent string
+	// takes says that absent values are taken as they are, whatever becomes of them.
+	takes bool
 	// publishes lists the keys that leave with every release.
 	publishes []seed.Label
 
@@ -33,7 +35,9 @@ type additive struct {
 }
 
 // additives are all that this version has, in the order in which they are listed.
-func additives() []additive { return []additive{ofMoments(), ofCells(), ofCounts(), ofCodes()} }
+func additives() []additive {
+	return []additive{ofMoments(), ofCells(), ofCounts(), ofCodes(), ofLook()}
+}
 
 // additiveOf returns the row of a side; ok is false for one that does not sum over records.
 func additiveOf(side sketch.Side) (row additive, ok bool) {
@@ -49,7 +53,7 @@ func additiveOf(side sketch.Side) (row additive, ok bool) {
 // their place.
 func (s *Study) CountsAbsent(index int) bool {
 	row, _ := additiveOf(s.Sketches[index].Side)
-	return s.Records.Missing == MissingCount && row.absent != ""
+	return s.Records.Missing == MissingCount && (row.absent != "" || row.takes)
 }
 
 // counting are the rows of what counts absent values.

@@ -2,6 +2,7 @@ package study
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/cosketch/cosketch/kernel/codebook"
 	"github.com/cosketch/cosketch/kernel/dp"
@@ -24,24 +25,60 @@ func ofCodes() additive {
 func (s *Study) TwoRounds() bool { return s.Rounds == 2 }
 
 // SecondRound reports whether a sketch, by its index, is of the second round.
-func (s *Study) SecondRound(index int) bool { return s.Sketches[index].Side == sketch.Codes }
+func (s *Study) SecondRound(index int) bool {
+	return s.Sketches[index].Side == sketch.Codes || s.Pooled(index)
+}
 
 // FirstBy is until when first rounds are waited for, where no masks need all of them: three quarters of the time
 // between the close of approval and of upload.
 func (s *Study) FirstBy() protocol.Instant { return s.Deadline - (s.Deadline-s.Expires)/4 }
 
-// By is the study whose second round goes by a codebook. It is the same study: no file has a codebook.
-func (s *Study) By(c sketch.Codebook) *Study {
+// By is the study whose second round goes by what came of the first. It is the same study: no file has that.
+func (s *Study) By(b protocol.Basis) *Study {
 	out := *s
-	out.codebook = &c
+	out.basis = &b
 	return &out
 }
+
+// Awaits reports whether a sketch is of a second round, and what that goes by is not known yet.
+func (s *Study) Awaits(index int) bool { return s.basis == nil && s.SecondRound(index) }
+
+// Basis is what the second round goes by.
+func (s *Study) Basis() protocol.Basis {
+	if s.basis != nil {
+		return *s.basis
+	}
+	return s.Beforehand()
+}
+
+// Beforehand is what takes the place of what came of the first round before that is there, for sizes and rehearsals:
+// it says nothing of data.
+func (s *Study) Beforehand() (b protocol.Basis) {
+	if at := slices.IndexFunc(s.Sketches, func(sk Sketch) bool { return sk.Side == sketch.Codes }); at >= 0 {
+		b.Codebook = s.Codebook(at)
+		return b
+	}
+	for _, i := range s.PooledMoments() {
+		edges := s.ClipEdges(i)
+		b.Clips = append(b.Clips, edges[min(usualEdge, len(edges)-1)])
+		if s.LooksAtValues() && b.Moves == nil {
+			features := s.Features(0, i)
+			for _, at := range s.MomentEntries(i) {
+				b.Moves = append(b.Moves, s.Still(features[at]))
+			}
+		}
+	}
+	return b
+}
+
+// usualEdge is the clip among those that there are to choose from that few records of most data exceed by much.
+const usualEdge = 3
 
 // Codebook is what a codes sketch goes by. Before the interim is there, it is one that takes its place, for sizes and
 // rehearsals: it says nothing of data.
 func (s *Study) Codebook(index int) sketch.Codebook {
-	if s.codebook != nil {
-		return *s.codebook
+	if s.basis != nil {
+		return s.basis.Codebook
 	}
 	centres := s.Centres(index)
 	d, k := len(centres), s.MostClusters(index)

@@ -175,7 +175,14 @@ func (s *Study) explainReleases(p *page, party int) {
 	}
 	p.text(once)
 	if s.TwoRounds() {
-		p.text("There are two rounds, and your approval is for both. Your program releases the sketches of the first round. The aggregator works out from everybody's where the second round is to look, and your program works that out, too: where the two differ, it stops and says so. Then it releases the rest. The guarantee below is for both rounds together, and your budget must have room for both before the first: what the second needs is kept for it. A party that is lost in the first round has no part in the second.")
+		what := "where the second round is to look"
+		switch _, looks := s.Look(); {
+		case looks && s.LooksAtValues():
+			what = "how the second round moves, scales and cuts records"
+		case looks:
+			what = "the length to which the second round cuts records"
+		}
+		p.text("There are two rounds, and your approval is for both. Your program releases the sketches of the first round. The aggregator works out from everybody's " + what + ", and your program works that out, too: where the two differ, it stops and says so. Then it releases the rest. The guarantee below is for both rounds together, and your budget must have room for both before the first: what the second needs is kept for it. A party that is lost in the first round has no part in the second.")
 	}
 	var rows []string
 	for i := range s.Sketches {

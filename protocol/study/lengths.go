@@ -92,8 +92,16 @@ func (s *Study) wholeLength(index int) int64 {
 }
 
 // Clips are the lengths that a moments sketch is cut to, in integer units: one, or those that
-// each party chooses from. None where records are not cut and there is no noise.
+// are still to be chosen from. None where records are not cut and there is no noise.
 func (s *Study) Clips(index int) []int64 {
+	if s.basis != nil && s.Pooled(index) {
+		return []int64{s.basis.Clips[slices.Index(s.PooledMoments(), index)]}
+	}
+	return s.ClipEdges(index)
+}
+
+// ClipEdges are the lengths that a moments sketch can be cut to, whatever was chosen.
+func (s *Study) ClipEdges(index int) []int64 {
 	if s.Privacy.Mechanism == dp.None || s.Privacy.Unit != dp.Record {
 		return nil
 	}
@@ -178,7 +186,7 @@ func (s *Study) momentBits(index int, most fixedpoint.Bits) fixedpoint.Bits {
 // momentsLimit is how many records a moments sketch holds before an entry can reach bound.
 func (s *Study) momentsLimit(index int, bound int64) int64 {
 	limit := int64(math.MaxInt64)
-	clips := s.Clips(index)
+	clips := s.ClipEdges(index)
 	if clips == nil {
 		clips = []int64{0}
 	}
@@ -220,7 +228,7 @@ func (s *Study) MomentsFit(index int, bits fixedpoint.Bits, far float64) error {
 	if steps := length * float64(bits.One()); sk.OwnClip && steps > float64(at.longestClip(index)) {
 		return fmt.Errorf("with a clip of %d steps of %d bits the noise is too large to draw", int64(steps), bits)
 	}
-	clips := at.Clips(index)
+	clips := at.ClipEdges(index)
 	if len(clips) == 0 || clips[0] < leastMomentLength {
 		return fmt.Errorf("the clip is less than %d steps of %d bits", leastMomentLength, bits)
 	}
@@ -318,14 +326,14 @@ func (s *Study) EndlessShare(index int) float64 {
 
 // ClipRule is the length to which records of moments are best cut where nothing is known of the
 // data but how many records all parties have, in units of 2^Bits: as [forecast.ClipRule] and, under
-// masks, [forecast.BlindClip] have it. Values with bounds are no longer than typical.
+// masks, where no lengths are counted, [forecast.BlindClip] have it. Values with bounds are no longer than typical.
 func (s *Study) ClipRule(index int, records float64) float64 {
 	typical := s.TypicalLength(index)
 	nu := s.TypicalNoise(index, records)
 	if nu == 0 {
 		return typical
 	}
-	if !s.Masked() {
+	if !s.Masked() || s.Pooled(index) && !s.Sketches[index].Standardise {
 		m, endless := forecast.ClipRule(len(s.MomentEntries(index)), nu), s.EndlessShare(index)
 		if endless == 0 {
 			return typical * m

@@ -145,7 +145,9 @@ func (s *Study) cuts(index int) bool {
 
 // TakesOwnClip reports whether each party chooses among the clips of a moments sketch, if
 // there is only one, too.
-func (s *Study) TakesOwnClip(index int) bool { return s.cuts(index) && s.Sketches[index].OwnClip }
+func (s *Study) TakesOwnClip(index int) bool {
+	return s.cuts(index) && s.Sketches[index].OwnClip && !s.Pooled(index)
+}
 
 // MomentWeights are the weights of a moments sketch cut to a length; a length of 0 stands for
 // records that are not cut.
@@ -166,7 +168,7 @@ func (s *Study) MomentWeights(index int, clip int64) (dp.MomentWeights, error) {
 // MomentShare is the part of a moments sketch's μ² that its sums have, standard that of the
 // party's own moments, by which it standardises, and lengths that of its own lengths.
 func (s *Study) MomentShare(index int) (sums, standard, lengths float64) {
-	if s.Privacy.Mechanism == dp.None {
+	if s.Privacy.Mechanism == dp.None || s.Pooled(index) {
 		return 1, 0, 0
 	}
 	sums = 1
@@ -234,6 +236,9 @@ func (s *Study) describeMoments(i int, noisy string) string {
 	if l.Cut {
 		out += "; how many records were shortened to the clip"
 	}
+	if s.Pooled(i) {
+		return out + s.describePooled(i)
+	}
 	if s.TakesOwnClip(i) {
 		out += "; the clip itself, a length that your program chooses by noisy counts of the records' lengths"
 	}
@@ -249,7 +254,7 @@ func (s *Study) MomentPrefix(index int) (n int64) {
 	if s.TakesOwnClip(index) {
 		n++
 	}
-	if s.Sketches[index].Standardise {
+	if s.Sketches[index].Standardise && !s.Pooled(index) {
 		n += 2 * int64(len(s.MomentEntries(index)))
 	}
 	return n

@@ -194,6 +194,14 @@ var refusals = []struct{ what, base, old, new string }{
 	{"nobody colludes", "infirmaries", "colluding: 1", "colluding: 0"},
 	{"too many collude", "infirmaries", "colluding: 1", "colluding: 2"},
 	{"a plain sum with colluding parties", "infirmaries", "sum: masked", "sum: plain"},
+	{"a look in one round", "infirmaries", sickSketches, "  - {side: look}\n  - {side: moments, standardise: own}\n" + sickTerms},
+	{"a look that nothing goes by", "infirmaries", sickSketches, "  - {side: look}\n  - {side: moments, clip: 2}\nrounds: 2\n" + sickTerms},
+	{"a look that is cut", "infirmaries", sickSketches, "  - {side: look, clip: 2}\n  - {side: moments, standardise: own}\nrounds: 2\n" + sickTerms},
+	{"a look at lengths and at values", "infirmaries", sickSketches, "  - {side: look}\n  - {side: moments, standardise: own}\n  - {side: moments, products: false, clip: own}\nrounds: 2\n" + sickTerms},
+	{"two looks", "infirmaries", sickSketches, "  - {side: look}\n  - {side: look}\n  - {side: moments, standardise: own}\nrounds: 2\n" + sickTerms},
+	{"a look beside codes", "infirmaries", sickSketches, "  - {side: look}\n  - {side: moments, standardise: own}\n  - {side: codes}\nrounds: 2\n" + sickTerms},
+	{"a look at plain sums", "infirmaries", sickSketches + "colluding: 1\n", "  - {side: look}\n  - {side: moments, standardise: own}\nrounds: 2\nprivacy: {unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}\n"},
+	{"two rounds of nothing", "infirmaries", sickSketches, "  - {side: moments, clip: 2}\nrounds: 2\n" + sickTerms},
 	{"randomised response", "registry", "mechanism: gaussian", "mechanism: randomised-response"},
 	{"summed duplicates", "registry", "duplicates: refuse", "duplicates: sum"},
 	{"planned analysis", "registry", "kind: correlation", "kind: outliers"},
@@ -368,3 +376,9 @@ var refusals = []struct{ what, base, old, new string }{
 	{"intersection of a horizontal study", "hospitals", recordsLine + "\n", "  - {side: columns, family: sparse, k: 32}\nlater: [intersection]\n"},
 	{"later without an answer", "laboratories", "later: [inner-product]", "later: [inner-product, k-means, inner-product]"},
 }
+
+// What the study of the infirmaries has of sketches, and of terms behind them.
+const (
+	sickTerms    = "privacy: {unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}\nsum: masked\n"
+	sickSketches = "  - {side: moments, clip: 2, share: 7}\n  - {side: cells, L: 2, q: 1, clip: 2, share: 3}\n" + sickTerms
+)

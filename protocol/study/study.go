@@ -41,7 +41,7 @@ type Study struct {
 	Queries    Queries        // what parties may ask about new records, each time as a release
 	Later      []AnalysisKind // what may be asked afterwards; default: all that the sketches answer
 
-	codebook *sketch.Codebook // what the second round goes by, once the interim is there: see By
+	basis *protocol.Basis // what the second round goes by, once the interim is there: see By
 }
 
 // Aggregator is the operator's node.

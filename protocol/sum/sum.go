@@ -78,7 +78,7 @@ type Lengths interface {
 type Change struct{ Without, With []int64 }
 
 // Rows are all that this version has.
-func Rows() []Row { return []Row{moments(), cells(), counts(), codes()} }
+func Rows() []Row { return []Row{moments(), cells(), counts(), codes(), look()} }
 
 // RowOf returns the row of a side; ok is false for one that does not sum over records.
 func RowOf(side sketch.Side) (row Row, ok bool) {

@@ -107,9 +107,9 @@ func forms() []form {
 		formOf("DecodeFirst", firstOf(d1, 569, []byte("one"), []byte("another")), wire.EncodeFirst, wire.DecodeFirst, func(t *rapid.T) protocol.First {
 			return firstOf(draw32[protocol.Digest](t, "T2"), rapid.Int64Min(1).Draw(t, "records"), drawList(t, "data", 3, func(t *rapid.T, name string) []byte { return drawBytes(t, name, 50) })...)
 		}),
-		formOf("DecodeInterim", protocol.Interim{T2: d1, Firsts: []protocol.Digest{d2, d3}, Codebook: sketch.Codebook{
+		formOf("DecodeInterim", protocol.Interim{T2: d1, Firsts: []protocol.Digest{d2, d3}, Basis: protocol.Basis{Codebook: sketch.Codebook{
 			Centre: []int64{1, -2}, Axes: [][]int64{{16384, 0}}, Codes: [][]int64{{-5}, {5}}, Radius: 9,
-		}}, wire.EncodeInterim, wire.DecodeInterim, func(t *rapid.T) protocol.Interim {
+		}}}, wire.EncodeInterim, wire.DecodeInterim, func(t *rapid.T) protocol.Interim {
 			d, q := rapid.IntRange(1, 5).Draw(t, "d"), rapid.IntRange(1, 3).Draw(t, "q")
 			row := func(n int) func(*rapid.T, string) []int64 {
 				return func(t *rapid.T, name string) []int64 {
@@ -121,6 +121,13 @@ func forms() []form {
 				}
 			}
 			out := protocol.Interim{T2: draw32[protocol.Digest](t, "T2"), Firsts: drawList(t, "firsts", 64, draw32[protocol.Digest])}
+			if rapid.Bool().Draw(t, "of moments") {
+				out.Clips = row(q)(t, "clips")
+				out.Moves = drawList(t, "moves", 5, func(t *rapid.T, name string) sketch.Standard {
+					return sketch.Standard{Centre: rapid.Int64().Draw(t, name), Spread: rapid.Int64().Draw(t, name)}
+				})
+				return out
+			}
 			out.Codebook = sketch.Codebook{Centre: row(d)(t, "centre"), Codes: drawList(t, "codes", 9, row(q)), Radius: rapid.Int64().Draw(t, "radius")}
 			for range q {
 				out.Codebook.Axes = append(out.Codebook.Axes, row(d)(t, "axis"))

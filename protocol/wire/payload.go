@@ -197,11 +197,12 @@ func EncodeInterim(i protocol.Interim) []byte {
 	return marshal(&wirepb.Interim{
 		T2: i.T2[:], Firsts: slices32(i.Firsts),
 		Centre: numbers(c.Centre), Axes: numbers(c.Axes...), Codes: numbers(c.Codes...), Radius: c.Radius,
+		Clips: numbers(i.Clips), Moves: sketch.EncodeStandards(i.Moves),
 	})
 }
 
-// DecodeInterim decodes an interim answer, the rows of its axes as long as its centre, and those of its codes as
-// there are axes. Whether a study can go by it is the machines' question.
+// DecodeInterim decodes an interim answer: with clips alone one of moments, and else the rows of its axes as long as
+// its centre, and those of its codes as there are axes. Whether a study can go by it is the machines' question.
 func DecodeInterim(b []byte) (i protocol.Interim, err error) {
 	var m wirepb.Interim
 	err = decode("interim", b, &m, func() error {
@@ -210,6 +211,12 @@ func DecodeInterim(b []byte) (i protocol.Interim, err error) {
 		}
 		if i.Firsts, err = list32[protocol.Digest]("first", m.GetFirsts()); err != nil {
 			return err
+		}
+		if len(m.GetClips()) > 0 {
+			return ofMoments(&m, &i.Basis)
+		}
+		if len(m.GetMoves()) > 0 {
+			return errors.New("moves without a clip")
 		}
 		c := &i.Codebook
 		c.Radius = m.GetRadius()
@@ -227,7 +234,24 @@ func DecodeInterim(b []byte) (i protocol.Interim, err error) {
 	return i, err
 }
 
-// numberSize is how many bytes a number of a codebook has.
+// ofMoments reads how a second round takes moments.
+func ofMoments(m *wirepb.Interim, to *protocol.Basis) error {
+	if len(m.GetCentre())+len(m.GetAxes())+len(m.GetCodes()) > 0 || m.GetRadius() != 0 {
+		return errors.New("clips beside a codebook")
+	}
+	clips, err := rowsOf("clips", m.GetClips(), len(m.GetClips())/numberSize)
+	if err != nil {
+		return err
+	}
+	to.Clips = clips[0]
+	to.Moves, err = sketch.DecodeStandards(m.GetMoves())
+	if err != nil {
+		return fmt.Errorf("moves: %w", err)
+	}
+	return nil
+}
+
+// numberSize is how many bytes a number of a codebook has, and a clip.
 const numberSize = 4
 
 func numbers(rows ...[]int64) (out []byte) {

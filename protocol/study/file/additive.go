@@ -19,7 +19,9 @@ type additive struct {
 
 // additives are all that this version has. The keys of the first stand in the middle of a sketch's meaning, those of
 // others at its end.
-func additives() []additive { return []additive{ofMoments(), ofCells(), ofCounts(), ofCodes()} }
+func additives() []additive {
+	return []additive{ofMoments(), ofCells(), ofCounts(), ofCodes(), ofLook()}
+}
 
 // additiveOf returns the row of a side; ok is false for one that does not sum over records.
 func additiveOf(side sketch.Side) (row additive, ok bool) {

@@ -37,19 +37,25 @@ func hasProducts(s *study.Study) bool {
 
 // validateRounds holds that two rounds have both, and that their first is one that fits on the board.
 func (r *reader) validateRounds(s *study.Study) {
-	codes := 0
+	codes, looks := 0, 0
 	for i, sk := range s.Sketches {
 		path := fmt.Sprintf("sketches[%d].side", i)
 		switch {
 		case sk.Side == sketch.Codes:
 			codes++
+		case sk.Side == sketch.Look:
+			looks++
 		case s.TwoRounds() && !sk.Side.Sums():
 			r.Fail(path, "%s is refused with rounds: 2, whose first round stands on the board for all to read", sk.Side).Hint = "take another study for it"
 		}
 	}
 	switch {
-	case s.TwoRounds() && codes != 1:
-		r.Fail("rounds", "2 wants one sketch of side codes, which the second round is for, and there are %d", codes).Hint = "add {side: codes}, or remove the key"
+	case s.TwoRounds() && codes > 0 && looks > 0:
+		r.Fail("rounds", "2 has one answer between the rounds: to codes, or to a look, and the study has both").Hint = "remove {side: look}, and give moments a length, or take another study for k-means"
+	case s.TwoRounds() && looks > 1:
+		r.Fail("rounds", "2 wants one sketch of side look, by which all moments of the second round go, and there are %d", looks).Hint = "remove the others"
+	case s.TwoRounds() && codes != 1 && looks == 0:
+		r.Fail("rounds", "2 wants one sketch of side codes, which the second round is for, and there are %d", codes).Hint = "add {side: codes}, or with sum: masked {side: look}, or remove the key"
 	case s.TwoRounds() && s.LateUntil != 0:
 		r.Fail("late_until", "is refused with rounds: 2: a late party would miss the first").Hint = "remove the key, or take one round"
 	}

@@ -34,7 +34,7 @@ type Draft struct {
 	Analyses   []string         // as the study file has them: a kind, or {kind: …, …}
 	Epsilon    string           // of one party's releases; empty: 1 for whole records, 8 for single values
 	Masked     bool             // horizontal: the aggregator is to see sums over all parties alone
-	Rounds     int              // horizontal: 2 lets k-means take a second round, in the light of the first. Default: as the forecast has it
+	Rounds     int              // horizontal: 2 lets k-means, or masked moments, take a second round, in the light of the first. Default: as the forecast has it
 	Purpose    string           // what it is for, in its initiator's words; may be empty
 	Own        []DraftColumn    // what the operator says of columns, whatever the parties' lists say
 }
@@ -150,9 +150,17 @@ func (d Draft) choices() []sketching {
 			{why: "the analyses need sketches of columns and of records, which share the budget. Single values are protected", sketches: []string{single, "{side: records, family: sparse, k: 64, s: 1}"}, unit: "attribute", answers: study.RecordDistance},
 		}
 	}
-	sums, cells, shares, gain := d.horizontal()
+	sums, cells, shares, gain := d.horizontal(false)
+	alone := sketching{why: "noisy sums add up over the parties and protect whole records", sketches: sums(0), unit: "record", answers: study.Mean, apart: true}
+	if d.Rounds == 2 && d.Masked {
+		looking, _, _, _ := d.horizontal(true)
+		alone.sketches = looking(0)
+		if len(alone.sketches) > len(sums(0)) {
+			alone.rounds = "By a first look at their records together all parties take one length to which they cut, and one set of scales."
+		}
+	}
 	out := []sketching{
-		{why: "noisy sums add up over the parties and protect whole records", sketches: sums(0), unit: "record", answers: study.Mean, apart: true},
+		alone,
 		{why: "noisy counts and sums of cells add up over the parties and protect whole records", sketches: append(sums(shares), cells), unit: "record", answers: study.Mean, apart: true, rounds: gain},
 		{why: "the analyses need a noisy row for each record. Single values are protected", sketches: []string{"{side: records, family: identity}"}, unit: "attribute", answers: study.RecordDistance},
 		{why: "sketches of columns add up over the parties", sketches: []string{columns}, unit: "record", answers: study.InnerProduct},
@@ -295,6 +303,9 @@ func (d Draft) Text() (text string, open []string, err error) {
 func (d Draft) Check() error {
 	if err := d.agree(); err != nil {
 		return err
+	}
+	if d.Masked && d.Partition != study.Horizontal {
+		return errors.New("masked sums are of horizontal studies, whose parties have the same columns")
 	}
 	if d.Epsilon != "" && !schema.Decimal(d.Epsilon) {
 		return fmt.Errorf("epsilon: %q is not a number", d.Epsilon)

@@ -62,6 +62,39 @@ func TestDraftsAreStudies(t *testing.T) {
 			t.Errorf("%s: %v, without %s:\n%s", c.asked, err, c.cells, text)
 		}
 	}
+	// Masked sums of two rounds begin with a look, by which all parties take one clip and one set of scales. For
+	// k-means the second round is of code points.
+	for _, c := range []struct {
+		terms string
+		asked []string
+		lines []string
+	}{
+		{"centre: 5, spread: 2", []string{"mean", "correlation"}, []string{"  - {side: look, share: 2}\n  - {side: moments, products: false, clip: own, share: 10}\n  - {side: moments, clip: own, fourth: true, share: 15}\n", "\nrounds: 2  "}},
+		{"centre: 5, spread: 2", []string{"{kind: regression, target: x}"}, []string{"  - {side: look, share: 1}\n  - {side: moments, clip: own, share: 14}\n", "\nrounds: 2  "}},
+		{"bounds: [0, 10]", []string{"mean", "correlation"}, []string{"  - {side: look, share: 1}\n  - {side: moments, clip: own, standardise: own, fourth: true, share: 9}\n", "\nrounds: 2  "}},
+		{"bounds: [0, 10]", []string{"mean", "{kind: k-means, clusters: 3}"}, []string{"  - {side: moments, clip: whole, share: ", "  - {side: codes, share: ", "\nrounds: 2  "}},
+	} {
+		d := draft(study.Horizontal, c.asked...)
+		d.Masked, d.Rounds = true, 2
+		key, value, _ := strings.Cut(c.terms, ": ")
+		for i := range d.Parties {
+			for j := range d.Parties[i].Columns {
+				d.Parties[i].Columns[j].Terms = []DraftTerm{{key, value}}
+				if first, second, both := strings.Cut(value, ", spread: "); both {
+					d.Parties[i].Columns[j].Terms = []DraftTerm{{"centre", first}, {"spread", second}}
+				}
+			}
+		}
+		text, _, err := d.Text()
+		for _, want := range c.lines {
+			if err != nil || !strings.Contains(text, want) {
+				t.Errorf("%v: %v, without %q:\n%s", c.asked, err, want, text)
+			}
+		}
+		if _, err := Parse([]byte(text)); err != nil {
+			t.Errorf("%v: %v", c.asked, err)
+		}
+	}
 	// Means and products have clips of their own, with cells beside them or without.
 	for _, c := range []struct {
 		asked []string

@@ -17,8 +17,10 @@ import (
 //
 // Each party takes its own clip where values have no end, and standardises columns of which
 // bounds alone are known by its own noisy moments. In a masked sum neither can be; a length that
-// suits most data is written, for as many records as the parties tell.
-func (d Draft) horizontal() (moments func(share int) []string, cells string, share int, gain string) {
+// suits most data is written, for as many records as the parties tell. With looks a first round of it has a look, by
+// which all parties take one clip and one set of scales: moments then begin with that.
+func (d Draft) horizontal(looks bool) (moments func(share int) []string, cells string, share int, gain string) {
+	alone := d.Masked && !looks // nobody's records tell anything
 	columns := d.columns()
 	bounded, endless, features, inCells := false, 0, 0, 0
 	typical := 0. // squared length of a typical record
@@ -32,7 +34,7 @@ func (d Draft) horizontal() (moments func(share int) []string, cells string, sha
 			square = 1. / 4
 		case c.has("bounds"):
 			bounded = true
-			if square = 1. / 4; !d.Masked {
+			if square = 1. / 4; !alone {
 				square = 1. / 9 // standardised
 			}
 		default:
@@ -44,7 +46,7 @@ func (d Draft) horizontal() (moments func(share int) []string, cells string, sha
 		typical, features = typical+square, features+n
 		if c.Role != "label" {
 			inCells += n
-			if cellSquare += square; c.has("bounds") && c.Kind == study.Numeric && !d.Masked {
+			if cellSquare += square; c.has("bounds") && c.Kind == study.Numeric && !alone {
 				cellSquare += 1./4 - 1./9
 			}
 		}
@@ -64,13 +66,13 @@ func (d Draft) horizontal() (moments func(share int) []string, cells string, sha
 	}
 	centred, clip := endless > 0, "whole"
 	switch {
-	case d.Masked && centred:
+	case alone && centred:
 		clip = length(1, forecast.BlindClip(features, endless, typical-float64(endless)/9, nu))
-	case (centred || bounded) && !d.Masked:
+	case (centred || bounded) && !alone:
 		clip = "own"
 	}
 	end := "clip: " + clip
-	if bounded && !d.Masked {
+	if bounded && !alone {
 		end += ", standardise: own"
 	}
 	fourth := ""
@@ -81,15 +83,26 @@ func (d Draft) horizontal() (moments func(share int) []string, cells string, sha
 	// can. Two releases with two and three fifths of μ² err as one that weighs sums 4 beside 5. Where
 	// columns are standardised, each would take a look of its own, with so much less.
 	apart := clip == "own" && !bounded && d.asks(study.Mean) && d.asks(study.Covariance, study.Correlation, study.PCA, study.Regression)
+	// A look has about as large a part as a party alone would take of its own.
+	look, times := []string(nil), 1
+	if looks && clip == "own" {
+		switch {
+		case apart:
+			look, times = []string{"{side: look, share: 2}"}, 5
+		case bounded:
+			look, times = []string{"{side: look, share: 1}"}, 9
+		default:
+			look, times = []string{"{side: look, share: 1}"}, 14
+		}
+	}
 	moments = func(share int) []string {
 		if apart {
-			return []string{
-				fmt.Sprintf("{side: moments, products: false, %s, share: %d}", end, 2*max(share, 1)),
-				fmt.Sprintf("{side: moments, %s%s, share: %d}", end, fourth, 3*max(share, 1)),
-			}
+			return append(look,
+				fmt.Sprintf("{side: moments, products: false, %s, share: %d}", end, 2*times*max(share, 1)),
+				fmt.Sprintf("{side: moments, %s%s, share: %d}", end, fourth, 3*times*max(share, 1)))
 		}
-		if share > 0 {
-			return []string{fmt.Sprintf("{side: moments, %s%s, share: %d}", end, fourth, share)}
+		if share > 0 || times > 1 {
+			return append(look, fmt.Sprintf("{side: moments, %s%s, share: %d}", end, fourth, times*max(share, 1)))
 		}
 		return []string{fmt.Sprintf("{side: moments, %s%s}", end, fourth)}
 	}

@@ -95,7 +95,7 @@ func studyKeys() schema.Keys[study.Study] {
 			Form: anyWhole(func(s *S) *int { return &s.Colluding }, "whole number, 1 to the number of parties less 2"),
 		},
 		{
-			Name: "rounds", Path: "rounds", IfSet: true, Unset: "1", Says: "2: sketches of side codes are made in a second round, in the light of the first; one approval is for both",
+			Name: "rounds", Path: "rounds", IfSet: true, Unset: "1", Says: "2: sketches of side codes, or with a sketch of side look those of moments, are made in a second round, in the light of the first; one approval is for both",
 			Form: schema.Whole(func(s *S) *int { return &s.Rounds }, 1, 2),
 		},
 		{

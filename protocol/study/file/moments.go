@@ -83,7 +83,7 @@ func (r *reader) completeMoments(s *study.Study, index int) {
 		switch {
 		case s.Bounded() && !sk.Standardise:
 			sk.Whole = true
-		case !s.Masked():
+		case !s.Masked() || s.Has(sketch.Look):
 			sk.OwnClip = true
 		}
 	}
@@ -105,15 +105,15 @@ func (r *reader) validateMoments(s *study.Study, i int) {
 	switch {
 	case (sk.OwnClip || sk.Whole) && !noisy && r.Given(path+".clip"):
 		r.Fail(path+".clip", "does not belong here: it bounds a record's contribution under unit record").Hint = "remove the key"
-	case sk.OwnClip && s.Masked():
-		r.Fail(path+".clip", "own is refused with sum: masked: a party's own clip would have to be agreed on first").Hint = "write a length; aggregator study new finds one"
+	case sk.OwnClip && s.Masked() && !s.Pooled(i):
+		r.Fail(path+".clip", "own is refused with sum: masked: a party's own clip would have to be agreed on first").Hint = "write a length, which aggregator study new finds; or rounds: 2 and {side: look}, for one clip that all parties take"
 	}
 	if sk.Standardise {
 		switch {
 		case !noisy:
 			r.Fail(path+".standardise", "does not belong here: it is against noise, and there is none").Hint = "remove the key"
-		case s.Masked():
-			r.Fail(path+".standardise", "own is refused with sum: masked: the parties' own moments would have to be agreed on first").Hint = "give columns a centre and spread in place of bounds"
+		case s.Masked() && !s.Pooled(i):
+			r.Fail(path+".standardise", "own is refused with sum: masked: the parties' own moments would have to be agreed on first").Hint = "give columns a centre and spread in place of bounds; or write rounds: 2 and {side: look}, for scales that all parties take"
 		case !s.AnyBetween():
 			r.Fail(path+".standardise", "has no column to move: own is for numeric columns with bounds").Hint = "remove the key, or give such a column bounds in place of a centre and spread"
 		}

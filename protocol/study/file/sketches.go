@@ -33,9 +33,9 @@ func projecting(sk *study.Sketch) string {
 func sketchKeys() schema.Keys[study.Sketch] {
 	type K = study.Sketch
 	keys := schema.Keys[K]{
-		{Name: "side", Must: true, Path: "sketch.side", Says: "columns: compares columns; records: compares records; moments, cells, counts, codes: noisy sums of horizontal studies", Form: schema.Word(func(sk *K) *sketch.Side { return &sk.Side }, sides)},
+		{Name: "side", Must: true, Path: "sketch.side", Says: "columns: compares columns; records: compares records; moments, cells, counts, codes, look: noisy sums of horizontal studies", Form: schema.Word(func(sk *K) *sketch.Side { return &sk.Side }, sides)},
 		{
-			Name: "family", Path: "sketch.family", Not: projecting, Says: "of the projection; not for moments, cells, counts and codes",
+			Name: "family", Path: "sketch.family", Not: projecting, Says: "of the projection; not for moments, cells, counts, codes and look",
 			Form: schema.Word(func(sk *K) *projection.Family { return &sk.Projection.Family }, families),
 		},
 		{
@@ -63,12 +63,14 @@ func sketchKeys() schema.Keys[study.Sketch] {
 				switch sk.Side {
 				case sketch.Counts:
 					return "it cuts records to a length, and here each counts as one"
+				case sketch.Look:
+					return "it cuts records to a length, and here none is cut"
 				case sketch.Codes:
 					return "it cuts records to a length, and here the first round says to which"
 				}
 				return ""
 			}, Unset: "`whole` or `own` for moments that can have it, else needed",
-			Says: "unit record: the greatest length of a record's part, in units of three spreads or of the range between bounds. `whole` (moments and cells without a centre and spread) cuts nothing; with `own` (moments) each party chooses by noisy counts of its records' lengths",
+			Says: "unit record: the greatest length of a record's part, in units of three spreads or of the range between bounds. `whole` (moments and cells without a centre and spread) cuts nothing; with `own` (moments) each party chooses by noisy counts of its records' lengths, or with side look all parties together",
 			Form: schema.Custom("number, one step of `bits` to 1000; `whole`, or `own`", readClip).Encoded(func(e *schema.Encoder, path string, sk *K) {
 				e.Real(path, sk.Clip)
 				e.Flag(path+".whole", sk.Whole)
@@ -81,7 +83,7 @@ func sketchKeys() schema.Keys[study.Sketch] {
 	keys = append(keys,
 		schema.Key[K]{
 			Name: "standardise", Path: "sketch.standardise", Unset: "no", Not: onlyOf("it belongs to sides columns and moments", sketch.Columns, sketch.Moments),
-			Says: "moments, and columns of vertical studies under unit record with gaussian noise: `own` centres and scales columns that have bounds by each party's own noisy mean and spread, before anything is summed. In sketches of columns bits are centred, too, and correlations divide by noisy sums instead of by the sketch",
+			Says: "moments, and columns of vertical studies under unit record with gaussian noise: `own` centres and scales columns that have bounds by each party's own noisy mean and spread, or with side look by those of all parties, before anything is summed. In sketches of columns bits are centred, too, and correlations divide by noisy sums instead of by the sketch",
 			Form: schema.Custom("`own`", func(r *schema.Reader, at schema.Item, sk *K) {
 				sk.Standardise = schema.Words{What: "way to standardise", Has: []string{"own"}}.Read(r, at) != ""
 			}).Encoded(func(e *schema.Encoder, path string, sk *K) { e.Flag(path, sk.Standardise) }),

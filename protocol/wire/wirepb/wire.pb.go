@@ -984,10 +984,14 @@ type Interim struct {
 	Firsts [][]byte `protobuf:"bytes,2,rep,name=firsts,proto3" json:"firsts,omitempty"`
 	// Of the codebook: the centre, axes and codes row by row, each number a big-endian two's complement integer of
 	// four bytes.
-	Centre        []byte `protobuf:"bytes,3,opt,name=centre,proto3" json:"centre,omitempty"`
-	Axes          []byte `protobuf:"bytes,4,opt,name=axes,proto3" json:"axes,omitempty"`
-	Codes         []byte `protobuf:"bytes,5,opt,name=codes,proto3" json:"codes,omitempty"`
-	Radius        int64  `protobuf:"varint,6,opt,name=radius,proto3" json:"radius,omitempty"`
+	Centre []byte `protobuf:"bytes,3,opt,name=centre,proto3" json:"centre,omitempty"`
+	Axes   []byte `protobuf:"bytes,4,opt,name=axes,proto3" json:"axes,omitempty"`
+	Codes  []byte `protobuf:"bytes,5,opt,name=codes,proto3" json:"codes,omitempty"`
+	Radius int64  `protobuf:"varint,6,opt,name=radius,proto3" json:"radius,omitempty"`
+	// Of moments in a second round, and then there is no codebook: the clip of each of their sketches, as wide as those
+	// numbers, and where entries are moved the centre and the spread of each, of eight bytes.
+	Clips         []byte `protobuf:"bytes,7,opt,name=clips,proto3" json:"clips,omitempty"`
+	Moves         []byte `protobuf:"bytes,8,opt,name=moves,proto3" json:"moves,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1062,6 +1066,20 @@ func (x *Interim) GetRadius() int64 {
 		return x.Radius
 	}
 	return 0
+}
+
+func (x *Interim) GetClips() []byte {
+	if x != nil {
+		return x.Clips
+	}
+	return nil
+}
+
+func (x *Interim) GetMoves() []byte {
+	if x != nil {
+		return x.Moves
+	}
+	return nil
 }
 
 type ReleasedSketch struct {
@@ -2232,14 +2250,16 @@ const file_wire_proto_rawDesc = "" +
 	"\x02t2\x18\x01 \x01(\fR\x02t2\x12\x18\n" +
 	"\arecords\x18\x02 \x01(\x03R\arecords\x12<\n" +
 	"\bsketches\x18\x03 \x03(\v2 .cosketch.wire.v1.ReleasedSketchR\bsketches\x12\x12\n" +
-	"\x04data\x18\x04 \x03(\fR\x04data\"\x8b\x01\n" +
+	"\x04data\x18\x04 \x03(\fR\x04data\"\xb7\x01\n" +
 	"\aInterim\x12\x0e\n" +
 	"\x02t2\x18\x01 \x01(\fR\x02t2\x12\x16\n" +
 	"\x06firsts\x18\x02 \x03(\fR\x06firsts\x12\x16\n" +
 	"\x06centre\x18\x03 \x01(\fR\x06centre\x12\x12\n" +
 	"\x04axes\x18\x04 \x01(\fR\x04axes\x12\x14\n" +
 	"\x05codes\x18\x05 \x01(\fR\x05codes\x12\x16\n" +
-	"\x06radius\x18\x06 \x01(\x03R\x06radius\"\xd0\x01\n" +
+	"\x06radius\x18\x06 \x01(\x03R\x06radius\x12\x14\n" +
+	"\x05clips\x18\a \x01(\fR\x05clips\x12\x14\n" +
+	"\x05moves\x18\b \x01(\fR\x05moves\"\xd0\x01\n" +
 	"\x0eReleasedSketch\x12\x12\n" +
 	"\x04side\x18\x01 \x01(\tR\x04side\x12\x12\n" +
 	"\x04rows\x18\x02 \x01(\x03R\x04rows\x12\x12\n" +

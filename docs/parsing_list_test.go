@@ -2,14 +2,14 @@ package docs_test
 
 // takenApart are the places that take text apart, by file, and what text that is.
 var takenApart = map[string]map[string]string{
-	"cmd/aggregator/http.go": {"shown.invitation": "a URL"},
-	"cmd/aggregator/new.go":  {"analyses": "what was typed at a prompt"},
+	"cmd/aggregator/http.go":        {"shown.invitation": "a URL"},
+	"cmd/aggregator/invitedraft.go": {"inviting.describe": "the parts of a flag"},
+	"cmd/aggregator/new.go":         {"analyses": "what was typed at a prompt"},
 	"cmd/party/dataadd.go": {
 		"budgetOf": "what was typed at a prompt",
 	},
 	"cmd/party/datasource.go": {
 		"options":              "a flag that is written",
-		"plainWord":            "text that needs no quotes in a shell",
 		"readingFlags.reading": "the parts of a flag",
 	},
 	"cmd/party/plan.go":              {"forecast": "joins the parts of a flag"},
@@ -22,6 +22,7 @@ var takenApart = map[string]map[string]string{
 	},
 	"node/aggregator/offer.go": {
 		"ParseAddress": "a multiaddr",
+		"CheckPlace":   "a multiaddr",
 		"wholeAddress": "a URL, or a multiaddr",
 	},
 	"node/api/files.go": {"Server.files": "a URL's path"},
@@ -86,6 +87,7 @@ var takenApart = map[string]map[string]string{
 		"Program.unsetEmpty":  "a variable of the environment",
 	},
 	"node/console/result.go": {"FindDocument": "a file's name"},
+	"node/console/words.go":  {"plainWord": "text that needs no quotes in a shell"},
 	"node/dataset/csv.go":    {"lastBoundary": "a data file"},
 	"node/dataset/detect.go": {
 		"commaDecimals": "a number of a data file",

@@ -25,20 +25,28 @@ type desk struct {
 
 var _ api.Desk = desk{}
 
-// judge checks that a study can be hosted here, and says what its answers would be worth.
-func (d desk) judge(s *study.Study, records string) (console.Verdict, error) {
+// hostable refuses a study that this node cannot host: of another aggregator, or beyond what it delivers or keeps.
+func (d desk) hostable(s *study.Study) error {
 	id, err := d.store.ID()
 	if err != nil {
-		return console.Verdict{}, err
+		return err
 	}
 	if s.Aggregator.ID != id {
-		return console.Verdict{}, fail.OtherAggregator.New(s.Name, s.Aggregator.ID, id)
+		return fail.OtherAggregator.New(s.Name, s.Aggregator.ID, id)
 	}
 	if err := analysis.Deliverable(s); err != nil {
-		return console.Verdict{}, fail.Usage.Of(fmt.Errorf("study %s: %w", s.Name, err))
+		return fail.Usage.Of(fmt.Errorf("study %s: %w", s.Name, err))
 	}
 	if err := d.quotas.Check(s); err != nil {
-		return console.Verdict{}, fail.Usage.Of(fmt.Errorf("study %s: %w", s.Name, err))
+		return fail.Usage.Of(fmt.Errorf("study %s: %w", s.Name, err))
+	}
+	return nil
+}
+
+// judge checks that a study can be hosted here, and says what its answers would be worth.
+func (d desk) judge(s *study.Study, records string) (console.Verdict, error) {
+	if err := d.hostable(s); err != nil {
+		return console.Verdict{}, err
 	}
 	p, err := console.PlanFlags{Records: records}.Make(s, study.Everyone)
 	if err != nil {

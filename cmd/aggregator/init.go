@@ -26,19 +26,24 @@ type identity struct {
 }
 
 // Run makes the state directory and, where there is none, a commented configuration file.
-func (initCommand) Run(c *console.Console, g *console.Globals) error {
-	if err := store.Create(g.State, store.Aggregator, rand.Reader); err != nil {
-		return fail.Usage.Of(err)
-	}
-	if err := console.WriteTemplate(g.Config, config.AggregatorTemplate()); err != nil {
+func (cmd initCommand) Run(c *console.Console, g *console.Globals) error {
+	if err := cmd.make(g); err != nil {
 		return err
 	}
 	if err := (identityCommand{}).Run(c, g); err != nil {
 		return err
 	}
 	c.Say("This node's state is in %s, its configuration is %s.", g.State, g.Config)
-	c.Say("Next: aggregator study new with the column lists of the parties, or aggregator study create FILE")
+	c.Say("Next: aggregator invite, which leads through all of it; or aggregator study new with the column lists of the parties, or aggregator study create FILE")
 	return nil
+}
+
+// make makes the node.
+func (initCommand) make(g *console.Globals) error {
+	if err := store.Create(g.State, store.Aggregator, rand.Reader); err != nil {
+		return fail.Usage.Of(err)
+	}
+	return console.WriteTemplate(g.Config, config.AggregatorTemplate())
 }
 
 type identityCommand struct{}

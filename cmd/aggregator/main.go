@@ -18,7 +18,8 @@ type commands struct {
 	Identity identityCommand `cmd:"" group:"Make a node:" help:"Print this node's peer id and HPKE key, for study files."`
 	Token    tokenCommands   `cmd:"" group:"Make a node:" help:"Make, list or revoke tokens of readers of the pages and the API."`
 
-	Study studyCommands `cmd:"" group:"Make a study:" help:"Create or explain a study."`
+	Invite inviteCommand `cmd:"" group:"Make a study:" help:"Make a study by answering questions: from the parties' introductions to the result."`
+	Study  studyCommands `cmd:"" group:"Make a study:" help:"Create or explain a study."`
 
 	Serve  serveCommand          `cmd:"" group:"Serve:" help:"Host all studies until stopped."`
 	Status console.StatusCommand `cmd:"" group:"Serve:" help:"Show where studies stand and what they wait for."`

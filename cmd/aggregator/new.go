@@ -32,6 +32,7 @@ type studyNew struct {
 	Ask       []string `env:"-" sep:"none" placeholder:"ANALYSIS" help:"What is asked, as the study file has it: correlation, or {kind: k-means, clusters: 3}. Once for each. Default: asked for."`
 	Rounds    string   `env:"-" enum:"auto,1,2" default:"auto" help:"2: k-means, or where sums are masked what moments answer, takes a second round, in the light of the first. It errs less, and each party sends one message more. Default: as the forecast has it."`
 	Masked    bool     `env:"-" help:"Sums are masked: the aggregator sees those over all parties alone. For horizontal studies of three parties or more."`
+	Purpose   string   `env:"-" help:"What the study is for, in a sentence that every party reads."`
 	Epsilon   string   `env:"-" help:"The ε of one party's releases. Default: 1 for whole records, 8 for single values."`
 	Addr      []string `env:"-" placeholder:"MULTIADDR" help:"Where parties reach this aggregator. Default: a place to fill in."`
 	Approval  int      `env:"-" default:"14" placeholder:"DAYS" help:"Days until approval closes. Default: 14."`
@@ -159,7 +160,7 @@ func (cmd studyNew) known(c *console.Console, g *console.Globals) (file.Draft, e
 
 // draft gathers what this node, the flags and column lists that were read say, with notes for people.
 func (cmd studyNew) draft(st *store.Store, lists []config.ColumnList) (d file.Draft, notes []string, err error) {
-	d = file.Draft{Name: cmd.Name, Partition: study.Partition(cmd.Partition), Epsilon: cmd.Epsilon, Masked: cmd.Masked, Analyses: cmd.Ask}
+	d = file.Draft{Name: cmd.Name, Partition: study.Partition(cmd.Partition), Epsilon: cmd.Epsilon, Masked: cmd.Masked, Analyses: cmd.Ask, Purpose: cmd.Purpose}
 	switch cmd.Rounds {
 	case "1":
 		d.Rounds = 1
@@ -226,6 +227,12 @@ func count(parties []file.DraftParty, counts map[string]int64) error {
 	return nil
 }
 
+// fits says what keeps the lists from being of one study of this partition.
+func fits(d file.Draft, p study.Partition) error {
+	d.Name, d.Partition = "draft", p
+	return d.Check()
+}
+
 // ask asks a person for what flags left out. An answer that fits nothing is asked for again,
 // so that none that was good is lost.
 func (cmd studyNew) ask(ctx context.Context, c *console.Console, d *file.Draft) error {
@@ -245,11 +252,7 @@ func (cmd studyNew) ask(ctx context.Context, c *console.Console, d *file.Draft) 
 		return nil
 	}
 	if d.Partition == "" {
-		fits := func(p study.Partition) error {
-			tried := *d
-			tried.Name, tried.Partition = "draft", p
-			return tried.Check()
-		}
+		fits := func(p study.Partition) error { return fits(*d, p) }
 		if v, h := fits(study.Vertical), fits(study.Horizontal); v != nil && h != nil && v.Error() == h.Error() {
 			return fail.Usage.Of(fmt.Errorf("drafting: %w", v)) // no answer helps
 		}

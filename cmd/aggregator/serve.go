@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"runtime/debug"
 	"strings"
@@ -15,7 +16,10 @@ import (
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
-type serveCommand struct {
+type serveCommand struct{ listening }
+
+// listening is where a node that serves listens.
+type listening struct {
 	Listen []string `placeholder:"MULTIADDR" help:"Where to listen, such as /ip4/0.0.0.0/tcp/7424. Default: the configuration file's."`
 	HTTP   string   `name:"http" env:"AGGREGATOR_HTTP_LISTEN" placeholder:"HOST:PORT" help:"Where to show pages, the JSON API, health and metrics, such as 127.0.0.1:7480; off: nowhere. Default: the configuration file's."`
 }
@@ -35,6 +39,11 @@ func (cmd serveCommand) Run(ctx context.Context, c *console.Console, g *console.
 		return err
 	}
 	defer st.Close()
+	return cmd.host(ctx, c, g, st, c.Logger)
+}
+
+// host hosts every study of a store until ctx ends.
+func (cmd serveCommand) host(ctx context.Context, c *console.Console, g *console.Globals, st *store.Store, logs func(config.Log) *slog.Logger) error {
 	unlock, err := st.LockServing()
 	if err != nil {
 		return err
@@ -44,7 +53,7 @@ func (cmd serveCommand) Run(ctx context.Context, c *console.Console, g *console.
 	if err != nil {
 		return fail.Usage.Of(err)
 	}
-	logger := c.Logger(conf.Log)
+	logger := logs(conf.Log)
 	c.FollowLevel(ctx, logger, func() (config.Log, error) {
 		again, err := config.LoadAggregator(g.Config)
 		return again.Log, err
@@ -96,7 +105,7 @@ func boundMemory(conf config.Aggregator) {
 	}
 }
 
-func (cmd serveCommand) configuration(g *console.Globals) (config.Aggregator, error) {
+func (cmd listening) configuration(g *console.Globals) (config.Aggregator, error) {
 	conf, err := config.LoadAggregator(g.Config)
 	if err != nil {
 		return conf, err

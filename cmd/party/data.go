@@ -85,7 +85,7 @@ func tellMisfits(ctx context.Context, c *console.Console, o source.Options, name
 		return // what stopped the reading is said anyway
 	}
 	c.Say("What does not fit study %s, column by column:", o.Study.ID.Short())
-	problems{misfits, "party data change " + word(name)}.tell(c)
+	problems{misfits, "party data change " + console.Word(name)}.tell(c)
 	c.Say("Kinds are the study's, and the same at every party: have values read otherwise, correct the data, or ask the operator for another kind.")
 }
 

@@ -84,7 +84,7 @@ func (cmd dataAdd) Run(ctx context.Context, c *console.Console, g *console.Globa
 		found.tell(c)
 		return err
 	}
-	found.command = "party data change " + word(d.Name)
+	found.command = "party data change " + console.Word(d.Name)
 	var id *protocol.StudyID
 	if answers != nil {
 		id = &answers.ID
@@ -168,17 +168,17 @@ func (cmd dataAdd) dataset(g *console.Globals) (d config.Dataset, answers *study
 
 // again is the command without the options for how the data are read, to put others behind it.
 func (cmd dataAdd) again() string {
-	text := "party data add " + word(cmd.Name)
+	text := "party data add " + console.Word(cmd.Name)
 	for _, file := range cmd.File {
-		text += " " + word(file)
+		text += " " + console.Word(file)
 	}
 	for _, f := range [][2]string{{"--query", cmd.Query}, {"--dsn-env", cmd.DSNEnv}, {"--dsn-file", cmd.DSNFile}, {"--command", cmd.Command}, {"--id", strings.Join(cmd.ID, ",")}, {"--cap-record", cmd.CapRecord}, {"--cap-attribute", cmd.CapAttribute}, {"--study", cmd.Study}} {
 		if f[1] != "" {
-			text += " " + f[0] + " " + word(f[1])
+			text += " " + f[0] + " " + console.Word(f[1])
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(cmd.ApartFrom)) {
-		text += " --apart-from " + word(name+"="+cmd.ApartFrom[name])
+		text += " --apart-from " + console.Word(name+"="+cmd.ApartFrom[name])
 	}
 	said, _ := cmd.reading() // checked before
 	with, _ := options(said)
@@ -232,7 +232,7 @@ func (cmd dataAdd) source() (s dataset.Source, err error) {
 // program is the command, its program by its path: a service has another PATH than a shell.
 func (cmd dataAdd) program(s *dataset.Source) (err error) {
 	s.Files, s.Command = nil, &dataset.Command{}
-	if s.Command.Args, err = wordsOf(cmd.Command); err != nil {
+	if s.Command.Args, err = console.WordsOf(cmd.Command); err != nil {
 		return err
 	}
 	path, err := exec.LookPath(s.Command.Args[0])
@@ -243,39 +243,6 @@ func (cmd dataAdd) program(s *dataset.Source) (err error) {
 		return fmt.Errorf("--command: %w", err)
 	}
 	return nil
-}
-
-// wordsOf takes a command line apart: spaces end a word, except within quotes of either kind. Nothing else has a meaning.
-func wordsOf(line string) (words []string, err error) {
-	var word strings.Builder
-	quote, within := rune(0), false
-	for _, r := range line {
-		switch {
-		case quote != 0 && r == quote:
-			quote = 0
-		case quote == 0 && (r == '"' || r == '\''):
-			quote, within = r, true
-		case quote == 0 && (r == ' ' || r == '\t' || r == '\n'):
-			if within {
-				words = append(words, word.String())
-			}
-			word.Reset()
-			within = false
-		default:
-			word.WriteRune(r)
-			within = true
-		}
-	}
-	switch {
-	case quote != 0:
-		return nil, fmt.Errorf("--command: a quote %c is not closed", quote)
-	case within:
-		words = append(words, word.String())
-	}
-	if len(words) == 0 {
-		return nil, errors.New("--command names no program")
-	}
-	return words, nil
 }
 
 // budgetOf reads EPSILON[,DELTA]; no text is no cap.

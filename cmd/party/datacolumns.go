@@ -67,7 +67,7 @@ func (cmd dataColumns) Run(ctx context.Context, c *console.Console, g *console.G
 	if err != nil {
 		return err
 	}
-	found := problems{held.Problems, mending("party data columns "+word(cmd.Data)+" --name "+word(cmd.Name)+cmd.sheetFlag.again(), d)}
+	found := problems{held.Problems, mending("party data columns "+console.Word(cmd.Data)+" --name "+console.Word(cmd.Name)+cmd.sheetFlag.again(), d)}
 	if err := found.stopping(d.Source); err != nil {
 		found.tell(c)
 		return err
@@ -94,6 +94,9 @@ func (cmd dataColumns) Run(ctx context.Context, c *console.Console, g *console.G
 		if len(left) > 0 {
 			c.Say("Left out: %s.", strings.Join(left, ", "))
 		}
+		for _, made := range list.Made {
+			c.Say("%s: names of columns in studies have letters, digits, _ - . and single spaces.", made)
+		}
 		for _, doubt := range guesses(held, list.Columns) {
 			c.Say("%s", doubt)
 		}
@@ -107,17 +110,39 @@ func (cmd dataColumns) list(g *console.Globals, held dataset.Description) (list 
 	if err != nil {
 		return list, nil, err
 	}
-	list = config.ColumnList{Name: cmd.Name, Records: held.IDs.Columns}
+	list = config.ColumnList{Name: cmd.Name}
+	names := studyNames(held)
+	for _, header := range held.IDs.Columns {
+		list.Records = append(list.Records, names[header])
+	}
 	if list.ID, err = protocol.ParsePeerID(node.ID); err != nil {
 		return list, nil, err
 	}
 	if list.Columns, left, err = listed(held, cmd.Header); err != nil {
 		return list, nil, fail.Usage.Of(fmt.Errorf("listing the columns of %s: %w", cmd.Data, err))
 	}
+	for _, c := range held.Columns {
+		if name := names[c.Name]; name != c.Name && (slices.Contains(list.Records, name) || slices.ContainsFunc(list.Columns, func(d file.DraftColumn) bool { return d.Name == name })) {
+			list.Made = append(list.Made, fmt.Sprintf("%q is %q in the study", c.Name, name))
+		}
+	}
 	if !cmd.Uncounted {
 		list.About = rounded(held.Records)
 	}
 	return list, left, nil
+}
+
+// studyNames are the names that columns of data have in studies, by their headers.
+func studyNames(held dataset.Description) map[string]string {
+	var headers []string
+	for _, c := range held.Columns {
+		headers = append(headers, c.Name)
+	}
+	out := map[string]string{}
+	for i, name := range file.ColumnNames(headers) {
+		out[headers[i]] = name
+	}
+	return out
 }
 
 // rounded is a number of records with two digits, and at least in tens; 0 for none.
@@ -138,8 +163,9 @@ const rare = 0.01
 // guesses are the guesses of binary columns that rest on few values: counts of what is rare
 // look the same. They are for the data's owner, and in no list.
 func guesses(held dataset.Description, columns []file.DraftColumn) (out []string) {
+	made := studyNames(held)
 	for _, c := range held.Columns {
-		if c.Kind != dataset.KindBinary || !slices.ContainsFunc(columns, func(d file.DraftColumn) bool { return d.Name == c.Name }) || len(c.Common) == 0 {
+		if c.Kind != dataset.KindBinary || !slices.ContainsFunc(columns, func(d file.DraftColumn) bool { return d.Name == made[c.Name] }) || len(c.Common) == 0 {
 			continue
 		}
 		const or = "If it counts something rare, or another party may have more than 0 and 1, write kind: numeric."
@@ -158,7 +184,7 @@ func listed(held dataset.Description, header bool) (columns []file.DraftColumn, 
 	kinds := map[dataset.Kind]study.ColumnKind{
 		dataset.KindNumeric: study.Numeric, dataset.KindDate: study.Numeric, dataset.KindBinary: study.Binary, dataset.KindCategorical: study.Categorical,
 	}
-	names := map[string]int{}
+	names, made := map[string]int{}, studyNames(held)
 	for i, c := range held.Columns {
 		if c.Doubtful && !header {
 			return nil, nil, fmt.Errorf("name %d of the first row is empty, or looks like a value: a row of data must not leave as names (write names into the first row; --header if these are names)", i+1)
@@ -175,7 +201,7 @@ func listed(held dataset.Description, header bool) (columns []file.DraftColumn, 
 		case !usable:
 			left = append(left, fmt.Sprintf("%q (%s)", c.Name, c.Kind))
 		default:
-			columns = append(columns, file.DraftColumn{Name: c.Name, Kind: kind})
+			columns = append(columns, file.DraftColumn{Name: made[c.Name], Kind: kind})
 		}
 	}
 	if columns == nil {

@@ -34,7 +34,7 @@ type problems struct {
 // changes it, of a file the one that was given.
 func mending(given string, d config.Dataset) string {
 	if d.Name != "" {
-		return "party data change " + word(d.Name)
+		return "party data change " + console.Word(d.Name)
 	}
 	said, _ := options(dataset.Reading{CSV: d.Source.CSV, Words: d.Source.Words})
 	return given + said

@@ -109,12 +109,12 @@ func (cmd dataShow) Run(ctx context.Context, c *console.Console, g *console.Glob
 
 // showing is the command without the options for how data are read.
 func showing(cmd dataShow) string {
-	text := "party data show " + word(cmd.Data)
+	text := "party data show " + console.Word(cmd.Data)
 	if len(cmd.ID) > 0 {
-		text += " --id " + word(strings.Join(cmd.ID, ","))
+		text += " --id " + console.Word(strings.Join(cmd.ID, ","))
 	}
 	if cmd.Study != "" {
-		text += " --study " + word(cmd.Study)
+		text += " --study " + console.Word(cmd.Study)
 	}
 	return text + cmd.sheetFlag.again()
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -36,7 +35,7 @@ func (f sheetFlag) again() string {
 	if f.Sheet == "" {
 		return ""
 	}
-	return " --sheet " + word(f.Sheet)
+	return " --sheet " + console.Word(f.Sheet)
 }
 
 // reading is what the flags say.
@@ -72,7 +71,7 @@ func options(r dataset.Reading) (text string, all bool) {
 		{"--encoding", string(r.CSV.Encoding)}, {"--date", string(r.CSV.Date)}, {"--missing", strings.Join(r.Words.Missing, ",")},
 	} {
 		if f[1] != "" {
-			text += " " + f[0] + " " + word(f[1])
+			text += " " + f[0] + " " + console.Word(f[1])
 		}
 	}
 	for _, column := range slices.Sorted(maps.Keys(r.Words.Values)) {
@@ -83,20 +82,9 @@ func options(r dataset.Reading) (text string, all bool) {
 		}
 		all = all && !strings.Contains(column, "=")
 		slices.Sort(pairs)
-		text += " --values " + word(column+"="+strings.Join(pairs, ","))
+		text += " --values " + console.Word(column+"="+strings.Join(pairs, ","))
 	}
 	return text, all
-}
-
-// plainWord is text that a shell takes as it is.
-var plainWord = regexp.MustCompile(`^[\pL\pN_./:=,+-]+$`)
-
-// word is text as a word of a command line.
-func word(text string) string {
-	if plainWord.MatchString(text) {
-		return text
-	}
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
 // findData returns the dataset of the site file that has a name, or else the file of this
@@ -109,7 +97,7 @@ func findData(g *console.Globals, name string, sheet sheetFlag, flags readingFla
 	}
 	if d, known := site.Datasets[name]; known {
 		if !said.IsZero() || sheet.Sheet != "" {
-			return d, fail.Usage.Of(fmt.Errorf("%q is a dataset of the site file: how it is read is fixed there (party data change %s changes it)", name, word(name)))
+			return d, fail.Usage.Of(fmt.Errorf("%q is a dataset of the site file: how it is read is fixed there (party data change %s changes it)", name, console.Word(name)))
 		}
 		return d, nil
 	}

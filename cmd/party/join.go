@@ -14,7 +14,6 @@ import (
 	"github.com/cosketch/cosketch/node/joining"
 	"github.com/cosketch/cosketch/node/local"
 	"github.com/cosketch/cosketch/node/p2p"
-	"github.com/cosketch/cosketch/node/present"
 	"github.com/cosketch/cosketch/node/source"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
@@ -61,7 +60,7 @@ func (cmd joinCommand) Run(ctx context.Context, c *console.Console, g *console.G
 	if _, j.to, err = aggregator.ParseAddress(cmd.Address); err != nil {
 		return err
 	}
-	if j.ask, err = newAsker(c, cmd.Answers); err != nil {
+	if j.ask, err = console.NewAsker(c, joining.Join, cmd.Answers); err != nil {
 		return err
 	}
 	if err := j.node(); err != nil {
@@ -117,21 +116,10 @@ func (j *joint) prepare(ctx context.Context) error {
 }
 
 // step says what comes now, and by which plain command it can be done, too.
-func (j *joint) step(title, command string) {
-	out := []block.Block{block.Heading{Text: title}}
-	if command != "" {
-		out = append(out, plainly(command)...)
-	}
-	j.show(out...)
-}
-
-// plainly says which plain commands do the same.
-func plainly(commands ...string) []block.Block {
-	return []block.Block{block.Text{Tone: block.Soft, Text: "By plain commands:"}, block.Command{Lines: commands}}
-}
+func (j *joint) step(title, command string) { j.c.Step(title, command) }
 
 // show shows blocks to a person; programs read the result alone.
-func (j *joint) show(blocks ...block.Block) { display(j.c, blocks...) }
+func (j *joint) show(blocks ...block.Block) { j.c.Show(blocks...) }
 
 func (j *joint) say(format string, args ...any) { j.c.Say(format, args...) }
 
@@ -264,7 +252,7 @@ func (j *joint) choose(ctx context.Context, open []*study.Study) error {
 			return fmt.Errorf("%q is not the beginning of one of these ids", line)
 		})
 		if err != nil {
-			return asked(err)
+			return console.AskedError(err)
 		}
 	}
 	j.say("The study is %s (%s; in words: %s). Compare the id with the other organisations, by another way than this aggregator.", j.study.Name, j.study.ID.Short(), j.study.ID.Words())
@@ -357,7 +345,7 @@ func (j *joint) approve(ctx context.Context) error {
 			return j.st.PutDecision(s.ID, store.Decline, console.Now())
 		}
 		var a approval
-		if err := takeLine(&a, line); err != nil {
+		if err := console.TakeLine(&a, line); err != nil {
 			return err
 		}
 		if err := confirmed(a.ID, s); err != nil {
@@ -369,7 +357,7 @@ func (j *joint) approve(ctx context.Context) error {
 		return studyApprove{Cosigned: a.Cosigned}.record(j.st, s)
 	})
 	if err != nil {
-		return asked(err)
+		return console.AskedError(err)
 	}
 	if declined {
 		j.say("It is not served. Tell the others, who wait for this party; party study approve %s undoes it.", short)
@@ -379,23 +367,8 @@ func (j *joint) approve(ctx context.Context) error {
 	return nil
 }
 
-// asked is the error of a question that was not answered: a mistake of who wrote the answers, unless it has a code of its own.
-func asked(err error) error {
-	if err != nil && fail.Find(err).Exit == fail.Internal {
-		return fail.Usage.Of(err)
-	}
-	return err
-}
-
 // introductionPath is where the introduction is written: beside the site file, under its name.
 func (j *joint) introductionPath() string {
 	name := filepath.Base(j.g.Config)
 	return filepath.Join(filepath.Dir(j.g.Config), name[:len(name)-len(filepath.Ext(name))]+"-introduction.yaml")
-}
-
-func display(c *console.Console, blocks ...block.Block) {
-	if c.Format == console.Text {
-		present.Text(c.Talk(), blocks)
-		fmt.Fprintln(c.Talk())
-	}
 }

@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"github.com/cosketch/cosketch/node/config"
+	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/dataset"
 	"github.com/cosketch/cosketch/node/joining"
 	"github.com/cosketch/cosketch/protocol/block"
@@ -62,7 +63,7 @@ func (j *joint) data(ctx context.Context) (d config.Dataset, known bool, err err
 			return nil
 		}
 		var w whichData
-		if err := takeLine(&w, line); err != nil {
+		if err := console.TakeLine(&w, line); err != nil {
 			return err
 		}
 		add := dataAdd{File: w.File, Query: w.Query, DSNEnv: w.DSNEnv, DSNFile: w.DSNFile, Command: w.Command, ApartFrom: w.ApartFrom, sheetFlag: w.sheetFlag, readingFlags: w.readingFlags}
@@ -80,7 +81,7 @@ func (j *joint) data(ctx context.Context) (d config.Dataset, known bool, err err
 		}
 		return add.alike(d, site)
 	})
-	return d, known, asked(err)
+	return d, known, console.AskedError(err)
 }
 
 // ready looks for the answers that will be needed, before data are read: those, and where the data are, but for what the
@@ -100,7 +101,7 @@ func (j *joint) ready(ids ...joining.ID) error {
 	case len(site.Datasets) != 1:
 		ids = append([]joining.ID{joining.Data}, ids...)
 	}
-	return asked(j.ask.Ready(ids...))
+	return console.AskedError(j.ask.Ready(ids...))
 }
 
 // nameOf is a dataset's name after its file, which no other has.
@@ -203,7 +204,7 @@ func (j *joint) introduce(ctx context.Context) error {
 		var left []string
 		list, left, mended, err = j.drafted(ctx, &d, saying, mended)
 		q := joining.Question{
-			ID: joining.Introduce, Asks: "What may the operator learn?", Commands: []string{"party data columns " + word(d.Name) + " --name NAME"},
+			ID: joining.Introduce, Asks: "What may the operator learn?", Commands: []string{"party data columns " + console.Word(d.Name) + " --name NAME"},
 			Why: "A study is drafted from the names and kinds of columns and, if you wish, the rounded number of records. Nothing else is said, and nothing is sent: you hand the file over.",
 			Forms: []string{"the name of this party in studies: north", "--id COLUMN: what identifies a record", "--uncounted: the number of records is not said",
 				"--missing WORD, --date FORM, --values COLUMN=VALUE:READ, …: how values are read (party data change --help)"},
@@ -223,13 +224,13 @@ func (j *joint) introduce(ctx context.Context) error {
 				return nil
 			}
 			next := introduction{}
-			if err := takeLine(&next, line); err != nil {
+			if err := console.TakeLine(&next, line); err != nil {
 				return err
 			}
 			return saying.with(next, &d)
 		})
 		if err != nil {
-			return asked(err)
+			return console.AskedError(err)
 		}
 		if done {
 			break
@@ -303,6 +304,7 @@ func (j *joint) showIntroduction(d config.Dataset, saying introduction, list con
 	}
 	add("Columns", strings.Join(columns, ", "))
 	add("Left out", strings.Join(left, ", "))
+	add("Named anew", strings.Join(list.Made, ", "))
 	j.show(facts)
 	j.showMended(d, mended)
 }
@@ -331,7 +333,7 @@ func (j *joint) introduced(path string) error {
 	if id, err := j.st.ID(); err != nil || id != list.ID {
 		return fmt.Errorf("%s is of another node", path)
 	}
-	j.say("Send %s to the operator, who runs: aggregator study new --columns FILE for each party, then aggregator study create", path)
+	j.say("Send %s to the operator, who runs: aggregator invite FILE, with the files of all parties", path)
 	j.say("Waiting for a study that lists this party. Ctrl-C loses nothing: the same command goes on.")
 	return nil
 }

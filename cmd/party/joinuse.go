@@ -9,6 +9,7 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/node/config"
+	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/dataset"
 	"github.com/cosketch/cosketch/node/joining"
 	"github.com/cosketch/cosketch/node/local"
@@ -88,7 +89,7 @@ func (j *joint) use(ctx context.Context) error {
 			return a.change(line)
 		})
 		if err != nil {
-			return asked(err)
+			return console.AskedError(err)
 		}
 		if done {
 			j.checked = a.checked
@@ -100,7 +101,7 @@ func (j *joint) use(ctx context.Context) error {
 // change takes what a line says.
 func (a *answering) change(line string) error {
 	var l useLine
-	if err := takeLine(&l, line); err != nil {
+	if err := console.TakeLine(&l, line); err != nil {
 		return err
 	}
 	more, err := l.reading()
@@ -203,9 +204,10 @@ func (a *answering) match(s *study.Study, site config.Party) {
 		ids = s.Records.ID
 	}
 	var held []joining.Held
+	made := studyNames(a.held)
 	for _, c := range a.held.Columns {
 		if !slices.Contains(ids, c.Name) {
-			held = append(held, joining.Held{Name: c.Name, Kind: c.Kind})
+			held = append(held, joining.Held{Name: c.Name, Kind: c.Kind, Made: made[c.Name]})
 		}
 	}
 	earlier := map[string]string{}
@@ -223,7 +225,7 @@ func (a *answering) match(s *study.Study, site config.Party) {
 			a.matches[i] = joining.Match{Header: header, Why: joining.Said}
 		}
 		if a.matches[i].Header == "" {
-			a.open = append(a.open, fmt.Sprintf("which column is %q: --column %s", w.Name, word(w.Name+"=NAME")))
+			a.open = append(a.open, fmt.Sprintf("which column is %q: --column %s", w.Name, console.Word(w.Name+"=NAME")))
 		}
 	}
 }
@@ -393,20 +395,20 @@ func (j *joint) useCommands(a *answering) []string {
 		}
 		parts = append(parts, add.again()+with)
 	case with != "":
-		parts = append(parts, "party data change "+word(a.data.Name)+with)
+		parts = append(parts, "party data change "+console.Word(a.data.Name)+with)
 	}
-	use := "party data use " + word(a.data.Name) + " " + short
+	use := "party data use " + console.Word(a.data.Name) + " " + short
 	if a.matches != nil {
 		columns := a.columns()
 		for _, name := range slices.Sorted(maps.Keys(columns)) {
 			if columns[name] != "" {
-				use += " --column " + word(name+"="+columns[name])
+				use += " --column " + console.Word(name+"="+columns[name])
 			}
 		}
 	}
 	parts = append(parts, use)
 	for _, l := range a.limits() {
-		parts = append(parts, fmt.Sprintf("party budget cap %s %s %g %g", word(a.data.Name), l.unit, float64(l.to.Epsilon), float64(l.to.Delta)))
+		parts = append(parts, fmt.Sprintf("party budget cap %s %s %g %g", console.Word(a.data.Name), l.unit, float64(l.to.Epsilon), float64(l.to.Delta)))
 	}
 	return parts
 }

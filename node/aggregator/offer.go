@@ -101,6 +101,15 @@ func ParseAddress(text string) (addr string, to protocol.PeerID, err error) {
 	return addr, to, nil
 }
 
+// CheckPlace refuses what is no multiaddr at which an aggregator could be reached, as study files have them: without who is
+// there.
+func CheckPlace(text string) error {
+	if err := p2p.CheckAddr(text); err != nil {
+		return &node.SiteError{Err: fmt.Errorf("address %q: %w (such as %s)", text, err, strings.TrimSuffix(wholeAddress(text), "/p2p/12D3KooW…"))}
+	}
+	return nil
+}
+
 // FetchStudies asks an aggregator for the study files that list this party. What comes is
 // checked as a file from anywhere is; nothing is stored or approved.
 func FetchStudies(ctx context.Context, o FetchOptions) ([]*study.Study, error) {

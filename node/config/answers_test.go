@@ -9,7 +9,7 @@ import (
 
 // A file of answers has a line or several for a question; what is no question is named with the one that was meant.
 func TestLoadAnswers(t *testing.T) {
-	script, err := LoadAnswers(write(t, "cosketch: answers/1\ndata: a.csv\nuse: [--column x=y, proposed]\n"))
+	script, err := LoadAnswers(write(t, "cosketch: answers/1\ndata: a.csv\nuse: [--column x=y, proposed]\n"), joining.Join)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +24,7 @@ func TestLoadAnswers(t *testing.T) {
 		"cosketch: answers/1\nuse: {x: y}\n":      "use: want",
 		"cosketch: columns/1\nparty: {name: a}\n": "column list",
 	} {
-		if _, err := LoadAnswers(write(t, text)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := LoadAnswers(write(t, text), joining.Join); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}

@@ -24,6 +24,7 @@ type ColumnList struct {
 	Records []string // columns that identify a record
 	About   int64    // about how many records; 0 where it is not said
 	Columns []file.DraftColumn
+	Made    []string // names that were made of headers that no study takes, for the steward alone: no file has them
 }
 
 // Text is the list as party data columns writes it. It asks for what only people know: of
@@ -48,11 +49,22 @@ func (l ColumnList) Text() string {
 	b.WriteString(schema.Comment("Binary columns hold only 0 and 1, at every party. A column that may hold more at another party, such as a count, is numeric."))
 	fmt.Fprintf(&b, "cosketch: %s\nparty: {name: %s, id: %s}\nrecords: {%s}\ncolumns:\n", columnsVersion, scalar(l.Name), l.ID, records)
 	for _, c := range l.Columns {
-		line := fmt.Sprintf("  - {name: %s, kind: %s}", scalar(c.Name), c.Kind)
-		switch c.Kind {
-		case study.Numeric:
+		line := fmt.Sprintf("  - {name: %s, kind: %s", scalar(c.Name), scalar(string(c.Kind)))
+		for _, t := range c.Terms {
+			line += ", " + t.Key + ": " + t.Value
+		}
+		if c.Source != "" {
+			line += ", source: " + scalar(c.Source)
+		}
+		if c.Role != "" {
+			line += ", role: " + scalar(c.Role)
+		}
+		line += "}"
+		switch {
+		case c.Terms != nil:
+		case c.Kind == study.Numeric:
 			line += "  # add centre: TYPICAL, spread: DEVIATION"
-		case study.Categorical:
+		case c.Kind == study.Categorical:
 			line += "  # add values: [ALL, OF, THEM]"
 		}
 		b.WriteString(line + "\n")

@@ -1,7 +1,11 @@
 package console
 
 import (
+	"errors"
+	"fmt"
 	"io"
+	"regexp"
+	"strings"
 
 	"github.com/alecthomas/kong"
 )
@@ -14,4 +18,48 @@ func ParseWords(into any, words []string) error {
 	}
 	_, err = parser.Parse(words)
 	return err
+}
+
+// WordsOf takes a command line apart: spaces end a word, except within quotes of either kind. Nothing else has a meaning.
+func WordsOf(line string) (words []string, err error) {
+	var word strings.Builder
+	quote, within := rune(0), false
+	for _, r := range line {
+		switch {
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote == 0 && (r == '"' || r == '\''):
+			quote, within = r, true
+		case quote == 0 && (r == ' ' || r == '\t' || r == '\n'):
+			if within {
+				words = append(words, word.String())
+			}
+			word.Reset()
+			within = false
+		default:
+			word.WriteRune(r)
+			within = true
+		}
+	}
+	switch {
+	case quote != 0:
+		return nil, fmt.Errorf("a quote %c is not closed", quote)
+	case within:
+		words = append(words, word.String())
+	}
+	if len(words) == 0 {
+		return nil, errors.New("no word is there")
+	}
+	return words, nil
+}
+
+// plainWord is text that a shell takes as it is.
+var plainWord = regexp.MustCompile(`^[\pL\pN_./:=,+-]+$`)
+
+// Word is text as a word of a command line.
+func Word(text string) string {
+	if plainWord.MatchString(text) {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }

@@ -22,6 +22,7 @@ type Wanted struct {
 type Held struct {
 	Name string
 	Kind dataset.Kind
+	Made string // the name that an introduction has for it; may be empty
 }
 
 // Match is the column of the data that seems to be one of the study's.
@@ -38,6 +39,7 @@ const (
 	Said       Why = "you said so"
 	Remembered Why = "as in an earlier study"
 	Same       Why = "the same name"
+	Made       Why = "the name was made of it"
 	Alike      Why = "the same name, spelled otherwise"
 	Part       Why = "the name is part of it"
 	Near       Why = "nearly the same name"
@@ -51,6 +53,7 @@ func Proposal(wanted []Wanted, held []Held, earlier map[string]string) []Match {
 	p := proposal{wanted: wanted, held: held, taken: map[string]bool{}, out: make([]Match, len(wanted))}
 	p.each(Remembered, func(w Wanted, h Held) bool { return earlier[w.Name] == h.Name })
 	p.each(Same, func(w Wanted, h Held) bool { return w.Name == h.Name })
+	p.each(Made, func(w Wanted, h Held) bool { return w.Name == h.Made })
 	p.each(Alike, func(w Wanted, h Held) bool { return fold(w.Name) != "" && fold(w.Name) == fold(h.Name) })
 	p.each(Part, func(w Wanted, h Held) bool { return within(fold(w.Name), fold(h.Name)) })
 	p.each(Near, func(w Wanted, h Held) bool {

@@ -13,7 +13,7 @@ import (
 func TestProposal(t *testing.T) {
 	num := func(names ...string) (out []Held) {
 		for _, name := range names {
-			out = append(out, Held{name, dataset.KindNumeric})
+			out = append(out, Held{Name: name, Kind: dataset.KindNumeric})
 		}
 		return out
 	}
@@ -36,8 +36,9 @@ func TestProposal(t *testing.T) {
 		"unclear":    {wants("weight"), num("V17", "V18"), nil, []string{""}, []Why{None}},
 		"two alike":  {wants("weight"), num("Weight", "WEIGHT", "z"), nil, []string{""}, []Why{None}},
 		"a typo":     {wants("cholesterol", "y"), num("cholestrol", "y"), nil, []string{"cholestrol", "y"}, []Why{Near, Same}},
-		"kinds": {append(wants("cost"), Wanted{"ward", study.Categorical}), []Held{{"Station", dataset.KindCategorical}, {"EUR", dataset.KindNumeric}, {"note", dataset.KindText}}, nil,
+		"kinds": {append(wants("cost"), Wanted{"ward", study.Categorical}), []Held{{Name: "Station", Kind: dataset.KindCategorical}, {Name: "EUR", Kind: dataset.KindNumeric}, {Name: "note", Kind: dataset.KindText}}, nil,
 			[]string{"EUR", "Station"}, []Why{OnlyOne, OnlyOne}},
+		"made":      {wants("Größe_cm", "Größe_m"), []Held{{"Größe (cm)", dataset.KindNumeric, "Größe_cm"}, {"Größe (m)", dataset.KindNumeric, "Größe_m"}}, nil, []string{"Größe (cm)", "Größe (m)"}, []Why{Made, Made}},
 		"once each": {wants("a", "b"), num("a"), nil, []string{"a", ""}, []Why{Same, None}},
 	} {
 		got := Proposal(c.wanted, c.held, c.earlier)

@@ -12,7 +12,7 @@ import (
 // ID names a question, also in a file of answers.
 type ID string
 
-// The questions, in the order in which they come up. Nobody is asked what is decided already.
+// The questions of party join, in the order in which they come up. Nobody is asked what is decided already.
 const (
 	Study     ID = "study"     // which of several studies
 	Data      ID = "data"      // which file or query holds the data
@@ -21,8 +21,36 @@ const (
 	Approve   ID = "approve"   // the study's id, which approves it
 )
 
-// IDs are all questions.
-func IDs() []ID { return []ID{Study, Data, Introduce, Use, Approve} }
+// The questions of aggregator invite, in the order in which they come up.
+const (
+	Address   ID = "address"   // where parties reach this node
+	Accept    ID = "accept"    // whose introductions the study is drafted from
+	Name      ID = "name"      // of the study
+	Partition ID = "partition" // same people, or same columns
+	Asked     ID = "ask"       // which analyses
+	Columns   ID = "columns"   // what the introductions leave open
+	Purpose   ID = "purpose"   // what the study is for
+	Dates     ID = "dates"     // how long parties have
+	Privacy   ID = "privacy"   // how strong the promise is
+	Host      ID = "host"      // the last one, after the forecast
+)
+
+// Command is a command that asks.
+type Command string
+
+// The commands that ask.
+const (
+	Join   Command = "party join"
+	Invite Command = "aggregator invite"
+)
+
+// IDs are all questions of a command.
+func IDs(of Command) []ID {
+	if of == Invite {
+		return []ID{Address, Accept, Name, Partition, Asked, Columns, Purpose, Dates, Privacy, Host}
+	}
+	return []ID{Study, Data, Introduce, Use, Approve}
+}
 
 // Says is what an answer is, for who writes a file of answers.
 func (id ID) Says() string {
@@ -32,6 +60,16 @@ func (id ID) Says() string {
 		Introduce: "what the operator learns where no study lists this party yet: its name, and flags of `party data columns`: `north --id patient --uncounted`",
 		Use:       "how the data answer the study: flags of `party data use`, `party data change` and, for the limit, `--cap-record` and `--cap-attribute`",
 		Approve:   "the first eight characters of the study's id, and flags of `party study approve`; or `decline`",
+		Address:   "where parties reach this node: `/dns4/agg.example.org/tcp/7424`",
+		Accept:    "the names of those whose introductions are accepted: `north south`",
+		Name:      "the study's name",
+		Partition: "`horizontal`: the same columns of other people; `vertical`: other columns of the same people",
+		Asked:     "kinds of analysis, as behind `--ask` of `aggregator study new`: `mean correlation`",
+		Columns:   "what the introductions leave open: `--centre height=170 --spread height=12 --values ward=A,B`",
+		Purpose:   "what the study is for, in a sentence",
+		Dates:     "flags of `aggregator study new`: `--approval DAYS --upload DAYS`",
+		Privacy:   "`strong`, `usual` or `weak`, or ε as a number",
+		Host:      "the study's name, which hosts it; or `again QUESTION`, which asks that once more: `again privacy`",
 	}[id]
 }
 

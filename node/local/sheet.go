@@ -208,8 +208,8 @@ func (o SheetOptions) kept() string {
 	return fmt.Sprintf("Sketches until %s; then the programs of the aggregator and of the parties remove them by themselves. Results stay.", node.Moment(o.Study.KeepUntil, 0))
 }
 
-// hundred is a probability of being right, in words; it rounds up.
-func hundred(b dp.Budget) string {
+// RightInHundred is how often a guess at what a budget protects is right, in words; it rounds up.
+func RightInHundred(b dp.Budget) string {
 	n := int(math.Ceil(100*b.Guess() - 1e-9))
 	if n >= 100 {
 		return "practically always"
@@ -236,8 +236,8 @@ func (o SheetOptions) protection() (says []string, strength string, err error) {
 		change = "which of two persons' records we have"
 	}
 	own := dp.Budget{Epsilon: g.Epsilon(), Delta: g.Delta()}
-	says = []string{fmt.Sprintf("By what we send, somebody who knows all else can guess %s, and is right %s; 50 is pure chance.", change, hundred(own))}
-	if person, err := s.PerPerson(); err == nil && hundred(person) != hundred(own) {
+	says = []string{fmt.Sprintf("By what we send, somebody who knows all else can guess %s, and is right %s; 50 is pure chance.", change, RightInHundred(own))}
+	if person, err := s.PerPerson(); err == nil && RightInHundred(person) != RightInHundred(own) {
 		all := "all columns and all parties"
 		switch {
 		case s.Privacy.Unit != dp.Attribute:
@@ -245,7 +245,7 @@ func (o SheetOptions) protection() (says []string, strength string, err error) {
 		case s.Partition == study.Horizontal:
 			all = "all columns"
 		}
-		says = append(says, fmt.Sprintf("For %s together: %s.", all, hundred(person)))
+		says = append(says, fmt.Sprintf("For %s together: %s.", all, RightInHundred(person)))
 	}
 	if s.Masked() {
 		says = append(says, fmt.Sprintf("The aggregator sees only the sum of all parties, unless more than %s with it.", block.Counted(int64(s.Colluding), "party works", "parties work")))

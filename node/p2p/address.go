@@ -1,6 +1,7 @@
 package p2p
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -56,6 +57,18 @@ func parseAddrs(id peer.ID, addrs []string) ([]ma.Multiaddr, error) {
 		parsed = append(parsed, transport)
 	}
 	return parsed, nil
+}
+
+// CheckAddr refuses what is no address of a host, or says who answers there.
+func CheckAddr(text string) error {
+	addr, err := ma.NewMultiaddr(text)
+	if err != nil {
+		return err
+	}
+	if transport, named := peer.SplitAddr(addr); named != "" || transport == nil {
+		return errors.New("it is to name a host and a port, and nothing behind them")
+	}
+	return nil
 }
 
 // Delays of a dial's attempts: plain TCP first, another transport when the one

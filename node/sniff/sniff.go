@@ -14,7 +14,7 @@ type Kind string
 const (
 	Study      Kind = "a study file, which study add takes in"
 	Columns    Kind = "a column list, of which aggregator study new drafts a study"
-	Answers    Kind = "a file of answers, which party join --answers reads"
+	Answers    Kind = "a file of answers, which party join --answers and aggregator invite --answers read"
 	Party      Kind = "a party's site file, which party --config names"
 	Aggregator Kind = "an aggregator's configuration, which aggregator --config names"
 )

@@ -68,6 +68,7 @@ const (
 	OutOfTime      ID = "out-of-time"
 	Signalled      ID = "signalled"
 	Unlisted       ID = "unlisted"
+	Unintroduced   ID = "unintroduced"
 	Unanswered     ID = "unanswered"
 	NotAgreed      ID = "not-agreed"
 	NoSeed         ID = "no-seed"
@@ -242,8 +243,9 @@ var rows = []Row{
 	{ID: Cancelled, Exit: Absent, Says: "context canceled", Yields: anything},
 	{ID: OutOfTime, Exit: Absent, Says: "context deadline exceeded", Fix: "try again, or wait longer", Yields: anything},
 	{ID: Signalled, Exit: Signal, Says: "interrupted", Fix: "what was done is kept, and the same command goes on"},
-	{ID: Unanswered, Exit: Usage, Says: "%[1]s has no answer to: %[2]s", Fix: "a line each; party join --help shows them"},
+	{ID: Unanswered, Exit: Usage, Says: "%[1]s has no answer to: %[2]s", Fix: "a line each; party join --help and aggregator invite --help show them"},
 	{ID: Unlisted, Exit: Absent, Says: "no study at this aggregator lists this party yet", Fix: "hand the introduction to the operator; party join goes on once a study lists this party"},
+	{ID: Unintroduced, Exit: Absent, Says: "no introduction has come yet", Fix: "the parties' stewards make them by party join; hand those that come as files to aggregator invite"},
 	{ID: NotAgreed, Exit: Absent, Says: "the parties have not agreed on the seed yet", Fix: "party status says what is waited for"},
 	{ID: NoSeed, Exit: Absent, Says: "this party holds no seed of the study: the parties have not agreed on it yet, or the study has ended here", Fix: "party status says what is waited for"},
 	{ID: NothingHeld, Exit: Absent, Says: "nothing is held yet", Fix: "party run makes the sketch"},

@@ -35,6 +35,7 @@ type Draft struct {
 	Epsilon    string           // of one party's releases; empty: 1 for whole records, 8 for single values
 	Masked     bool             // horizontal: the aggregator is to see sums over all parties alone
 	Rounds     int              // horizontal: 2 lets k-means, or masked moments, take a second round, in the light of the first. Default: as the forecast has it
+	Purpose    string           // what it is for, in its initiator's words; may be empty
 	Own        []DraftColumn    // what the operator says of columns, whatever the parties' lists say
 }
 
@@ -433,7 +434,11 @@ func (d Draft) text(choice sketching, fill func(DraftColumn) string) string {
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("cosketch: study/2")
 	line("name: %s", quoted(d.Name))
-	line("# purpose: \"…\"  # %s", remark("purpose"))
+	if d.Purpose == "" {
+		line("# purpose: \"…\"  # %s", remark("purpose"))
+	} else {
+		line("purpose: %s", strconv.Quote(d.Purpose))
+	}
 	line("nonce: %q  # %s", hex.EncodeToString(d.Nonce[:]), remark("nonce"))
 	line("aggregator:")
 	line("  id: %s", d.Aggregator.ID)

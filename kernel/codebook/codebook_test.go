@@ -63,7 +63,7 @@ func draft(t *testing.T, o Options) *Draft {
 }
 
 func TestCodebooksAreValid(t *testing.T) {
-	for _, c := range []struct{ d, clusters, axes, codes int }{{1, 3, 1, 100}, {2, 5, 1, 100}, {6, 3, 2, 100}, {12, 9, 8, 100}, {90, 80, 64, 160}} {
+	for _, c := range []struct{ d, clusters, axes, codes int }{{1, 3, 1, 100}, {2, 5, 2, 100}, {6, 3, 2, 100}, {12, 9, 8, 100}, {90, 80, 64, 160}} {
 		o := options(c.d, c.clusters)
 		own := draft(t, o)
 		if err := own.Codebook.Validate(c.d, o.Bits); err != nil {

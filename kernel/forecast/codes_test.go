@@ -16,8 +16,8 @@ func TestRoundsAreChosen(t *testing.T) {
 		{CellTerms{Columns: 16, Clusters: 8, Mu: mu, Parties: 3, Records: 5_000}, RoundsChoice{7, 80, 3, 7}},
 		{CellTerms{Columns: 16, Clusters: 8, Mu: mu, Parties: 3, Records: 5_000, Replaced: true}, RoundsChoice{7, 57, 3, 7}},
 		{CellTerms{Columns: 30, Clusters: 2, Mu: mu, Parties: 3, Records: 569}, RoundsChoice{1, 9, 3, 7}},
-		{CellTerms{Columns: 4, Clusters: 9, Mu: mu, Parties: 2, Records: 100}, RoundsChoice{3, 18, 3, 7}},
-		{CellTerms{Columns: 4, Clusters: 9, Mu: mu, Parties: 2}, RoundsChoice{3, 18, 3, 7}},
+		{CellTerms{Columns: 4, Clusters: 9, Mu: mu, Parties: 2, Records: 100}, RoundsChoice{4, 18, 3, 7}},
+		{CellTerms{Columns: 4, Clusters: 9, Mu: mu, Parties: 2}, RoundsChoice{4, 18, 3, 7}},
 		{CellTerms{Columns: 1, Clusters: 2, Mu: mu, Parties: 2, Records: 1e9}, RoundsChoice{1, 100, 3, 7}},
 	} {
 		if got := c.of.ChooseRounds(); got != c.want {

@@ -43,6 +43,7 @@ type Started struct {
 	said *talk
 	done chan struct{}
 	err  error // read after done is closed
+	peak int64 // resident memory, before it was ended by us; 0: not known
 }
 
 // Start runs a command of the node's program beside the caller.
@@ -132,6 +133,7 @@ func (s *Started) PID() int { return s.cmd.Process.Pid }
 // Stop asks the process to stop, kills it if it does not in time, and waits until it is
 // gone.
 func (s *Started) Stop() error {
+	s.peak = s.Resident().Peak
 	if err := s.cmd.Process.Signal(os.Interrupt); err != nil {
 		return s.Kill() // gone already, or where there are no signals
 	}
@@ -145,6 +147,7 @@ func (s *Started) Stop() error {
 
 // Kill ends the process at once (SIGKILL) and waits until it is gone.
 func (s *Started) Kill() error {
+	s.peak = max(s.peak, s.Resident().Peak)
 	if err := s.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("killing %s: %w", s.node.Name, err)
 	}

@@ -27,8 +27,12 @@ func (s *Started) signal(sig os.Signal) error {
 }
 
 // PeakMemory returns the most memory that the process had resident, in bytes. The
-// process has ended.
+// process has ended. Of one that ended by itself it is no less than what its parent had
+// when it began: Linux counts that to a child.
 func (s *Started) PeakMemory() int64 {
+	if s.peak > 0 {
+		return s.peak
+	}
 	usage, ok := s.cmd.ProcessState.SysUsage().(*syscall.Rusage)
 	if !ok {
 		return 0

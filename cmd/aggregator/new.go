@@ -30,7 +30,7 @@ type studyNew struct {
 	Name      string   `env:"-" help:"The study's name. Default: asked for."`
 	Partition string   `env:"-" enum:"vertical,horizontal," default:"" help:"vertical: same people, other columns; horizontal: same columns, other people. Default: asked for."`
 	Ask       []string `env:"-" sep:"none" placeholder:"ANALYSIS" help:"What is asked, as the study file has it: correlation, or {kind: k-means, clusters: 3}. Once for each. Default: asked for."`
-	Rounds    string   `env:"-" enum:"auto,1,2" default:"auto" help:"2: k-means, or where sums are masked what moments answer, takes a second round, in the light of the first. It errs less, and each party sends one message more. Default: as the forecast has it."`
+	Rounds    string   `env:"-" enum:"auto,1,2" default:"auto" help:"2: k-means, or masked sums, take a second round, in the light of the first. They err less, and each party sends one message more. Default: as the forecast has it."`
 	Masked    bool     `env:"-" help:"Sums are masked: the aggregator sees those over all parties alone. For horizontal studies of three parties or more."`
 	Purpose   string   `env:"-" help:"What the study is for, in a sentence that every party reads."`
 	Epsilon   string   `env:"-" help:"The ε of one party's releases. Default: 1 for whole records, 8 for single values."`

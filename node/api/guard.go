@@ -2,8 +2,11 @@ package api
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"mime"
 	"net"
 	"net/http"
 	"net/netip"
@@ -264,4 +267,88 @@ func readForm(w http.ResponseWriter, r *http.Request) error {
 	control.SetReadDeadline(time.Time{})
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	return nil
+}
+
+// writing answers a route that changes something. The token comes first and in the header alone: no page of
+// another site can have a browser send it, as it could have it send a cookie, and nobody without one makes this
+// process keep a body.
+func (s *Server) writing(slots *crowd, route route) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if err := s.written(w, r, slots, route); err != nil {
+			s.sendError(w, r, err)
+		}
+	}
+}
+
+func (s *Server) written(w http.ResponseWriter, r *http.Request, slots *crowd, route route) error {
+	if r.Header.Get("Authorization") == "" {
+		return problem(fail.APINoToken.New())
+	}
+	token, err := s.allowed(r, route.scope)
+	if err != nil {
+		return err
+	}
+	leave, ok := slots.enter(r.RemoteAddr)
+	if !ok {
+		w.Header().Set("Retry-After", "2")
+		return problem(fail.APITooManyRequests.New(slots.most, slots.each))
+	}
+	defer leave()
+	if _, _, err := queries(r); err != nil {
+		return err
+	}
+	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != route.takes {
+		return badRequest("Content-Type %.80q: want %s", r.Header.Get("Content-Type"), route.takes)
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, route.most))
+	if err != nil {
+		w.Header().Set("Connection", "close") // what is left of it is not waited for
+		if errors.As(err, new(*http.MaxBytesError)) {
+			return badRequest("the body has more than %d bytes", route.most)
+		}
+		return badRequest("%v", err)
+	}
+	answer, err := route.write(r, body)
+	if err != nil {
+		return refusal(err)
+	}
+	s.Logger.Info("a program asked", "route", r.Pattern, "token", token.ID)
+	text, err := json.MarshalIndent(answer, "", " ")
+	if err != nil {
+		return fmt.Errorf("encoding an answer: %w", err)
+	}
+	w.Header().Set("Content-Type", mediaJSON)
+	w.Header().Set("Cache-Control", "no-store")
+	w.Write(append(text, '\n')) // the caller may be gone, which is no error here
+	return nil
+}
+
+// refusal is the problem of an error that is the caller's to mend: what the commands say of it. Others stay as
+// they are, and are told without their text.
+func refusal(err error) error {
+	if errors.As(err, new(*Problem)) {
+		return err
+	}
+	found := fail.Find(err)
+	status := writeStatus(found.ID)
+	if status == 0 {
+		return err
+	}
+	return &Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: fail.Text(err), ID: found.ID, Hint: found.Hint}
+}
+
+// usage is the id of an error that has none of its own and is the caller's to mend.
+const usage = fail.ID("usage")
+
+// writeStatus is the status of an error that the caller can mend; 0: another.
+func writeStatus(id fail.ID) int {
+	switch id {
+	case usage, fail.StudyFile, fail.ConfigFile, fail.Expired, fail.OtherAggregator, fail.NoSketch, fail.MemoryLimit, fail.Quota:
+		return http.StatusUnprocessableEntity
+	case fail.NotInStore:
+		return http.StatusNotFound
+	case fail.ResultStands, fail.StudyDamaged:
+		return http.StatusConflict
+	}
+	return 0
 }

@@ -3,6 +3,9 @@ package api
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"io"
 	"net/http"
 	"slices"
 
@@ -157,4 +160,48 @@ func (s *Server) unchanging(w http.ResponseWriter, r *http.Request, name protoco
 	if r.PathValue("document") == name.String() && !SignedIn(r) {
 		w.Header().Set("Cache-Control", "private, max-age=31536000, immutable")
 	}
+}
+
+func (s *Server) draft(_ *http.Request, body []byte) (any, error) {
+	var request DraftRequest
+	if err := decode(body, &request); err != nil {
+		return nil, err
+	}
+	return answered(s.Desk.Draft(request))
+}
+
+func (s *Server) check(_ *http.Request, body []byte) (any, error) {
+	return answered(s.Desk.Check(body))
+}
+
+func (s *Server) host(_ *http.Request, body []byte) (any, error) {
+	return answered(s.Desk.Host(body))
+}
+
+func (s *Server) cancel(r *http.Request, body []byte) (any, error) {
+	id, err := studyID(r)
+	if err != nil {
+		return nil, err
+	}
+	var request cancelRequest
+	if err := decode(body, &request); err != nil {
+		return nil, err
+	}
+	return answered(s.Desk.Cancel(r.Context(), id, request.Reason))
+}
+
+// answered is an answer as any.
+func answered[T any](answer T, err error) (any, error) { return answer, err }
+
+// decode reads a body that is one JSON object, and refuses keys that it has no word for.
+func decode(body []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return badRequest("the body: %v", err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return badRequest("the body: more than one JSON object")
+	}
+	return nil
 }

@@ -302,7 +302,7 @@ func (t *table) writeData(party int) error {
 
 func (t *table) approve() error {
 	for i, st := range t.stores {
-		site := fmt.Sprintf("datasets:\n  d: {source: %s.csv, caps: {attribute: {epsilon: 8, delta: 1e-6}, record: {epsilon: 1000, delta: 1e-6}}}\nstudies:\n  %s: {dataset: d}\n", t.name(i), t.study.ID)
+		site := fmt.Sprintf("datasets:\n  d: {source: %s.csv, caps: {%s: {epsilon: 8, delta: 1e-6}}}\nstudies:\n  %s: {dataset: d}\n", t.name(i), t.study.Privacy.Unit, t.study.ID)
 		if err := os.WriteFile(t.path(i, "yaml"), []byte(site), 0o600); err != nil {
 			return fmt.Errorf("writing the site file of %s: %w", t.name(i), err)
 		}

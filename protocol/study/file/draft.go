@@ -34,7 +34,7 @@ type Draft struct {
 	Analyses   []string         // as the study file has them: a kind, or {kind: …, …}
 	Epsilon    string           // of one party's releases; empty: 1 for whole records, 8 for single values
 	Masked     bool             // horizontal: the aggregator is to see sums over all parties alone
-	Rounds     int              // horizontal: 2 lets k-means, or masked moments, take a second round, in the light of the first. Default: as the forecast has it
+	Rounds     int              // horizontal: 2 lets k-means, or moments of masked sums, take a second round, in the light of the first. Default: as the forecast has it
 	Purpose    string           // what it is for, in its initiator's words; may be empty
 	Own        []DraftColumn    // what the operator says of columns, whatever the parties' lists say
 }
@@ -152,11 +152,11 @@ func (d Draft) choices() []sketching {
 	}
 	sums, cells, shares, gain := d.horizontal(false)
 	alone := sketching{why: "noisy sums add up over the parties and protect whole records", sketches: sums(0), unit: "record", answers: study.Mean, apart: true}
-	if d.Rounds == 2 && d.Masked {
+	if d.Masked && (d.Rounds == 2 || d.Rounds == 0 && d.lookTells()) {
 		looking, _, _, _ := d.horizontal(true)
 		alone.sketches = looking(0)
 		if len(alone.sketches) > len(sums(0)) {
-			alone.rounds = "By a first look at their records together all parties take one length to which they cut, and one set of scales."
+			alone.rounds = "By a first look at their records together all parties take one length to which they cut, and one set of scales. In one round the length has to suit the worst of data."
 		}
 	}
 	out := []sketching{

@@ -94,6 +94,18 @@ func TestDraftsAreStudies(t *testing.T) {
 		if _, err := Parse([]byte(text)); err != nil {
 			t.Errorf("%v: %v", c.asked, err)
 		}
+		// Where that is left open, so many records are looked at, and a few under strong noise are not.
+		d.Rounds = 0
+		if open, _, err := d.Text(); err != nil || open != text && !strings.Contains(text, "side: codes") {
+			t.Errorf("%v: %v: with the rounds left open another draft:\n%s", c.asked, err, open)
+		}
+		d.Epsilon = "0.1"
+		for i := range d.Parties {
+			d.Parties[i].Records = 50
+		}
+		if open, _, err := d.Text(); err != nil || strings.Contains(open, "rounds: 2") {
+			t.Errorf("%v: %v: few records, and two rounds:\n%s", c.asked, err, open)
+		}
 	}
 	// Means and products have clips of their own, with cells beside them or without.
 	for _, c := range []struct {

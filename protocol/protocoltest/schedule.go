@@ -104,7 +104,9 @@ func (r *Report) cast(s *Simulation, draw *rand.Rand) int {
 	}
 	count := draw.IntN(most + 1)
 	for _, i := range draw.Perm(len(s.Parties))[:count] {
-		roles := slices.DeleteFunc(Roles(draw), func(r *Role) bool { return r.Rounds && !s.Study.TwoRounds() })
+		two := s.Study.TwoRounds()
+		between := two && draw.IntN(2) == 0 // in what only two rounds have
+		roles := slices.DeleteFunc(Roles(draw), func(r *Role) bool { return r.Rounds && !two || between && !r.Rounds })
 		p := s.Parties[i]
 		if k := draw.IntN(len(roles) + 1); k < len(roles) {
 			p.Role = roles[k]

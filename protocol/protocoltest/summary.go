@@ -18,6 +18,7 @@ type Summary struct {
 	Again                       int                   // schedules with more than one attempt
 	Late                        int                   // schedules that took late parties
 	Masked                      int                   // schedules of masked sums
+	Rounds                      int                   // schedules of two rounds
 }
 
 // Add counts one schedule.
@@ -41,6 +42,9 @@ func (s *Summary) Add(r Report) {
 	if r.Terms.Late {
 		s.Late++
 	}
+	if r.Terms.Rounds {
+		s.Rounds++
+	}
 	for _, role := range r.Roles {
 		_, name, _ := strings.Cut(role, ": ")
 		s.Played[name]++
@@ -50,7 +54,7 @@ func (s *Summary) Add(r Report) {
 // String is a page for people.
 func (s *Summary) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "schedules            %d, of which %d took late parties and %d masked their sums\n", s.Schedules, s.Late, s.Masked)
+	fmt.Fprintf(&b, "schedules            %d, of which %d took late parties, %d masked their sums and %d had two rounds\n", s.Schedules, s.Late, s.Masked, s.Rounds)
 	for _, end := range slices.Sorted(maps.Keys(s.Ends)) {
 		fmt.Fprintf(&b, "  %-18s %d\n", end, s.Ends[end])
 	}

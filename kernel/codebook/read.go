@@ -67,3 +67,21 @@ func Sum(c sketch.Codebook, along []float64, j int) (sum, times float64) {
 	}
 	return sum, times
 }
+
+// Tilts is, by axis, the variance with which the noise of the first round tilts it towards a direction across all
+// axes, per squared step along it: v/λ², v being that of the noise on an entry of the covariance and λ the variance
+// along the axis. A column has the part of it that is across: one less what Sum says of times. It is the first-order
+// perturbation of an eigenvector (Stewart and Sun 1990, section V.2) where λ is well above what is across.
+func Tilts(c sketch.Codebook, covariance mat.Symmetric, noise float64) []float64 {
+	out := make([]float64, len(c.Axes))
+	for a, axis := range c.Axes {
+		unit := mat.NewVecDense(len(axis), nil)
+		for j, v := range axis {
+			unit.SetVec(j, float64(v)/sketch.AxisOne)
+		}
+		if along := mat.Inner(unit, covariance, unit); along > 0 {
+			out[a] = noise / along / along
+		}
+	}
+	return out
+}

@@ -283,6 +283,7 @@ type beside struct {
 	records  cluster.Gaussian
 	space    *cluster.Subspace // that centroids are projected on; nil: they are not
 	product  float64           // variance of the noise on a sum of products of two entries
+	means    []float64         // variances of the means' errors, by feature; nil: none
 	variance float64           // of the records in the subspace, or in the whole space; 0 where it is not known
 }
 
@@ -312,6 +313,10 @@ func (r *run) beside(ctx context.Context, x axes, sk int) (beside, error) {
 		}
 	}
 	out := beside{records: cluster.Gaussian{Mean: through}, product: m.product, variance: mat.Trace(covariance)}
+	for _, i := range in {
+		sd := m.estimates.Mean(i, m.level).Deviation
+		out.means = append(out.means, sd*sd)
+	}
 	if len(in) <= decompose.MaxDim {
 		near, err := decompose.Semidefinite(ctx, covariance)
 		if err != nil {

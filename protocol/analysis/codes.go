@@ -20,7 +20,7 @@ func (r *run) codeMeans(ctx context.Context, index, sk int, a study.Analysis) (A
 
 // byCodes are cells that lie around the code points of the second round, along its axes. What lies across them is the
 // same for all: the mean of all records.
-func (r *run) byCodes(_ context.Context, sk int, o study.KMeansOptions) (p partition, err error) {
+func (r *run) byCodes(ctx context.Context, sk int, o study.KMeansOptions) (p partition, err error) {
 	x, sum, err := r.together(sk)
 	if err != nil {
 		return p, err
@@ -41,10 +41,21 @@ func (r *run) byCodes(_ context.Context, sk int, o study.KMeansOptions) (p parti
 		}
 		return out
 	}
+	known, err := r.beside(ctx, x, sk)
+	if err != nil {
+		return p, err
+	}
+	n := float64(r.records())
+	tilts := codebook.Tilts(book, known.records.Covariance, known.product/n/n)
 	middle := p.place(make([]float64, len(book.Axes)))
 	p.mean = func(of cluster.CellCluster, j int, records estimate.Noisy) estimate.Estimate {
 		value, times := codebook.Sum(book, of.Sums, j)
-		e := estimate.Quotient(estimate.Noisy{Value: value, Variance: times * float64(of.Cells) * p.cells.Noise.Sum}, records, 0)
+		variance := times * float64(of.Cells) * p.cells.Noise.Sum
+		variance += records.Value * records.Value * known.means[j] * max(1-times, 0) // across the axes a cluster has the mean of all
+		for a, sum := range of.Sums {
+			variance += sum * sum * tilts[a] * max(1-times, 0)
+		}
+		e := estimate.Quotient(estimate.Noisy{Value: value, Variance: variance}, records, 0)
 		return e.Plus(middle[j]).Times(x.unit(j)).Plus(x.origin(j))
 	}
 	p.cut = r.cutFromCells(x.plan, sum, o.Clusters)

@@ -260,7 +260,7 @@ func TestBlocksThatNothingRuns(t *testing.T) {
 	if len(d.blocks) != 2 || len(d.blocks[0].info) != 1 || !command.MatchString(strings.TrimSpace(d.blocks[1].text)) || !command.MatchString(d.prose[2]) {
 		t.Errorf("read %+v", d)
 	}
-	doc := parseCommand("party --format json query STUDY new.csv --dry-run  # what it would cost")
+	doc := parseCommand("party --format json advanced query STUDY new.csv --dry-run  # what it would cost")
 	if fmt.Sprint(doc) != "{party [query] [--format --dry-run]}" {
 		t.Errorf("parsed %v", doc)
 	}

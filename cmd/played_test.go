@@ -14,7 +14,7 @@ import (
 
 // Blocks of `sh script` are played by scripts of testdata, line by line and as they stand:
 //
-//	line a docs/steward.md 'party release STUDY'
+//	line a docs/steward.md 'party advanced release STUDY'
 //	exec sh -c $LINE
 //	stdout '^to be released'
 
@@ -164,7 +164,7 @@ func TestPlayedBlocks(t *testing.T) {
 	if len(blocks) != 1 {
 		t.Fatalf("found %v", blocks)
 	}
-	release, status := played{"docs/x.md", "party release STUDY"}, played{"docs/x.md", "party status"}
+	release, status := played{"docs/x.md", "party advanced release STUDY"}, played{"docs/x.md", "party status"}
 	for _, c := range []struct {
 		script []played
 		want   bool

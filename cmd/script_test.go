@@ -141,11 +141,11 @@ func round(ts *testscript.TestScript, neg bool, args []string) {
 	short := ts.Getenv("STUDY")
 	steps := [][]string{}
 	for _, p := range []string{"a", "b", "c"} {
-		steps = append(steps, []string{p, "export", short}, []string{"agg", "import", short + "-from-" + p + ".bundle"})
+		steps = append(steps, []string{p, "advanced", "export", short}, []string{"agg", "advanced", "import", short + "-from-" + p + ".bundle"})
 	}
-	steps = append(steps, []string{"agg", "export", short, "-o", "home"})
+	steps = append(steps, []string{"agg", "advanced", "export", short, "-o", "home"})
 	for _, p := range []string{"a", "b", "c"} {
-		steps = append(steps, []string{p, "import", "home/" + short + "-for-" + p + ".bundle"})
+		steps = append(steps, []string{p, "advanced", "import", "home/" + short + "-for-" + p + ".bundle"})
 	}
 	for _, step := range steps {
 		program, flags := at(step[0])

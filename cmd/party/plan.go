@@ -21,14 +21,14 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-type planCommand struct {
+type studyPlan struct {
 	Study string `arg:"" help:"The beginning of a study's id, or a study file."`
 	console.PlanFlags
 }
 
 // Help has an example.
-func (planCommand) Help() string {
-	return "Example: party plan 5f0c1b0e --records north=20000,south=8000 --spread income=40000"
+func (studyPlan) Help() string {
+	return "Example: party study plan 5f0c1b0e --records north=20000,south=8000 --spread income=40000"
 }
 
 // planned is a plan with what it would do to the budget.
@@ -42,7 +42,7 @@ type planned struct {
 
 // Run forecasts a study from this party's point of view, with the records that its own data
 // have where the site file names them.
-func (cmd planCommand) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
+func (cmd studyPlan) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
 	s, err := console.StudyOrFile(g, store.Party, cmd.Study)
 	if err != nil {
 		return err
@@ -73,7 +73,7 @@ func (cmd planCommand) Run(ctx context.Context, c *console.Console, g *console.G
 		c.Say("Where that is not enough, the study file can be changed, with the other parties.")
 		for _, b := range out.Budget {
 			if b.Refused() {
-				c.Say("Next: party budget cap %s %s EPSILON DELTA, if more may be spent", b.Dataset, b.Unit)
+				c.Say("Next: party advanced budget cap %s %s EPSILON DELTA, if more may be spent", b.Dataset, b.Unit)
 				return
 			}
 		}

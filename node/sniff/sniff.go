@@ -13,7 +13,7 @@ type Kind string
 // The kinds of files that somebody writes for this program, and may take for each other.
 const (
 	Study      Kind = "a study file, which study add takes in"
-	Columns    Kind = "a column list, of which aggregator study new drafts a study"
+	Columns    Kind = "a column list, of which aggregator study draft drafts a study"
 	Answers    Kind = "a file of answers, which party join --answers and aggregator invite --answers read"
 	Party      Kind = "a party's site file, which party --config names"
 	Aggregator Kind = "an aggregator's configuration, which aggregator --config names"

@@ -159,7 +159,7 @@ func plays(script []played, b block) bool {
 
 // A block that is played in part, in another order or from another document is not played.
 func TestPlayedBlocks(t *testing.T) {
-	d := readDocument("docs/x.md", "```sh script\nparty release STUDY   # now\n\nparty status\n```\n```sh\nparty run x\n```\n")
+	d := readDocument("docs/x.md", "```sh script\nparty advanced release STUDY   # now\n\nparty status\n```\n```sh\nparty run x\n```\n")
 	blocks := playedBlocks(d)
 	if len(blocks) != 1 {
 		t.Fatalf("found %v", blocks)

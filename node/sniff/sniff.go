@@ -68,7 +68,7 @@ func lines() []form {
 func Known(head []byte) (kind Kind, ok bool) {
 	if len(head) >= tarMagic+5 && string(head[tarMagic:tarMagic+5]) == "ustar" {
 		if bytes.Contains(head[:min(len(head), HeadSize)], []byte("cosketch-backup")) {
-			return "a backup, of which restore makes a state directory", true
+			return "a backup, of which advanced restore makes a state directory", true
 		}
 		return "a tar archive that is no node's backup", true
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -56,7 +57,7 @@ func (cmd studyPlan) Run(ctx context.Context, c *console.Console, g *console.Glo
 		defer st.Close()
 	}
 	p, err := forecast(s, party, cmd.PlanFlags, func() *source.CheckedData { return ownData(ctx, c, g, st, s, party) })
-	if err != nil {
+	if err = cmp.Or(ctx.Err(), err); err != nil { // of data that were not read to their end nothing is said
 		return err
 	}
 	out := planned{Plan: p, Budget: []local.Spending{}}
@@ -122,6 +123,9 @@ func ownData(ctx context.Context, c *console.Console, g *console.Globals, st *st
 		Env: environment(talk.observe), Store: st, Site: func() (config.Party, error) { return site, nil }, Study: s,
 	})
 	talk.end()
+	if ctx.Err() != nil {
+		return nil
+	}
 	if err != nil {
 		c.Say("This party's own records could not be counted for the forecast: %v", err)
 		return nil

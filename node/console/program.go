@@ -131,7 +131,7 @@ func (p Program) Main(args []string) fail.Exit {
 	defer stop()
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	err = parsed.Run(c, p.Globals, parsed.Model)
-	if err != nil && ctx.Err() != nil {
+	if err != nil && ctx.Err() != nil && !fail.Has(err, fail.Signalled) {
 		err = fail.Signalled.Of(err)
 	}
 	return c.report(p.Name, err)

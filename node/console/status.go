@@ -12,6 +12,7 @@ import (
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/protocol/wait"
@@ -54,7 +55,7 @@ func (cmd StatusCommand) Run(ctx context.Context, c *Console, g *Globals) error 
 		}
 		select {
 		case <-ctx.Done():
-			return ctx.Err()
+			return fail.Signalled.New()
 		case <-time.After(time.Second):
 		}
 	}

@@ -226,7 +226,7 @@ var rows = []Row{
 	{ID: Stranger, Exit: Connection, Says: "somebody else listens there", Fix: "are port and peer id right? ask the operator at which addresses it serves"},
 	{ID: CertificateDates, Exit: Connection, Says: "the certificates' dates do not fit", Fix: "does this clock, or theirs, differ by an hour or more? let a time service set it, such as timedatectl set-ntp true"},
 	{ID: Uncertified, Exit: Connection, Says: "the outer TLS is not certified for this machine", Fix: "give this machine the certificate of its proxy's authority"},
-	{ID: NotAdmitted, Exit: Connection, Says: "peer does not admit this node", Fix: "does a study there list this node's id? party identity prints it; ask the operator whether this very file was created there"},
+	{ID: NotAdmitted, Exit: Connection, Says: "peer does not admit this node", Fix: "does a study there list this node's id? party identity prints it; ask the operator whether this very file is hosted there"},
 	{ID: Interrupted, Exit: Connection, Says: "connection lost during the call", Fix: "run the same command again"},
 	{ID: BadAnswer, Exit: Connection, Says: "aggregator %[1]s did not give a valid answer to %[2]s", Fix: "is its program of another version?"},
 	{ID: PeerRefuses, Exit: Connection, Says: "refused: the other side does not permit it, or not now"},

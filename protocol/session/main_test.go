@@ -1,0 +1,9 @@
+package session_test
+
+import (
+	"testing"
+
+	tests "github.com/cosketch/cosketch/kernel/full"
+)
+
+func TestMain(m *testing.M) { tests.Main(m) }

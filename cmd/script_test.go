@@ -51,6 +51,7 @@ func homes(env *testscript.Env) error {
 	env.Setenv("WEB2", fmt.Sprintf("127.0.0.1:%d", web))
 	env.Setenv("PATH", programs+string(os.PathListSeparator)+env.Getenv("PATH"))
 	env.Setenv("HOME", env.WorkDir)
+	env.Setenv("GOGC", "400") // as the tests of packages: see kernel/full
 	return nil
 }
 

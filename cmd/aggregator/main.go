@@ -17,6 +17,7 @@ type commands struct {
 	Init     initCommand     `cmd:"" group:"Make a node:" help:"Make this node's identity and configuration file."`
 	Identity identityCommand `cmd:"" group:"Make a node:" help:"Print this node's peer id and HPKE key, for study files."`
 	Token    tokenCommands   `cmd:"" group:"Make a node:" help:"Make, list or revoke tokens of readers of the pages and the API."`
+	Webhook  webhookCommands `cmd:"" group:"Make a node:" help:"Make a secret of a webhook, or test webhooks."`
 
 	Invite inviteCommand `cmd:"" group:"Make a study:" help:"Make a study by answering questions: from the parties' introductions to the result."`
 	Study  studyCommands `cmd:"" group:"Make a study:" help:"Create or explain a study."`

@@ -94,7 +94,7 @@ func (cmd webhookTest) Run(ctx context.Context, c *console.Console, g *console.G
 		one := tested{Webhook: h.Name, URL: h.URL, Works: true}
 		if err := webhook.Try(ctx, h, id, console.Version(), console.Now()); err != nil {
 			one.Works, one.Error = false, err.Error()
-			failed = errors.Join(failed, fmt.Errorf("testing webhook %s: %w", h.Name, err))
+			failed = errors.Join(failed, fail.WebhookRefuses.Of(err, h.Name))
 		}
 		out = append(out, one)
 	}

@@ -217,7 +217,6 @@ var takenApart = map[string]map[string]string{
 	"protocol/schema/reader.go": {
 		"Reader.Fail":   "the path of a key",
 		"Reader.survey": "a tag of YAML",
-		"dateForm":      "a date of YAML",
 		"integerForm":   "a number of YAML",
 		"numberForm":    "a number of YAML",
 		"plainKey":      "a key of YAML",

@@ -32,7 +32,7 @@ func fewMeans(rows []block.ForestRow) string {
 
 // means shows the means of columns, in their order.
 func (s *section) means(m analysis.Means) {
-	s.skip("means")
+	s.skip("means", "means_dates")
 	var rows []block.ForestRow
 	for i, n := range m {
 		rows = append(rows, block.ForestRow{Name: s.a.Features[i].Name(), Number: n.Shown()})

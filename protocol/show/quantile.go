@@ -49,7 +49,7 @@ func (s *section) medians(ds analysis.Distributions) string {
 
 // distributions shows quantiles of all columns in a table, and a histogram of each with its quantiles marked.
 func (s *section) distributions(ds analysis.Distributions) {
-	s.skip("distributions", "distributions_quantiles", "distributions_histogram", "features")
+	s.skip("distributions", "distributions_quantiles", "distributions_quantiles_quantile_dates", "distributions_histogram", "features")
 	s.heading.Says = s.medians(ds)
 	t := block.Table{
 		Caption: "Quantiles, in original units", Things: "quantiles", Drawn: true,

@@ -96,6 +96,7 @@ func scripts(files ...string) testscript.Params {
 			"cut":        cutFile,
 			"damage":     damage,
 			"evaluates":  evaluates,
+			"dates":      datesOf,
 			"exits":      exits,
 			"fetch":      fetch,
 			"fetches":    fetches,

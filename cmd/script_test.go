@@ -417,6 +417,24 @@ func rows(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), file.Bytes(), 0o600))
 }
 
+// dates FILE COLUMN FIRST COUNT writes a data file of dates: record by record 23 days after the one before, from 1935 on,
+// and so around 1972.
+func datesOf(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 4 {
+		ts.Fatalf("usage: dates FILE COLUMN FIRST COUNT")
+	}
+	first, err := strconv.Atoi(args[2])
+	ts.Check(err)
+	count, err := strconv.Atoi(args[3])
+	ts.Check(err)
+	var file bytes.Buffer
+	fmt.Fprintf(&file, "id,%s\n", args[1])
+	for i := first; i < first+count; i++ {
+		fmt.Fprintf(&file, "r%d,%s\n", i, time.Date(1935, 1, 1+23*i, 0, 0, 0, 0, time.UTC).Format(time.DateOnly))
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), file.Bytes(), 0o600))
+}
+
 // fetch STATUS PATH [TOKEN] asks the aggregator's pages, or what listens at $WEB, and
 // expects a status, waiting half a minute for something to listen there. The answer is for
 // stdout to match.

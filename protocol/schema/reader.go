@@ -381,9 +381,12 @@ type Amount struct {
 
 // Amount reads a number or a date.
 func (r *Reader) Amount(it Item) Amount {
-	if n := it.Node; n.Kind == yaml.ScalarNode && plain(n) && day.Written(n.Value) {
+	if n := it.Node; n.Kind == yaml.ScalarNode && day.Written(n.Value) {
 		days, ok := day.Parse(n.Value)
-		if !ok {
+		switch {
+		case !plain(n):
+			r.Fail(it.Path, "want a date without quotes, have %s", Describe(n))
+		case !ok:
 			r.Fail(it.Path, "there is no date %s", n.Value)
 		}
 		return Amount{float64(days), true}

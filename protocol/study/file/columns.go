@@ -1,6 +1,8 @@
 package file
 
 import (
+	"errors"
+
 	"github.com/cosketch/cosketch/kernel/fixedpoint"
 	"github.com/cosketch/cosketch/protocol/schema"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -146,6 +148,9 @@ func (w *written) scale(r *schema.Reader, path string) fixedpoint.Scale {
 		r.Fail(path, "has both bounds and centre or spread").Hint = "give one of the two"
 	case byBounds:
 		scale, err := transform.Bounds(w.bounds[0].X, w.bounds[1].X)
+		if err != nil && w.Date {
+			err = errors.New("the first date must be before the second")
+		}
 		if err != nil {
 			r.Fail(path+".bounds", "%v", err)
 		}

@@ -64,6 +64,7 @@ var others = map[string]string{
 	"docker":   "../docs/image_test.go",
 	"install":  "../.ci/pack/install_test.go",
 	"measure":  "../research/measure_test.go",
+	"webhook":  "webhook_test.go",
 	"defaults": "../research/defaults_test.go",
 	"itself":   "", // go test ./...
 }
@@ -93,7 +94,7 @@ func TestEveryBlockIsRun(t *testing.T) {
 					}
 				}
 			case slices.Equal(b.info, []string{"sh", "script"}):
-			case language == "sh" && len(b.info) > 2 && b.info[1] == "not":
+			case len(b.info) > 2 && b.info[1] == "not":
 				ran++
 				runsOther(t, b)
 			case slices.Contains(followed, d.file) && language == "sh" && len(b.info) > 1:
@@ -145,7 +146,7 @@ type typed struct {
 var (
 	option     = regexp.MustCompile(`^--?[a-z][a-z-]*`)
 	subcommand = regexp.MustCompile(`^[a-z][a-z-]*$`)
-	groups     = []string{"advanced", "budget", "config", "data", "identity", "log", "steward", "study", "token"}
+	groups     = []string{"advanced", "budget", "config", "data", "identity", "log", "steward", "study", "token", "webhook"}
 	settings   = []string{"--format", "--state", "--config", "--log-level"} // their values are no subcommand
 )
 

@@ -51,7 +51,6 @@ func homes(env *testscript.Env) error {
 	env.Setenv("WEB2", fmt.Sprintf("127.0.0.1:%d", web))
 	env.Setenv("PATH", programs+string(os.PathListSeparator)+env.Getenv("PATH"))
 	env.Setenv("HOME", env.WorkDir)
-	env.Setenv("GOGC", "400") // as the tests of packages: see kernel/full
 	return nil
 }
 
@@ -466,6 +465,24 @@ func rows(ts *testscript.TestScript, neg bool, args []string) {
 			fmt.Fprintf(&file, ",%.2f", float64(group)+float64((i*37+int(c[0])*i%5)%40)/10)
 		}
 		file.WriteByte('\n')
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), file.Bytes(), 0o600))
+}
+
+// dates FILE COLUMN FIRST COUNT writes a data file of dates: record by record 23 days after the one before, from 1935 on,
+// and so around 1972.
+func datesOf(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 4 {
+		ts.Fatalf("usage: dates FILE COLUMN FIRST COUNT")
+	}
+	first, err := strconv.Atoi(args[2])
+	ts.Check(err)
+	count, err := strconv.Atoi(args[3])
+	ts.Check(err)
+	var file bytes.Buffer
+	fmt.Fprintf(&file, "id,%s\n", args[1])
+	for i := first; i < first+count; i++ {
+		fmt.Fprintf(&file, "r%d,%s\n", i, time.Date(1935, 1, 1+23*i, 0, 0, 0, 0, time.UTC).Format(time.DateOnly))
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), file.Bytes(), 0o600))
 }

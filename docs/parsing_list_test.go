@@ -56,6 +56,8 @@ var takenApart = map[string]map[string]string{
 		"hostName": "the name of a host",
 		"readTLS":  "PEM that stands where a path should",
 	},
+	"node/config/webhook.go": {"hookName": "the name of a webhook"},
+	"node/webhook/hook.go":   {"ParseSecret": "a secret"},
 	"node/config/insert.go": {
 		"insertLines":   "lines of YAML",
 		"insertTop":     "lines of YAML",
@@ -217,7 +219,6 @@ var takenApart = map[string]map[string]string{
 	"protocol/schema/reader.go": {
 		"Reader.Fail":   "the path of a key",
 		"Reader.survey": "a tag of YAML",
-		"dateForm":      "a date of YAML",
 		"integerForm":   "a number of YAML",
 		"numberForm":    "a number of YAML",
 		"plainKey":      "a key of YAML",

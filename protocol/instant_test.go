@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-const day = 24 * 60 * 60
+const secondsOfDay = 24 * 60 * 60
 
 // Every second from 1970 to 9999 is written as package time writes it, and read back.
 func TestInstantRoundTrip(t *testing.T) {
@@ -29,7 +29,7 @@ func TestInstantRoundTrip(t *testing.T) {
 	})
 	// All days of a full cycle of leap years, at their last second.
 	for d := range int64(400 * 366) {
-		check(t, d*day+day-1)
+		check(t, d*secondsOfDay+secondsOfDay-1)
 	}
 	check(t, 0)
 	check(t, last)

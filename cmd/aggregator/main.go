@@ -45,6 +45,8 @@ type studyCommands struct {
 
 // advancedCommands are what operators and scripts do not need each day. Its groups are those of commands.
 type advancedCommands struct {
+	Webhook webhookCommands `cmd:"" group:"Make a node:" help:"Make a secret of a webhook, or test webhooks."`
+
 	Study struct {
 		Diff console.DiffCommand `cmd:"" help:"Show what differs between two studies."`
 	} `cmd:"" group:"Make a study:" help:"Compare studies."`

@@ -12,6 +12,7 @@ import (
 	"github.com/cosketch/cosketch/node/aggregator"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/event"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol/fail"
 )
@@ -74,10 +75,18 @@ func (cmd serveCommand) host(ctx context.Context, c *console.Console, g *console
 	if err != nil {
 		return fail.Usage.Of(err)
 	}
+	told, err := newHooks(st, conf, shown)
+	if err != nil {
+		shown.close()
+		return err
+	}
 	boundMemory(conf)
 	a, err := aggregator.New(aggregator.Options{
 		Store: st, Listen: conf.Listen, Limits: conf.Limits, Quotas: quotas(conf),
-		Env: node.AggregatorEnv{Now: console.Now, Version: console.Version(), Log: logger, Observe: shown.observe},
+		Env: node.AggregatorEnv{Now: console.Now, Version: console.Version(), Log: logger, Observe: func(h event.Happening) {
+			shown.observe(h)
+			told.observe(h)
+		}},
 	})
 	if err != nil {
 		shown.close()
@@ -91,7 +100,10 @@ func (cmd serveCommand) host(ctx context.Context, c *console.Console, g *console
 		c.Began(logger, shown.invitation(), "showing pages", "address", shown.address())
 	}
 	defer c.Ready()()
-	return shown.beside(ctx, a.Serve)
+	for _, h := range conf.Webhooks {
+		logger.Info("a webhook is told when studies move", "webhook", h.Name)
+	}
+	return told.beside(ctx, func(ctx context.Context) error { return shown.beside(ctx, a.Serve) })
 }
 
 // besides is about what a node takes beside what its configuration bounds.

@@ -30,6 +30,7 @@ type hosted struct {
 	machine *drive.Aggregator
 	unlock  func()
 	stored  uint64 // envelopes of the board that are in the store
+	results int    // of them
 	shown   session.Status
 	grace   grace
 	said    string // what the stored status says of it
@@ -70,6 +71,7 @@ func newHosted(a *shared, s *study.Study) (*hosted, error) {
 		return nil, err
 	}
 	h.stored = uint64(len(board))
+	h.count(board)
 	h.wanted.Store(int64(a.sinceStart()))
 	if h.tries, err = a.marks.unfinished(s.ID); err != nil {
 		return nil, err
@@ -78,6 +80,15 @@ func newHosted(a *shared, s *study.Study) (*hosted, error) {
 		return nil, stored.DamagedBoard(s.ID, err)
 	}
 	return h, nil
+}
+
+// count counts the results among envelopes that the store has.
+func (h *hosted) count(envelopes []protocol.Verified) {
+	for _, e := range envelopes {
+		if e.Kind() == protocol.KindResult {
+			h.results++
+		}
+	}
 }
 
 func (h *hosted) computer() computer { return computer{h.shared, h.lit(), h.uploads} }
@@ -174,7 +185,7 @@ func (h *hosted) mayRest() bool {
 // tell lets the status say that the study is out of service, as far as it can be stored.
 func (h *hosted) tell(s setback) {
 	shown := stored.SnapshotOf(h.study, h.shown)
-	shown.Trouble = s.trouble()
+	shown.Results, shown.Trouble = h.results, s.trouble()
 	if err := h.Store.PutStatus(h.study.ID, shown.Encode()); err != nil && s.failures == 1 {
 		h.Log.Error("nor can its status be stored", "study", h.study.ID.Short(), "error", err)
 	}
@@ -337,6 +348,7 @@ func (k keeper) Append(envelopes []protocol.Verified) error {
 		return err
 	}
 	k.stored += uint64(len(raws))
+	k.count(envelopes)
 	for _, e := range envelopes {
 		k.Observe(event.Happening{What: event.Posted, Study: k.study.ID, Kind: e.Kind()})
 	}
@@ -369,7 +381,7 @@ func (h *hosted) show() error {
 		h.Log.Info("study ended", about...)
 	}
 	shot := stored.SnapshotOf(h.study, status)
-	shot.Grace, shot.Trouble = waiting, trouble
+	shot.Results, shot.Grace, shot.Trouble = h.results, waiting, trouble
 	if err := h.Store.PutStatus(h.study.ID, shot.Encode()); err != nil {
 		return err
 	}

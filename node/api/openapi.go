@@ -7,6 +7,8 @@ import (
 	"path"
 	"reflect"
 	"strings"
+
+	"github.com/cosketch/cosketch/node/webhook"
 )
 
 // schemas collects the schemas of the answers' types, in JSON Schema as OpenAPI 3.1 has
@@ -74,6 +76,16 @@ func openAPI(routes []route) ([]byte, error) {
 		},
 		"servers": []any{object{"url": "/"}},
 		"paths":   paths,
+		"webhooks": object{"study": object{"post": object{
+			"operationId": "studyMoved", "summary": "A study moved: sent to the addresses under webhooks of the aggregator's configuration, signed as the Standard Webhooks specification says.",
+			"requestBody": object{"required": true, "content": object{"application/json": object{"schema": known.of(reflect.TypeFor[webhook.Message]())}}},
+			"responses":   object{"2XX": object{"description": "It is not sent again."}},
+			"parameters": []any{
+				header("webhook-id", "The same at each try of one message."),
+				header("webhook-timestamp", "When it was tried, in seconds since 1970."),
+				header("webhook-signature", "v1, and the HMAC-SHA256 of id, timestamp and body, joined by dots, in base64."),
+			},
+		}}},
 		"components": object{
 			"schemas": known,
 			"responses": object{"Problem": object{"description": "What is wrong, as RFC 9457 has it.", "content": object{
@@ -86,6 +98,10 @@ func openAPI(routes []route) ([]byte, error) {
 		return nil, fmt.Errorf("describing the API: %w", err)
 	}
 	return append(out, '\n'), nil
+}
+
+func header(name, about string) object {
+	return object{"name": name, "in": "header", "required": true, "description": about, "schema": object{"type": "string"}}
 }
 
 func parameters(r route) []any {
@@ -137,11 +153,14 @@ func (s schemas) of(t reflect.Type) object {
 	panic("api: no schema for " + t.String())
 }
 
-// schemaName names the schema of a type: answers by themselves, what a result holds after
-// it.
+// schemaName names the schema of a type: answers by themselves, what a result holds, or what
+// webhooks send, after it.
 func schemaName(t reflect.Type) string {
 	name := strings.TrimSuffix(t.Name(), "Answer")
 	name = strings.ToUpper(name[:1]) + name[1:]
+	if path.Base(t.PkgPath()) == "webhook" {
+		return "Webhook" + name
+	}
 	if path.Base(t.PkgPath()) != "api" && name != "Result" {
 		name = "Result" + name
 	}
@@ -168,7 +187,7 @@ func (s schemas) structure(t reflect.Type) object {
 				property = orAbsent(property)
 			} else {
 				required = append(required, name)
-				if f.Type.Kind() == reflect.Slice && f.Type.PkgPath() == "" && path.Base(t.PkgPath()) != "api" {
+				if f.Type.Kind() == reflect.Slice && f.Type.PkgPath() == "" && path.Base(t.PkgPath()) != "api" && path.Base(t.PkgPath()) != "webhook" {
 					property = object{"oneOf": []any{property, object{"type": "null"}}} // lists of results may be null
 				}
 			}

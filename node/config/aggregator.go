@@ -7,17 +7,19 @@ import (
 
 	"github.com/cosketch/cosketch/node/p2p"
 	"github.com/cosketch/cosketch/node/sniff"
+	"github.com/cosketch/cosketch/node/webhook"
 )
 
 // Aggregator is an aggregator's configuration file.
 type Aggregator struct {
-	Path    string   // of the file, whether it exists or not
-	Listen  []string // multiaddrs, without /p2p; default: DefaultListen
-	Limits  p2p.Limits
-	Memory  int64 // bytes that a study's releases may take while they are analysed; default: DefaultMemory
-	Uploads Uploads
-	HTTP    HTTP
-	Log     Log
+	Path     string   // of the file, whether it exists or not
+	Listen   []string // multiaddrs, without /p2p; default: DefaultListen
+	Limits   p2p.Limits
+	Memory   int64 // bytes that a study's releases may take while they are analysed; default: DefaultMemory
+	Uploads  Uploads
+	HTTP     HTTP
+	Webhooks []webhook.Hook // in the file's order
+	Log      Log
 }
 
 // Uploads bounds the releases that parties may send, in bytes.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/cosketch/cosketch/node/dataset"
 	"github.com/cosketch/cosketch/node/p2p"
+	"github.com/cosketch/cosketch/node/webhook"
 	"github.com/cosketch/cosketch/protocol"
 )
 
@@ -254,7 +255,7 @@ func TestAggregator(t *testing.T) {
 		"listen: [0.0.0.0:7424]": `:1: listen[0]: listen address "0.0.0.0:7424": want a multiaddr like /ip4/0.0.0.0/tcp/7424`,
 		"listen: [/ip4/0.0.0.0/tcp/1/p2p/12D3KooWPZ7yEZaBZ5cEhQYjbEqNsmjRjiJzpzjtnEnuh9sQJpNg]": `leave out /p2p/`,
 		"datasets: {}": `it is a party's site file, which party --config names`,
-		"data: {}":     `:1: data: unknown key (keys here: listen, limits, analysis, uploads, http, log; `,
+		"data: {}":     `:1: data: unknown key (keys here: listen, limits, analysis, uploads, http, webhooks, log; `,
 	} {
 		if _, err := LoadAggregator(write(t, text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
@@ -264,6 +265,16 @@ func TestAggregator(t *testing.T) {
 		if wrong := checkListen(listen); wrong != "" {
 			t.Errorf("default %s: %s", listen, wrong)
 		}
+	}
+}
+
+// filesBeside writes the files that the template of an aggregator names.
+func filesBeside(t *testing.T, path string) {
+	t.Helper()
+	dir := filepath.Dir(path)
+	selfSigned(t, filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem"))
+	if err := os.WriteFile(filepath.Join(dir, "portal.secret"), []byte(webhook.NewSecret()), 0o600); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -304,12 +315,15 @@ func TestTemplates(t *testing.T) {
 		t.Errorf("caps of the template's example: %+v", caps)
 	}
 	path = write(t, uncomment(AggregatorTemplate()))
-	selfSigned(t, filepath.Join(filepath.Dir(path), "cert.pem"), filepath.Join(filepath.Dir(path), "key.pem"))
+	filesBeside(t, path)
 	a, err = LoadAggregator(path)
 	if err == nil && a.HTTP.TLS == nil {
 		t.Error("the aggregator template's certificate was not read")
 	}
 	a.HTTP.TLS = nil
+	if hooks := a.Webhooks; len(hooks) != 1 || hooks[0].Name != "portal" || hooks[0].Secret == nil || len(hooks[0].Moves) != 4 {
+		t.Errorf("webhooks of the template's example: %+v", hooks)
+	}
 	limits := p2p.Limits{Conns: 1024, ConnsPerIP: 256, CallsPerPeer: 32, Memory: 512 << 20}
 	if err != nil || !reflect.DeepEqual(a.Listen, DefaultListen()) || a.Log.Format != LogText || !reflect.DeepEqual(a.Limits, limits) || !reflect.DeepEqual(a.HTTP, HTTP{Hosts: []string{"cosketch.example.org"}, Connections: 256, Streams: 64}) {
 		t.Errorf("aggregator template, uncommented: %+v, %v", a, err)

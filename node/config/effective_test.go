@@ -39,7 +39,7 @@ func TestSettingsSayWhereTheyComeFrom(t *testing.T) {
 func TestTheTemplateShowsEveryDefault(t *testing.T) {
 	home(t)
 	path := write(t, uncomment(AggregatorTemplate()))
-	selfSigned(t, filepath.Join(filepath.Dir(path), "cert.pem"), filepath.Join(filepath.Dir(path), "key.pem"))
+	filesBeside(t, path)
 	shown, err := AggregatorSettings(path)
 	if err != nil {
 		t.Fatal(err)
@@ -47,6 +47,12 @@ func TestTheTemplateShowsEveryDefault(t *testing.T) {
 	defaults, err := AggregatorSettings("")
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, key := range []string{"url", "secret", "events"} { // of an example, as hooks have names
+		before := len(shown)
+		if shown = slices.DeleteFunc(shown, func(s Setting) bool { return s.Key == "webhooks.portal."+key }); len(shown) != before-1 {
+			t.Errorf("the template does not show %s of a webhook", key)
+		}
 	}
 	for _, d := range defaults {
 		i := slices.IndexFunc(shown, func(s Setting) bool { return s.Key == d.Key })

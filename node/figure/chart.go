@@ -143,7 +143,9 @@ func axisOf(d block.Dimension, from, to float64, numbers []float64) Axis {
 	if d.Log {
 		return NewLogAxis(from, to, numbers...)
 	}
-	return NewAxis(from, to, numbers...)
+	a := NewAxis(from, to, numbers...)
+	a.Dates = d.Dates
+	return a
 }
 
 // settle keeps every so manieth point of long curves, and says so. Points of areas are put

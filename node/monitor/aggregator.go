@@ -3,10 +3,12 @@ package monitor
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/cosketch/cosketch/node/event"
 	"github.com/cosketch/cosketch/node/metrics"
 	"github.com/cosketch/cosketch/node/stored"
+	"github.com/cosketch/cosketch/node/webhook"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/session"
 )
@@ -27,6 +29,8 @@ type Aggregator struct {
 	results  metrics.Counter
 	failures metrics.Counter
 	analyses metrics.Histogram
+	hooks    metrics.Counter
+	pending  atomic.Int64 // messages of webhooks
 
 	mu   sync.Mutex
 	down map[protocol.StudyID]bool // guarded by mu
@@ -42,10 +46,12 @@ func NewAggregator(r *metrics.Registry, studies Studies) *Aggregator {
 		results:  r.Counter("cosketch_results_total", "Times that all analyses of a study ran, by outcome.", "outcome"),
 		failures: r.Counter("cosketch_store_failures_total", "Times that the store failed at a study."),
 		analyses: r.Histogram("cosketch_analysis_seconds", "How long all analyses of a study took.", []float64{0.1, 1, 10, 60, 600, 3600}),
+		hooks:    r.Counter("cosketch_webhook_messages_total", "Messages of webhooks, by outcome: failed ones are tried again, dropped ones are not.", "outcome"),
 		down:     map[protocol.StudyID]bool{},
 	}
 	fromZero(a.releases, "taken", "refused")
 	fromZero(a.results, "computed", "failed")
+	fromZero(a.hooks, webhook.Outcomes()...)
 	fromZero(a.posted, protocol.KindApprove, protocol.KindWithdraw, protocol.KindRoster, protocol.KindCommit, protocol.KindShare, protocol.KindConfirm,
 		protocol.KindFirst, protocol.KindInterim, protocol.KindRelease, protocol.KindResult, protocol.KindComplaint, protocol.KindFault, protocol.KindAbandon, protocol.KindCertificate,
 		protocol.KindJoin, protocol.KindWelcome, protocol.KindJoined, protocol.KindStop, protocol.KindClose)
@@ -54,9 +60,16 @@ func NewAggregator(r *metrics.Registry, studies Studies) *Aggregator {
 		defer a.mu.Unlock()
 		set(float64(len(a.down)))
 	})
+	r.Collected("cosketch_webhook_pending", "Messages that webhooks have not taken yet.", nil, func(set func(float64, ...string)) { set(float64(a.pending.Load())) })
 	ofStudies(r, studies, []session.State{session.Open, session.Agreeing, session.Collecting, session.Computing, session.Answered, session.Closed, session.Stopped})
 	return a
 }
+
+// Webhook counts what came of a webhook's message.
+func (a *Aggregator) Webhook(o webhook.Outcome) { a.hooks.Add(1, string(o)) }
+
+// WebhooksPending is told by how many messages more, or fewer, are pending.
+func (a *Aggregator) WebhooksPending(by int) { a.pending.Add(int64(by)) }
 
 // fromZero lets a counter be 0 for values of its label before it counts: whoever reads it from
 // time to time would else not see the first time as an increase.

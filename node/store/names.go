@@ -68,6 +68,9 @@ const (
 // InboxDir is where files wait in an aggregator's state directory that package inbox hands over.
 const InboxDir = "inbox"
 
+// WebhooksDir is where an aggregator keeps what webhooks were told. Backups leave it out.
+const WebhooksDir = "webhooks"
+
 // ledgerID ties an identity to the one ledger that was made with it.
 type ledgerID [32]byte
 

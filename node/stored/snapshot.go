@@ -29,6 +29,7 @@ type Snapshot struct {
 	Trouble  string            `json:"trouble,omitempty"`  // why it is not served for the time being
 	Grace    string            `json:"grace,omitempty"`    // a date has passed that does not count yet
 	Clock    string            `json:"clock,omitempty"`    // a party's: the clocks differ, and what to do
+	Results  int               `json:"results,omitempty"`  // an aggregator's: how many are on the board
 	GivenUp  string            `json:"given_up,omitempty"` // RFC 3339, UTC: when the operator ended a damaged study here
 	Restored string            `json:"restored,omitempty"` // an aggregator's: its state is of a backup that the study may have gone on after
 	Faults   []string          `json:"faults,omitempty"`   // why attempts at agreeing on the seed ended

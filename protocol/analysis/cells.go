@@ -190,7 +190,7 @@ func (r *run) partitionMeans(ctx context.Context, index, sk int, a study.Analysi
 		for i := range out.Features {
 			mean := Number{Undefined: noCell}
 			if one.Cells > 0 {
-				mean = number(p.mean(one, i, count))
+				mean = number(p.mean(one, i, count)).dated(out.Features[i])
 			}
 			centroid = append(centroid, mean)
 		}

@@ -178,7 +178,7 @@ func (c *columns) variables() []variable {
 
 func (c *columns) name(v variable) Feature {
 	f := v.group.plan.Features[v.feature]
-	return Feature{Party: v.group.party, Column: c.study.Columns[f.Column].Title(), Value: f.Value}
+	return Feature{Party: v.group.party, Column: c.study.Columns[f.Column].Title(), Value: f.Value, Date: c.study.Columns[f.Column].Date}
 }
 
 // ones locates a group's column of ones; ok is false where it has none.

@@ -116,11 +116,13 @@ func (c *counts) quantiles(ctx context.Context, a study.Analysis, out *Analysis)
 		}
 		edges, open := c.plan.Study.Edges(c.plan.Index, c.tables[at].Table)
 		beyond = beyond || open
-		out.Features = append(out.Features, Feature{Column: c.tables[at].Of[0].Column})
+		f := Feature{Column: c.tables[at].Of[0].Column}
+		f.Date = slices.ContainsFunc(c.plan.Study.Columns, func(of study.Column) bool { return of.Date && of.Name == f.Column })
+		out.Features = append(out.Features, f)
 		d := Distribution{Present: number(all[i].Total(level)), Quantiles: []QuantileAt{}, Histogram: []Bar{}}
 		for _, q := range o.At {
 			e, in := all[i].Quantile(q, edges, level)
-			one := QuantileAt{Share: q, Quantile: number(e)}
+			one := QuantileAt{Share: q, Quantile: number(e).dated(f)}
 			if e.Defined() && open {
 				one.OpenLow, one.OpenHigh = in.From == 0, in.To == all[i].Bins()
 			}

@@ -3,11 +3,13 @@ package analysis
 import (
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"strconv"
 
 	"github.com/cosketch/cosketch/kernel/estimate"
+	"github.com/cosketch/cosketch/protocol/day"
 	"github.com/cosketch/cosketch/protocol/measure"
 	"github.com/cosketch/cosketch/protocol/premise"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -121,6 +123,7 @@ type Feature struct {
 	Party  string `json:"party,omitempty"`  // name
 	Column string `json:"column,omitempty"` // name, with its transform
 	Value  string `json:"value,omitempty"`  // of a categorical column
+	Date   bool   `json:"date,omitempty"`   // its values are days since 1970-01-01, and are shown as dates
 }
 
 // Number is an estimate with its interval. All four are null when it is undefined. The interval
@@ -135,6 +138,29 @@ type Number struct {
 	PopulationLow  *float64 `json:"population_low,omitempty"`  // of the interval for people like these
 	PopulationHigh *float64 `json:"population_high,omitempty"` // of the interval for people like these
 	Undefined      string   `json:"undefined,omitempty"`       // why
+	Dates          *Dates   `json:"dates,omitempty"`           // the same as dates, where it is one
+}
+
+// Dates are a number of days since 1970-01-01 and its intervals as dates: the nearest day, and
+// intervals widened to whole days. What is no date of the years 1 to 9999 is left out.
+type Dates struct {
+	Estimate       string `json:"estimate,omitempty"`        // the nearest day
+	Low            string `json:"low,omitempty"`             // of the interval for these records
+	High           string `json:"high,omitempty"`            // of the interval for these records
+	PopulationLow  string `json:"population_low,omitempty"`  // of the interval for people like these
+	PopulationHigh string `json:"population_high,omitempty"` // of the interval for people like these
+}
+
+// dated adds the dates to a number of a column of dates.
+func (n Number) dated(f Feature) Number {
+	if !f.Date || !n.whole() {
+		return n
+	}
+	n.Dates = &Dates{Estimate: day.Text(*n.Estimate), Low: day.Text(math.Floor(*n.Low)), High: day.Text(math.Ceil(*n.High))}
+	if n.PopulationLow != nil && n.PopulationHigh != nil {
+		n.Dates.PopulationLow, n.Dates.PopulationHigh = day.Text(math.Floor(*n.PopulationLow)), day.Text(math.Ceil(*n.PopulationHigh))
+	}
+	return n
 }
 
 func number(e estimate.Estimate) Number {

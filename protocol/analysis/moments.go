@@ -58,7 +58,7 @@ type axes struct {
 func (x axes) column(i int) study.Column { return x.plan.Study.Columns[x.plan.Features[i].Column] }
 
 func (x axes) name(i int) Feature {
-	return Feature{Column: x.column(i).Title(), Value: x.plan.Features[i].Value}
+	return Feature{Column: x.column(i).Title(), Value: x.plan.Features[i].Value, Date: x.column(i).Date}
 }
 
 // unit is how much of the column's original unit one encoded unit is.
@@ -202,7 +202,7 @@ func (m *moments) mean(_ context.Context, _ study.Analysis, out *Analysis) error
 	out.Units = measure.Original
 	drawn := m.drawAs(m.drawnAs)
 	for i := range out.Features {
-		out.Means = append(out.Means, number(drawn.mean(m.estimates.Mean(i, m.level), i, 0).Times(m.unit(i)).Plus(m.origin(i))))
+		out.Means = append(out.Means, number(drawn.mean(m.estimates.Mean(i, m.level), i, 0).Times(m.unit(i)).Plus(m.origin(i))).dated(m.name(i)))
 	}
 	return nil
 }

@@ -194,6 +194,7 @@ func (n Number) Shown() block.Number {
 	if n.PopulationLow != nil && n.PopulationHigh != nil {
 		out.People, out.PeopleLow, out.PeopleHigh = true, *n.PopulationLow, *n.PopulationHigh
 	}
+	out.Date = n.Dates != nil
 	return out
 }
 

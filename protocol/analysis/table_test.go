@@ -24,7 +24,7 @@ func tabled() Result {
 		Analyses: []Analysis{
 			{
 				Kind: study.Correlation, Features: []Feature{{Party: "a", Column: "x"}, {Party: "b", Column: "ward", Value: "n"}},
-				Pairs:    []Pair{{0, 1, Number{ptr(0.5), ptr(0.1), ptr(0.3), ptr(0.7), ptr(0.2), ptr(0.8), ""}}},
+				Pairs:    []Pair{{0, 1, Number{ptr(0.5), ptr(0.1), ptr(0.3), ptr(0.7), ptr(0.2), ptr(0.8), "", nil}}},
 				Repaired: &Repaired{Name: "correlation_psd", Matrix: [][]float64{{1, 0.5}, {0.5, 1}}},
 			},
 			{Kind: study.KMeans, Sections: Sections{KMeans: clusters(4, 5)}},
@@ -116,7 +116,7 @@ func TestSingular(t *testing.T) {
 
 // Lists are read by names: of features, of classes, of clusters.
 func TestTablesHaveNames(t *testing.T) {
-	n := Number{ptr(0.5), ptr(0.1), ptr(0.3), ptr(0.7), ptr(0.2), ptr(0.8), ""}
+	n := Number{ptr(0.5), ptr(0.1), ptr(0.3), ptr(0.7), ptr(0.2), ptr(0.8), "", nil}
 	numbers := []any{0.5, 0.1, 0.3, 0.7, 0.2, 0.8, ""}
 	height, ward := Feature{Column: "height"}, Feature{Party: "north", Column: "ward", Value: "n"}
 	features := []Feature{height, ward}

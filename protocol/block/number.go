@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/cosketch/cosketch/protocol/day"
 )
 
 // What intervals are for.
@@ -22,11 +24,15 @@ type Number struct {
 	Undefined             string // why there is no number; empty: there is one
 	Unanswered            bool   // its interval is all that such a number can be
 	OpenLow, OpenHigh     bool   // its intervals have no end on that side
+	Date                  bool   // of days since 1970-01-01, which are shown as dates
 }
 
 // interval prints the number and one of its intervals.
 func (n Number) interval(low, high float64) (number, between string) {
 	number, from, to := digitsOf(n.Value, low, high)
+	if n.Date {
+		number, from, to = Day(n.Value), Day(math.Floor(low)), Day(math.Ceil(high))
+	}
 	from, to = "["+from, to+"]"
 	if n.OpenLow {
 		from = "(…"
@@ -35,6 +41,14 @@ func (n Number) interval(low, high float64) (number, between string) {
 		to = "…)"
 	}
 	return number, from + ", " + to
+}
+
+// Day is a number of days since 1970-01-01 as a date, or the number where there is none.
+func Day(x float64) string {
+	if text := day.Text(x); text != "" {
+		return text
+	}
+	return Brief(x)
 }
 
 // Outer are the ends of the widest interval.

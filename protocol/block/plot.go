@@ -154,6 +154,7 @@ type Chart struct {
 type Dimension struct {
 	Label   string
 	Log     bool
+	Dates   bool      // numbers are days since 1970-01-01
 	Include []float64 // numbers that the axis holds besides those of the curves
 	// Low and High cut the axis, at round numbers, where they are not both 0: what lies
 	// beyond is drawn at its end.

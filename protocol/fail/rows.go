@@ -57,6 +57,7 @@ const (
 	UnknownStudy     ID = "unknown-study"
 	PeerLacks        ID = "peer-lacks"
 	PeerBusy         ID = "peer-busy"
+	WebhookRefuses   ID = "webhook-refuses"
 	PeerFailed       ID = "peer-failed"
 	PeerInvalid      ID = "peer-invalid"
 
@@ -233,6 +234,7 @@ var rows = []Row{
 	{ID: UnknownStudy, Exit: Connection, Says: "unknown study: the aggregator does not host it", Fix: "its operator hosts it by aggregator study host with this very file"},
 	{ID: PeerLacks, Exit: Connection, Says: "not found: the aggregator knows the study, but lacks what was asked for"},
 	{ID: PeerBusy, Exit: Connection, Says: "busy: the other side has no room or no time for it now", Fix: "try again later"},
+	{ID: WebhookRefuses, Exit: Connection, Says: "webhook %[1]s does not take a message", Fix: "does the receiver run at the url under webhooks, has it the same secret, and does it answer 2xx within ten seconds?"},
 	{ID: PeerFailed, Exit: Failed, Says: "internal error of the other side", Fix: "its operator finds the cause in its log"},
 	{ID: PeerInvalid, Exit: Failed, Says: "invalid request: the other side cannot read it, or it is too large", Fix: "compare versions with the operator"},
 

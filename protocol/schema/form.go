@@ -146,6 +146,11 @@ func Real[T any, F ~float64](of func(*T) *F, is string) Form[T] {
 		func(e *Encoder, path string, x F) { e.Real(path, float64(x)) })
 }
 
+// RealOrDate is a number or a date.
+func RealOrDate[T any](of func(*T) *Amount, is string) Form[T] {
+	return simple(of, is, (*Reader).Amount, func(e *Encoder, path string, x Amount) { e.Real(path, x.X) })
+}
+
 // Between is a number between two, ends included.
 func Between[T any, F ~float64](of func(*T) *F, least, most F) Form[T] {
 	return Real(of, fmt.Sprintf("number, %v to %v", least, most)).Then(func(r *Reader, at Item, to *T) {

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/cosketch/cosketch/protocol/day"
 )
 
 // maxDepth is deeper than any key of a study file.
@@ -347,7 +349,6 @@ func Decimal(text string) bool { return numberForm.MatchString(text) }
 
 var (
 	numberForm  = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE]-?[0-9]+)?$`)
-	dateForm    = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}$`)
 	integerForm = regexp.MustCompile(`^-?(0|[1-9][0-9]*)$`)
 )
 
@@ -356,7 +357,7 @@ func (r *Reader) Number(it Item) float64 {
 	if n.Kind != yaml.ScalarNode || !plain(n) || !numberForm.MatchString(n.Value) {
 		e := r.Fail(it.Path, "want a number, have %s", Describe(n))
 		e.Hint = "write it like 12, -0.5 or 1e-6, without quotes"
-		if dateForm.MatchString(n.Value) {
+		if day.Written(n.Value) {
 			e.Hint = "a date is a number of days since 1970-01-01: 1940-01-01 is -10958, 2000-01-01 is 10957"
 		}
 		return 0
@@ -370,6 +371,27 @@ func (r *Reader) Number(it Item) float64 {
 		return 0 // -0 and 0 are one number
 	}
 	return x
+}
+
+// Amount is a number, or a date, which is a number of days since 1970-01-01.
+type Amount struct {
+	X    float64
+	Date bool
+}
+
+// Amount reads a number or a date.
+func (r *Reader) Amount(it Item) Amount {
+	if n := it.Node; n.Kind == yaml.ScalarNode && day.Written(n.Value) {
+		days, ok := day.Parse(n.Value)
+		switch {
+		case !plain(n):
+			r.Fail(it.Path, "want a date without quotes, have %s", Describe(n))
+		case !ok:
+			r.Fail(it.Path, "there is no date %s", n.Value)
+		}
+		return Amount{float64(days), true}
+	}
+	return Amount{X: r.Number(it)}
 }
 
 // Whole reads a whole number.

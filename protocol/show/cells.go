@@ -12,7 +12,7 @@ import (
 // unsaid.
 func (s *section) cells(c analysis.CellMeans) {
 	const inText, onPage = 4, 12 // clusters whose centroids are beside each other
-	s.skip("cell_means", "cell_means_sizes", "cell_means_centroids", "cell_means_separations")
+	s.skip("cell_means", "cell_means_sizes", "cell_means_centroids", "cell_means_centroids_dates", "cell_means_separations")
 	s.heading.Says = fmt.Sprintf("%d clusters of %d records", c.Clusters, c.Records)
 	s.note("%d of %d cells stand out of the noise; their centroids choose the clusters, the best of %d starts. Each cell is then added to the nearest cluster, %d records in all. Intervals are at %s %% each. They cover the noise, and take the grouping of the cells as given.",
 		c.Kept, c.Cells, c.Restarts, c.Records, block.Brief(100*c.Level))

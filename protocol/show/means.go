@@ -1,6 +1,7 @@
 package show
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/cosketch/cosketch/protocol/analysis"
@@ -32,13 +33,16 @@ func fewMeans(rows []block.ForestRow) string {
 
 // means shows the means of columns, in their order.
 func (s *section) means(m analysis.Means) {
-	s.skip("means")
+	s.skip("means", "means_dates")
 	var rows []block.ForestRow
 	for i, n := range m {
 		rows = append(rows, block.ForestRow{Name: s.a.Features[i].Name(), Number: n.Shown()})
 	}
 	s.heading.Says = fewMeans(rows)
-	s.forest("means", "Means of the columns", block.Forest{Rows: rows, Common: ofOneSize(rows)})
+	drawn := slices.DeleteFunc(slices.Clone(rows), func(r block.ForestRow) bool { return r.Date }) // which are of no size
+	if len(drawn) > 0 || len(rows) == 0 {
+		s.forest("means", "Means of the columns", block.Forest{Rows: drawn, Common: ofOneSize(drawn)})
+	}
 	t := estimates("column", "mean", rows)
 	t.Caption, t.Things = "Means", "means"
 	s.tables = append(s.tables, t)

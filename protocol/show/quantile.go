@@ -49,7 +49,7 @@ func (s *section) medians(ds analysis.Distributions) string {
 
 // distributions shows quantiles of all columns in a table, and a histogram of each with its quantiles marked.
 func (s *section) distributions(ds analysis.Distributions) {
-	s.skip("distributions", "distributions_quantiles", "distributions_histogram", "features")
+	s.skip("distributions", "distributions_quantiles", "distributions_quantiles_quantile_dates", "distributions_histogram", "features")
 	s.heading.Says = s.medians(ds)
 	t := block.Table{
 		Caption: "Quantiles, in original units", Things: "quantiles", Drawn: true,
@@ -75,21 +75,21 @@ func (s *section) distributions(ds analysis.Distributions) {
 		s.note("Histograms of the first %d columns are shown; those of %d more are in the result's files.", mostCounted, more)
 	}
 	for i, d := range ds[:min(len(ds), mostCounted)] {
-		name := s.a.Features[i].Name()
+		f := s.a.Features[i]
+		name := f.Name()
 		if present := d.Present.Shown(); present.Undefined == "" && present.Low < present.High {
 			s.note("%s: %s records have a value.", name, present)
 		}
 		if len(d.Histogram) == 0 {
 			continue
 		}
-		s.figure(fmt.Sprintf("histogram-%d", i+1), histogram(name, d))
+		s.figure(fmt.Sprintf("histogram-%d", i+1), histogram(f, d))
 		bars := block.Table{
 			Caption: "Histogram of " + name, Things: "bars", Drawn: true, Of: len(d.Histogram),
 			Columns: append([]block.Column{block.Numbers("from"), block.Numbers("to below")}, block.Estimates("records", true)...),
 		}
 		for _, b := range d.Histogram[:min(len(d.Histogram), block.MostRows)] {
-			from, _ := block.Interval(b.From, b.From, b.To) // to two digits of the bar's width
-			to, _ := block.Interval(b.To, b.From, b.To)
+			from, to := ends(f, b)
 			bars.Rows = append(bars.Rows, append(block.Cells(from, to), b.Count.Shown().Cells(true)...))
 		}
 		s.tables = append(s.tables, bars)
@@ -98,16 +98,17 @@ func (s *section) distributions(ds analysis.Distributions) {
 
 // histogram draws bars at their middles, with the quantiles: on a logarithmic axis where they are far from evenly wide and above
 // 0, and one beside the other where some are not above it.
-func histogram(name string, d analysis.Distribution) block.Figure {
+func histogram(f analysis.Feature, d analysis.Distribution) block.Figure {
 	const uneven = 5
-	x, least, most := block.Dimension{Label: name}, math.Inf(1), 0.0
+	name := f.Name()
+	x, least, most := block.Dimension{Label: name, Dates: f.Date}, math.Inf(1), 0.0
 	for _, b := range d.Histogram[min(1, len(d.Histogram)-1):max(1, len(d.Histogram)-1)] {
 		least, most = min(least, b.To-b.From), max(most, b.To-b.From)
 	}
 	if most > uneven*least && d.Histogram[0].From <= 0 {
-		return unevenHistogram(name, d)
+		return unevenHistogram(f, d)
 	}
-	x.Log = most > uneven*least
+	x.Log = most > uneven*least && !f.Date
 	curve := block.Curve{Look: block.Upright}
 	for _, b := range d.Histogram {
 		n, middle := b.Count.Shown(), (b.From+b.To)/2
@@ -115,7 +116,14 @@ func histogram(name string, d analysis.Distribution) block.Figure {
 			middle = math.Sqrt(b.From * b.To)
 		}
 		if p := block.PointOf(middle, n); n.Undefined == "" {
-			p.Title = minus(fmt.Sprintf("%s to %s: %s records", block.Brief(b.From), block.Brief(b.To), n.Long()))
+			from, to := block.Brief(b.From), block.Brief(b.To)
+			if f.Date {
+				from, to = block.Day(b.From), block.Day(b.To)
+			}
+			p.Title = from + " to " + to + ": " + n.Long() + " records"
+			if !f.Date {
+				p.Title = minus(p.Title)
+			}
 			curve.Points = append(curve.Points, p)
 		}
 	}
@@ -132,13 +140,23 @@ func histogram(name string, d analysis.Distribution) block.Figure {
 	}
 }
 
+// ends are where a bar begins and ends: dates, or numbers to two digits of the bar's width.
+func ends(f analysis.Feature, b analysis.Bar) (from, to string) {
+	if f.Date {
+		return block.Day(b.From), block.Day(b.To)
+	}
+	from, _ = block.Interval(b.From, b.From, b.To)
+	to, _ = block.Interval(b.To, b.From, b.To)
+	return from, to
+}
+
 // unevenHistogram draws bars one beside the other, each named by where it begins and ends.
-func unevenHistogram(name string, d analysis.Distribution) block.Figure {
+func unevenHistogram(f analysis.Feature, d analysis.Distribution) block.Figure {
+	name := f.Name()
 	var names []string
 	var numbers []block.Number
 	for _, b := range d.Histogram {
-		from, _ := block.Interval(b.From, b.From, b.To)
-		to, _ := block.Interval(b.To, b.From, b.To)
+		from, to := ends(f, b)
 		names, numbers = append(names, from+" to "+to), append(numbers, b.Count.Shown())
 	}
 	return block.Figure{

@@ -75,6 +75,31 @@ func TestMeansAreShownOnce(t *testing.T) {
 	}
 }
 
+// Days since 1970 are shown as dates, with intervals widened to whole days, and not on an axis around 0.
+func TestMeansOfDatesAreShownAsDates(t *testing.T) {
+	born := number(-671.4, 20.5)
+	born.Dates = &analysis.Dates{}
+	a := analysis.Analysis{Kind: study.Mean, Features: []analysis.Feature{{Column: "born", Date: true}}, Sections: analysis.Sections{Means: analysis.Means{born}}}
+	blocks := Analysis("a0", a, nil)
+	if says := blocks[0].(block.Heading).Says; says != "born 1968-03-01 [1968-02-09, 1968-03-22]" {
+		t.Errorf("the heading says %s", says)
+	}
+	tables := 0
+	for _, b := range blocks {
+		switch b := b.(type) {
+		case block.Figure:
+			t.Errorf("a figure: %s", b.Title)
+		case block.Table:
+			if tables++; texts(b.Rows[0]) != "born|1968-03-01|[1968-02-09, 1968-03-22]" {
+				t.Errorf("the table has %v", texts(b.Rows[0]))
+			}
+		}
+	}
+	if tables != 1 {
+		t.Errorf("%d tables", tables)
+	}
+}
+
 // What does not hang together is not shown, and does no harm.
 func TestUnsoundIsNotShown(t *testing.T) {
 	a := analysis.Analysis{Kind: study.Correlation, Features: []analysis.Feature{{Column: "age"}}, Pairs: []analysis.Pair{{I: 0, J: 7, Number: number(0, 1)}}}

@@ -11,6 +11,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/block"
+	"github.com/cosketch/cosketch/protocol/day"
 )
 
 // Everyone stands for no party in particular; see Explain.
@@ -126,7 +127,17 @@ func (s *Study) describeScale(c Column) string {
 	if t.IsLog() {
 		words += fmt.Sprintf(", where 0 and less count as %s", round(t.Invert(least)))
 	}
-	if _, _, ok := c.Scale.CentreSpread(); !ok {
+	_, _, bySpread := c.Scale.CentreSpread()
+	switch {
+	case c.Date && bySpread:
+		reaches := ""
+		if !s.Wide() {
+			reaches = fmt.Sprintf(", so %s to %s", day.Text(least), day.Text(greatest))
+		}
+		return fmt.Sprintf("dates, centre %s and spread %v days%s", day.Text(first), second, reaches)
+	case c.Date:
+		return fmt.Sprintf("dates, %s to %s", day.Text(first), day.Text(second))
+	case !bySpread:
 		return fmt.Sprintf("%v to %v%s", first, second, words)
 	}
 	factor, reaches := "", ""

@@ -197,6 +197,8 @@ func TestExplainShowsLatinLetters(t *testing.T) {
 func TestExplainTransforms(t *testing.T) {
 	seen := map[string]string{}
 	for columns, want := range map[string]string{
+		"bounds: [1930-01-01, 2010-12-31]":                    `"income": numeric, dates, 1930-01-01 to 2010-12-31`,
+		"centre: 1968-01-01, spread: 7300":                    `"income": numeric, dates, centre 1968-01-01 and spread 7300 days`,
 		"bounds: [0, 250000]":                                 `"income": numeric, 0 to 250000`,
 		"bounds: [1, 250000], transform: log":                 `"income": numeric, 1 to 250000, as log(income), where 0 and less count as 1`,
 		"centre: 30000, spread: 2, transform: log":            `"income": numeric, centre 30000 and spread a factor of 2, so 3750 to 240000, as log(income), where 0 and less count as 3750`,

@@ -139,6 +139,7 @@ type Column struct {
 	Values   []string         // Categorical: the public value list
 	Owner    string           // vertical: the name of the party that holds it; horizontal: empty
 	Label    bool             // role: label, the column that classifiers predict; beside records-side sketches at most (Sketch.Labels)
+	Date     bool             // Numeric: bounds or centre are written as dates, so values are days since 1970-01-01, and answers are shown as dates
 	Kurtosis float64          // fourth standardised moment assumed for sampling terms of intervals, at least 1; default 3
 }
 

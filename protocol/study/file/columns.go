@@ -1,6 +1,8 @@
 package file
 
 import (
+	"errors"
+
 	"github.com/cosketch/cosketch/kernel/fixedpoint"
 	"github.com/cosketch/cosketch/protocol/schema"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -9,10 +11,11 @@ import (
 // written is a column as the file has it, before its scale is made of the parts.
 type written struct {
 	study.Column
-	transform      string
-	unit           float64
-	bounds         []float64
-	centre, spread float64
+	transform string
+	unit      float64
+	bounds    []schema.Amount
+	centre    schema.Amount
+	spread    float64
 }
 
 // columnForm is that of an entry of columns. What a kind asks for or forbids is checked here,
@@ -68,8 +71,8 @@ func columnKeys() schema.Keys[written] {
 				}
 				return of("the values of a categorical column are listed", study.Numeric)(w)
 			},
-			Says: "numeric: least and greatest value, in the data's unit (before a transform), public; values outside are moved to the nearest bound",
-			Form: schema.List(func(w *W) *[]float64 { return &w.bounds }, schema.Real(schema.Itself[float64], "number"), 0, 2).Then(func(r *schema.Reader, at schema.Item, w *W) {
+			Says: "numeric: least and greatest value, in the data's unit (before a transform), public; values outside are moved to the nearest bound. Of a column of dates, two dates: answers are then shown as dates",
+			Form: schema.List(func(w *W) *[]schema.Amount { return &w.bounds }, schema.RealOrDate(schema.Itself[schema.Amount], "number or date"), 0, 2).Then(func(r *schema.Reader, at schema.Item, w *W) {
 				if len(w.bounds) != 2 {
 					r.Fail(at.Path, "want two numbers, have %d", len(w.bounds)).Hint = "like [0, 120]"
 				}
@@ -77,8 +80,8 @@ func columnKeys() schema.Keys[written] {
 		},
 		{
 			Name: "centre", Not: of("the values of a categorical column are listed", study.Numeric, study.Binary),
-			Says: "numeric: a public typical value (before a transform); with `spread`, in the place of `bounds`. Binary, in vertical studies: the public share of ones",
-			Form: schema.Real(func(w *W) *float64 { return &w.centre }, "number, in the data's unit"),
+			Says: "numeric: a public typical value (before a transform), or date; with `spread` (of dates in days), in the place of `bounds`. Binary, in vertical studies: the public share of ones",
+			Form: schema.RealOrDate(func(w *W) *schema.Amount { return &w.centre }, "number, in the data's unit, or date"),
 		},
 		{
 			Name: "spread", Not: func(w *W) string {
@@ -122,9 +125,9 @@ func (w *written) rate(r *schema.Reader, path string) fixedpoint.Scale {
 	if !r.Given(path + ".centre") {
 		return unitScale(r, path)
 	}
-	scale, err := fixedpoint.Binary(w.centre)
-	if err != nil {
-		r.Fail(path+".centre", "%v is not between 0 and 1", w.centre).Hint = "the centre of a binary column is the public share of its ones, like 0.03"
+	scale, err := fixedpoint.Binary(w.centre.X)
+	if err != nil || w.centre.Date {
+		r.Fail(path+".centre", "%v is not between 0 and 1", w.centre.X).Hint = "the centre of a binary column is the public share of its ones, like 0.03"
 	}
 	return scale
 }
@@ -134,18 +137,26 @@ func (w *written) scale(r *schema.Reader, path string) fixedpoint.Scale {
 	const hint = "give public numbers: bounds: [0, 120], or centre: 47 and spread: 21; never numbers computed from the private data"
 	transform, ok := w.transformed(r, path)
 	byBounds, centre, spread := r.Given(path+".bounds"), r.Given(path+".centre"), r.Given(path+".spread")
+	w.Date = byBounds && len(w.bounds) == 2 && w.bounds[0].Date || centre && w.centre.Date
 	switch {
 	case !ok:
+	case w.Date && !transform.IsZero():
+		r.Fail(path+".transform", "does not belong to dates").Hint = "remove the key"
+	case byBounds && len(w.bounds) == 2 && w.bounds[0].Date != w.bounds[1].Date:
+		r.Fail(path+".bounds", "has a date and a number").Hint = "write both as dates, like [1930-01-01, 2010-12-31], or both as numbers"
 	case byBounds && (centre || spread):
 		r.Fail(path, "has both bounds and centre or spread").Hint = "give one of the two"
 	case byBounds:
-		scale, err := transform.Bounds(w.bounds[0], w.bounds[1])
+		scale, err := transform.Bounds(w.bounds[0].X, w.bounds[1].X)
+		if err != nil && w.Date {
+			err = errors.New("the first date must be before the second")
+		}
 		if err != nil {
 			r.Fail(path+".bounds", "%v", err)
 		}
 		return scale
 	case centre && spread:
-		scale, err := transform.CentreSpread(w.centre, w.spread)
+		scale, err := transform.CentreSpread(w.centre.X, w.spread)
 		if err != nil {
 			r.Fail(path+".spread", "%v", err)
 		}

@@ -32,6 +32,9 @@ func encodeColumn(e *schema.Encoder, c study.Column) {
 	e.Text("column.name", c.Name)
 	e.Text("column.kind", string(c.Kind))
 	encodeScale(e, c.Scale)
+	if c.Date { // a path of its own: no other column's encoding has it
+		e.Flag("column.date", true)
+	}
 	e.Text("column.source", c.Source)
 	schema.Texts(e, "column.values", c.Values)
 	e.Text("column.owner", c.Owner)

@@ -124,7 +124,7 @@ func otherScale(t *testing.T, s fixedpoint.Scale) fixedpoint.Scale {
 // two forms with equal numbers, mean different things.
 func TestMeaningOfScales(t *testing.T) {
 	seen := map[string]string{}
-	for _, text := range []string{"bounds: [1, 2]", "bounds: [1, 3]", "bounds: [0, 2]", "centre: 1, spread: 2", "centre: 1, spread: 3", "centre: 0, spread: 2"} {
+	for _, text := range []string{"bounds: [1, 2]", "bounds: [1, 3]", "bounds: [0, 2]", "centre: 1, spread: 2", "centre: 1, spread: 3", "centre: 0, spread: 2", "bounds: [1970-01-02, 1970-01-03]", "centre: 1970-01-02, spread: 2"} {
 		s, err := Parse([]byte(strings.Replace(source(t, "registry"), "bounds: [0, 250000]", text, 1)))
 		if err != nil {
 			t.Fatal(err)
@@ -133,6 +133,22 @@ func TestMeaningOfScales(t *testing.T) {
 			t.Errorf("%q and %q mean the same", text, other)
 		}
 		seen[s.Meaning.String()] = text
+	}
+}
+
+// A date is the exact number of days that it stands for.
+func TestDatesAreDays(t *testing.T) {
+	scale := func(text string) fixedpoint.Scale {
+		s, err := Parse([]byte(strings.Replace(source(t, "registry"), "bounds: [0, 250000]", text, 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.Columns[1].Scale
+	}
+	for dates, days := range map[string]string{"bounds: [1930-01-01, 2010-12-31]": "bounds: [-14610, 14974]", "centre: 1968-03-01, spread: 7300": "centre: -671, spread: 7300"} {
+		if scale(dates) != scale(days) {
+			t.Errorf("%s is %v, %s is %v", dates, scale(dates), days, scale(days))
+		}
 	}
 }
 

@@ -201,6 +201,8 @@ class Feature(Object):
     column: str = key("column", absent=True)
     # of a categorical column
     value: str = key("value", absent=True)
+    # its values are days since 1970-01-01, and are shown as dates
+    date: bool = key("date", absent=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -225,6 +227,8 @@ class Pair(Object):
     population_high: float = key("population_high", absent=True, null=True)
     # why
     undefined: str = key("undefined", absent=True)
+    # the same as dates, where it is one
+    dates: Dates | None = key("dates", absent=True, null=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -551,6 +555,8 @@ class Number(Object):
     population_high: float = key("population_high", absent=True, null=True)
     # why
     undefined: str = key("undefined", absent=True)
+    # the same as dates, where it is one
+    dates: Dates | None = key("dates", absent=True, null=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -639,6 +645,23 @@ class RecordDistances(Object):
 
     # that were named
     records: tuple[ChosenRecord, ...] = key("records", by="i")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dates(Object):
+    """Dates are a number of days since 1970-01-01 and its intervals as dates: the nearest day, and
+    intervals widened to whole days. What is no date of the years 1 to 9999 is left out."""
+
+    # the nearest day
+    estimate: str = key("estimate", absent=True)
+    # of the interval for these records
+    low: str = key("low", absent=True)
+    # of the interval for these records
+    high: str = key("high", absent=True)
+    # of the interval for people like these
+    population_low: str = key("population_low", absent=True)
+    # of the interval for people like these
+    population_high: str = key("population_high", absent=True)
 
 
 @dataclass(frozen=True, kw_only=True)

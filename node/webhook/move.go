@@ -1,0 +1,118 @@
+package webhook
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/session"
+)
+
+// Move names how a study moved.
+type Move string
+
+// The moves, and Test, which no study makes.
+const (
+	Hosted     Move = "hosted"     // it is served, and waits for approvals
+	Approved   Move = "approved"   // the roster is fixed: the members agree on a seed
+	Committed  Move = "committed"  // they have one, and make their releases
+	Halfway    Move = "halfway"    // of two rounds, the first is answered
+	Released   Move = "released"   // all releases that count are here, and are being computed
+	Renewed    Move = "renewed"    // an attempt is void, and the members agree anew
+	Result     Move = "result"     // the first result is on the board
+	Superseded Move = "superseded" // a later one is
+	Closed     Move = "closed"     // it has ended, and its last result stays
+	Stopped    Move = "stopped"    // it could not go on
+	Cancelled  Move = "cancelled"  // its operator ended it
+	Test       Move = "test"
+)
+
+// Moves are those of studies, in a study's order.
+func Moves() []Move {
+	return []Move{Hosted, Approved, Committed, Halfway, Released, Renewed, Result, Superseded, Closed, Stopped, Cancelled}
+}
+
+// Standing is where a study stands, as far as hooks are told.
+type Standing struct {
+	Name      string
+	State     session.State // of an aggregator's study that was served
+	Results   int           // that are on its board
+	Cancelled bool          // by its operator, where it is Stopped
+	WaitsFor  string
+	From      []string
+	Until     string
+}
+
+// announced is what a hook was told last of a study. Its zero value is of one that it was told nothing of.
+type announced struct {
+	State   session.State `json:"state"`
+	Results int           `json:"results,omitempty"`
+}
+
+// move is what lies between what was announced and now; empty: nothing that hooks are told.
+func (was announced) move(now announced, cancelled bool) Move {
+	switch {
+	case was.State == now.State && was.Results == now.Results:
+		return ""
+	case now.State == session.Stopped && cancelled:
+		return Cancelled
+	case now.State == session.Stopped:
+		return Stopped
+	case now.Results > was.Results && was.Results > 0:
+		return Superseded
+	case now.Results > was.Results:
+		return Result
+	case now.State == session.Open:
+		return Hosted
+	case now.State == session.Agreeing && (was.State == "" || was.State == session.Open):
+		return Approved
+	case now.State == session.Agreeing:
+		return Renewed
+	case now.State == session.Collecting && was.State == session.Computing:
+		return Halfway
+	case now.State == session.Collecting:
+		return Committed
+	case now.State == session.Computing:
+		return Released
+	case now.State == session.Closed:
+		return Closed
+	}
+	return ""
+}
+
+// Message is the body of a request.
+type Message struct {
+	Type      string   `json:"type" doc:"study. and the move, such as study.result; or test."`
+	Timestamp string   `json:"timestamp" doc:"When the study moved, by the aggregator's clock: RFC 3339, UTC."`
+	Data      MoveData `json:"data"`
+}
+
+// MoveData is what a message says of a study: no number of a result, and no value of data.
+type MoveData struct {
+	Aggregator string   `json:"aggregator" doc:"Its peer id."`
+	Study      string   `json:"study" doc:"The study's id; empty in a test."`
+	Name       string   `json:"name"`
+	Number     int      `json:"number" doc:"Counts what this hook is told of this study, from 1."`
+	Before     string   `json:"before" doc:"The state of which this hook was told last; empty at first."`
+	After      string   `json:"after" doc:"The state now."`
+	WaitsFor   string   `json:"waits_for"`
+	From       []string `json:"from"`
+	Until      string   `json:"until"`
+}
+
+// pending is a message that no answer has acknowledged yet.
+type pending struct {
+	ID   string           `json:"id"`
+	At   protocol.Instant `json:"at"`
+	Body json.RawMessage  `json:"body"`
+}
+
+func newPending(m Message, at protocol.Instant) pending {
+	body, err := json.Marshal(m)
+	if err != nil {
+		panic("webhook: a message holds text alone: " + err.Error())
+	}
+	sum := sha256.Sum256(body)
+	return pending{"msg_" + hex.EncodeToString(sum[:16]), at, body}
+}

@@ -91,7 +91,7 @@ func (studySheet) options(ctx context.Context, c *console.Console, g *console.Gl
 			o.Records = own.Records
 		}
 		if err := ctx.Err(); err != nil {
-			return local.Sheet{}, err
+			return o, err
 		}
 		if spending, hint, err := spend(g, s, o.Party, s.Queries.Releases > 0); err == nil && hint == "" {
 			o.Spending = spending

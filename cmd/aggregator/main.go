@@ -21,6 +21,8 @@ type commands struct {
 	Invite inviteCommand `cmd:"" group:"Make a study:" help:"Make a study by answering questions: from the parties' introductions to the result."`
 	Study  studyCommands `cmd:"" group:"Make a study:" help:"Create or explain a study."`
 
+	Invitation invitationCommands `cmd:"" group:"Make a study:" help:"Make, list, accept or revoke one-time invitations."`
+
 	Serve  serveCommand          `cmd:"" group:"Serve:" help:"Host all studies until stopped."`
 	Status console.StatusCommand `cmd:"" group:"Serve:" help:"Show where studies stand and what they wait for."`
 	Import importCommand         `cmd:"" group:"Serve:" help:"Take in files of parties that carry a study by hand."`

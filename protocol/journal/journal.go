@@ -33,12 +33,17 @@ const (
 	Debited      Event = "debited"    // the privacy ledger; Note names the dataset
 	TokenMade    Event = "token made" // of the HTTP API; Note is its id
 	TokenRevoked Event = "token revoked"
-	Retired      Event = "retired"   // this identity; Note names its successor
-	Inherited    Event = "inherited" // a retired identity's ledger
-	Restored     Event = "restored"  // the state directory, from a backup
-	BackedUp     Event = "backed up" // the state directory, to a file of Bytes
-	Purged       Event = "purged"    // what a study no longer needs
-	Cancelled    Event = "cancelled" // a study, by its operator
+
+	InvitationMade    Event = "invitation made" // Note is its id, as of the two below
+	InvitationUsed    Event = "introduction came"
+	InvitationRevoked Event = "invitation revoked"
+
+	Retired   Event = "retired"   // this identity; Note names its successor
+	Inherited Event = "inherited" // a retired identity's ledger
+	Restored  Event = "restored"  // the state directory, from a backup
+	BackedUp  Event = "backed up" // the state directory, to a file of Bytes
+	Purged    Event = "purged"    // what a study no longer needs
+	Cancelled Event = "cancelled" // a study, by its operator
 )
 
 // What left, or was about to.

@@ -182,7 +182,7 @@ func namedInvitation(st *store.Store, text string) (invitation.Kept, error) {
 	}
 	i := slices.IndexFunc(all, func(k invitation.Kept) bool { return k.Name == text || k.ID == text })
 	if i < 0 {
-		return invitation.Kept{}, fmt.Errorf("invitation %.80q: %w (aggregator invitation list shows those that there are)", text, store.ErrNotFound)
+		return invitation.Kept{}, fmt.Errorf("invitation %.80q: %w", text, fail.NotInStore.New().With("aggregator invitation list shows those that there are"))
 	}
 	return all[i], nil
 }

@@ -188,6 +188,10 @@ func (j *joint) find(ctx context.Context) (ended bool, err error) {
 	ctx, cancel := j.patience(ctx)
 	defer cancel()
 	introduced, handed, said := false, j.ticket.IsZero(), ""
+	used, err := j.used()
+	if err != nil {
+		return false, err
+	}
 	for tries := 1; ; {
 		_, unreached := studyFetch{j.at}.fetch(ctx, j.st, j.g)
 		if errors.Is(unreached, p2p.ErrRefusedPeer) || fail.Has(unreached, fail.UnknownStudy) {
@@ -210,7 +214,7 @@ func (j *joint) find(ctx context.Context) (ended bool, err error) {
 			said = unreached.Error()
 			j.say("trying again: %s", said)
 		case unreached != nil:
-		case last != nil && !introduced:
+		case last != nil && !introduced && used:
 			j.say("No other study of it waits for this party.")
 			j.study = last
 			return true, nil

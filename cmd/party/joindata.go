@@ -20,6 +20,7 @@ import (
 	"github.com/cosketch/cosketch/node/joining"
 	"github.com/cosketch/cosketch/protocol/block"
 	"github.com/cosketch/cosketch/protocol/fail"
+	"github.com/cosketch/cosketch/protocol/journal"
 )
 
 // whichData is an answer to where the data are: what stands behind party data add NAME.
@@ -262,6 +263,17 @@ func (j *joint) leaves() string {
 	return "It is sent to the aggregator, once, under invitation " + j.ticket.ID() + ", when you take it as it stands here."
 }
 
+// used reports whether there is no invitation to use, as an earlier run has used it.
+func (j *joint) used() (bool, error) {
+	if j.ticket.IsZero() {
+		return true, nil
+	}
+	entries, err := j.st.Journal()
+	return slices.ContainsFunc(entries, func(e journal.Entry) bool {
+		return e.Event == journal.Introduced && e.Note == j.ticket.ID()
+	}), err
+}
+
 // handWithin is how long handing an introduction over may take.
 const handWithin = time.Minute
 
@@ -274,6 +286,13 @@ func (j *joint) hand(ctx context.Context) error {
 	site, err := config.LoadParty(j.g.Config)
 	if err != nil {
 		return fail.Usage.Of(err)
+	}
+	used, err := j.used()
+	if err == nil && !used { // the journal first: nothing leaves that is not in it
+		err = j.st.Note(journal.Entry{At: console.Now(), Event: journal.Introduced, To: j.to.String(), Bytes: int64(len(text)), Note: j.ticket.ID()})
+	}
+	if err != nil {
+		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, handWithin)
 	defer cancel()

@@ -48,12 +48,13 @@ const (
 
 // What left, or was about to.
 const (
-	Signed    Event = "signed"    // a message for the board; Note is its kind, Bytes its size
-	Posting   Event = "posting"   // signed messages to the aggregator
-	Uploading Event = "uploading" // a release: Bytes are still to be sent
-	Uploaded  Event = "uploaded"  // a release: Bytes were sent, those sent twice counted twice
-	Exported  Event = "exported"  // a sealed file to be carried by hand
-	Asked     Event = "asked"     // requests that carry no data, summed up
+	Signed     Event = "signed"     // a message for the board; Note is its kind, Bytes its size
+	Posting    Event = "posting"    // signed messages to the aggregator
+	Uploading  Event = "uploading"  // a release: Bytes are still to be sent
+	Uploaded   Event = "uploaded"   // a release: Bytes were sent, those sent twice counted twice
+	Exported   Event = "exported"   // a sealed file to be carried by hand
+	Introduced Event = "introduced" // this node, to an aggregator; Note is the invitation's id, Bytes its size
+	Asked      Event = "asked"      // requests that carry no data, summed up
 )
 
 // OnBoard is a message on a board that this node hosts: Note names its number there, Bytes its

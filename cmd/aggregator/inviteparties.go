@@ -110,7 +110,6 @@ func (v *inviting) invite(ctx context.Context) error {
 		if err := console.TakeLine(&n, line); err != nil {
 			return err
 		}
-		var made []madeInvitation
 		for i, name := range n.Names {
 			if slices.Contains(n.Names[:i], name) {
 				return fmt.Errorf("%q is named twice", name)
@@ -123,9 +122,6 @@ func (v *inviting) invite(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			made = append(made, one)
-		}
-		for _, one := range made {
 			v.c.Say("%s runs this, which is shown once and is good for one node until %s:", one.Name, one.Expires)
 			v.c.Say("  party join %s", one.Address)
 		}
@@ -142,7 +138,7 @@ func (v *inviting) await(ctx context.Context) error {
 	if len(v.ask.Lines[joining.Accept]) > 0 {
 		return nil // an earlier run had those that it wanted
 	}
-	said, waits := map[string]bool{}, false
+	said, waits, stopped := map[string]bool{}, false, false
 	var missing []string
 	return v.wait(ctx, func() error {
 		return fail.Unintroduced.New().With("still waited for: " + strings.Join(missing, ", ") + "; aggregator invitation revoke NAME goes on without one")
@@ -163,7 +159,12 @@ func (v *inviting) await(ctx context.Context) error {
 		}
 		if len(missing) > 0 && !waits {
 			waits = true
-			v.c.Say("Waiting for the introductions of %s. It serves here until you stop it with Ctrl-C; the same command goes on. To go on without one, in another terminal: aggregator invitation revoke NAME", strings.Join(missing, ", "))
+			v.c.Say("Waiting for the introductions of %s. Ctrl-C loses nothing: the same command goes on. To go on without one, in another terminal: aggregator invitation revoke NAME", strings.Join(missing, ", "))
+		}
+		if gone := v.served == nil && !v.st.Served(); gone != stopped {
+			if stopped = gone; gone {
+				v.c.Say("Nobody can come now: aggregator serve has stopped. Start it again, in another terminal.")
+			}
 		}
 		return len(missing) == 0, nil
 	})

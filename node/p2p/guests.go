@@ -16,7 +16,7 @@ import (
 //
 // A connection of a guest has at most guestStreams streams. A stream begins with a window, and as no more than twice the
 // largest request is read of one, its window grows to four of them at most. So guests hold no more than
-// mostGuests · guestStreams · 4 windows, which is 64 MiB, all of it within Limits.Memory, and mostGuests requests.
+// mostGuests · guestStreams · 4 windows, which is 64 MiB, and a request for each stream, 16 MiB, all of it within Limits.Memory.
 const (
 	mostGuests   = 16
 	guestsPerIP  = 4

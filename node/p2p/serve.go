@@ -101,7 +101,7 @@ type inbound struct {
 // most is how many calls the caller may have at once.
 func (c *inbound) most() int {
 	if c.guest {
-		return 1
+		return guestStreams // a call may be over for its caller before it is here
 	}
 	return c.limits.CallsPerPeer
 }

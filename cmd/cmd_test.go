@@ -106,6 +106,7 @@ func scripts(files ...string) testscript.Params {
 			"identify":   identify,
 			"ids":        ids,
 			"init":       initNodes,
+			"interrupt":  interrupt,
 			"json":       isJSON,
 			"latin1":     latin1,
 			"line":       typedLine,

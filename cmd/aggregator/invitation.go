@@ -36,7 +36,7 @@ type invitationCreate struct {
 
 // Help says what an invitation lets its holder do.
 func (invitationCreate) Help() string {
-	return "Whoever has the address may introduce one node here, once, by party join. Until then, or until it is over or revoked, this node lets strangers connect, for that one call. Hand the address on by a way that nobody else reads. It is kept as a hash: if you lose it, revoke it and make another one.\n\nExample: aggregator invitation create north --addr /dns4/agg.example.org/tcp/7424"
+	return "Whoever has the address may introduce one node here, once, by party join. Until then, or until it is over or revoked, this node lets strangers connect, for that one call. Hand the address on by a way that nobody else reads. It is kept as a hash: if you lose it, revoke it and make another one.\n\nExample: aggregator advanced invitation create north --addr /dns4/agg.example.org/tcp/7424"
 }
 
 // Validate refuses what is no time to be good for.
@@ -65,7 +65,7 @@ func invite(st *store.Store, name, addr string, lasts time.Duration) (madeInvita
 		return madeInvitation{}, err
 	}
 	if i := slices.IndexFunc(all, func(k invitation.Kept) bool { return k.Name == name }); i >= 0 {
-		return madeInvitation{}, fail.Usage.Of(fmt.Errorf("%s is invited already, and the address was shown then (aggregator invitation revoke %s makes room for another)", name, all[i].ID))
+		return madeInvitation{}, fail.Usage.Of(fmt.Errorf("%s is invited already, and the address was shown then (aggregator advanced invitation revoke %s makes room for another)", name, all[i].ID))
 	}
 	id, err := st.ID()
 	if err != nil {
@@ -95,7 +95,7 @@ func (cmd invitationCreate) Run(c *console.Console, g *console.Globals) error {
 	}
 	return c.Print(made, func(w io.Writer) {
 		fmt.Fprintln(w, made.Address)
-		c.Say("This is shown once. %s runs: party join ADDRESS. It is good for one node, until %s; aggregator invitation revoke %s ends it.", made.Name, made.Expires, made.ID)
+		c.Say("This is shown once. %s runs: party join ADDRESS. It is good for one node, until %s; aggregator advanced invitation revoke %s ends it.", made.Name, made.Expires, made.ID)
 		if !st.Served() {
 			c.Say("Nobody can use it before this node serves. Next: aggregator serve")
 		}
@@ -139,7 +139,7 @@ func listedOf(st *store.Store, k invitation.Kept) (listedInvitation, error) {
 type invitationList struct{}
 
 // Help has an example.
-func (invitationList) Help() string { return "Example: aggregator invitation list" }
+func (invitationList) Help() string { return "Example: aggregator advanced invitation list" }
 
 // Run lists invitations.
 func (invitationList) Run(c *console.Console, g *console.Globals) error {
@@ -163,7 +163,7 @@ func (invitationList) Run(c *console.Console, g *console.Globals) error {
 	return c.Print(out, func(w io.Writer) {
 		if len(out) == 0 {
 			fmt.Fprintln(w, "no invitations")
-			c.Say("Next: aggregator invitation create NAME --addr MULTIADDR")
+			c.Say("Next: aggregator advanced invitation create NAME --addr MULTIADDR")
 			return
 		}
 		t := block.Table{Columns: block.Headed("invitation", "invited", "state", "good until", "who came, in words"), Whole: true}
@@ -182,7 +182,7 @@ func namedInvitation(st *store.Store, text string) (invitation.Kept, error) {
 	}
 	i := slices.IndexFunc(all, func(k invitation.Kept) bool { return k.Name == text || k.ID == text })
 	if i < 0 {
-		return invitation.Kept{}, fmt.Errorf("invitation %.80q: %w", text, fail.NotInStore.New().With("aggregator invitation list shows those that there are"))
+		return invitation.Kept{}, fmt.Errorf("invitation %.80q: %w", text, fail.NotInStore.New().With("aggregator advanced invitation list shows those that there are"))
 	}
 	return all[i], nil
 }
@@ -194,7 +194,7 @@ type invitationAccept struct {
 
 // Help has an example.
 func (invitationAccept) Help() string {
-	return "Compare the words that it prints over a telephone, by a number that you know, before you use the file: they are of the node that used the invitation.\n\nExample: aggregator invitation accept north"
+	return "Compare the words that it prints over a telephone, by a number that you know, before you use the file: they are of the node that used the invitation.\n\nExample: aggregator advanced invitation accept north"
 }
 
 // Run writes an introduction that came.
@@ -232,7 +232,7 @@ func (cmd invitationAccept) Run(c *console.Console, g *console.Globals) error {
 	return c.Print(out, func(w io.Writer) {
 		fmt.Fprintln(w, path)
 		c.Say("It calls itself %s. In words, to compare over a telephone: %s", list.Name, out.Words)
-		c.Say("Next: aggregator study new --columns %s …", console.Word(path))
+		c.Say("Next: aggregator study draft --columns %s …", console.Word(path))
 	})
 }
 
@@ -253,7 +253,7 @@ type invitationRevoke struct {
 }
 
 // Help has an example.
-func (invitationRevoke) Help() string { return "Example: aggregator invitation revoke north" }
+func (invitationRevoke) Help() string { return "Example: aggregator advanced invitation revoke north" }
 
 // Run forgets an invitation.
 func (cmd invitationRevoke) Run(c *console.Console, g *console.Globals) error {

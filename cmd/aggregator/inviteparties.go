@@ -23,7 +23,7 @@ import (
 
 // address asks where parties reach this node.
 func (v *inviting) address(ctx context.Context) error {
-	v.step("Where parties reach this node", "aggregator study new --addr MULTIADDR")
+	v.step("Where parties reach this node", "aggregator study draft --addr MULTIADDR")
 	return v.put(ctx, joining.Question{
 		ID: joining.Address, Asks: "Where do parties reach this node?", Open: "the address at which parties reach this node",
 		Why:   "It stands in the study file, and cannot be changed later. Parties dial it; nobody is dialled. The port is that of listen in the configuration, unless something between passes it on.",
@@ -73,7 +73,7 @@ func (v *inviting) introduced() (out []candidate, err error) {
 			return nil, err
 		}
 		if known(k.Name) {
-			return nil, fail.Usage.Of(fmt.Errorf("%q came under invitation %s, and as a file: give one of them up (aggregator invitation revoke %s)", k.Name, k.ID, k.ID))
+			return nil, fail.Usage.Of(fmt.Errorf("%q came under invitation %s, and as a file: give one of them up (aggregator advanced invitation revoke %s)", k.Name, k.ID, k.ID))
 		}
 		out = append(out, candidate{k.Name, l, k.ID})
 	}
@@ -97,7 +97,7 @@ func (v *inviting) invite(ctx context.Context) error {
 	if len(before) == 0 && (len(v.Introductions) > 0 || len(v.ask.Lines[joining.Accept]) > 0) || v.ask.Ready(joining.Whom) != nil {
 		return nil // there are introductions, or a file of answers that invites nobody
 	}
-	v.step("Invite the parties", "aggregator invitation create NAME --addr "+v.draft.Addr[0])
+	v.step("Invite the parties", "aggregator advanced invitation create NAME --addr "+v.draft.Addr[0])
 	return v.put(ctx, joining.Question{
 		ID: joining.Whom, Asks: "Whom do you invite?", Proposed: nobody,
 		Why:   "Each gets an address of its own, under which one node may introduce itself, once. Meanwhile strangers may connect to this node, for that one call. Whom you do not invite sends you a file.",
@@ -115,7 +115,7 @@ func (v *inviting) invite(ctx context.Context) error {
 				return fmt.Errorf("%q is named twice", name)
 			}
 			if all, err := invitation.All(v.st); err == nil && slices.ContainsFunc(all, func(k invitation.Kept) bool { return k.Name == name }) {
-				v.c.Say("%s is invited already, and the address was shown then (aggregator invitation revoke %s makes room for another).", name, console.Word(name))
+				v.c.Say("%s is invited already, and the address was shown then (aggregator advanced invitation revoke %s makes room for another).", name, console.Word(name))
 				continue
 			}
 			one, err := invite(v.st, name, v.draft.Addr[0], goodFor)
@@ -141,7 +141,7 @@ func (v *inviting) await(ctx context.Context) error {
 	said, waits, stopped := map[string]bool{}, false, false
 	var missing []string
 	return v.wait(ctx, func() error {
-		return fail.Unintroduced.New().With("still waited for: " + strings.Join(missing, ", ") + "; aggregator invitation revoke NAME goes on without one")
+		return fail.Unintroduced.New().With("still waited for: " + strings.Join(missing, ", ") + "; aggregator advanced invitation revoke NAME goes on without one")
 	}, func() (bool, error) {
 		all, err := invitation.All(v.st)
 		if err != nil {
@@ -159,7 +159,7 @@ func (v *inviting) await(ctx context.Context) error {
 		}
 		if len(missing) > 0 && !waits {
 			waits = true
-			v.c.Say("Waiting for the introductions of %s. Ctrl-C loses nothing: the same command goes on. To go on without one, in another terminal: aggregator invitation revoke NAME", strings.Join(missing, ", "))
+			v.c.Say("Waiting for the introductions of %s. Ctrl-C loses nothing: the same command goes on. To go on without one, in another terminal: aggregator advanced invitation revoke NAME", strings.Join(missing, ", "))
 		}
 		if gone := v.served == nil && !v.st.Served(); gone != stopped {
 			if stopped = gone; gone {
@@ -209,7 +209,7 @@ func (v *inviting) accept(ctx context.Context) error {
 	if len(lists) == 0 {
 		return v.call(ctx)
 	}
-	v.step("The parties' introductions", "aggregator study new --columns FILE")
+	v.step("The parties' introductions", "aggregator study draft --columns FILE")
 	t := block.Table{Columns: block.Headed("party", "records", "columns", "in words"), Whole: true}
 	for _, l := range lists {
 		var columns []string

@@ -19,7 +19,7 @@ type releaseCommand struct {
 func (releaseCommand) Help() string {
 	return `The steward's decision if the site file says release: ask. A running party run or serve carries it out within seconds: it debits the budget, draws the noise and sends the release, which can then no longer be changed. A change of the held sketch before that revokes the decision.
 
-Example: party release 5f0c1b0e`
+Example: party advanced release 5f0c1b0e`
 }
 
 type releasedHeld struct {

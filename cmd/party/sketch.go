@@ -24,13 +24,13 @@ type sketchCommand struct {
 
 // Help is what --help prints beyond the flags.
 func (sketchCommand) Help() string {
-	return `If the site file says release: ask, the sketch is held here until party release. Until then party sketch STUDY adds the files that have come to the dataset since.
+	return `If the site file says release: ask, the sketch is held here until party advanced release. Until then party advanced sketch STUDY adds the files that have come to the dataset since.
 
 The held sketch is as secret as the data. Nothing leaves.
 
-party sketch STUDY --dry-run rehearses the release of any study instead.
+party advanced sketch STUDY --dry-run rehearses the release of any study instead.
 
-Examples: party sketch 5f0c1b0e, party sketch 5f0c1b0e --withdraw consent-withdrawn.csv`
+Examples: party advanced sketch 5f0c1b0e, party advanced sketch 5f0c1b0e --withdraw consent-withdrawn.csv`
 }
 
 type heldSketch struct {
@@ -76,7 +76,7 @@ func (cmd sketchCommand) Run(ctx context.Context, c *console.Console, g *console
 	said := newHeldSketch(s, out)
 	return c.Print(said, func(w io.Writer) {
 		present.Text(w, said.blocks())
-		c.Say("Nothing has left. Next: party release %s lets it go as it is now.", s.ID.Short())
+		c.Say("Nothing has left. Next: party advanced release %s lets it go as it is now.", s.ID.Short())
 	})
 }
 

@@ -50,7 +50,7 @@ func (t *talk) observe(p event.Progress) {
 		t.waits(p.Status)
 	case event.Held:
 		t.say("the sketch is held: " + p.Note)
-		t.say("waits for party release " + t.study.ID.Short() + "; until then party sketch " + t.study.ID.Short() + " adds and withdraws records")
+		t.say("waits for party advanced release " + t.study.ID.Short() + "; until then party advanced sketch " + t.study.ID.Short() + " adds and withdraws records")
 	case event.Projected:
 		t.say("sketched: " + p.Note)
 	case event.Debited:

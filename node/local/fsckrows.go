@@ -265,7 +265,7 @@ func (f *fsck) tokens() {
 
 // invitations does the same of invitations, and of what came under them.
 func (f *fsck) invitations() {
-	const fix = "aggregator invitation revoke, and make another"
+	const fix = "aggregator advanced invitation revoke, and make another"
 	f.handed("invitations", handedOut{journal.InvitationMade, journal.InvitationRevoked, f.Store.Invitations, f.Store.Invitation}, fix)
 	came := func() (ids []string, err error) {
 		all, err := f.Store.Invitations()

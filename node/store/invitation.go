@@ -61,7 +61,7 @@ func (s *Store) roomForInvitation(id string) error {
 		return err
 	}
 	if len(ids) >= MostInvitations {
-		return fmt.Errorf("there are %d, and no more are kept (aggregator invitation revoke ends one)", len(ids))
+		return fmt.Errorf("there are %d, and no more are kept (aggregator advanced invitation revoke ends one)", len(ids))
 	}
 	if _, there := os.Lstat(s.path(invitationsDir, id)); there == nil {
 		return ErrConflict

@@ -92,7 +92,11 @@ var takenApart = map[string]map[string]string{
 	},
 	"node/console/result.go": {"FindDocument": "a file's name"},
 	"node/console/words.go":  {"plainWord": "text that needs no quotes in a shell"},
-	"node/dataset/csv.go":    {"lastBoundary": "a data file"},
+	"node/invitation/invitation.go": {
+		"Split": "a multiaddr, and what stands behind it",
+		"form":  "an invitation",
+	},
+	"node/dataset/csv.go": {"lastBoundary": "a data file"},
 	"node/dataset/detect.go": {
 		"commaDecimals": "a number of a data file",
 		"text.format":   "a data file",
@@ -178,7 +182,7 @@ var takenApart = map[string]map[string]string{
 		"readSealed":           "the mark that a sealed file begins with",
 	},
 	"node/store/study.go":    {"Store.FindStudy": "an id's beginning"},
-	"node/store/token.go":    {"tokenName": "a file's name"},
+	"node/store/token.go":    {"shortName": "a file's name"},
 	"node/stored/further.go": {"Statements": "a file's name"},
 	"node/stored/tables.go":  {"DropTables": "a hash within a document"},
 	"node/table/npy.go":      {"Records": "joins the fields of a header"},
@@ -278,7 +282,7 @@ var takenApart = map[string]map[string]string{
 var owed = map[string]map[string]string{
 	"node/local/fsckrows.go": {
 		"fsck.letGo":  "the mark of a held sketch is read from the end of the log's note: an entry should have it as a field",
-		"fsck.tokens": "a token's id and mark are read from the log's note: an entry should have them as fields",
+		"fsck.handed": "a token's, or an invitation's, id and mark are read from the log's note: an entry should have them as fields",
 		"ledgerMark":  "the number and hash of a ledger entry are read from the end of the log's note: an entry should have them as fields",
 	},
 	"node/store/board.go":  {"Store.Noted": "the number of a message is read from the log's note: an entry should have it as a field"},

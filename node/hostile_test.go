@@ -148,7 +148,7 @@ func TestRequestsAreNoAmplifiers(t *testing.T) {
 	ctx := b.context()
 	for call, most := range map[string]int{
 		"post": 4 << 20, "read": 1 << 10, "chunk": 4<<20 + 1<<10, "progress": 1 << 10, "document": 1 << 10,
-		"hello": 1 << 10, "ledger": 1 << 10, "further": 1 << 10, "query": 4<<20 + 1<<10, "studies": 0,
+		"hello": 1 << 10, "ledger": 1 << 10, "further": 1 << 10, "query": 4<<20 + 1<<10, "studies": 0, "introduce": 256 << 10,
 	} {
 		for size, want := range map[int][]p2p.Code{most: {p2p.CodeInvalid, p2p.CodeUnknownStudy}, most + 2: {p2p.CodeTooLarge}} {
 			if size == 0 {

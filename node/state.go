@@ -179,6 +179,15 @@ type AggregatorState interface {
 	// has the highest count.
 	KeepLedgerHead(party protocol.PeerID, count uint64, raw []byte) (kept []byte, err error)
 	LedgerHead(party protocol.PeerID) ([]byte, error)
+
+	// Invitations lists those that were not revoked, also those that another process made; Invitation is the record of
+	// one. PutIntroduction keeps what came under it, for good, unless it was revoked meanwhile, which is
+	// store.ErrNotFound: the same again changes nothing, something else is store.ErrConflict.
+	Invitations() ([]string, error)
+	Invitation(id string) ([]byte, error)
+	PutIntroduction(id string, introduction []byte) error
+	Introduction(id string) ([]byte, error)
+	RemoveInvitation(id string) error
 }
 
 // A store has all of it.

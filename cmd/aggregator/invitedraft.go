@@ -26,7 +26,7 @@ func (v *inviting) make(ctx context.Context) (*study.Study, error) {
 	for {
 		v.draft = studyDraft{Rounds: "auto", Approval: 14, Upload: 14}
 		v.ask.Rewind()
-		for _, step := range []func(context.Context) error{v.address, v.accept, v.name, v.partition, v.asked, v.columns, v.purpose, v.dates, v.privacy} {
+		for _, step := range []func(context.Context) error{v.address, v.invite, v.accept, v.name, v.partition, v.asked, v.columns, v.purpose, v.dates, v.privacy} {
 			if err := step(ctx); err != nil {
 				return nil, err
 			}

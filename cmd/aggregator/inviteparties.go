@@ -2,16 +2,21 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/cosketch/cosketch/node/aggregator"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/durable"
+	"github.com/cosketch/cosketch/node/invitation"
 	"github.com/cosketch/cosketch/node/joining"
+	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol/block"
 	"github.com/cosketch/cosketch/protocol/fail"
 )
@@ -32,19 +37,137 @@ func (v *inviting) address(ctx context.Context) error {
 	})
 }
 
-// introduced are introductions by the party's name, of files that were given and of those that were accepted before.
-func (v *inviting) introduced() (out []config.ColumnList, err error) {
+// candidate is an introduction, by the name under which it is accepted: the operator's, of an invitation, and else the
+// party's own.
+type candidate struct {
+	name string
+	config.ColumnList
+	invitation string // under which it came; empty: it is a file
+}
+
+// introduced are the introductions of files that were given, and of those that came under invitations.
+func (v *inviting) introduced() (out []candidate, err error) {
+	known := func(name string) bool {
+		return slices.ContainsFunc(out, func(o candidate) bool { return o.name == name })
+	}
 	for _, path := range v.Introductions {
 		l, err := config.LoadColumns(path)
 		if err != nil {
 			return nil, fail.Usage.Of(err)
 		}
-		if slices.ContainsFunc(out, func(o config.ColumnList) bool { return o.Name == l.Name }) {
+		if known(l.Name) {
 			return nil, fail.Usage.Of(fmt.Errorf("introduction %s: another one is of %q, too: each party has one name, and one introduction", path, l.Name))
 		}
-		out = append(out, l)
+		out = append(out, candidate{l.Name, l, ""})
+	}
+	all, err := invitation.All(v.st)
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range all {
+		if k.Came == nil {
+			continue
+		}
+		l, err := introductionOf(k)
+		if err != nil {
+			return nil, err
+		}
+		if known(k.Name) {
+			return nil, fail.Usage.Of(fmt.Errorf("%q came under invitation %s, and as a file: give one of them up (aggregator advanced invitation revoke %s)", k.Name, k.ID, k.ID))
+		}
+		out = append(out, candidate{k.Name, l, k.ID})
+	}
+	for _, line := range v.ask.Lines[joining.Accept] { // accepted by an earlier run: it may be given no more
+		var n named
+		if console.TakeLine(&n, line) != nil {
+			continue
+		}
+		for _, name := range n.Names {
+			if l, err := config.LoadColumns(introductionPath(v.g, name)); err == nil && !known(name) {
+				out = append(out, candidate{name, l, ""})
+			}
+		}
 	}
 	return out, nil
+}
+
+// invite offers to invite parties to introduce themselves over the network.
+func (v *inviting) invite(ctx context.Context) error {
+	before := v.ask.Lines[joining.Whom]
+	if len(before) == 0 && (len(v.Introductions) > 0 || len(v.ask.Lines[joining.Accept]) > 0) || v.ask.Ready(joining.Whom) != nil {
+		return nil // there are introductions, or a file of answers that invites nobody
+	}
+	v.step("Invite the parties", "aggregator advanced invitation create NAME --addr "+v.draft.Addr[0])
+	return v.put(ctx, joining.Question{
+		ID: joining.Whom, Asks: "Whom do you invite?", Proposed: nobody,
+		Why:   "Each gets an address of its own, under which one node may introduce itself, once. Meanwhile strangers may connect to this node, for that one call. Whom you do not invite sends you a file.",
+		Forms: []string{"names of yours with spaces between them: north south", nobody + ": they send files"},
+	}, func(line string) error {
+		if line == "" || line == nobody || slices.Contains(before, line) {
+			return nil
+		}
+		var n named
+		if err := console.TakeLine(&n, line); err != nil {
+			return err
+		}
+		for i, name := range n.Names {
+			if slices.Contains(n.Names[:i], name) {
+				return fmt.Errorf("%q is named twice", name)
+			}
+			if all, err := invitation.All(v.st); err == nil && slices.ContainsFunc(all, func(k invitation.Kept) bool { return k.Name == name }) {
+				v.c.Say("%s is invited already, and the address was shown then (aggregator advanced invitation revoke %s makes room for another).", name, console.Word(name))
+				continue
+			}
+			one, err := invite(v.st, name, v.draft.Addr[0], goodFor)
+			if err != nil {
+				return err
+			}
+			v.c.Say("%s runs this, which is shown once and is good for one node until %s:", one.Name, one.Expires)
+			v.c.Say("  party join %s", one.Address)
+		}
+		v.c.Say("Hand each on by a way that nobody else reads. This node in words, to compare over a telephone: %s", v.id.Words())
+		return nil
+	})
+}
+
+// nobody is an answer to who is invited.
+const nobody = "nobody"
+
+// await waits until everybody has come who was invited and may come still.
+func (v *inviting) await(ctx context.Context) error {
+	if len(v.ask.Lines[joining.Accept]) > 0 {
+		return nil // an earlier run had those that it wanted
+	}
+	said, waits, stopped := map[string]bool{}, false, false
+	var missing []string
+	return v.wait(ctx, func() error {
+		return fail.Unintroduced.New().With("still waited for: " + strings.Join(missing, ", ") + "; aggregator advanced invitation revoke NAME goes on without one")
+	}, func() (bool, error) {
+		all, err := invitation.All(v.st)
+		if err != nil {
+			return false, err
+		}
+		missing = nil
+		for _, k := range all {
+			if k.Open(console.Now()) {
+				missing = append(missing, k.Name)
+			}
+			if k.Came != nil && !said[k.ID] {
+				said[k.ID] = true
+				v.c.Say("%s has introduced a node, in words: %s", k.Name, k.Came.From.Words())
+			}
+		}
+		if len(missing) > 0 && !waits {
+			waits = true
+			v.c.Say("Waiting for the introductions of %s. Ctrl-C loses nothing: the same command goes on. To go on without one, in another terminal: aggregator advanced invitation revoke NAME", strings.Join(missing, ", "))
+		}
+		if gone := v.served == nil && !v.st.Served(); gone != stopped {
+			if stopped = gone; gone {
+				v.c.Say("Nobody can come now: aggregator serve has stopped. Start it again, in another terminal.")
+			}
+		}
+		return len(missing) == 0, nil
+	})
 }
 
 // call says what parties run to introduce themselves, and serves until their introductions are handed to another run.
@@ -57,33 +180,31 @@ func (v *inviting) call(ctx context.Context) error {
 	return v.wait(ctx, func() error { return fail.Unintroduced.New() }, func() (bool, error) { return false, nil })
 }
 
-// acceptedPath is where the introduction of a party is kept that was accepted.
-func (v *inviting) acceptedPath(name string) string {
-	return v.beside("introduction-" + strings.ReplaceAll(name, " ", "-") + ".yaml")
+// introductionPath is where the introduction of a party is kept that was accepted: beside the configuration file.
+func introductionPath(g *console.Globals, name string) string {
+	plain := strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '-' {
+			return r
+		}
+		return '-'
+	}, name)
+	return filepath.Join(filepath.Dir(g.Config), "introduction-"+plain+".yaml")
 }
 
-// named is an answer to whose introductions are accepted.
+// named is an answer to who is invited, and to whose introductions are accepted.
 type named struct {
-	Names []string `arg:""`
+	Names  []string `arg:""`
+	Refuse []string
 }
 
 // accept asks by name whose introductions the study is drafted from.
 func (v *inviting) accept(ctx context.Context) error {
+	if err := v.await(ctx); err != nil {
+		return err
+	}
 	lists, err := v.introduced()
 	if err != nil {
 		return err
-	}
-	for _, line := range v.ask.Lines[joining.Accept] { // accepted by an earlier run: it may be given no more
-		var n named
-		if console.TakeLine(&n, line) != nil {
-			continue
-		}
-		for _, name := range n.Names {
-			known := slices.ContainsFunc(lists, func(l config.ColumnList) bool { return l.Name == name })
-			if l, err := config.LoadColumns(v.acceptedPath(name)); err == nil && !known {
-				lists = append(lists, l)
-			}
-		}
 	}
 	if len(lists) == 0 {
 		return v.call(ctx)
@@ -99,13 +220,17 @@ func (v *inviting) accept(ctx context.Context) error {
 		if l.About > 0 {
 			records = fmt.Sprintf("about %d", l.About)
 		}
-		t.Rows = append(t.Rows, block.Cells(l.Name, records, strings.Join(columns, ", "), l.ID.Words()))
+		name := l.name
+		if l.Name != name {
+			name += " (calls itself " + l.Name + ")"
+		}
+		t.Rows = append(t.Rows, block.Cells(name, records, strings.Join(columns, ", "), l.ID.Words()))
 	}
 	v.c.Show(t)
 	return v.put(ctx, joining.Question{
 		ID: joining.Accept, Asks: "Whose introductions do you accept?", Open: "the names of those that you accept",
 		Why:   "A study lists those that you name, and nobody else. Before you name one, compare its words over a telephone: a number that you know, and not one that came with the introduction.",
-		Forms: []string{"names with spaces between them: north south"},
+		Forms: []string{"names with spaces between them: north south", "behind them, --refuse NAME: what that one sent under an invitation is forgotten"},
 	}, func(line string) error {
 		var n named
 		if err := console.TakeLine(&n, line); err != nil {
@@ -116,21 +241,44 @@ func (v *inviting) accept(ctx context.Context) error {
 		}
 		v.draft.Columns = nil
 		for _, name := range n.Names {
-			i := slices.IndexFunc(lists, func(l config.ColumnList) bool { return l.Name == name })
-			if i < 0 {
+			i := slices.IndexFunc(lists, func(l candidate) bool { return l.name == name })
+			if i < 0 || slices.Contains(n.Refuse, name) {
 				return fmt.Errorf("there is no introduction of %q", name)
 			}
-			path := v.acceptedPath(name)
-			if err := keepIntroduction(path, lists[i]); err != nil {
+			path := introductionPath(v.g, name)
+			if err := keepIntroduction(path, lists[i].ColumnList); err != nil {
 				return err
+			}
+			if id := lists[i].invitation; id != "" {
+				if err := v.st.PutAccepted(id); err != nil {
+					return err
+				}
 			}
 			if slices.Contains(v.draft.Columns, path) {
 				return fmt.Errorf("%q is named twice", name)
 			}
 			v.draft.Columns = append(v.draft.Columns, path)
 		}
-		return nil
+		return v.refuse(n.Refuse, lists, slices.Contains(v.ask.Lines[joining.Accept], line))
 	})
+}
+
+// refuse forgets what came under invitations. Of an answer that is given again, it has been done.
+func (v *inviting) refuse(names []string, lists []candidate, again bool) error {
+	for _, name := range names {
+		i := slices.IndexFunc(lists, func(l candidate) bool { return l.name == name && l.invitation != "" })
+		if i < 0 && again {
+			continue
+		}
+		if i < 0 {
+			return fmt.Errorf("nothing of %q came under an invitation", name)
+		}
+		if err := v.st.RemoveInvitation(lists[i].invitation); err != nil && !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		v.c.Say("What %s sent is forgotten, and the invitation is over.", name)
+	}
+	return nil
 }
 
 // keepIntroduction writes what was accepted, in its own words: nothing of the file that came is copied as it stands.

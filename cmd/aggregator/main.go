@@ -51,6 +51,8 @@ type advancedCommands struct {
 		Diff console.DiffCommand `cmd:"" help:"Show what differs between two studies."`
 	} `cmd:"" group:"Make a study:" help:"Compare studies."`
 
+	Invitation invitationCommands `cmd:"" group:"Make a study:" help:"Make, list, accept or revoke one-time invitations."`
+
 	Import importCommand `cmd:"" group:"Serve:" help:"Carry a study by hand: read the files of its parties."`
 	Export exportCommand `cmd:"" group:"Serve:" help:"Carry a study by hand: write the answers to its parties."`
 

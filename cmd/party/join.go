@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"time"
 
@@ -11,9 +13,11 @@ import (
 	"github.com/cosketch/cosketch/node/aggregator"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/invitation"
 	"github.com/cosketch/cosketch/node/joining"
 	"github.com/cosketch/cosketch/node/local"
 	"github.com/cosketch/cosketch/node/p2p"
+	"github.com/cosketch/cosketch/node/private"
 	"github.com/cosketch/cosketch/node/source"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
@@ -24,30 +28,59 @@ import (
 )
 
 type joinCommand struct {
-	Address string         `arg:"" help:"The aggregator's address, such as /dns4/agg.example.org/tcp/7424/p2p/12D3KooW…"`
+	Address string         `arg:"" optional:"" help:"The aggregator's address, such as /dns4/agg.example.org/tcp/7424/p2p/12D3KooW…, also with /invitation/… behind it."`
+	From    string         `name:"address-file" env:"-" placeholder:"FILE" help:"Read the address from a file that nobody else can read; - is stdin."`
 	Answers string         `env:"-" placeholder:"FILE" help:"Answer from a file instead of asking."`
 	Wait    *time.Duration `env:"-" placeholder:"DURATION" help:"How long to wait for a study that lists this party, and then for the other parties, such as 90s; 0 gives up at once. Default: until they are there."`
 }
 
 // Help says what it leads through.
 func (joinCommand) Help() string {
-	return "Makes the node if there is none, fetches the study, shows its sheet, asks which data answer it, lists what does not fit and what will be changed, shows what it costs and what it is worth, checks and rehearses the release, asks for the study's id, and serves it to its result. Where no study lists this party yet, it writes an introduction for the operator and waits.\n\nEvery step says the plain command that does the same. What was decided is stored at once: after Ctrl-C, or when something has to be put right first, the same command goes on where it was.\n\nFor --answers, a file names each question (study, data, introduce, use, approve) with the line, or the list of lines, that a person would type. The word proposed takes what is proposed:\n\n  cosketch: answers/1\n  data: patients.csv\n  introduce: north --id patient\n  use: [--column height=Size, proposed]\n  approve: 5f0c1b0e\n\nExample: party join /dns4/agg.example.org/tcp/7424/p2p/12D3KooW…"
+	return "Makes the node if there is none, fetches the study, shows its sheet, asks which data answer it, lists what does not fit and what will be changed, shows what it costs and what it is worth, checks and rehearses the release, asks for the study's id, and serves it to its result. Where no study lists this party yet, it writes an introduction for the operator. Under an invitation in the address it sends it, once you have seen it; else you send the file. Then it waits.\n\nAn invitation is a secret, and while join runs every user of this machine sees its arguments: where that matters, put the address into a file of yours and name it with --address-file.\n\nEvery step says the plain command that does the same. What was decided is stored at once: after Ctrl-C, or when something has to be put right first, the same command goes on where it was.\n\nFor --answers, a file names each question (study, data, introduce, use, approve) with the line, or the list of lines, that a person would type. The word proposed takes what is proposed:\n\n  cosketch: answers/1\n  data: patients.csv\n  introduce: north --id patient\n  use: [--column height=Size, proposed]\n  approve: 5f0c1b0e\n\nExample: party join /dns4/agg.example.org/tcp/7424/p2p/12D3KooW…"
 }
 
-// Validate refuses what is no time to wait.
-func (cmd joinCommand) Validate() error { return runCommand{Wait: cmd.Wait}.Validate() }
+// Validate refuses what is no time to wait, and what names no address or two.
+func (cmd joinCommand) Validate() error {
+	if (cmd.Address == "") == (cmd.From == "") {
+		return errors.New("give the aggregator's ADDRESS, or --address-file FILE")
+	}
+	return runCommand{Wait: cmd.Wait}.Validate()
+}
+
+// mostAddress is how long an address may be that is read from stdin, in bytes.
+const mostAddress = 4096
+
+// whole is the address that was given, or that the file says.
+func (cmd joinCommand) whole(c *console.Console) (string, error) {
+	if cmd.From == "" {
+		return cmd.Address, nil
+	}
+	var text []byte
+	var err error
+	if cmd.From == "-" {
+		text, err = io.ReadAll(io.LimitReader(c.In, mostAddress))
+	} else {
+		text, err = private.Read(cmd.From)
+	}
+	if err != nil {
+		return "", fail.Usage.Of(fmt.Errorf("reading the address: %w", err))
+	}
+	return string(bytes.TrimSpace(text)), nil
+}
 
 // joint is one run of join.
 type joint struct {
 	joinCommand
 
-	c     *console.Console
-	g     *console.Globals
-	ask   joining.Asker
-	to    protocol.PeerID // the aggregator
-	st    *store.Store
-	study *study.Study
-	party int // this party's index in it
+	c      *console.Console
+	g      *console.Globals
+	ask    joining.Asker
+	to     protocol.PeerID   // the aggregator
+	at     string            // its address, without an invitation
+	ticket invitation.Ticket // the invitation; may be zero
+	st     *store.Store
+	study  *study.Study
+	party  int // this party's index in it
 
 	checked *source.CheckedData // the data, as they answer the study
 	verdict console.Verdict     // what the study is worth with them
@@ -56,8 +89,14 @@ type joint struct {
 // Run goes from step to step. Each finds in the node's own state whether it is done already.
 func (cmd joinCommand) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
 	j := &joint{joinCommand: cmd, c: c, g: g}
-	var err error
-	if _, j.to, err = aggregator.ParseAddress(cmd.Address); err != nil {
+	whole, err := cmd.whole(c)
+	if err != nil {
+		return err
+	}
+	if _, j.to, j.ticket, err = aggregator.ParseAddress(whole); err != nil {
+		return err
+	}
+	if j.at, _, err = invitation.Split(whole); err != nil {
 		return err
 	}
 	if j.ask, err = console.NewAsker(c, joining.Join, cmd.Answers); err != nil {
@@ -145,14 +184,18 @@ const pollEvery = 5 * time.Second
 // find finds the study to take part in. Where there is none, the party introduces itself, and waits. ended: it has its
 // result already.
 func (j *joint) find(ctx context.Context) (ended bool, err error) {
-	j.step("Studies of the aggregator", "party study fetch "+j.Address)
+	j.step("Studies of the aggregator", "party study fetch "+j.at)
 	ctx, cancel := j.patience(ctx)
 	defer cancel()
-	introduced, said := false, ""
-	for {
-		_, unreached := studyFetch{j.Address}.fetch(ctx, j.st, j.g)
-		if errors.Is(unreached, p2p.ErrRefusedPeer) {
-			unreached = nil // it admits those alone whom a study lists
+	introduced, handed, said := false, j.ticket.IsZero(), ""
+	used, err := j.used()
+	if err != nil {
+		return false, err
+	}
+	for tries := 1; ; {
+		_, unreached := studyFetch{j.at}.fetch(ctx, j.st, j.g)
+		if errors.Is(unreached, p2p.ErrRefusedPeer) || fail.Has(unreached, fail.UnknownStudy) {
+			unreached = nil // it admits those alone whom a study lists, and guests for another call
 		}
 		open, last, err := j.candidates()
 		if err != nil {
@@ -171,7 +214,7 @@ func (j *joint) find(ctx context.Context) (ended bool, err error) {
 			said = unreached.Error()
 			j.say("trying again: %s", said)
 		case unreached != nil:
-		case last != nil && !introduced:
+		case last != nil && !introduced && used:
 			j.say("No other study of it waits for this party.")
 			j.study = last
 			return true, nil
@@ -181,18 +224,46 @@ func (j *joint) find(ctx context.Context) (ended bool, err error) {
 			}
 			introduced = true
 		}
+		if introduced && !handed && unreached == nil {
+			err := j.hand(ctx)
+			if handed = err == nil; !handed {
+				if tries++; tries > mostTries || !passing(err) || j.Wait != nil && *j.Wait == 0 {
+					return false, err
+				}
+				if err.Error() != said {
+					said = err.Error()
+					j.say("trying again: %s", said)
+				}
+			}
+		}
 		if j.Wait != nil && *j.Wait == 0 {
-			return false, fail.Unlisted.New()
+			return false, j.unlisted(handed)
 		}
 		select {
 		case <-ctx.Done():
 			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-				return false, fail.Unlisted.New()
+				return false, j.unlisted(handed)
 			}
 			return false, ctx.Err()
 		case <-time.After(pollEvery):
 		}
 	}
+}
+
+// mostTries is how often an introduction is handed over that finds no way: for about two minutes.
+const mostTries = 24
+
+// passing reports whether an error of a call may pass: who has no place for a guest, or cannot be reached, may soon.
+func passing(err error) bool {
+	return errors.Is(err, p2p.ErrRefusedPeer) || errors.Is(err, p2p.ErrUnreachable) || errors.Is(err, p2p.ErrInterrupted) || fail.Has(err, fail.PeerBusy)
+}
+
+// unlisted is the error where no study lists this party in time.
+func (j *joint) unlisted(handed bool) error {
+	if handed && !j.ticket.IsZero() {
+		return fail.Unlisted.New().With("the operator has the introduction; the same command goes on once a study lists this party")
+	}
+	return fail.Unlisted.New()
 }
 
 // patience ends the context after --wait.

@@ -5,18 +5,22 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
+	"github.com/cosketch/cosketch/node/aggregator"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/dataset"
 	"github.com/cosketch/cosketch/node/joining"
 	"github.com/cosketch/cosketch/protocol/block"
 	"github.com/cosketch/cosketch/protocol/fail"
+	"github.com/cosketch/cosketch/protocol/journal"
 )
 
 // whichData is an answer to where the data are: what stands behind party data add NAME.
@@ -180,7 +184,11 @@ type introduction struct {
 // introduce writes what the operator needs to draft a study with this party, unless that was done before.
 func (j *joint) introduce(ctx context.Context) error {
 	path := j.introductionPath()
-	if err := j.introduced(path); err == nil {
+	if list, err := j.introduced(path); err == nil {
+		if !j.ticket.IsZero() {
+			j.say("The introduction is %s, as an earlier run wrote it:", path)
+			j.show(introductionFacts("", list, nil))
+		}
 		return nil
 	}
 	j.say("No study at this aggregator lists this party yet. Its operator drafts one from introductions.")
@@ -205,7 +213,7 @@ func (j *joint) introduce(ctx context.Context) error {
 		list, left, mended, err = j.drafted(ctx, &d, saying, mended)
 		q := joining.Question{
 			ID: joining.Introduce, Asks: "What may the operator learn?", Commands: []string{"party data columns " + console.Word(d.Name) + " --name NAME"},
-			Why: "A study is drafted from the names and kinds of columns and, if you wish, the rounded number of records. Nothing else is said, and nothing is sent: you hand the file over.",
+			Why: "A study is drafted from the names and kinds of columns and, if you wish, the rounded number of records. Nothing else is said. " + j.leaves(),
 			Forms: []string{"the name of this party in studies: north", "--id COLUMN: what identifies a record", "--uncounted: the number of records is not said",
 				"--missing WORD, --date FORM, --values COLUMN=VALUE:READ, …: how values are read (party data change --help)"},
 		}
@@ -243,7 +251,58 @@ func (j *joint) introduce(ctx context.Context) error {
 	if err := writeList(path, list.Text()); err != nil {
 		return err
 	}
-	return j.introduced(path)
+	_, err = j.introduced(path)
+	return err
+}
+
+// leaves says how an introduction leaves this machine.
+func (j *joint) leaves() string {
+	if j.ticket.IsZero() {
+		return "Nothing is sent: you hand the file over."
+	}
+	return "It is sent to the aggregator, once, under invitation " + j.ticket.ID() + ", when you take it as it stands here."
+}
+
+// used reports whether there is no invitation to use, as an earlier run has used it.
+func (j *joint) used() (bool, error) {
+	if j.ticket.IsZero() {
+		return true, nil
+	}
+	entries, err := j.st.Journal()
+	return slices.ContainsFunc(entries, func(e journal.Entry) bool {
+		return e.Event == journal.Introduced && e.Note == j.ticket.ID()
+	}), err
+}
+
+// handWithin is how long handing an introduction over may take.
+const handWithin = time.Minute
+
+// hand sends the introduction under the invitation. What was sent before may be sent again.
+func (j *joint) hand(ctx context.Context) error {
+	text, err := os.ReadFile(j.introductionPath())
+	if err != nil {
+		return fmt.Errorf("handing the introduction over: %w", err)
+	}
+	site, err := config.LoadParty(j.g.Config)
+	if err != nil {
+		return fail.Usage.Of(err)
+	}
+	used, err := j.used()
+	if err == nil && !used { // the journal first: nothing leaves that is not in it
+		err = j.st.Note(journal.Entry{At: console.Now(), Event: journal.Introduced, To: j.to.String(), Bytes: int64(len(text)), Note: j.ticket.ID()})
+	}
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, handWithin)
+	defer cancel()
+	o := aggregator.FetchOptions{Identity: j.st.Identity, Address: j.ticket.In(j.at), Network: site.Network, Version: console.Version()}
+	if err := aggregator.Introduce(ctx, o, text); err != nil {
+		return fmt.Errorf("handing the introduction over: %w", err)
+	}
+	j.say("The operator has the introduction, under invitation %s, and compares this node's words with you before accepting it.", j.ticket.ID())
+	j.say("Waiting for a study that lists this party. Ctrl-C loses nothing: the same command goes on.")
+	return nil
 }
 
 // with adds what a line says.
@@ -286,15 +345,22 @@ func (j *joint) drafted(ctx context.Context, d *config.Dataset, saying introduct
 
 // showIntroduction shows what the list would say.
 func (j *joint) showIntroduction(d config.Dataset, saying introduction, list config.ColumnList, left []string, mended []dataset.Problem) {
+	list.Name, list.Records = saying.Name, saying.ID // also where there is no list yet
+	j.show(introductionFacts(d.Source.String(), list, left))
+	j.showMended(d, mended)
+}
+
+// introductionFacts are what a list says, and what stays out of it.
+func introductionFacts(data string, list config.ColumnList, left []string) block.Block {
 	facts := block.Facts{}
 	add := func(name, text string) {
 		if text != "" {
 			facts.Items = append(facts.Items, block.Fact{Name: name, Text: text})
 		}
 	}
-	add("Data", d.Source.String())
-	add("Name", saying.Name)
-	add("A record is known by", strings.Join(saying.ID, ", "))
+	add("Data", data)
+	add("Name", list.Name)
+	add("A record is known by", strings.Join(list.Records, ", "))
 	if list.About > 0 {
 		add("Records", fmt.Sprintf("about %d", list.About))
 	}
@@ -305,8 +371,7 @@ func (j *joint) showIntroduction(d config.Dataset, saying introduction, list con
 	add("Columns", strings.Join(columns, ", "))
 	add("Left out", strings.Join(left, ", "))
 	add("Named anew", strings.Join(list.Made, ", "))
-	j.show(facts)
-	j.showMended(d, mended)
+	return facts
 }
 
 // showMended shows what is read otherwise than it is written.
@@ -325,17 +390,19 @@ func (j *joint) showMended(d config.Dataset, mended []dataset.Problem) {
 }
 
 // introduced says what to do with an introduction that is there. An error: there is none of this node.
-func (j *joint) introduced(path string) error {
-	list, err := config.LoadColumns(path)
-	if err != nil {
-		return err
+func (j *joint) introduced(path string) (list config.ColumnList, err error) {
+	if list, err = config.LoadColumns(path); err != nil {
+		return list, err
 	}
 	if id, err := j.st.ID(); err != nil || id != list.ID {
-		return fmt.Errorf("%s is of another node", path)
+		return list, fmt.Errorf("%s is of another node", path)
+	}
+	if !j.ticket.IsZero() {
+		return list, nil
 	}
 	j.say("Send %s to the operator, who runs: aggregator invite FILE, with the files of all parties", path)
 	j.say("Waiting for a study that lists this party. Ctrl-C loses nothing: the same command goes on.")
-	return nil
+	return list, nil
 }
 
 // keep writes into the site file where data are and how they are read.

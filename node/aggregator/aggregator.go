@@ -35,15 +35,19 @@ func New(o Options) (*Aggregator, error) {
 	if _, err := a.list(); err != nil {
 		return nil, fmt.Errorf("starting aggregator: %w", err)
 	}
+	if err := a.guests.look(); err != nil {
+		return nil, fmt.Errorf("starting aggregator: %w", err)
+	}
 	handlers := map[string]p2p.Handler{
 		calls.Post: a.post, calls.Read: a.read, calls.Chunk: a.chunk, calls.Progress: a.progress, calls.Document: a.document,
 		calls.Hello: a.hello, calls.Ledger: a.ledger, calls.Further: a.further, calls.Studies: a.offer, calls.Query: a.query,
+		calls.Introduce: a.introduce,
 	}
 	for name, handle := range handlers {
 		handlers[name] = a.observed(name, handle)
 	}
 	a.host, err = p2p.New(p2p.Config{
-		Key: o.Store.Identity, Listen: o.Listen, Allow: a.allow, Handlers: handlers,
+		Key: o.Store.Identity, Listen: o.Listen, Allow: a.allow, Guests: a.guests.invited, GuestCall: calls.Introduce, Handlers: handlers,
 		Limits: calls.WithFrames(o.Limits), Version: a.Version, Logger: a.Log,
 	})
 	if err != nil {
@@ -94,10 +98,16 @@ func (a *Aggregator) Serve(ctx context.Context) error {
 			said = err.Error()
 			a.Log.Error("studies cannot be listed; those that are hosted go on", "error", err)
 		}
+		if err := a.guests.look(); err != nil {
+			a.refusals.Error("", "invitations cannot be listed: those that are known stay open", "error", err)
+		}
 		inbox.Empty(ctx, a.Store.Dir(), kinds, a.Log)
 		if now := a.Now(); now >= sweep {
 			sweep = now + protocol.Instant(sweepEvery/time.Second)
 			a.sweep(now)
+			if err := a.guests.sweep(now); err != nil {
+				a.Log.Error("invitations that were over long ago may still be here; the next hour tries again", "error", err)
+			}
 		}
 		a.refusals.Tell()
 		select {

@@ -12,10 +12,13 @@ import (
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/calls"
 	"github.com/cosketch/cosketch/node/config"
+	"github.com/cosketch/cosketch/node/invitation"
 	"github.com/cosketch/cosketch/node/p2p"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/protocol/study/file"
+	"github.com/cosketch/cosketch/protocol/wire"
 )
 
 // offer answers the call for study files: those that list the caller, of studies that are
@@ -89,16 +92,19 @@ func wholeAddress(text string) string {
 	return addr + "/p2p/12D3KooW…"
 }
 
-// ParseAddress takes an aggregator's whole address apart: where it is, and who.
-func ParseAddress(text string) (addr string, to protocol.PeerID, err error) {
+// ParseAddress takes an aggregator's whole address apart: where it is, who, and the invitation that may stand behind it.
+func ParseAddress(text string) (addr string, to protocol.PeerID, t invitation.Ticket, err error) {
+	if text, t, err = invitation.Split(text); err != nil {
+		return "", to, t, &node.SiteError{Err: fmt.Errorf("address %q: %w", text, fail.InvitationForm.New())}
+	}
 	addr, id, named := strings.Cut(text, "/p2p/")
 	if !named {
-		return "", to, &node.SiteError{Err: fmt.Errorf("address %q does not say whom to expect there: ask the operator for the whole of it, such as %s", text, wholeAddress(text))}
+		return "", to, t, &node.SiteError{Err: fmt.Errorf("address %q does not say whom to expect there: ask the operator for the whole of it, such as %s", text, wholeAddress(text))}
 	}
 	if to, err = protocol.ParsePeerID(id); err != nil {
-		return "", to, &node.SiteError{Err: fmt.Errorf("address %q: %w", text, err)}
+		return "", to, t, &node.SiteError{Err: fmt.Errorf("address %q: %w", text, err)}
 	}
-	return addr, to, nil
+	return addr, to, t, nil
 }
 
 // CheckPlace refuses what is no multiaddr at which an aggregator could be reached, as study files have them: without who is
@@ -110,19 +116,48 @@ func CheckPlace(text string) error {
 	return nil
 }
 
-// FetchStudies asks an aggregator for the study files that list this party. What comes is
-// checked as a file from anywhere is; nothing is stored or approved.
-func FetchStudies(ctx context.Context, o FetchOptions) ([]*study.Study, error) {
-	addr, to, err := ParseAddress(o.Address)
+// ask makes one call to an aggregator. request is told which invitation stands behind the address, if one does.
+func (o FetchOptions) ask(ctx context.Context, name string, request func(invitation.Ticket) ([]byte, error)) (answer []byte, to protocol.PeerID, err error) {
+	addr, to, ticket, err := ParseAddress(o.Address)
 	if err != nil {
-		return nil, err
+		return nil, to, err
+	}
+	body, err := request(ticket)
+	if err != nil {
+		return nil, to, err
 	}
 	host, err := p2p.New(p2p.Config{Key: o.Identity, Allow: func(id protocol.PeerID) bool { return id == to }, Limits: calls.WithFrames(p2p.Limits{}), Roots: o.Network.Roots, Version: o.Version})
 	if err != nil {
-		return nil, err
+		return nil, to, err
 	}
 	defer host.Close()
-	list, err := host.Call(ctx, to, []string{addr}, calls.Studies, nil)
+	answer, err = host.Call(ctx, to, []string{addr}, name, body)
+	return answer, to, err
+}
+
+// Introduce hands an introduction over, under the invitation behind the address. The same again changes nothing there.
+func Introduce(ctx context.Context, o FetchOptions, introduction []byte) error {
+	_, _, err := o.ask(ctx, calls.Introduce, func(t invitation.Ticket) ([]byte, error) {
+		if n := len(introduction); n > wire.MaxIntroduction {
+			return nil, fail.Usage.Of(fmt.Errorf("an introduction of %d bytes: under an invitation it has at most %d; hand it over as a file", n, wire.MaxIntroduction))
+		}
+		id, secret := t.Reveal()
+		return wire.EncodeIntroduce(wire.Introduce{Invitation: id, Secret: secret, Introduction: introduction}), nil
+	})
+	var refusal *p2p.Refusal
+	switch {
+	case errors.As(err, &refusal) && refusal.Code == p2p.CodeConflict:
+		return fail.InvitationSpent.New()
+	case errors.As(err, &refusal) && refusal.Code == p2p.CodeRefused:
+		return fail.Uninvited.Of(refusal)
+	}
+	return err
+}
+
+// FetchStudies asks an aggregator for the study files that list this party. What comes is
+// checked as a file from anywhere is; nothing is stored or approved.
+func FetchStudies(ctx context.Context, o FetchOptions) ([]*study.Study, error) {
+	list, to, err := o.ask(ctx, calls.Studies, func(invitation.Ticket) ([]byte, error) { return nil, nil })
 	if err != nil {
 		return nil, err
 	}

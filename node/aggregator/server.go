@@ -14,6 +14,7 @@ import (
 // server answers what parties ask of a node's studies, by calls and by bundles.
 type server struct {
 	*studies
+	guests *guests
 
 	saying sync.Mutex
 	ahead  map[aheadOf]bool // of which the log has said so; guarded by saying
@@ -26,7 +27,7 @@ type aheadOf struct {
 }
 
 func newServer(s *shared) *server {
-	return &server{studies: newStudies(s), ahead: map[aheadOf]bool{}}
+	return &server{studies: newStudies(s), guests: newGuests(s), ahead: map[aheadOf]bool{}}
 }
 
 // longestWait bounds how long a call waits for news, or for an answer that is being computed.

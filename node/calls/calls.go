@@ -27,6 +27,8 @@ const (
 	Further  = "further"  // the statements of a study's further results
 	Query    = "query"    // a query of the caller's, and its answer
 	Studies  = "studies"  // the study files that list the caller
+
+	Introduce = "introduce" // an introduction under an invitation, of whom no study need list
 )
 
 // What one answer, or part of a bundle, carries of what may be larger, in bytes.
@@ -56,6 +58,8 @@ func frames() map[string]p2p.Frames {
 		Further:  {Request: statement, Response: mostList},
 		Query:    {Request: study.MaxQueryBytes + statement, Response: mostList},
 		Studies:  {Response: MostOffered},
+
+		Introduce: {Request: wire.MaxIntroduce},
 	}
 }
 

@@ -24,6 +24,7 @@ const (
 // The questions of aggregator invite, in the order in which they come up.
 const (
 	Address   ID = "address"   // where parties reach this node
+	Whom      ID = "whom"      // who is invited to introduce themselves over the network
 	Accept    ID = "accept"    // whose introductions the study is drafted from
 	Name      ID = "name"      // of the study
 	Partition ID = "partition" // same people, or same columns
@@ -47,7 +48,7 @@ const (
 // IDs are all questions of a command.
 func IDs(of Command) []ID {
 	if of == Invite {
-		return []ID{Address, Accept, Name, Partition, Asked, Columns, Purpose, Dates, Privacy, Host}
+		return []ID{Address, Whom, Accept, Name, Partition, Asked, Columns, Purpose, Dates, Privacy, Host}
 	}
 	return []ID{Study, Data, Introduce, Use, Approve}
 }
@@ -61,7 +62,8 @@ func (id ID) Says() string {
 		Use:       "how the data answer the study: flags of `party data use`, `party data change` and, for the limit, `--cap-record` and `--cap-attribute`",
 		Approve:   "the first eight characters of the study's id, and flags of `party study approve`; or `decline`",
 		Address:   "where parties reach this node: `/dns4/agg.example.org/tcp/7424`",
-		Accept:    "the names of those whose introductions are accepted: `north south`",
+		Whom:      "whom you invite to introduce themselves over the network, by names of yours: `north south`; without it nobody is",
+		Accept:    "the names of those whose introductions are accepted: `north south`; behind them `--refuse NAME`",
 		Name:      "the study's name",
 		Partition: "`horizontal`: the same columns of other people; `vertical`: other columns of the same people",
 		Asked:     "kinds of analysis, as behind `--ask` of `aggregator study draft`: `mean correlation`",

@@ -140,6 +140,7 @@ func (f *fsck) local() {
 	if f.Role == store.Aggregator {
 		f.heads()
 		f.tokens()
+		f.invitations()
 		return
 	}
 	count, err := f.Store.CheckSecrets()

@@ -260,14 +260,41 @@ func (f *fsck) keys(s *study.Study) {
 
 // tokens holds what is kept of tokens against the journal. Backups leave them out.
 func (f *fsck) tokens() {
-	ids, err := f.Store.Tokens()
+	f.handed("tokens", handedOut{journal.TokenMade, journal.TokenRevoked, f.Store.Tokens, f.Store.Token}, "aggregator token revoke, and make another")
+}
+
+// invitations does the same of invitations, and of what came under them.
+func (f *fsck) invitations() {
+	const fix = "aggregator advanced invitation revoke, and make another"
+	f.handed("invitations", handedOut{journal.InvitationMade, journal.InvitationRevoked, f.Store.Invitations, f.Store.Invitation}, fix)
+	came := func() (ids []string, err error) {
+		all, err := f.Store.Invitations()
+		for _, id := range all {
+			if _, none := f.Store.Introduction(id); !errors.Is(none, store.ErrNotFound) {
+				ids = append(ids, id)
+			}
+		}
+		return ids, err
+	}
+	f.handed("introductions", handedOut{journal.InvitationUsed, journal.InvitationRevoked, came, f.Store.Introduction}, fix)
+}
+
+// handedOut is something that is kept under a short id, and noted in the journal with its hash.
+type handedOut struct {
+	made, revoked journal.Event
+	ids           func() ([]string, error)
+	record        func(id string) ([]byte, error)
+}
+
+func (f *fsck) handed(what string, out handedOut, fix string) {
+	ids, err := out.ids()
 	made, restored := map[string]string{}, false
 	for _, e := range f.journal {
 		id, mark, _ := strings.Cut(e.Note, " ")
 		switch e.Event {
-		case journal.TokenMade:
+		case out.made:
 			made[id] = strings.Trim(mark, "()")
-		case journal.TokenRevoked:
+		case out.revoked:
 			delete(made, id)
 		case journal.Restored:
 			clear(made)
@@ -275,7 +302,7 @@ func (f *fsck) tokens() {
 		}
 	}
 	for _, id := range ids {
-		record, readErr := f.Store.Token(id)
+		record, readErr := out.record(id)
 		mark, told := made[id]
 		switch {
 		case readErr != nil:
@@ -289,6 +316,6 @@ func (f *fsck) tokens() {
 		err = errors.Join(err, fmt.Errorf("%s is gone, and was not revoked", id))
 	}
 	if err != nil || len(ids) > 0 && !restored {
-		f.add("tokens", err, "aggregator token revoke, and make another", "%d, as they were made", len(ids))
+		f.add(what, err, fix, "%d, as they were made", len(ids))
 	}
 }

@@ -35,6 +35,13 @@ type Config struct {
 	// block. Required.
 	Allow func(protocol.PeerID) bool
 
+	// Guests says who may make GuestCall, the one call of peers that Allow does not admit. It is asked as Allow is,
+	// and after it. Default: nobody.
+	Guests func(protocol.PeerID) bool
+
+	// GuestCall is the name of that call.
+	GuestCall string
+
 	// Version goes into the user agent, "cosketch/VERSION", which a peer of another
 	// protocol version is told. Default: "dev".
 	Version string

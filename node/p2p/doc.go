@@ -12,6 +12,9 @@
 // gives no listen address and only dials out. Relays, hole punching, address
 // discovery, mDNS, DHT and libp2p's own metrics are off.
 //
+// Config.Guests admits others for one call alone: few of them at once, and each for half a
+// minute.
+//
 // # On the stream
 //
 // A call to NAME opens a stream of protocol /cosketch/1/NAME.

@@ -43,14 +43,15 @@ const slow = 2 * time.Second
 type door struct {
 	room, share int
 	now         func() time.Time
+	guests      *lobby // where those go on whom no study lists
 
 	mu   sync.Mutex
 	all  *list.List                  // of *visitor, oldest first
 	held map[netip.Prefix]*list.List // the same by address; none is empty
 }
 
-func newDoor(room, share int, now func() time.Time) *door {
-	return &door{room: max(1, room), share: max(1, share), now: now, all: list.New(), held: make(map[netip.Prefix]*list.List)}
+func newDoor(room, share int, guests *lobby, now func() time.Time) *door {
+	return &door{room: max(1, room), share: max(1, share), now: now, guests: guests, all: list.New(), held: make(map[netip.Prefix]*list.List)}
 }
 
 // visitor is one connection whose handshake has not ended.
@@ -62,6 +63,10 @@ type visitor struct {
 	end   func() // ends the connection; nil: it cannot be ended from outside
 
 	inAll, inHeld *list.Element // nil: it has left; guarded by door.mu
+
+	mu    sync.Mutex
+	ended bool   // guarded by mu
+	place func() // gives a guest's place back; nil: none is held; guarded by mu
 }
 
 // enter takes a place for a connection, if need be that of another. It returns the scope that
@@ -154,12 +159,27 @@ func (v *visitor) SetPeer(id peer.ID) error {
 	if !v.leave() {
 		return errCrowded
 	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.ended {
+		return errCrowded
+	}
+	place, err := v.door.guests.enter(id, v.from)
+	if err != nil {
+		return err
+	}
+	v.place = place
 	return v.ConnManagementScope.SetPeer(id)
 }
 
 // Done is called when the connection has ended.
 func (v *visitor) Done() {
 	v.leave()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.ended = true; v.place != nil {
+		v.place()
+	}
 	v.ConnManagementScope.Done()
 }
 
@@ -185,7 +205,9 @@ func origin(from ma.Multiaddr) netip.Prefix {
 type watched struct {
 	network.ResourceManager
 	packets *door
-	inbound *ration[peer.ID]
+	inbound *ration[peer.ID] // streams that parties have opened
+	guests  *ration[peer.ID] // and guests, beside those
+	gate    *gater
 }
 
 // OpenConnection makes the scope of a connection; a caller by TCP, who holds a file descriptor,

@@ -120,7 +120,7 @@ func TestPartiesBehindOneAddressUnderAttack(t *testing.T) {
 // Unfinished handshakes by QUIC cannot be ended from outside. The more of the room is taken, the
 // less one address may have.
 func TestUnfinishedHandshakes(t *testing.T) {
-	resources, err := resourceManager(Limits{}.withDefaults(), time.Now)
+	resources, err := resourceManager(Limits{}.withDefaults(), nobodyElse(), time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func TestUnfinishedHandshakes(t *testing.T) {
 // ended once.
 func TestDoorMakesRoom(t *testing.T) {
 	var clock later
-	d := newDoor(4, 2, clock.now)
+	d := newDoor(4, 2, nobodyElse(), clock.now)
 	var ended []string
 	enter := func(name, ip string) *visitor {
 		t.Helper()

@@ -16,6 +16,7 @@ import (
 // gater holds the allow-list at libp2p's checkpoints.
 type gater struct {
 	allow     func(protocol.PeerID) bool
+	guests    func(protocol.PeerID) bool // nil: nobody is one
 	strangers *seldom.Log
 }
 
@@ -26,23 +27,28 @@ const (
 	maxLogged = 64
 )
 
-func newGater(allow func(protocol.PeerID) bool, log *slog.Logger, clock func() time.Duration) *gater {
-	return &gater{allow: allow, strangers: seldom.New(log, clock, quiet, maxLogged)}
+func newGater(allow, guests func(protocol.PeerID) bool, log *slog.Logger, clock func() time.Duration) *gater {
+	return &gater{allow: allow, guests: guests, strangers: seldom.New(log, clock, quiet, maxLogged)}
 }
 
-// admit returns the peer's identity and whether it may be spoken to.
-func (g *gater) admit(id peer.ID) (protocol.PeerID, bool) {
+// rank returns the peer's identity and what it may do.
+func (g *gater) rank(id peer.ID) (protocol.PeerID, rank) {
 	p, err := fromLibp2p(id)
-	if err != nil {
-		return protocol.PeerID{}, false
+	switch {
+	case err != nil:
+		return protocol.PeerID{}, stranger
+	case g.allow(p):
+		return p, party
+	case g.guests != nil && g.guests(p):
+		return p, guest
 	}
-	return p, g.allow(p)
+	return p, stranger
 }
 
-// InterceptPeerDial refuses to dial strangers.
+// InterceptPeerDial refuses to dial strangers, and guests, who call.
 func (g *gater) InterceptPeerDial(id peer.ID) bool {
-	_, ok := g.admit(id)
-	return ok
+	_, who := g.rank(id)
+	return who == party
 }
 
 // InterceptAddrDial admits every address of an admitted peer.
@@ -54,11 +60,11 @@ func (g *gater) InterceptAccept(network.ConnMultiaddrs) bool { return true }
 // InterceptSecured closes the connections of strangers as soon as the handshake
 // has shown who they are.
 func (g *gater) InterceptSecured(_ network.Direction, id peer.ID, addrs network.ConnMultiaddrs) bool {
-	_, ok := g.admit(id)
-	if !ok {
+	_, who := g.rank(id)
+	if who == stranger {
 		g.strangers.Warn(id.String(), "refused a peer that no study lists", "from", addrs.RemoteMultiaddr().String())
 	}
-	return ok
+	return who != stranger
 }
 
 // InterceptUpgraded closes QUIC connections without the hybrid key exchange.

@@ -22,6 +22,7 @@ import (
 type Host struct {
 	id     protocol.PeerID
 	agent  string // what this program calls itself
+	asks   string // the call of guests
 	speaks string // the protocol's version
 	limits Limits
 	log    *slog.Logger
@@ -37,6 +38,7 @@ type Host struct {
 	closing bool
 	serving map[protocol.PeerID]int // calls being served, per caller
 	calls   sync.WaitGroup          // the same calls
+	beside  sync.WaitGroup          // what runs for as long as the host
 
 	requests *ration[protocol.PeerID] // bytes of the requests of these calls
 }
@@ -61,9 +63,10 @@ func New(cfg Config) (*Host, error) {
 		limits:  cfg.Limits.withDefaults(),
 		log:     log,
 		agent:   cfg.agent(),
+		asks:    cfg.GuestCall,
 		speaks:  cfg.protocol(),
 		said:    seldom.New(log, seldom.Clock(cfg.clock()), time.Minute, 256),
-		gate:    newGater(cfg.Allow, log, seldom.Clock(cfg.clock())),
+		gate:    newGater(cfg.Allow, cfg.Guests, log, seldom.Clock(cfg.clock())),
 		serving: make(map[protocol.PeerID]int),
 	}
 	h.requests = newRation[protocol.PeerID](h.limits.requests())
@@ -76,6 +79,9 @@ func New(cfg Config) (*Host, error) {
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	for name, handler := range cfg.Handlers {
 		h.Serve(name, handler)
+	}
+	if cfg.Guests != nil {
+		h.beside.Go(func() { h.showOut(cfg.clock()) })
 	}
 	if err := h.listen(cfg.Listen); err != nil {
 		h.Close()
@@ -138,6 +144,7 @@ func (h *Host) Close() error {
 	h.cancel()
 	err := h.host.Close()
 	h.calls.Wait()
+	h.beside.Wait()
 	h.said.Close()
 	h.gate.strangers.Close()
 	return err

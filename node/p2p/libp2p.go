@@ -37,7 +37,8 @@ func newLibp2p(cfg Config, key crypto.PrivKey, limits Limits, gate *gater) (_ ho
 			undo[i]()
 		}
 	}()
-	resources, err := resourceManager(limits, cfg.clock())
+	guests := newLobby(gate)
+	resources, err := resourceManager(limits, guests, cfg.clock())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -76,7 +77,7 @@ func newLibp2p(cfg Config, key crypto.PrivKey, limits Limits, gate *gater) (_ ho
 		return nil, nil, err
 	}
 	undo = append(undo, conns.Close)
-	if err := addTransports(conns, cfg, key, limits, gate, resources, packets); err != nil {
+	if err := addTransports(conns, cfg, key, limits, guests, resources, packets); err != nil {
 		return nil, nil, err
 	}
 	basic, err := basichost.NewHost(conns, &basichost.HostOpts{
@@ -93,17 +94,17 @@ func newLibp2p(cfg Config, key crypto.PrivKey, limits Limits, gate *gater) (_ ho
 }
 
 // addTransports says how peers are reached: by TCP and WebSocket, whose callers pass a door, and by QUIC.
-func addTransports(conns *swarm.Swarm, cfg Config, key crypto.PrivKey, limits Limits, gate *gater, resources network.ResourceManager, packets *quicreuse.ConnManager) error {
+func addTransports(conns *swarm.Swarm, cfg Config, key crypto.PrivKey, limits Limits, guests *lobby, resources network.ResourceManager, packets *quicreuse.ConnManager) error {
 	muxers := []upgrader.StreamMuxer{{ID: yamux.ID, Muxer: yamux.DefaultTransport}}
 	secure, err := newHybridTLS(libp2ptls.ID, key, muxers)
 	if err != nil {
 		return err
 	}
-	up, err := upgrader.New([]sec.SecureTransport{secure}, muxers, nil, resources, gate)
+	up, err := upgrader.New([]sec.SecureTransport{secure}, muxers, nil, resources, guests.gate)
 	if err != nil {
 		return err
 	}
-	callers := porter{up, newDoor(limits.unfinished(), limits.unfinishedPerIP(), cfg.clock())}
+	callers := porter{up, newDoor(limits.unfinished(), limits.unfinishedPerIP(), guests, cfg.clock())}
 	overTCP, err := tcp.NewTCPTransport(callers, resources, nil, tcp.DisableReuseport())
 	if err != nil {
 		return err
@@ -112,7 +113,7 @@ func addTransports(conns *swarm.Swarm, cfg Config, key crypto.PrivKey, limits Li
 	if err != nil {
 		return err
 	}
-	overQUIC, err := libp2pquic.NewTransport(key, packets, nil, gate, resources, libp2pquic.WithTLSIdentityOption(undated(conns.LocalPeer())))
+	overQUIC, err := libp2pquic.NewTransport(key, packets, nil, guests.gate, resources, libp2pquic.WithTLSIdentityOption(undated(conns.LocalPeer())))
 	if err != nil {
 		return err
 	}

@@ -22,10 +22,11 @@ func (w warnings) WithGroup(name string) slog.Handler {
 }
 
 // Handle drops the lines with which libp2p repeats, in its own words, why it does not
-// start: New returns that.
+// start, which New returns; and that a peer has left at once, which strangers can as often as they like while they
+// are admitted as guests.
 func (w warnings) Handle(ctx context.Context, r slog.Record) error {
 	switch r.Message {
-	case "listening failed", "OnStart hook failed", "start failed, rolling back", "start failed":
+	case "listening failed", "OnStart hook failed", "start failed, rolling back", "start failed", "failed to identify peer":
 		if !w.Handler.Enabled(ctx, slog.LevelDebug) {
 			return nil
 		}

@@ -11,6 +11,8 @@ import (
 // as much is left for the others: one peer may have half of all, two a third each, and so on,
 // without anybody having to know how many there are.
 type ration[P comparable] struct {
+	most int64 // that one peer may have; 0: what the others leave
+
 	mu   sync.Mutex
 	free int64
 	held map[P]int64
@@ -24,7 +26,7 @@ func newRation[P comparable](all int64) *ration[P] {
 func (r *ration[P]) take(who P, n int64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.held[who]+n > r.free-n {
+	if r.held[who]+n > r.free-n || r.most > 0 && r.held[who]+n > r.most {
 		return false
 	}
 	r.free -= n
@@ -54,15 +56,19 @@ func (r rationed) Done() {
 	r.giveBack()
 }
 
-// OpenStream makes the scope of a stream; peers share those that they open.
+// OpenStream makes the scope of a stream; peers share those that they open, and guests have a share of their own.
 func (w watched) OpenStream(id peer.ID, dir network.Direction) (network.StreamManagementScope, error) {
 	scope, err := w.ResourceManager.OpenStream(id, dir)
 	if err != nil || dir == network.DirOutbound {
 		return scope, err
 	}
-	if !w.inbound.take(id, 1) {
+	share := w.inbound
+	if _, who := w.gate.rank(id); who == guest {
+		share = w.guests
+	}
+	if !share.take(id, 1) {
 		scope.Done()
 		return nil, network.ErrResourceLimitExceeded
 	}
-	return rationed{scope, sync.OnceFunc(func() { w.inbound.give(id, 1) })}, nil
+	return rationed{scope, sync.OnceFunc(func() { share.give(id, 1) })}, nil
 }

@@ -92,7 +92,7 @@ func TestRation(t *testing.T) {
 
 // Peers that open as many streams as they can leave streams for others.
 func TestStreamsAreDivided(t *testing.T) {
-	resources, err := resourceManager(Limits{Memory: 64 << 20}.withDefaults(), time.Now)
+	resources, err := resourceManager(Limits{Memory: 64 << 20}.withDefaults(), nobodyElse(), time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}

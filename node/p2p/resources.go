@@ -20,13 +20,13 @@ const window = 256 << 10
 // machine, whose memory a container may not have. Only peers that the gater
 // admitted get past the transient scope, whose connections doors count: they have
 // room beside that of the admitted, so that strangers never take a party's place.
-func resourceManager(l Limits, now func() time.Time) (network.ResourceManager, error) {
+func resourceManager(l Limits, guests *lobby, now func() time.Time) (network.ResourceManager, error) {
 	count := func(n int) rcmgr.LimitVal { return rcmgr.LimitVal(n) }
 	streams := 2 * (l.CallsPerPeer + ownStreams) // in and out
 	limits := rcmgr.PartialLimitConfig{
 		System: rcmgr.ResourceLimits{
-			Conns:  count(l.Conns + 2*l.unfinished()), // by TCP and by QUIC
-			FD:     count(l.Conns + l.unfinished()),
+			Conns:  count(l.Conns + mostGuests + 2*l.unfinished()), // by TCP and by QUIC
+			FD:     count(l.Conns + mostGuests + l.unfinished()),
 			Memory: rcmgr.LimitVal64(l.windows()),
 		},
 		Transient: rcmgr.ResourceLimits{
@@ -53,8 +53,10 @@ func resourceManager(l Limits, now func() time.Time) (network.ResourceManager, e
 	}
 	return watched{
 		ResourceManager: manager,
-		packets:         newDoor(l.unfinished(), l.unfinishedPerIP(), now),
+		packets:         newDoor(l.unfinished(), l.unfinishedPerIP(), guests, now),
 		inbound:         newRation[peer.ID](l.windows() / 2 / window), // windows grow by the other half at most
+		gate:            guests.gate,
+		guests:          &ration[peer.ID]{free: l.windows() / 8 / window, most: guestStreams, held: make(map[peer.ID]int64)},
 	}, nil
 }
 

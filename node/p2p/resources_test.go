@@ -13,7 +13,7 @@ import (
 func TestManyPartiesBehindOneAddress(t *testing.T) {
 	const perIP = 70
 	for _, addr := range []string{"/ip4/203.0.113.7/tcp/4001", "/ip6/2001:db8::7/tcp/4001"} {
-		resources, err := resourceManager(Limits{ConnsPerIP: perIP}.withDefaults(), time.Now)
+		resources, err := resourceManager(Limits{ConnsPerIP: perIP}.withDefaults(), nobodyElse(), time.Now)
 		if err != nil {
 			t.Fatal(err)
 		}

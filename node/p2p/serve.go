@@ -30,20 +30,24 @@ const drainTime = 5 * time.Second
 // same name replaces it.
 func (h *Host) Serve(name string, handler Handler) {
 	h.host.SetStreamHandler(h.stream(name), func(s network.Stream) {
-		from, ok := h.gate.admit(s.Conn().RemotePeer())
-		if !ok { // admitted when it connected, but no longer
+		from, who := h.gate.rank(s.Conn().RemotePeer())
+		if who == stranger { // admitted when it connected, but no longer
 			s.Conn().Close()
 			return
 		}
-		c := inbound{Host: h, stream: s, name: name, from: from}
+		c := inbound{Host: h, stream: s, name: name, from: from, guest: who == guest}
 		c.until = time.Now().Add(h.limits.Call)
 		c.frames = framer{pipe: s, idle: h.limits.Idle, until: c.until.Add(h.limits.Idle)} // leaves time to answer
-		switch h.enter(from) {
+		if c.guest && name != h.asks {
+			c.refuse(Refuse(CodeUnknownStudy, "no study here lists this node: a guest makes the call %s, and no other", h.asks))
+			return
+		}
+		switch h.enter(from, c.most()) {
 		case entered:
 			defer h.leave(from)
 			c.serve(handler)
 		case full:
-			c.refuse(Refuse(CodeBusy, "more than %d calls at once", h.limits.CallsPerPeer))
+			c.refuse(Refuse(CodeBusy, "more than %d calls at once", c.most()))
 		case closed:
 			s.Reset()
 		}
@@ -59,13 +63,13 @@ const (
 )
 
 // enter counts a call in, unless its caller has too many or the host closes.
-func (h *Host) enter(from protocol.PeerID) entry {
+func (h *Host) enter(from protocol.PeerID, most int) entry {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closing {
 		return closed
 	}
-	if h.serving[from] >= h.limits.CallsPerPeer {
+	if h.serving[from] >= most {
 		return full
 	}
 	h.serving[from]++
@@ -89,8 +93,17 @@ type inbound struct {
 	frames framer
 	name   string
 	from   protocol.PeerID
+	guest  bool
 	until  time.Time // the handler's deadline
 	size   int64     // bytes of memory that the request has
+}
+
+// most is how many calls the caller may have at once.
+func (c *inbound) most() int {
+	if c.guest {
+		return guestStreams // a call may be over for its caller before it is here
+	}
+	return c.limits.CallsPerPeer
 }
 
 func (c *inbound) serve(handler Handler) {
@@ -196,12 +209,16 @@ func (c *inbound) answer(response []byte, err error) {
 }
 
 // refuse answers a call whose request was not read. The rest of the request is
-// let in for a while: a reset would overtake the answer.
+// let in for a while: a reset would overtake the answer. Of a guest's it is as much as a call may have.
 func (c *inbound) refuse(refusal *Refusal) {
 	c.send(refusal.Code, []byte(printable(refusal.Message)))
 	c.stream.CloseWrite()
 	c.stream.SetReadDeadline(time.Now().Add(drainTime))
-	io.Copy(io.Discard, c.stream)
+	rest := io.Reader(c.stream)
+	if c.guest {
+		rest = io.LimitReader(rest, int64(c.limits.frames(c.asks).Request))
+	}
+	io.Copy(io.Discard, rest)
 	c.stream.Reset()
 }
 

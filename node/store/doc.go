@@ -11,6 +11,7 @@
 //	uploads/       aggregator: chunks of the parties' sketches
 //	results/       results, one directory per study
 //	tokens/        aggregator: what is kept of tokens of the HTTP API, hashed
+//	invitations/   aggregator: one-time invitations, hashed, with what came under them
 //	locks/         one lock per study, held by the process that serves it
 //
 // Durability is one contract: when a method that writes returns nil, what it

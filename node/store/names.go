@@ -63,6 +63,8 @@ const (
 	resultsDir   = "results"
 	locksDir     = "locks"
 	tokensDir    = "tokens"
+
+	invitationsDir = "invitations"
 )
 
 // InboxDir is where files wait in an aggregator's state directory that package inbox hands over.

@@ -12,8 +12,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/journal"
 )
 
-// tokenName is what the id of a token of the HTTP API looks like.
-var tokenName = regexp.MustCompile(`^[0-9a-f]{8}$`)
+// shortName is what the id of a token of the HTTP API, or of an invitation, looks like.
+var shortName = regexp.MustCompile(`^[0-9a-f]{8}$`)
 
 // Backups leave tokens out: one that was revoked is not to come back with an older state.
 
@@ -21,7 +21,7 @@ var tokenName = regexp.MustCompile(`^[0-9a-f]{8}$`)
 // hash. Another record under the same id is ErrConflict. Durable when it returns nil.
 func (s *Store) PutToken(id string, record []byte) error {
 	err := s.writable()
-	if err == nil && !tokenName.MatchString(id) {
+	if err == nil && !shortName.MatchString(id) {
 		err = fmt.Errorf("token %.40q: want 8 hexadecimal digits", id)
 	}
 	if err == nil {
@@ -47,7 +47,7 @@ func (s *Store) PutToken(id string, record []byte) error {
 // Token returns the record of a token, or ErrNotFound. One that others can write to is refused:
 // they could have put it there.
 func (s *Store) Token(id string) ([]byte, error) {
-	if !tokenName.MatchString(id) {
+	if !shortName.MatchString(id) {
 		return nil, fmt.Errorf("token %.40q: %w", id, ErrNotFound)
 	}
 	record, err := private.Read(s.path(tokensDir, id))
@@ -65,7 +65,7 @@ func (s *Store) Tokens() ([]string, error) {
 	}
 	var ids []string
 	for _, e := range entries {
-		if tokenName.MatchString(e.Name()) {
+		if shortName.MatchString(e.Name()) {
 			ids = append(ids, e.Name())
 		}
 	}
@@ -75,7 +75,7 @@ func (s *Store) Tokens() ([]string, error) {
 // RemoveToken forgets a token for good, or is ErrNotFound. Durable when it returns nil.
 func (s *Store) RemoveToken(id string) error {
 	err := s.writable()
-	if err == nil && !tokenName.MatchString(id) {
+	if err == nil && !shortName.MatchString(id) {
 		err = ErrNotFound
 	}
 	if err == nil {

@@ -51,6 +51,9 @@ const (
 	CertificateDates ID = "certificate-dates"
 	Uncertified      ID = "uncertified"
 	NotAdmitted      ID = "not-admitted"
+	InvitationForm   ID = "invitation-form"
+	Uninvited        ID = "uninvited"
+	InvitationSpent  ID = "invitation-spent"
 	Interrupted      ID = "interrupted"
 	BadAnswer        ID = "bad-answer"
 	PeerRefuses      ID = "peer-refuses"
@@ -228,6 +231,9 @@ var rows = []Row{
 	{ID: CertificateDates, Exit: Connection, Says: "the certificates' dates do not fit", Fix: "does this clock, or theirs, differ by an hour or more? let a time service set it, such as timedatectl set-ntp true"},
 	{ID: Uncertified, Exit: Connection, Says: "the outer TLS is not certified for this machine", Fix: "give this machine the certificate of its proxy's authority"},
 	{ID: NotAdmitted, Exit: Connection, Says: "peer does not admit this node", Fix: "does a study there list this node's id? party identity prints it; ask the operator whether this very file is hosted there"},
+	{ID: InvitationForm, Exit: Usage, Says: "the invitation in the address is not whole", Fix: "copy all of the operator's line: it ends with /invitation/, 8 characters, _ and 22 more"},
+	{ID: Uninvited, Exit: Connection, Says: "the aggregator does not take this invitation", Fix: "is the address whole? ask the operator for another invitation, or send the introduction as a file"},
+	{ID: InvitationSpent, Exit: Connection, Says: "the invitation is spent: it has brought another introduction", Fix: "ask the operator for another one; if nobody here has used it, say so"},
 	{ID: Interrupted, Exit: Connection, Says: "connection lost during the call", Fix: "run the same command again"},
 	{ID: BadAnswer, Exit: Connection, Says: "aggregator %[1]s did not give a valid answer to %[2]s", Fix: "is its program of another version?"},
 	{ID: PeerRefuses, Exit: Connection, Says: "refused: the other side does not permit it, or not now"},

@@ -33,22 +33,28 @@ const (
 	Debited      Event = "debited"    // the privacy ledger; Note names the dataset
 	TokenMade    Event = "token made" // of the HTTP API; Note is its id
 	TokenRevoked Event = "token revoked"
-	Retired      Event = "retired"   // this identity; Note names its successor
-	Inherited    Event = "inherited" // a retired identity's ledger
-	Restored     Event = "restored"  // the state directory, from a backup
-	BackedUp     Event = "backed up" // the state directory, to a file of Bytes
-	Purged       Event = "purged"    // what a study no longer needs
-	Cancelled    Event = "cancelled" // a study, by its operator
+
+	InvitationMade    Event = "invitation made" // Note is its id, as of the two below
+	InvitationUsed    Event = "introduction came"
+	InvitationRevoked Event = "invitation revoked"
+
+	Retired   Event = "retired"   // this identity; Note names its successor
+	Inherited Event = "inherited" // a retired identity's ledger
+	Restored  Event = "restored"  // the state directory, from a backup
+	BackedUp  Event = "backed up" // the state directory, to a file of Bytes
+	Purged    Event = "purged"    // what a study no longer needs
+	Cancelled Event = "cancelled" // a study, by its operator
 )
 
 // What left, or was about to.
 const (
-	Signed    Event = "signed"    // a message for the board; Note is its kind, Bytes its size
-	Posting   Event = "posting"   // signed messages to the aggregator
-	Uploading Event = "uploading" // a release: Bytes are still to be sent
-	Uploaded  Event = "uploaded"  // a release: Bytes were sent, those sent twice counted twice
-	Exported  Event = "exported"  // a sealed file to be carried by hand
-	Asked     Event = "asked"     // requests that carry no data, summed up
+	Signed     Event = "signed"     // a message for the board; Note is its kind, Bytes its size
+	Posting    Event = "posting"    // signed messages to the aggregator
+	Uploading  Event = "uploading"  // a release: Bytes are still to be sent
+	Uploaded   Event = "uploaded"   // a release: Bytes were sent, those sent twice counted twice
+	Exported   Event = "exported"   // a sealed file to be carried by hand
+	Introduced Event = "introduced" // this node, to an aggregator; Note is the invitation's id, Bytes its size
+	Asked      Event = "asked"      // requests that carry no data, summed up
 )
 
 // OnBoard is a message on a board that this node hosts: Note names its number there, Bytes its

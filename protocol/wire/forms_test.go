@@ -186,6 +186,12 @@ func forms() []form {
 					Hash: draw32[protocol.Digest](t, "hash"), Signature: signature("signature"), Countersignature: signature("countersignature"),
 				}
 			}),
+		formOf("DecodeIntroduce", wire.Introduce{Invitation: [4]byte{1}, Secret: [16]byte{2}, Introduction: []byte("cosketch: columns/1")}, wire.EncodeIntroduce, wire.DecodeIntroduce, func(t *rapid.T) wire.Introduce {
+			return wire.Introduce{
+				Invitation: [4]byte(rapid.SliceOfN(rapid.Byte(), 4, 4).Draw(t, "invitation")), Secret: [16]byte(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "secret")),
+				Introduction: drawBytes(t, "introduction", 100),
+			}
+		}),
 		formOf("DecodePost", []protocol.Envelope{anEnvelope(), anEnvelope()}, wire.EncodePost, wire.DecodePost, func(t *rapid.T) []protocol.Envelope {
 			return drawList(t, "envelopes", 3, func(t *rapid.T, _ string) protocol.Envelope { return drawEnvelope(t) })
 		}),

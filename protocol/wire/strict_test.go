@@ -95,6 +95,20 @@ func refusals() []refusal {
 		add("ledger head, "+name, "DecodeLedgerHead", h, c.want)
 	}
 	for name, c := range map[string]struct {
+		change func(*wirepb.IntroduceRequest)
+		want   string
+	}{
+		"no invitation":     {func(i *wirepb.IntroduceRequest) { i.Invitation = nil }, "an invitation of 0 and 16 bytes, want 4 and 16"},
+		"long invitation":   {func(i *wirepb.IntroduceRequest) { i.Invitation = n(5) }, "an invitation of 5 and 16 bytes"},
+		"short secret":      {func(i *wirepb.IntroduceRequest) { i.Secret = n(15) }, "an invitation of 4 and 15 bytes"},
+		"no introduction":   {func(i *wirepb.IntroduceRequest) { i.Introduction = nil }, "introduction of 0 bytes"},
+		"huge introduction": {func(i *wirepb.IntroduceRequest) { i.Introduction = n(wire.MaxIntroduction + 1) }, "introduction of 261121 bytes, want 1 to 261120"},
+	} {
+		i := &wirepb.IntroduceRequest{Invitation: n(4), Secret: n(16), Introduction: n(1)}
+		c.change(i)
+		add("introduction, "+name, "DecodeIntroduce", i, c.want)
+	}
+	for name, c := range map[string]struct {
 		change func(*wirepb.Envelope)
 		want   string
 	}{

@@ -2190,6 +2190,68 @@ func (x *LedgerHead) GetCountersignature() []byte {
 	return nil
 }
 
+// IntroduceRequest is the one call of a guest, whom no study lists: what a node could bring to a
+// study, under an invitation of the aggregator's operator. Its answer is empty.
+type IntroduceRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Invitation    []byte                 `protobuf:"bytes,1,opt,name=invitation,proto3" json:"invitation,omitempty"`
+	Secret        []byte                 `protobuf:"bytes,2,opt,name=secret,proto3" json:"secret,omitempty"`
+	Introduction  []byte                 `protobuf:"bytes,3,opt,name=introduction,proto3" json:"introduction,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *IntroduceRequest) Reset() {
+	*x = IntroduceRequest{}
+	mi := &file_wire_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *IntroduceRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*IntroduceRequest) ProtoMessage() {}
+
+func (x *IntroduceRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_wire_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use IntroduceRequest.ProtoReflect.Descriptor instead.
+func (*IntroduceRequest) Descriptor() ([]byte, []int) {
+	return file_wire_proto_rawDescGZIP(), []int{36}
+}
+
+func (x *IntroduceRequest) GetInvitation() []byte {
+	if x != nil {
+		return x.Invitation
+	}
+	return nil
+}
+
+func (x *IntroduceRequest) GetSecret() []byte {
+	if x != nil {
+		return x.Secret
+	}
+	return nil
+}
+
+func (x *IntroduceRequest) GetIntroduction() []byte {
+	if x != nil {
+		return x.Introduction
+	}
+	return nil
+}
+
 var File_wire_proto protoreflect.FileDescriptor
 
 const file_wire_proto_rawDesc = "" +
@@ -2348,7 +2410,13 @@ const file_wire_proto_rawDesc = "" +
 	"\x05count\x18\x03 \x01(\x04R\x05count\x12\x12\n" +
 	"\x04hash\x18\x04 \x01(\fR\x04hash\x12\x1c\n" +
 	"\tsignature\x18\x05 \x01(\fR\tsignature\x12*\n" +
-	"\x10countersignature\x18\x06 \x01(\fR\x10countersignatureB3Z1github.com/cosketch/cosketch/protocol/wire/wirepbb\x06proto3"
+	"\x10countersignature\x18\x06 \x01(\fR\x10countersignature\"n\n" +
+	"\x10IntroduceRequest\x12\x1e\n" +
+	"\n" +
+	"invitation\x18\x01 \x01(\fR\n" +
+	"invitation\x12\x16\n" +
+	"\x06secret\x18\x02 \x01(\fR\x06secret\x12\"\n" +
+	"\fintroduction\x18\x03 \x01(\fR\fintroductionB3Z1github.com/cosketch/cosketch/protocol/wire/wirepbb\x06proto3"
 
 var (
 	file_wire_proto_rawDescOnce sync.Once
@@ -2362,44 +2430,45 @@ func file_wire_proto_rawDescGZIP() []byte {
 	return file_wire_proto_rawDescData
 }
 
-var file_wire_proto_msgTypes = make([]protoimpl.MessageInfo, 36)
+var file_wire_proto_msgTypes = make([]protoimpl.MessageInfo, 37)
 var file_wire_proto_goTypes = []any{
-	(*Envelope)(nil),        // 0: cosketch.wire.v1.Envelope
-	(*Approve)(nil),         // 1: cosketch.wire.v1.Approve
-	(*Withdraw)(nil),        // 2: cosketch.wire.v1.Withdraw
-	(*Roster)(nil),          // 3: cosketch.wire.v1.Roster
-	(*Complaint)(nil),       // 4: cosketch.wire.v1.Complaint
-	(*Accusation)(nil),      // 5: cosketch.wire.v1.Accusation
-	(*Accusations)(nil),     // 6: cosketch.wire.v1.Accusations
-	(*Abandon)(nil),         // 7: cosketch.wire.v1.Abandon
-	(*Certificate)(nil),     // 8: cosketch.wire.v1.Certificate
-	(*Join)(nil),            // 9: cosketch.wire.v1.Join
-	(*Welcome)(nil),         // 10: cosketch.wire.v1.Welcome
-	(*Close)(nil),           // 11: cosketch.wire.v1.Close
-	(*Commit)(nil),          // 12: cosketch.wire.v1.Commit
-	(*Share)(nil),           // 13: cosketch.wire.v1.Share
-	(*Confirm)(nil),         // 14: cosketch.wire.v1.Confirm
-	(*Release)(nil),         // 15: cosketch.wire.v1.Release
-	(*First)(nil),           // 16: cosketch.wire.v1.First
-	(*Interim)(nil),         // 17: cosketch.wire.v1.Interim
-	(*ReleasedSketch)(nil),  // 18: cosketch.wire.v1.ReleasedSketch
-	(*RowColumn)(nil),       // 19: cosketch.wire.v1.RowColumn
-	(*Result)(nil),          // 20: cosketch.wire.v1.Result
-	(*Document)(nil),        // 21: cosketch.wire.v1.Document
-	(*PartyDocument)(nil),   // 22: cosketch.wire.v1.PartyDocument
-	(*Stop)(nil),            // 23: cosketch.wire.v1.Stop
-	(*Head)(nil),            // 24: cosketch.wire.v1.Head
-	(*PostRequest)(nil),     // 25: cosketch.wire.v1.PostRequest
-	(*ReadRequest)(nil),     // 26: cosketch.wire.v1.ReadRequest
-	(*BoardReply)(nil),      // 27: cosketch.wire.v1.BoardReply
-	(*ChunkRequest)(nil),    // 28: cosketch.wire.v1.ChunkRequest
-	(*ProgressRequest)(nil), // 29: cosketch.wire.v1.ProgressRequest
-	(*ProgressReply)(nil),   // 30: cosketch.wire.v1.ProgressReply
-	(*DocumentRequest)(nil), // 31: cosketch.wire.v1.DocumentRequest
-	(*DocumentReply)(nil),   // 32: cosketch.wire.v1.DocumentReply
-	(*HelloRequest)(nil),    // 33: cosketch.wire.v1.HelloRequest
-	(*HelloReply)(nil),      // 34: cosketch.wire.v1.HelloReply
-	(*LedgerHead)(nil),      // 35: cosketch.wire.v1.LedgerHead
+	(*Envelope)(nil),         // 0: cosketch.wire.v1.Envelope
+	(*Approve)(nil),          // 1: cosketch.wire.v1.Approve
+	(*Withdraw)(nil),         // 2: cosketch.wire.v1.Withdraw
+	(*Roster)(nil),           // 3: cosketch.wire.v1.Roster
+	(*Complaint)(nil),        // 4: cosketch.wire.v1.Complaint
+	(*Accusation)(nil),       // 5: cosketch.wire.v1.Accusation
+	(*Accusations)(nil),      // 6: cosketch.wire.v1.Accusations
+	(*Abandon)(nil),          // 7: cosketch.wire.v1.Abandon
+	(*Certificate)(nil),      // 8: cosketch.wire.v1.Certificate
+	(*Join)(nil),             // 9: cosketch.wire.v1.Join
+	(*Welcome)(nil),          // 10: cosketch.wire.v1.Welcome
+	(*Close)(nil),            // 11: cosketch.wire.v1.Close
+	(*Commit)(nil),           // 12: cosketch.wire.v1.Commit
+	(*Share)(nil),            // 13: cosketch.wire.v1.Share
+	(*Confirm)(nil),          // 14: cosketch.wire.v1.Confirm
+	(*Release)(nil),          // 15: cosketch.wire.v1.Release
+	(*First)(nil),            // 16: cosketch.wire.v1.First
+	(*Interim)(nil),          // 17: cosketch.wire.v1.Interim
+	(*ReleasedSketch)(nil),   // 18: cosketch.wire.v1.ReleasedSketch
+	(*RowColumn)(nil),        // 19: cosketch.wire.v1.RowColumn
+	(*Result)(nil),           // 20: cosketch.wire.v1.Result
+	(*Document)(nil),         // 21: cosketch.wire.v1.Document
+	(*PartyDocument)(nil),    // 22: cosketch.wire.v1.PartyDocument
+	(*Stop)(nil),             // 23: cosketch.wire.v1.Stop
+	(*Head)(nil),             // 24: cosketch.wire.v1.Head
+	(*PostRequest)(nil),      // 25: cosketch.wire.v1.PostRequest
+	(*ReadRequest)(nil),      // 26: cosketch.wire.v1.ReadRequest
+	(*BoardReply)(nil),       // 27: cosketch.wire.v1.BoardReply
+	(*ChunkRequest)(nil),     // 28: cosketch.wire.v1.ChunkRequest
+	(*ProgressRequest)(nil),  // 29: cosketch.wire.v1.ProgressRequest
+	(*ProgressReply)(nil),    // 30: cosketch.wire.v1.ProgressReply
+	(*DocumentRequest)(nil),  // 31: cosketch.wire.v1.DocumentRequest
+	(*DocumentReply)(nil),    // 32: cosketch.wire.v1.DocumentReply
+	(*HelloRequest)(nil),     // 33: cosketch.wire.v1.HelloRequest
+	(*HelloReply)(nil),       // 34: cosketch.wire.v1.HelloReply
+	(*LedgerHead)(nil),       // 35: cosketch.wire.v1.LedgerHead
+	(*IntroduceRequest)(nil), // 36: cosketch.wire.v1.IntroduceRequest
 }
 var file_wire_proto_depIdxs = []int32{
 	0,  // 0: cosketch.wire.v1.Accusation.evidence:type_name -> cosketch.wire.v1.Envelope
@@ -2432,7 +2501,7 @@ func file_wire_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_wire_proto_rawDesc), len(file_wire_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   36,
+			NumMessages:   37,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -1,0 +1,175 @@
+package invitation
+
+import (
+	"bytes"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
+	"github.com/cosketch/cosketch/seed/secret"
+)
+
+// Invitation is what is kept of an invitation: enough to know its secret again, nothing to show it by.
+type Invitation struct {
+	ID      string           `json:"id"`     // 8 hexadecimal digits
+	Name    string           `json:"name"`   // whom the operator invited, in the operator's words
+	Hash    string           `json:"sha256"` // of the secret, in hexadecimal
+	Created protocol.Instant `json:"created"`
+	Expires protocol.Instant `json:"expires"`
+}
+
+// Introduction is what came under an invitation.
+type Introduction struct {
+	From protocol.PeerID  `json:"-"` // who called
+	Peer string           `json:"peer"`
+	At   protocol.Instant `json:"at"`
+	Text []byte           `json:"text"` // as it came: a column list
+}
+
+// Ticket is the secret half of an invitation, which travels in an address. Nothing prints or encodes it.
+type Ticket struct{ half }
+
+type half = secret.Of[parts]
+
+type parts struct {
+	id     [4]byte
+	secret [16]byte
+}
+
+// mark stands in an address before an invitation.
+const mark = "/invitation/"
+
+// MostName is how long the name of an invitation may be, in characters.
+const MostName = 64
+
+// New draws an invitation that has yet to be stored.
+func New(name string, created, expires protocol.Instant) (Invitation, Ticket, error) {
+	if err := checkName(name); err != nil {
+		return Invitation{}, Ticket{}, fmt.Errorf("inviting %.80q: %w", name, err)
+	}
+	var drawn parts
+	rand.Read(drawn.id[:])
+	rand.Read(drawn.secret[:])
+	i := Invitation{ID: hex.EncodeToString(drawn.id[:]), Name: name, Hash: hashOf(drawn.secret), Created: created, Expires: expires}
+	return i, Ticket{secret.New(drawn)}, nil
+}
+
+func checkName(name string) error {
+	if name == "" || strings.TrimSpace(name) != name || len([]rune(name)) > MostName {
+		return fmt.Errorf("a name has 1 to %d characters, and no spaces around it", MostName)
+	}
+	for _, r := range name {
+		if !unicode.IsPrint(r) {
+			return errors.New("a name has printable characters alone")
+		}
+	}
+	return nil
+}
+
+func hashOf(secret [16]byte) string {
+	sum := sha256.Sum256(secret[:])
+	return hex.EncodeToString(sum[:])
+}
+
+// Knows reports whether a secret is the invitation's, in a time that does not depend on where it differs.
+func (i Invitation) Knows(secret [16]byte) bool {
+	return subtle.ConstantTimeCompare([]byte(hashOf(secret)), []byte(i.Hash)) == 1
+}
+
+// Encode is the form in which an invitation is kept.
+func (i Invitation) Encode() []byte { return encode(i) }
+
+// Decode reads what Encode wrote.
+func Decode(raw []byte) (i Invitation, err error) {
+	if err := json.Unmarshal(raw, &i); err != nil {
+		return i, fmt.Errorf("reading an invitation's record: %w", err)
+	}
+	return i, nil
+}
+
+// Encode is the form in which an introduction is kept.
+func (i Introduction) Encode() []byte {
+	i.Peer = i.From.String()
+	return encode(i)
+}
+
+// DecodeIntroduction reads what Encode wrote.
+func DecodeIntroduction(raw []byte) (i Introduction, err error) {
+	if err = json.Unmarshal(raw, &i); err == nil {
+		i.From, err = protocol.ParsePeerID(i.Peer)
+	}
+	if err != nil {
+		return i, fmt.Errorf("reading an introduction that came: %w", err)
+	}
+	return i, nil
+}
+
+// Same reports whether an introduction brings what came before: a party repeats it whose answer was lost.
+func (i Introduction) Same(as Introduction) bool {
+	return i.From == as.From && bytes.Equal(i.Text, as.Text)
+}
+
+func encode(record any) []byte {
+	raw, err := json.Marshal(record)
+	if err != nil {
+		panic("invitation: a record holds text and numbers alone: " + err.Error())
+	}
+	return raw
+}
+
+// IsZero reports whether there is no ticket.
+func (t Ticket) IsZero() bool { return secret.Reveal(t.half) == nil }
+
+// Reveal gives the id and the secret, to be sent.
+func (t Ticket) Reveal() (id [4]byte, of [16]byte) {
+	p := secret.Reveal(t.half)
+	return p.id, p.secret
+}
+
+// ID is the invitation's id, which is no secret.
+func (t Ticket) ID() string {
+	id, _ := t.Reveal()
+	return hex.EncodeToString(id[:])
+}
+
+// In puts the ticket behind an address of the aggregator: this is what is handed to a party. It holds the secret.
+func (t Ticket) In(address string) string {
+	_, of := t.Reveal()
+	return address + mark + t.ID() + "_" + base64.RawURLEncoding.EncodeToString(of[:])
+}
+
+var form = regexp.MustCompile(`^([0-9a-f]{8})_([A-Za-z0-9_-]{22})$`)
+
+// ErrForm reports an address whose invitation is not whole. It does not repeat it.
+var ErrForm error = fail.InvitationForm
+
+// Split takes an address apart that may have a ticket behind it.
+func Split(address string) (plain string, t Ticket, err error) {
+	plain, text, invited := strings.Cut(address, mark)
+	if !invited {
+		return address, t, nil
+	}
+	found := form.FindStringSubmatch(text)
+	if found == nil {
+		return plain, t, ErrForm
+	}
+	id, err := hex.DecodeString(found[1])
+	if err != nil {
+		return plain, t, ErrForm
+	}
+	of, err := base64.RawURLEncoding.Strict().DecodeString(found[2])
+	if err != nil {
+		return plain, t, ErrForm
+	}
+	return plain, Ticket{secret.New(parts{[4]byte(id), [16]byte(of)})}, nil
+}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/node/dataset"
+	"github.com/cosketch/cosketch/node/runs"
 	"github.com/cosketch/cosketch/protocol/release"
 )
 
@@ -16,10 +17,10 @@ type change struct {
 	*Set
 	stage    *stage
 	next     *manifest // what is committed in the end
-	key      *key
-	out      []digest           // ids that were withdrawn before, in order
+	key      *runs.Key
+	out      []runs.Digest      // ids that were withdrawn before, in order
 	sums     []*release.Builder // of what is read: one a sketch of the columns side, else nil
-	fresh    *sorter            // what is read
+	fresh    *runs.Sorter       // what is read
 	values   []int64            // scratch
 	filtered dataset.Batch      // scratch
 }
@@ -27,7 +28,7 @@ type change struct {
 // begin starts a change of what is held, or, afresh, of nothing. The key and the
 // withdrawn ids stay in either case.
 func (s *Set) begin(afresh bool) (*change, error) {
-	c := &change{Set: s, fresh: newSorter(s.SpillDir)}
+	c := &change{Set: s, fresh: runs.NewSorter(s.SpillDir)}
 	if err := c.carryOver(afresh); err != nil {
 		return nil, err
 	}
@@ -66,12 +67,12 @@ func (c *change) carryOver(afresh bool) (err error) {
 		Reading: c.reading(), Sums: make([]sum, len(c.Plans)), Shards: []Shard{},
 	}
 	if c.m == nil {
-		if c.key, err = newKey(c.Entropy); err == nil {
-			c.next.Key = c.key.text()
+		if c.key, err = runs.NewKey(c.Entropy); err == nil {
+			c.next.Key = c.key.Text()
 		}
 		return err
 	}
-	if c.key, err = parseKey(c.m.Key); err != nil {
+	if c.key, err = runs.ParseKey(c.m.Key); err != nil {
 		return &DamagedError{err.Error()}
 	}
 	if c.out, err = loadDigests(c.Files, c.m.Withdrawn); err != nil {
@@ -118,7 +119,7 @@ func (c *change) commit() error {
 
 // pass reads a source and hands on its records, but those whose ids are in without. It
 // returns how many those were.
-func (c *change) pass(ctx context.Context, src dataset.Source, limit int64, without []digest, take func(dataset.Batch) error) (dataset.Summary, int64, error) {
+func (c *change) pass(ctx context.Context, src dataset.Source, limit int64, without []runs.Digest, take func(dataset.Batch) error) (dataset.Summary, int64, error) {
 	schema := c.Schema
 	schema.MaxRecords = limit
 	var left int64
@@ -134,14 +135,14 @@ func (c *change) pass(ctx context.Context, src dataset.Source, limit int64, with
 }
 
 // filter returns a batch's records but those whose ids are in without.
-func (c *change) filter(b dataset.Batch, without []digest) dataset.Batch {
+func (c *change) filter(b dataset.Batch, without []runs.Digest) dataset.Batch {
 	if len(without) == 0 {
 		return b
 	}
 	n := len(b.Values) / len(b.IDs)
 	f := dataset.Batch{First: b.First, IDs: c.filtered.IDs[:0], Values: c.filtered.Values[:0], Lines: c.filtered.Lines[:0]}
 	for i, id := range b.IDs {
-		if contains(without, c.key.id(id)) {
+		if contains(without, c.key.ID(id)) {
 			continue
 		}
 		f.IDs = append(f.IDs, id)
@@ -159,7 +160,7 @@ func (c *change) project(b dataset.Batch, shard uint32, builders []*release.Buil
 	}
 	n := len(b.Values) / len(b.IDs)
 	for i, id := range b.IDs {
-		err := c.fresh.add(entry{c.key.id(id), c.key.value(b.Values[i*n : (i+1)*n]), shard, b.Lines[i]})
+		err := c.fresh.Add(runs.Entry{ID: c.key.ID(id), Value: c.key.Value(b.Values[i*n : (i+1)*n]), Shard: shard, Line: b.Lines[i]})
 		if err != nil {
 			return err
 		}

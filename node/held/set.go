@@ -9,6 +9,7 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/node/dataset"
+	"github.com/cosketch/cosketch/node/runs"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/release"
@@ -185,7 +186,7 @@ func (s *Set) sameReading() error {
 }
 
 // contains reports whether a digest is in a sorted list.
-func contains(sorted []digest, d digest) bool {
-	_, found := slices.BinarySearchFunc(sorted, d, func(a, b digest) int { return bytes.Compare(a[:], b[:]) })
+func contains(sorted []runs.Digest, d runs.Digest) bool {
+	_, found := slices.BinarySearchFunc(sorted, d, func(a, b runs.Digest) int { return bytes.Compare(a[:], b[:]) })
 	return found
 }

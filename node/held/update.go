@@ -10,6 +10,7 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/node/dataset"
+	"github.com/cosketch/cosketch/node/runs"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/release"
 )
@@ -238,14 +239,14 @@ func (c *change) index(inputs []input) error {
 		return err
 	}
 	defer old.Close()
-	fresh, err := c.fresh.sorted()
+	fresh, err := c.fresh.Sorted()
 	if err != nil {
 		return err
 	}
 	var first repeat
 	var count int
 	c.next.Index, err = c.stage.writeIndex(func(x indexWriter) error {
-		return joined(old, fresh, func(old *entry, fresh []entry) error {
+		return joined(old, fresh, func(old *runs.Entry, fresh []runs.Entry) error {
 			one := old
 			if one == nil {
 				one, fresh = &fresh[0], fresh[1:]
@@ -266,27 +267,27 @@ func (c *change) index(inputs []input) error {
 }
 
 // repeat is an id that is in two shards.
-type repeat struct{ before, again entry }
+type repeat struct{ before, again runs.Entry }
 
-func compareLines(a, b entry) int {
-	if a.shard != b.shard {
-		return int(int64(a.shard) - int64(b.shard))
+func compareLines(a, b runs.Entry) int {
+	if a.Shard != b.Shard {
+		return int(int64(a.Shard) - int64(b.Shard))
 	}
-	return int(a.line - b.line)
+	return int(a.Line - b.Line)
 }
 
 // repeated reports an id that is in two shards, and how many more are.
 func (c *change) repeated(inputs []input, r repeat, count int) error {
-	at := func(e entry) int {
-		return slices.IndexFunc(c.next.Shards, func(s Shard) bool { return s.Number == e.shard })
+	at := func(e runs.Entry) int {
+		return slices.IndexFunc(c.next.Shards, func(s Shard) bool { return s.Number == e.Shard })
 	}
 	before := c.next.Shards[at(r.before)].Name
-	if r.before.line > 0 {
-		before = fmt.Sprintf("%s:%d", before, r.before.line)
+	if r.before.Line > 0 {
+		before = fmt.Sprintf("%s:%d", before, r.before.Line)
 	}
 	message := "record id repeated: it is in " + before + ", too"
 	if count > 1 {
 		message += fmt.Sprintf("; so are %d more", count-1)
 	}
-	return inputs[at(r.again)].source.ErrorAt(r.again.line, message, "a record may appear once: remove or merge the repeated rows")
+	return inputs[at(r.again)].source.ErrorAt(r.again.Line, message, "a record may appear once: remove or merge the repeated rows")
 }

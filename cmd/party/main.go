@@ -33,6 +33,7 @@ type commands struct {
 	Serve   serveCommand          `cmd:"" group:"Take part:" help:"Serve all approved studies until stopped."`
 	Status  console.StatusCommand `cmd:"" group:"Take part:" help:"Show where studies stand and what they wait for."`
 	Sketch  sketchCommand         `cmd:"" group:"Take part:" help:"Bring a held sketch up to date: add files, withdraw records; or rehearse a release. Nothing leaves."`
+	Part    partCommand           `cmd:"" group:"Take part:" help:"Make a part of a sketch where the data are, by a job of the node. Needs no state."`
 	Release releaseCommand        `cmd:"" group:"Take part:" help:"Release a held sketch: the steward's decision."`
 	Export  exportCommand         `cmd:"" group:"Take part:" help:"Carry a study by hand: write this party's messages to a file."`
 	Import  importCommand         `cmd:"" group:"Take part:" help:"Carry a study by hand: read the aggregator's answer from a file."`

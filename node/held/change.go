@@ -8,6 +8,7 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/node/dataset"
+	"github.com/cosketch/cosketch/node/part"
 	"github.com/cosketch/cosketch/node/runs"
 	"github.com/cosketch/cosketch/protocol/release"
 )
@@ -20,9 +21,9 @@ type change struct {
 	key      *runs.Key
 	out      []runs.Digest      // ids that were withdrawn before, in order
 	sums     []*release.Builder // of what is read: one a sketch of the columns side, else nil
-	fresh    *runs.Sorter       // what is read
-	values   []int64            // scratch
-	filtered dataset.Batch      // scratch
+	rows     part.Rows
+	fresh    *runs.Sorter  // what is read
+	filtered dataset.Batch // scratch
 }
 
 // begin starts a change of what is held, or, afresh, of nothing. The key and the
@@ -32,10 +33,11 @@ func (s *Set) begin(afresh bool) (*change, error) {
 	if err := c.carryOver(afresh); err != nil {
 		return nil, err
 	}
+	c.rows = part.Rows{Key: c.key, Picks: s.Picks}
 	c.stage = &stage{files: s.Files, generation: c.next.Generation}
 	for _, plan := range s.Plans {
 		var b *release.Builder
-		if adds(plan) {
+		if part.Adds(plan) {
 			var err error
 			if b, err = plan.NewBuilder(s.Seed, max(s.Workers, 1)); err != nil {
 				return nil, err
@@ -155,31 +157,28 @@ func (c *change) filter(b dataset.Batch, without []runs.Digest) dataset.Batch {
 
 // project adds a batch's records to builders, one a sketch, and to what is to be indexed.
 func (c *change) project(b dataset.Batch, shard uint32, builders []*release.Builder) error {
-	if len(b.IDs) == 0 {
-		return nil
-	}
-	n := len(b.Values) / len(b.IDs)
-	for i, id := range b.IDs {
-		err := c.fresh.Add(runs.Entry{ID: c.key.ID(id), Value: c.key.Value(b.Values[i*n : (i+1)*n]), Shard: shard, Line: b.Lines[i]})
-		if err != nil {
-			return err
-		}
-	}
-	for i, builder := range builders {
-		if err := builder.AddRead(b.IDs, b.Of(&c.values, c.Picks[i])); err != nil {
-			return fmt.Errorf("sketch %d: %w", i+1, err)
-		}
-	}
-	return nil
+	return c.rows.Take(b, shard, builders, c.fresh.Add)
 }
 
-// combine joins what was read to the sums, as op says.
-func (c *change) combine(op func(whole, part sketch.Sketch) (sketch.Sketch, error), sign int64) error {
+// read are the sums of what was read: those of the columns side.
+func (c *change) read() []*release.Exact {
+	out := make([]*release.Exact, len(c.Plans))
+	for i, b := range c.sums {
+		if b != nil {
+			one := b.Exact()
+			out[i] = &one
+		}
+	}
+	return out
+}
+
+// combine joins sums to those that are held, as op says: one a sketch, nil of the records side.
+func (c *change) combine(sums []*release.Exact, op func(whole, part sketch.Sketch) (sketch.Sketch, error), sign int64) error {
 	for i, plan := range c.Plans {
-		if c.sums[i] == nil {
+		one := sums[i]
+		if one == nil {
 			continue
 		}
-		one := c.sums[i].Exact()
 		whole := one.Sketch
 		if held := c.next.Sums[i].File; held != nil {
 			rows, cols := plan.ExactShape(0)

@@ -10,6 +10,7 @@ import (
 	"io"
 
 	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/node/part"
 	"github.com/cosketch/cosketch/node/runs"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol/fail"
@@ -151,7 +152,7 @@ func (s *stage) writeIDs(name string, ids [][]byte) (stored, error) {
 	return s.write(name, func(w io.Writer) error {
 		var b []byte
 		for _, id := range ids {
-			b = appendID(b[:0], id)
+			b = part.AppendID(b[:0], id)
 			if _, err := w.Write(b); err != nil {
 				return err
 			}
@@ -168,7 +169,7 @@ func loadIDs(files Files, f stored, count int64) ([][]byte, error) {
 	}
 	var out [][]byte
 	for len(data) > 0 {
-		id, rest, ok := cutID(data)
+		id, rest, ok := part.CutID(data)
 		if !ok {
 			return nil, &DamagedError{f.Name + " does not hold ids"}
 		}

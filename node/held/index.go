@@ -112,18 +112,3 @@ func (s *stage) writeIndex(fill func(indexWriter) error) (stored, error) {
 		return errors.Join(fill(x), x.w.Flush())
 	})
 }
-
-func appendID(b, id []byte) []byte {
-	return append(binary.LittleEndian.AppendUint32(b, uint32(len(id))), id...)
-}
-
-func cutID(b []byte) (id, rest []byte, ok bool) {
-	if len(b) < 4 {
-		return nil, nil, false
-	}
-	n := uint64(binary.LittleEndian.Uint32(b))
-	if n > uint64(len(b)-4) {
-		return nil, nil, false
-	}
-	return b[4 : 4+n : 4+n], b[4+n:], true
-}

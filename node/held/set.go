@@ -9,6 +9,7 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/node/dataset"
+	"github.com/cosketch/cosketch/node/part"
 	"github.com/cosketch/cosketch/node/runs"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/fail"
@@ -67,7 +68,8 @@ func Open(o Options) (*Set, error) {
 	return &Set{o, m}, nil
 }
 
-func (s *Set) Exists() bool { return s.m != nil }
+// Exists reports whether a sketch is held. Of data that are elsewhere it is not until their parts are added up.
+func (s *Set) Exists() bool { return s.m != nil && (s.m.Job == "" || len(s.m.Shards) > 0) }
 
 // Summary says what is held, in counts.
 type Summary struct {
@@ -100,7 +102,7 @@ type Exact struct {
 // held at once gives. It is a StaleError if the site file now says that they are to be
 // read from elsewhere or in another way.
 func (s *Set) Exact() (Exact, error) {
-	if s.m == nil {
+	if !s.Exists() {
 		return Exact{}, ErrEmpty
 	}
 	if err := s.sameReading(); err != nil {
@@ -111,7 +113,7 @@ func (s *Set) Exact() (Exact, error) {
 		rows, cols := plan.ExactShape(out.Records)
 		one := release.Exact{Clipped: s.m.Sums[i].Clipped}
 		var err error
-		if adds(plan) {
+		if part.Adds(plan) {
 			one.Sketch, err = loadSketch(s.Files, *s.m.Sums[i].File, plan.Sketch().Side, rows, cols)
 		} else {
 			one.Sketch, err = s.stacked(i, cols)
@@ -159,10 +161,7 @@ func (s *Set) stacked(i int, k int64) (sketch.Sketch, error) {
 	return sketch.Stack(parts...)
 }
 
-// adds reports whether a sketch is a sum over records, and not a row for each.
-func adds(p release.Plan) bool { return p.Sketch().Side != sketch.Records }
-
-func hasRows(p release.Plan) bool { return !adds(p) }
+func hasRows(p release.Plan) bool { return !part.Adds(p) }
 
 // reading is how the data are to be read now.
 func (s *Set) reading() reading {

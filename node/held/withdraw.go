@@ -8,6 +8,7 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/node/dataset"
+	"github.com/cosketch/cosketch/node/part"
 	"github.com/cosketch/cosketch/node/runs"
 )
 
@@ -16,7 +17,7 @@ import (
 // encoded values; otherwise the error names its line and nothing has changed. Withdrawn
 // ids stay out whatever is added or read afresh later.
 func (s *Set) Withdraw(ctx context.Context, path string) (_ int64, err error) {
-	if s.m == nil {
+	if !s.Exists() {
 		return 0, ErrEmpty
 	}
 	src := s.Source.Of(path)
@@ -48,7 +49,7 @@ func (s *Set) Withdraw(ctx context.Context, path string) (_ int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := c.combine(sketch.Subtract, -1); err != nil {
+	if err := c.combine(c.read(), sketch.Subtract, -1); err != nil {
 		return 0, err
 	}
 	for i, plan := range c.Plans {
@@ -164,7 +165,7 @@ func (c *change) dropRows(shard *Shard, gone leaving) error {
 	}
 	shard.IDs, shard.Rows = &file, slices.Clone(shard.Rows)
 	for i, plan := range c.Plans {
-		if adds(plan) {
+		if part.Adds(plan) {
 			continue
 		}
 		_, k := plan.Shape(before)

@@ -84,12 +84,13 @@ analyses: [{kind: svm}]`,
 
 // world is a party's data and what is held of them, beside a model of what should be.
 type world struct {
-	t     testing.TB
-	dir   string // of the data
-	store *store.Store
-	study *study.Study
-	rng   *rand.Rand
-	next  int // id of the next record
+	t      testing.TB
+	dir    string // of the data
+	store  *store.Store
+	study  *study.Study
+	source []byte // of the study
+	rng    *rand.Rand
+	next   int // id of the next record
 
 	shards map[string][]record // by file name
 	gone   map[string]bool     // ids that were withdrawn
@@ -108,7 +109,7 @@ func newWorld(t testing.TB, cell string, n uint64) *world {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, source)
 	}
-	w := &world{t: t, dir: t.TempDir(), study: s, rng: rand.New(rand.NewPCG(n, 2)), shards: map[string][]record{}, gone: map[string]bool{}}
+	w := &world{t: t, dir: t.TempDir(), study: s, source: []byte(source), rng: rand.New(rand.NewPCG(n, 2)), shards: map[string][]record{}, gone: map[string]bool{}}
 	state := filepath.Join(t.TempDir(), "state")
 	must(t, store.Create(state, store.Party, rand.NewChaCha8([32]byte{1})))
 	w.store, err = store.Open(state, store.Party, store.Options{})

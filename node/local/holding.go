@@ -37,8 +37,8 @@ type Holding struct {
 func ChangeHeld(ctx context.Context, o source.Options, change HeldChange) (Holding, error) {
 	var out Holding
 	err := withHeld(o, func(r *source.Source, src *source.Opened, set *held.Set) (err error) {
-		if !set.Exists() && src.Site.Release != config.ReleaseAsk {
-			return &node.SiteError{Err: errors.New("the site file lets the release follow the seed at once (to hold the sketch, write release: ask under the study)")}
+		if err := holds(src, set); err != nil {
+			return err
 		}
 		switch {
 		case change.Withdraw != "":
@@ -53,6 +53,14 @@ func ChangeHeld(ctx context.Context, o source.Options, change HeldChange) (Holdi
 		return err
 	})
 	return out, err
+}
+
+// holds refuses to make a held sketch where the site file asks for none.
+func holds(src *source.Opened, set *held.Set) error {
+	if !set.Exists() && src.Site.Release != config.ReleaseAsk {
+		return &node.SiteError{Err: errors.New("the site file lets the release follow the seed at once (to hold the sketch, write release: ask under the study)")}
+	}
+	return nil
 }
 
 // ReleaseHeld stores the steward's decision that the held sketch be released as it is

@@ -30,12 +30,15 @@ func (r *service) lockHeld() (unlock func(), err error) {
 }
 
 // heldFor tells, once, that the sketch is held.
-func (r *service) heldFor(s held.Summary) {
-	if !r.told {
-		r.told = true
-		r.Observe(event.Progress{Study: r.Study.ID, Milestone: event.Held, Note: heldText(s)})
+func (r *service) heldFor(note string) {
+	if r.told != note {
+		r.told = note
+		r.Observe(event.Progress{Study: r.Study.ID, Milestone: event.Held, Note: note})
 	}
 }
+
+// unread is what is told of data that are elsewhere before their parts are added up.
+const unread = "no records yet, the data are elsewhere"
 
 // taken are the held sketches, as a release takes them.
 func taken(set *held.Set) (job.Records, error) {

@@ -75,6 +75,10 @@ func (w *world) Exact(ctx context.Context, builders []*release.Builder) (job.Rec
 			w.note = data.Note
 			return records, err
 		}
+		if w.src.Data.Source.Elsewhere != "" {
+			w.heldFor(unread)
+			return job.Records{}, errUndecided
+		}
 		if _, err := set.Update(ctx); err != nil {
 			return job.Records{}, err
 		}
@@ -85,7 +89,7 @@ func (w *world) Exact(ctx context.Context, builders []*release.Builder) (job.Rec
 			return job.Records{}, err
 		}
 		if !decided {
-			w.heldFor(set.Summary())
+			w.heldFor(heldText(set.Summary()))
 			return job.Records{}, errUndecided
 		}
 	}

@@ -48,6 +48,9 @@ func (t *talk) observe(p event.Progress) {
 		t.say("the data fit the study: " + p.Note)
 	case event.Waiting:
 		t.waits(p.Status)
+	case event.Parts:
+		id := t.study.ID.Short()
+		t.say("waits for parts of the data, which are elsewhere (" + p.Note + "): party sketch " + id + " --job FILE, then party part there, party sketch " + id + " --parts PATTERN and party release " + id)
 	case event.Held:
 		t.say("the sketch is held: " + p.Note)
 		t.say("waits for party release " + t.study.ID.Short() + "; until then party sketch " + t.study.ID.Short() + " adds and withdraws records")

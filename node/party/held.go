@@ -31,14 +31,16 @@ func (r *service) lockHeld() (unlock func(), err error) {
 
 // heldFor tells, once, that the sketch is held.
 func (r *service) heldFor(note string) {
-	if r.told != note {
-		r.told = note
-		r.Observe(event.Progress{Study: r.Study.ID, Milestone: event.Held, Note: note})
-	}
+	r.once(event.Held, note)
 }
 
-// unread is what is told of data that are elsewhere before their parts are added up.
-const unread = "no records yet, the data are elsewhere"
+// once tells something once.
+func (r *service) once(what event.Milestone, note string) {
+	if now := string(what) + note; r.told != now {
+		r.told = now
+		r.Observe(event.Progress{Study: r.Study.ID, Milestone: what, Note: note})
+	}
+}
 
 // taken are the held sketches, as a release takes them.
 func taken(set *held.Set) (job.Records, error) {

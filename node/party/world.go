@@ -76,7 +76,7 @@ func (w *world) Exact(ctx context.Context, builders []*release.Builder) (job.Rec
 			return records, err
 		}
 		if w.src.Data.Source.Elsewhere != "" {
-			w.heldFor(unread)
+			w.once(event.Parts, w.src.Data.Source.Elsewhere)
 			return job.Records{}, errUndecided
 		}
 		if _, err := set.Update(ctx); err != nil {

@@ -3,8 +3,12 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,7 +23,7 @@ import (
 type partCommand struct {
 	Job    string   `required:"" env:"-" placeholder:"FILE" help:"The job that party sketch STUDY --job FILE wrote at the node."`
 	Shard  string   `env:"-" default:"1/1" placeholder:"N/M" help:"Which of how many shards the records are: each of 1/M to M/M is made once."`
-	Files  []string `arg:"" optional:"" name:"files" help:"The shard: .parquet, CSV (also gzip or zstd) or .xlsx, read as one; - or nothing: CSV from standard input."`
+	Files  []string `arg:"" optional:"" name:"files" help:"The shard: .parquet, CSV (also gzip or zstd) or .xlsx, read as one; or one .arrow. - or nothing: CSV or an Arrow stream from standard input."`
 	Output string   `short:"o" env:"-" placeholder:"FILE" help:"Write the part there, whole or not at all. Default: standard output."`
 	Temp   string   `env:"-" placeholder:"DIR" help:"Where keyed hashes of ids wait to be compared, 24 bytes each. Default: the system's temporary directory."`
 }
@@ -56,9 +60,14 @@ func (cmd partCommand) Run(ctx context.Context, c *console.Console) error {
 	if err != nil {
 		return err
 	}
+	from, closing, err := cmd.source(c)
+	if err != nil {
+		return err
+	}
+	defer closing()
 	party, _ := job.Study.PartyIndex(job.Party)
 	talk := newTalk(c, job.Study, party)
-	o := local.PartOptions{Env: environment(talk.observe), Job: job, Shard: shard, From: cmd.source(c), SpillDir: cmd.Temp}
+	o := local.PartOptions{Env: environment(talk.observe), Job: job, Shard: shard, From: from, SpillDir: cmd.Temp}
 	var counts part.Counts
 	write := func(w io.Writer) (err error) {
 		counts, err = local.MakePart(ctx, w, o)
@@ -90,12 +99,27 @@ func (cmd partCommand) Run(ctx context.Context, c *console.Console) error {
 	})
 }
 
-// source is the shard.
-func (cmd partCommand) source(c *console.Console) dataset.Source {
+// source is the shard, and what ends its reading.
+func (cmd partCommand) source(c *console.Console) (dataset.Source, func(), error) {
 	if len(cmd.Files) == 0 || len(cmd.Files) == 1 && cmd.Files[0] == "-" {
-		return dataset.Source{Stream: &dataset.Stream{Name: "standard input", From: c.In}}
+		return dataset.Source{Stream: &dataset.Stream{Name: "standard input", From: c.In}}, func() {}, nil
 	}
-	return dataset.Files(cmd.Files...)
+	if !slices.ContainsFunc(cmd.Files, arrowFile) {
+		return dataset.Files(cmd.Files...), func() {}, nil
+	}
+	if len(cmd.Files) > 1 {
+		return dataset.Source{}, nil, fail.Usage.Of(errors.New("one Arrow file at a time makes a part: give each a shard of its own"))
+	}
+	f, err := os.Open(cmd.Files[0])
+	if err != nil {
+		return dataset.Source{}, nil, fail.Usage.Of(err)
+	}
+	return dataset.Source{Stream: &dataset.Stream{Name: cmd.Files[0], From: f}}, func() { f.Close() }, nil
+}
+
+// arrowFile reports whether a file is one of Arrow, by its name.
+func arrowFile(name string) bool {
+	return slices.Contains([]string{".arrow", ".arrows", ".ipc"}, strings.ToLower(filepath.Ext(name)))
 }
 
 // text says what the part is of, in counts.

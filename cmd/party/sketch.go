@@ -85,6 +85,10 @@ func (cmd sketchCommand) Run(ctx context.Context, c *console.Console, g *console
 	said := newHeldSketch(s, out)
 	return c.Print(said, func(w io.Writer) {
 		present.Text(w, said.blocks())
+		if out.Look {
+			c.Say("Nothing has left. Next: party release %s debits the budget and draws the noisy first look; then party sketch %s --job FILE writes the job of the sketch itself.", s.ID.Short(), s.ID.Short())
+			return
+		}
 		c.Say("Nothing has left. Next: party release %s lets it go as it is now.", s.ID.Short())
 	})
 }
@@ -130,6 +134,9 @@ func (cmd sketchCommand) write(c *console.Console, g *console.Globals) error {
 	return c.Print(out, func(w io.Writer) {
 		fmt.Fprintln(w, cmd.Job)
 		c.Say("It is as secret as the data: whoever has it can tell whose records are in a part. It is of no use after %s.", out.Expires)
+		if job.Looking() {
+			c.Say("Its parts are of a first look, by which the sketch is made: another job follows when that is drawn.")
+		}
 		c.Say("Next, where the data are: party part --job %s --shard 1/N FILES -o 1.part, to N/N; then here: party sketch %s --parts '*.part'", filepath.Base(cmd.Job), s.ID.Short())
 	})
 }

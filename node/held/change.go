@@ -37,7 +37,7 @@ func (s *Set) begin(afresh bool) (*change, error) {
 	c.stage = &stage{files: s.Files, generation: c.next.Generation}
 	for _, plan := range s.Plans {
 		var b *release.Builder
-		if part.Adds(plan) {
+		if part.Adds(plan) && !s.looking() {
 			var err error
 			if b, err = plan.NewBuilder(s.Seed, max(s.Workers, 1)); err != nil {
 				return nil, err
@@ -66,7 +66,7 @@ func (c *change) builders() ([]*release.Builder, error) {
 func (c *change) carryOver(afresh bool) (err error) {
 	c.next = &manifest{
 		Format: format, Study: c.Study.String(), T2: c.T2.String(), Generation: 1,
-		Reading: c.reading(), Sums: make([]sum, len(c.Plans)), Shards: []Shard{},
+		Look: c.purpose(), Reading: c.reading(), Sums: make([]sum, len(c.Plans)), Shards: []Shard{},
 	}
 	if c.m == nil {
 		if c.key, err = runs.NewKey(c.Entropy); err == nil {
@@ -157,7 +157,7 @@ func (c *change) filter(b dataset.Batch, without []runs.Digest) dataset.Batch {
 
 // project adds a batch's records to builders, one a sketch, and to what is to be indexed.
 func (c *change) project(b dataset.Batch, shard uint32, builders []*release.Builder) error {
-	return c.rows.Take(b, shard, builders, c.fresh.Add)
+	return c.rows.Take(b, shard, part.Adders(builders), c.fresh.Add)
 }
 
 // read are the sums of what was read: those of the columns side.

@@ -31,11 +31,12 @@ type manifest struct {
 	NextShard  uint32  `json:"next_shard"`
 	Shards     []Shard `json:"shards"` // in the dataset's order
 	Index      stored  `json:"index"`
-	Withdrawn  stored  `json:"withdrawn"`     // digests of ids, in order
-	Taken      int64   `json:"taken"`         // how many of them
-	Sums       []sum   `json:"sums"`          // one a sketch of the study
-	Job        string  `json:"job,omitempty"` // private key of the job whose parts make it, where its data are elsewhere
-	Sum        string  `json:"sum"`           // SHA-256 of the manifest without it; empty where an older program wrote
+	Withdrawn  stored  `json:"withdrawn"`      // digests of ids, in order
+	Taken      int64   `json:"taken"`          // how many of them
+	Sums       []sum   `json:"sums"`           // one a sketch of the study
+	Job        string  `json:"job,omitempty"`  // private key of the job whose parts make it, where its data are elsewhere
+	Look       string  `json:"look,omitempty"` // see Set.purpose
+	Sum        string  `json:"sum"`            // SHA-256 of the manifest without it; empty where an older program wrote
 }
 
 // reading is how the site file says that the data are to be read. Another reading makes

@@ -23,7 +23,7 @@ import (
 // Ask begins a Set that parts are to make, afresh or where there is none, and writes into a job what its parts are made
 // by. The same Set gives the same job.
 func (s *Set) Ask(afresh bool, j *part.Job) error {
-	if s.m == nil || s.m.Job == "" || afresh {
+	if s.m == nil || s.m.Job == "" || s.m.Look != s.purpose() || afresh {
 		if err := s.ask(afresh); err != nil {
 			return err
 		}
@@ -84,15 +84,17 @@ func (s *Set) asked(j *part.Job) error {
 	if j.Digests, err = runs.ParseKey(s.m.Key); err != nil {
 		return &DamagedError{err.Error()}
 	}
-	j.T2, j.To = s.T2, key.PublicKey().Bytes()
-	j.Keys, err = part.KeysOf(s.Seed, s.Plans)
+	j.T2, j.To, j.Looks, j.Look = s.T2, key.PublicKey().Bytes(), s.Looks, s.Look
+	if !s.looking() {
+		j.Keys, err = part.KeysOf(s.Seed, s.Plans)
+	}
 	return err
 }
 
 // Sum makes the Set the sum of parts, all shards of which there must be, and returns the sample of their record ids.
 // Parts that are in it already change nothing. What else does not fit is refused, and then nothing has changed.
 func (s *Set) Sum(ctx context.Context, j *part.Job, files []part.File) (_ Changes, sample people.Sample, err error) {
-	if s.m == nil || s.m.Job == "" {
+	if s.m == nil || s.m.Job == "" || s.m.Look != s.purpose() {
 		return Changes{}, sample, s.Source.NotHere()
 	}
 	if err := s.asked(j); err != nil {
@@ -174,7 +176,7 @@ func (c *change) addPart(j *part.Job, key hpke.PrivateKey, f part.File, sums []*
 	c.next.NextShard++
 	rows := make([][]int64, len(c.Plans))
 	var ids [][]byte
-	counts, digest, err := f.Read(j, key, c.Plans, part.Sink{
+	counts, digest, err := f.Read(j, key, c.of(), part.Sink{
 		Run: func(run runs.Source) error { return c.fresh.AddRun(&ofShard{run, shard.Number, c.out}) },
 		IDs: func(more [][]byte) error { ids = append(ids, more...); return nil },
 		Rows: func(i int, block []int64) error {
@@ -209,8 +211,10 @@ func (c *change) addPart(j *part.Job, key hpke.PrivateKey, f part.File, sums []*
 func (c *change) keepPart(shard *Shard, sums []*release.Exact, rows [][]int64, ids [][]byte) (err error) {
 	shard.Rows = make([]*stored, len(c.Plans))
 	for i, plan := range c.Plans {
-		if part.Adds(plan) {
+		if sums[i] != nil {
 			sums[i].Clipped += shard.Clipped[i]
+		}
+		if part.Adds(plan) || c.looking() {
 			continue
 		}
 		c.next.Sums[i].Clipped += shard.Clipped[i]
@@ -219,7 +223,7 @@ func (c *change) keepPart(shard *Shard, sums []*release.Exact, rows [][]int64, i
 			return err
 		}
 	}
-	if slices.ContainsFunc(c.Plans, hasRows) {
+	if slices.ContainsFunc(c.Plans, hasRows) && !c.looking() {
 		file, err := c.stage.writeIDs(fmt.Sprintf("ids-%d", shard.Number), ids)
 		if err != nil {
 			return err
@@ -227,6 +231,37 @@ func (c *change) keepPart(shard *Shard, sums []*release.Exact, rows [][]int64, i
 		shard.IDs = &file
 	}
 	return nil
+}
+
+// of is what parts are made of.
+func (s *Set) of() part.Pass { return part.Pass{Plans: s.Plans, Looks: s.looking()} }
+
+// RestoreLooks makes looks at no record those at the records of the Set, which it counts: one a sketch, or nil.
+func (s *Set) RestoreLooks(looks []*release.Look) (records int64, err error) {
+	if !s.Looked() {
+		return 0, ErrEmpty
+	}
+	if err := s.sameReading(); err != nil {
+		return 0, err
+	}
+	records = s.m.records()
+	for i, look := range looks {
+		if look == nil {
+			continue
+		}
+		side, rows, cols, ok := s.of().Sum(i)
+		if !ok || s.m.Sums[i].File == nil {
+			return 0, &DamagedError{fmt.Sprintf("it has no first look of sketch %d", i+1)}
+		}
+		sums, err := loadSketch(s.Files, *s.m.Sums[i].File, side, rows, cols)
+		if err == nil {
+			err = look.Restore(sums, records)
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	return records, nil
 }
 
 // errBack reports a record in a part that was withdrawn before.

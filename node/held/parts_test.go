@@ -15,6 +15,7 @@ import (
 	"github.com/cosketch/cosketch/node/dataset"
 	"github.com/cosketch/cosketch/node/part"
 	"github.com/cosketch/cosketch/protocol/fail"
+	"github.com/cosketch/cosketch/protocol/release"
 )
 
 // elsewhere opens the Set of data that are elsewhere.
@@ -55,7 +56,7 @@ func (w *world) makeOf(j *part.Job, shard part.Shard, from dataset.Source) part.
 	w.t.Helper()
 	o := w.options(nil, w.dir)
 	var out bytes.Buffer
-	_, err := part.Make(ctx, &out, part.Making{Job: j, Shard: shard, Source: from, Schema: o.Schema, Plans: o.Plans, Picks: o.Picks, SpillDir: w.t.TempDir()})
+	_, err := part.Make(ctx, &out, part.Making{Job: j, Shard: shard, Source: from, Schema: o.Schema, Pass: part.Pass{Plans: o.Plans, Looks: j.Looking()}, Picks: o.Picks, SpillDir: w.t.TempDir()})
 	must(w.t, err)
 	path := filepath.Join(w.t.TempDir(), fmt.Sprintf("%d.part", shard.Number))
 	must(w.t, os.WriteFile(path, out.Bytes(), 0o600))
@@ -127,6 +128,125 @@ func (w *world) verifyParts(when string) {
 	if err := same(got, w.atOnce(w.left())); err != nil {
 		w.t.Fatalf("%s: %v", when, err)
 	}
+}
+
+// Studies that take a first look have two jobs: parts of the look add up to what a look at all records sums, and parts of
+// the sketch, made by what was drawn of that, to the sketch.
+func TestPartsOfAFirstLook(t *testing.T) {
+	for name, terms := range map[string]string{
+		"moments": `
+partition: horizontal
+columns:
+  - {name: x, kind: numeric, bounds: [0, 10]}
+  - {name: w, kind: categorical, values: [a, b, c]}
+sketches:
+  - {side: moments, clip: own, standardise: own, fourth: true}
+  - {side: cells, L: 2, clip: 0.9}
+privacy: {unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}
+analyses: [{kind: mean}, {kind: k-means, clusters: 2}]`,
+		"columns": `
+partition: vertical
+columns:
+  - {name: x, kind: numeric, bounds: [0, 10], owner: north}
+  - {name: w, kind: categorical, values: [a, b, c], owner: north}
+  - {name: other, kind: binary, owner: south}
+  - {name: third, kind: binary, owner: west}
+sketches: [{side: columns, standardise: own, family: sparse, k: 16, helpers: {ones: 1}, clip: 2}]
+privacy: {unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}
+analyses: [{kind: correlation}]`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, n := range []int{1, 3, 16} {
+				w := newWorldOf(t, terms, uint64(n))
+				w.looks = true
+				all := w.records(90)
+				w.shards["all.csv"] = all
+				first := w.job(false)
+				if !first.Looking() {
+					t.Fatal("the first job is not of a look")
+				}
+				var files []part.File
+				for i, records := range dealt(w.rng, all, n) {
+					files = append(files, w.make(first, part.Shard{Number: i + 1, Of: n}, records))
+				}
+				_, _, err := w.elsewhere().Sum(ctx, w.asked(), files)
+				must(t, err)
+				if w.elsewhere().Exists() || !w.elsewhere().Looked() {
+					t.Fatal("what a look is drawn of is taken for a sketch")
+				}
+				w.look = w.drawn(w.elsewhere(), all)
+
+				if w.elsewhere().Exists() || w.elsewhere().Looked() {
+					t.Error("what the look was drawn of is held when it is drawn")
+				}
+				if _, _, err := w.elsewhere().Sum(ctx, w.asked(), files); !errors.Is(err, fail.DataElsewhere) {
+					t.Errorf("parts of the look, in the place of those of the sketch: %v", err)
+				}
+				second := w.job(false)
+				if _, _, err := w.elsewhere().Sum(ctx, w.asked(), files); !errors.Is(err, fail.PartForeign) {
+					t.Errorf("parts of the look by the second job: %v", err)
+				}
+				for i, records := range dealt(w.rng, all, n) {
+					files[i] = w.make(second, part.Shard{Number: i + 1, Of: n}, records)
+				}
+				_, _, err = w.elsewhere().Sum(ctx, w.asked(), files)
+				must(t, err)
+				w.verifyParts(fmt.Sprintf("%d shards", n))
+
+				w.look = append([]byte(nil), w.look...)
+				w.look[len(w.look)-1] ^= 1
+				if w.elsewhere().Exists() {
+					t.Error("a sketch is taken for one by another look")
+				}
+			}
+		})
+	}
+}
+
+// drawn draws the look of what is held, which is what looks at all records at once sum.
+func (w *world) drawn(set *Set, all []record) []byte {
+	w.t.Helper()
+	var looks, atOnce []*release.Look
+	o := w.options(nil, w.dir)
+	for _, plan := range o.Plans {
+		var a, b *release.Look
+		if plan.Looks() {
+			a, b = plan.NewLook(), plan.NewLook()
+		}
+		looks, atOnce = append(looks, a), append(atOnce, b)
+	}
+	records, err := set.RestoreLooks(looks)
+	must(w.t, err)
+	data := filepath.Join(w.t.TempDir(), "all.csv")
+	write(w.t, data, all)
+	summary, err := dataset.Each(ctx, dataset.Files(data), o.Schema, dataset.Options{}, func(b dataset.Batch) error {
+		for i, look := range atOnce {
+			if look != nil {
+				must(w.t, look.Add(b.Pick(nil, o.Picks[i])))
+			}
+		}
+		return nil
+	}, func(dataset.Summary) {})
+	must(w.t, err)
+	var out []byte
+	for i, look := range looks {
+		if look == nil {
+			continue
+		}
+		if got, want := look.Sketch(), atOnce[i].Sketch(); records != summary.Records || !slices.Equal(got.Data, want.Data) {
+			w.t.Fatalf("looks at parts sum %v of %d records, at once %v of %d", got.Data, records, want.Data, summary.Records)
+		}
+		moves, err := look.Draw(rand.NewChaCha8([32]byte{3}))
+		must(w.t, err)
+		other, err := atOnce[i].Draw(rand.NewChaCha8([32]byte{3}))
+		must(w.t, err)
+		if !slices.Equal(moves, other) {
+			w.t.Fatal("the same noise on the same sums draws another look")
+		}
+		out = append(out, release.EncodeLook(moves)...)
+	}
+	return out
 }
 
 // What does not belong together is refused by name, and changes nothing.

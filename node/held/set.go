@@ -2,6 +2,8 @@ package held
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -25,6 +27,8 @@ type Options struct {
 	T2       protocol.Digest // of the seed agreement
 	Seed     seed.Seed
 	Plans    []release.Plan // one a sketch of the study
+	Looks    bool           // the study takes a first look, which only data that are elsewhere go with
+	Look     []byte         // by which Plans are; nil: there is none, or what is held is what it is to be drawn of
 	Picks    [][]int        // per sketch, which entries of a record are its values
 	Dataset  string         // its name in the site file
 	Source   dataset.Source
@@ -69,7 +73,32 @@ func Open(o Options) (*Set, error) {
 }
 
 // Exists reports whether a sketch is held. Of data that are elsewhere it is not until their parts are added up.
-func (s *Set) Exists() bool { return s.m != nil && (s.m.Job == "" || len(s.m.Shards) > 0) }
+func (s *Set) Exists() bool { return s.ready() && !s.looking() }
+
+// Looked reports whether what a first look is to be drawn of is held.
+func (s *Set) Looked() bool { return s.ready() && s.looking() }
+
+// looking reports whether what is held is what a first look is to be drawn of.
+func (s *Set) looking() bool { return s.purpose() == firstLook }
+
+func (s *Set) ready() bool {
+	return s.m != nil && s.m.Look == s.purpose() && (s.m.Job == "" || len(s.m.Shards) > 0)
+}
+
+// firstLook is the pass in which a first look is made.
+const firstLook = "first"
+
+// purpose names what is made of records, in the manifest: a sketch, a first look, or a sketch by the look of this hash.
+func (s *Set) purpose() string {
+	if !s.Looks || s.Source.Elsewhere == "" {
+		return ""
+	}
+	if s.Look == nil {
+		return firstLook
+	}
+	sum := sha256.Sum256(s.Look)
+	return hex.EncodeToString(sum[:])
+}
 
 // Summary says what is held, in counts.
 type Summary struct {

@@ -17,6 +17,7 @@ import (
 	"github.com/cosketch/cosketch/node/dataset"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/release/job"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/protocol/study/file"
 	"github.com/cosketch/cosketch/seed"
@@ -90,7 +91,9 @@ type world struct {
 	study  *study.Study
 	source []byte // of the study
 	rng    *rand.Rand
-	next   int // id of the next record
+	looks  bool   // the study takes a first look
+	look   []byte // which was drawn
+	next   int    // id of the next record
 
 	shards map[string][]record // by file name
 	gone   map[string]bool     // ids that were withdrawn
@@ -101,10 +104,15 @@ type record struct{ id, x, w string }
 
 func newWorld(t testing.TB, cell string, n uint64) *world {
 	t.Helper()
+	return newWorldOf(t, cells[cell], n)
+}
+
+func newWorldOf(t testing.TB, terms string, n uint64) *world {
+	t.Helper()
 	example, err := os.ReadFile("../../protocol/study/testdata/registry.yaml")
 	must(t, err)
 	head, _, _ := strings.Cut(string(example), "partition:")
-	source := head + "expires: 2026-12-01T17:00:00Z\ndeadline: 2026-12-15T17:00:00Z\nrecords: {id: [id], missing: centre}\nbits: 10\n" + strings.TrimPrefix(cells[cell], "\n") + "\n"
+	source := head + "expires: 2026-12-01T17:00:00Z\ndeadline: 2026-12-15T17:00:00Z\nrecords: {id: [id], missing: centre}\nbits: 10\n" + strings.TrimPrefix(terms, "\n") + "\n"
 	s, err := file.Parse([]byte(source))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, source)
@@ -137,6 +145,11 @@ func (w *world) options(files Files, dir string) Options {
 		plan, err := release.For(w.study, party, i)
 		must(w.t, err)
 		o.Plans, o.Picks = append(o.Plans, plan), append(o.Picks, []int{0, 1, 2, 3})
+	}
+	if o.Looks, o.Look = w.looks, w.look; w.look != nil {
+		var err error
+		o.Plans, err = job.After(o.Plans, w.look)
+		must(w.t, err)
 	}
 	for _, c := range w.study.OwnColumns(party) {
 		column := w.study.Columns[c]

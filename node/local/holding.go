@@ -28,6 +28,7 @@ type Holding struct {
 	held.Summary
 	held.Changes
 	Taken int64 // records that a withdrawal took out
+	Look  bool  // it is what a first look is to be drawn of, by which the sketch is made
 }
 
 // ChangeHeld brings a study's held sketch up to date with the data, makes it afresh, or
@@ -72,9 +73,9 @@ func ReleaseHeld(o source.Options) (Holding, error) {
 		if src.Site.Release != config.ReleaseAsk {
 			return &node.SiteError{Err: errors.New("the site file lets the release follow the seed at once: there is nothing to decide (release: ask under the study makes it wait)")}
 		}
-		out.Summary = set.Summary()
+		out.Summary, out.Look = set.Summary(), set.Looked()
 		switch {
-		case !set.Exists():
+		case !set.Exists() && !set.Looked():
 			return held.ErrEmpty
 		case out.Records == 0:
 			return node.ErrNobodyLeft

@@ -14,6 +14,7 @@ import (
 	"github.com/cosketch/cosketch/node/part"
 	"github.com/cosketch/cosketch/node/source"
 	"github.com/cosketch/cosketch/protocol/fail"
+	"github.com/cosketch/cosketch/protocol/release/job"
 	"github.com/cosketch/cosketch/protocol/session"
 )
 
@@ -57,7 +58,7 @@ func jobOf(r *source.Source, src *source.Opened) (*part.Job, error) {
 func SumParts(ctx context.Context, o source.Options, paths []string) (Holding, error) {
 	var out Holding
 	err := withHeld(o, func(r *source.Source, src *source.Opened, set *held.Set) error {
-		job, err := jobOf(r, src)
+		j, err := jobOf(r, src)
 		if err != nil {
 			return err
 		}
@@ -69,14 +70,14 @@ func SumParts(ctx context.Context, o source.Options, paths []string) (Holding, e
 			}
 			files = append(files, f)
 		}
-		out.Changes, src.People, err = set.Sum(ctx, job, files)
+		out.Changes, src.People, err = set.Sum(ctx, j, files)
 		if err != nil {
 			return err
 		}
 		if err := r.Remember(src); err != nil {
 			return err
 		}
-		out.Summary = set.Summary()
+		out.Summary, out.Look = set.Summary(), set.Looked()
 		for _, f := range files {
 			if err := os.Remove(f.Path); err != nil {
 				return fmt.Errorf("all parts are added up, and not removed: %w (remove them)", err)
@@ -116,17 +117,23 @@ func makePart(ctx context.Context, w io.Writer, o PartOptions) (part.Counts, err
 	if !listed {
 		return part.Counts{}, fail.BadJob.New("its study does not list its party")
 	}
-	if why := source.NotHeld(s); why != "" {
+	if why := source.NotHeld(s, true); why != "" {
 		return part.Counts{}, fail.BadJob.New("parts do not go with " + why)
 	}
 	src, err := source.Entry(s, party, config.StudySite{Dataset: entry.Dataset, Columns: entry.Columns}, config.Dataset{Name: entry.Dataset, ID: entry.ID})
 	if err != nil {
 		return part.Counts{}, err
 	}
+	pass := part.Pass{Plans: src.Plans, Looks: o.Job.Looking()}
+	if o.Job.Look != nil {
+		if pass.Plans, err = job.After(src.Plans, o.Job.Look); err != nil {
+			return part.Counts{}, fail.BadJob.Of(err, "its first look is damaged")
+		}
+	}
 	from := o.From
 	from.CSV, from.Sheet, from.Words = entry.CSV, entry.Sheet, entry.Words
 	return part.Make(ctx, w, part.Making{
-		Job: o.Job, Shard: o.Shard, Source: from, Schema: src.Schema, Plans: src.Plans, Picks: src.Picks, SpillDir: o.SpillDir, Workers: o.Workers,
+		Job: o.Job, Shard: o.Shard, Source: from, Schema: src.Schema, Pass: pass, Picks: src.Picks, SpillDir: o.SpillDir, Workers: o.Workers,
 		Observe: func(s dataset.Summary) {
 			o.Observe(event.Progress{Study: o.Job.Study.ID, Milestone: event.Reading, Done: s.Bytes, Total: s.Size})
 		},

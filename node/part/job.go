@@ -27,6 +27,8 @@ type Job struct {
 	Party   protocol.PeerID
 	Entry   Entry
 	Keys    seed.Kept // those that rows take from the seed; may have none
+	Looks   bool      // the study takes a first look
+	Look    []byte    // by which its sketches are made; nil: parts are of the look
 	Digests *runs.Key
 	People  [32]byte // the key of the sample of record ids
 	To      []byte   // MLKEM768-X25519 public key to which parts are sealed
@@ -69,6 +71,7 @@ type document struct {
 	Party   string `json:"party"`
 	Expires string `json:"expires"` // the study's last date, for people: the study says it
 	Entry   Entry  `json:"data"`
+	Look    string `json:"look,omitempty"` // that was taken; or "first": this is the job of it
 	Keys    string `json:"keys,omitempty"`
 	Digests string `json:"digests"`
 	People  string `json:"people"`
@@ -82,6 +85,12 @@ func (j *Job) Encode() []byte {
 		Warning: warning, Study: j.Study.ID.String(), Meaning: j.Study.Meaning.String(), T2: j.T2.String(), Party: j.Party.String(), Expires: j.Expires().String(),
 		Entry: j.Entry, Digests: j.Digests.Text(), People: hex.EncodeToString(j.People[:]), To: hex.EncodeToString(j.To), Source: string(j.Source),
 	}
+	switch {
+	case j.Looking():
+		d.Look = firstLook
+	case j.Looks:
+		d.Look = hex.EncodeToString(j.Look)
+	}
 	if j.Keys != (seed.Kept{}) {
 		d.Keys = string(j.Keys.Bytes())
 	}
@@ -91,6 +100,12 @@ func (j *Job) Encode() []byte {
 	}
 	return append(append([]byte(head), b...), '\n')
 }
+
+// firstLook stands for the look in the job of it.
+const firstLook = "first"
+
+// Looking reports whether parts are of the first look, after which there is another job.
+func (j *Job) Looking() bool { return j.Looks && j.Look == nil }
 
 // ID names the job.
 func (j *Job) ID() ID { return sha256.Sum256(j.Encode()) }
@@ -161,6 +176,11 @@ func (d document) fill(j *Job) (err error) {
 	}
 	if j.To, err = hex.DecodeString(d.To); err != nil {
 		return err
+	}
+	if j.Looks = d.Look != ""; j.Looks && d.Look != firstLook {
+		if j.Look, err = hex.DecodeString(d.Look); err != nil {
+			return err
+		}
 	}
 	if j.Digests, err = runs.ParseKey(d.Digests); err != nil {
 		return err

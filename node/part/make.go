@@ -59,14 +59,14 @@ func Columns(s dataset.Summary) []Column {
 
 // Making says what a part is made of. All fields are required but where a default is given.
 type Making struct {
-	Job      *Job
-	Shard    Shard
-	Source   dataset.Source // where the shard is
-	Schema   dataset.Schema
-	Plans    []release.Plan // one a sketch of the study
-	Picks    [][]int        // per sketch, which entries of a record are its values
-	SpillDir string         // nobody else may be able to read it
-	Workers  int            // goroutines that project. Default: 1
+	Job    *Job
+	Shard  Shard
+	Source dataset.Source // where the shard is
+	Schema dataset.Schema
+	Pass
+	Picks    [][]int // per sketch, which entries of a record are its values
+	SpillDir string  // nobody else may be able to read it
+	Workers  int     // goroutines that project. Default: 1
 	// Observe is told what was read so far. Default: nobody is.
 	Observe func(dataset.Summary)
 
@@ -78,7 +78,7 @@ type maker struct {
 	Making
 	to       *bundle.Writer
 	rows     Rows
-	builders []*release.Builder
+	builders []Adder
 	run      []runs.Entry
 	count    int64 // of runs
 	ids      []byte
@@ -121,8 +121,8 @@ func Make(ctx context.Context, w io.Writer, m Making) (Counts, error) {
 
 // make reads the shard and writes what follows the label.
 func (p *maker) make(ctx context.Context) (Counts, error) {
-	for _, plan := range p.Plans {
-		b, err := plan.NewBuilder(p.Job.Keys, max(p.Workers, 1))
+	for i := range p.Plans {
+		b, err := p.adder(i, p.Job.Keys, max(p.Workers, 1))
 		if err != nil {
 			return Counts{}, err
 		}
@@ -140,12 +140,11 @@ func (p *maker) take(b dataset.Batch) error {
 	if err := p.rows.Take(b, 0, p.builders, p.index); err != nil {
 		return err
 	}
-	withRows := false
-	for i, plan := range p.Plans {
-		if Adds(plan) {
+	withRows := p.hasRows()
+	for i := range p.Plans {
+		if !p.Pass.rows(i) {
 			continue
 		}
-		withRows = true
 		if err := p.flushRows(i); err != nil {
 			return err
 		}
@@ -227,9 +226,11 @@ func (p *maker) end(s dataset.Summary) (Counts, error) {
 		return Counts{}, err
 	}
 	for i, b := range p.builders {
-		width := 0
-		clipped := b.Clipped()
-		if Adds(p.Plans[i]) {
+		var width int
+		var clipped int64
+		if _, _, _, sums := p.Sum(i); !sums && b != nil {
+			clipped = b.Clipped()
+		} else if sums {
 			one := b.Exact()
 			clipped, width = one.Clipped, one.Sketch.Width()
 			if err := p.sum(i, one.Sketch, width); err != nil {
@@ -285,8 +286,8 @@ type Rows struct {
 	values []int64 // scratch
 }
 
-// Take hands a batch of a shard to builders, one a sketch, and its entries to index.
-func (r *Rows) Take(b dataset.Batch, shard uint32, builders []*release.Builder, index func(runs.Entry) error) error {
+// Take hands a batch of a shard to adders, one a sketch or nil, and its entries to index.
+func (r *Rows) Take(b dataset.Batch, shard uint32, to []Adder, index func(runs.Entry) error) error {
 	if len(b.IDs) == 0 {
 		return nil
 	}
@@ -297,8 +298,11 @@ func (r *Rows) Take(b dataset.Batch, shard uint32, builders []*release.Builder, 
 			return err
 		}
 	}
-	for i, builder := range builders {
-		if err := builder.AddRead(b.IDs, b.Of(&r.values, r.Picks[i])); err != nil {
+	for i, one := range to {
+		if one == nil {
+			continue
+		}
+		if err := one.AddRead(b.IDs, b.Of(&r.values, r.Picks[i])); err != nil {
 			return fmt.Errorf("sketch %d: %w", i+1, err)
 		}
 	}

@@ -20,7 +20,6 @@ import (
 	"github.com/cosketch/cosketch/node/runs"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/fail"
-	"github.com/cosketch/cosketch/protocol/release"
 )
 
 // File is a part in a file whose label was read.
@@ -111,8 +110,8 @@ var errForm = errors.New("it opens, and is not written as this program writes pa
 
 // Read hands what is in a part to a sink, and returns its counts and the SHA-256 of its bytes. What it handed over
 // counts only if the error is nil. The job's private key opens it.
-func (f File) Read(j *Job, key hpke.PrivateKey, plans []release.Plan, to Sink) (Counts, protocol.Digest, error) {
-	counts, sum, err := f.read(j, key, plans, to)
+func (f File) Read(j *Job, key hpke.PrivateKey, pass Pass, to Sink) (Counts, protocol.Digest, error) {
+	counts, sum, err := f.read(j, key, pass, to)
 	if err != nil {
 		var sealed *fail.Error
 		if errors.Is(err, bundle.ErrDamaged) || errors.Is(err, bundle.ErrTruncated) || errors.Is(err, bundle.ErrNoBundle) || errors.Is(err, errForm) || errors.Is(err, runs.ErrOrder) {
@@ -124,13 +123,13 @@ func (f File) Read(j *Job, key hpke.PrivateKey, plans []release.Plan, to Sink) (
 	return counts, sum, nil
 }
 
-func (f File) read(j *Job, key hpke.PrivateKey, plans []release.Plan, to Sink) (counts Counts, sum protocol.Digest, err error) {
+func (f File) read(j *Job, key hpke.PrivateKey, pass Pass, to Sink) (counts Counts, sum protocol.Digest, err error) {
 	file, err := os.Open(f.Path)
 	if err != nil {
 		return Counts{}, sum, err
 	}
 	defer file.Close()
-	r := &reader{hash: sha256.New(), rows: make([]int64, len(plans)), sums: make([][]byte, len(plans))}
+	r := &reader{hash: sha256.New(), rows: make([]int64, len(pass.Plans)), sums: make([][]byte, len(pass.Plans))}
 	buffered := bufio.NewReaderSize(io.TeeReader(file, r.hash), 256<<10)
 	label, err := readLabel(buffered)
 	if err != nil {
@@ -155,7 +154,7 @@ func (f File) read(j *Job, key hpke.PrivateKey, plans []release.Plan, to Sink) (
 	if r.name != pieceLabel || !bytes.Equal(r.body, j.label(label.Shard).line()) {
 		return Counts{}, sum, fmt.Errorf("%w: its first line was changed", errForm)
 	}
-	if counts, err = r.each(plans, to); err != nil {
+	if counts, err = r.each(pass, to); err != nil {
 		return Counts{}, sum, err
 	}
 	return counts, protocol.Digest(r.hash.Sum(nil)), nil
@@ -171,7 +170,7 @@ func (r *reader) next() (err error) {
 }
 
 // each reads what follows the label.
-func (r *reader) each(plans []release.Plan, to Sink) (Counts, error) {
+func (r *reader) each(pass Pass, to Sink) (Counts, error) {
 	if err := r.next(); err != nil {
 		return Counts{}, err
 	}
@@ -189,15 +188,15 @@ func (r *reader) each(plans []release.Plan, to Sink) (Counts, error) {
 		case pieceRows, pieceSum:
 			i, wrong := strconv.Atoi(number)
 			switch {
-			case wrong != nil || i < 0 || i >= len(plans):
+			case wrong != nil || i < 0 || i >= len(pass.Plans):
 				err = errForm
 			case piece == pieceRows:
-				err = r.takeRows(i, plans[i], to)
+				err = r.takeRows(i, pass, to)
 			default:
-				err = r.takeSum(i, plans[i])
+				err = r.takeSum(i, pass)
 			}
 		case pieceCounts:
-			return r.end(plans, to)
+			return r.end(pass, to)
 		default:
 			err = errForm
 		}
@@ -223,12 +222,12 @@ func (r *reader) takeIDs(to Sink) error {
 	return to.IDs(ids)
 }
 
-func (r *reader) takeRows(i int, plan release.Plan, to Sink) error {
-	if Adds(plan) || len(r.body) < 5 {
+func (r *reader) takeRows(i int, pass Pass, to Sink) error {
+	if !pass.rows(i) || len(r.body) < 5 {
 		return errForm
 	}
 	rows, width := binary.LittleEndian.Uint32(r.body), int(r.body[4])
-	_, cols := plan.ExactShape(int64(rows))
+	_, cols := pass.Plans[i].ExactShape(int64(rows))
 	s, err := sketch.Decode(sketch.Records, int(rows), int(cols), width, r.body[5:])
 	if err != nil {
 		return fmt.Errorf("%w: %w", errForm, err)
@@ -237,9 +236,9 @@ func (r *reader) takeRows(i int, plan release.Plan, to Sink) error {
 	return to.Rows(i, s.Data)
 }
 
-func (r *reader) takeSum(i int, plan release.Plan) error {
-	rows, cols := plan.ExactShape(0)
-	if !Adds(plan) || int64(len(r.sums[i])+len(r.body)) > rows*cols*sketch.MaxWidth {
+func (r *reader) takeSum(i int, pass Pass) error {
+	_, rows, cols, ok := pass.Sum(i)
+	if !ok || int64(len(r.sums[i])+len(r.body)) > rows*cols*sketch.MaxWidth {
 		return errForm
 	}
 	r.sums[i] = append(r.sums[i], r.body...)
@@ -247,25 +246,23 @@ func (r *reader) takeSum(i int, plan release.Plan) error {
 }
 
 // end reads the counts, hands over the sums, and holds all against each other.
-func (r *reader) end(plans []release.Plan, to Sink) (Counts, error) {
+func (r *reader) end(pass Pass, to Sink) (Counts, error) {
 	var c Counts
-	if err := json.Unmarshal(r.body, &c); err != nil || len(c.Widths) != len(plans) || len(c.Clipped) != len(plans) {
+	if err := json.Unmarshal(r.body, &c); err != nil || len(c.Widths) != len(pass.Plans) || len(c.Clipped) != len(pass.Plans) {
 		return c, errForm
 	}
 	if _, _, err := r.from.Next(); err != io.EOF {
 		return c, errors.Join(errForm, err)
 	}
-	withRows := false
-	for i, plan := range plans {
-		if !Adds(plan) {
-			withRows = true
-			if r.rows[i] != c.Records {
-				return c, errForm
-			}
+	for i := range pass.Plans {
+		if pass.rows(i) && r.rows[i] != c.Records {
+			return c, errForm
+		}
+		side, rows, cols, ok := pass.Sum(i)
+		if !ok {
 			continue
 		}
-		rows, cols := plan.ExactShape(0)
-		s, err := sketch.Decode(plan.Sketch().Side, int(rows), int(cols), c.Widths[i], r.sums[i])
+		s, err := sketch.Decode(side, int(rows), int(cols), c.Widths[i], r.sums[i])
 		if err != nil {
 			return c, fmt.Errorf("%w: %w", errForm, err)
 		}
@@ -273,7 +270,7 @@ func (r *reader) end(plans []release.Plan, to Sink) (Counts, error) {
 			return c, err
 		}
 	}
-	if r.entries != c.Records || r.runs != c.Runs || withRows && r.ids != c.Records {
+	if r.entries != c.Records || r.runs != c.Runs || pass.hasRows() && r.ids != c.Records {
 		return c, errForm
 	}
 	return c, nil

@@ -51,7 +51,7 @@ func taken(set *held.Set) (job.Records, error) {
 	if all.Records == 0 {
 		return job.Records{}, node.ErrNobodyLeft
 	}
-	return job.Records{Count: all.Records, IDs: all.IDs, Held: all.Sketches}, nil
+	return job.Records{Count: all.Records, IDs: all.IDs, Held: all.Sketches, Look: set.Look}, nil
 }
 
 // heldText says what is held, in counts.

@@ -41,10 +41,10 @@ func (r *Source) Open() (*Opened, error) {
 	if err != nil {
 		return nil, &node.SiteError{Err: err}
 	}
-	if why := NotHeld(r.Study); site.Release == config.ReleaseAsk && why != "" {
+	data := file.Datasets[site.Dataset]
+	if why := NotHeld(r.Study, data.Source.Elsewhere != ""); site.Release == config.ReleaseAsk && why != "" {
 		return nil, &node.SiteError{Err: fmt.Errorf("study %s has release: ask, which does not go with %s (take release: auto)", r.Study.ID.Short(), why)}
 	}
-	data := file.Datasets[site.Dataset]
 	if data.Source.Elsewhere != "" && site.Release != config.ReleaseAsk {
 		return nil, &node.SiteError{Err: fmt.Errorf("study %s has a dataset that is elsewhere, %q, and not release: ask: its sketch is held until its parts are there and the steward releases it (write release: ask under the study)", r.Study.ID.Short(), data.Name)}
 	}

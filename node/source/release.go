@@ -65,10 +65,11 @@ func Looks(s *study.Study) bool {
 	return false
 }
 
-// NotHeld says what of a study does not go with holding its sketch, and why; it is empty where the sketch can be held.
-func NotHeld(s *study.Study) string {
+// NotHeld says what of a study does not go with holding its sketch, and why; it is empty where the sketch can be held. One of data
+// that are elsewhere is held twice where there is a first look: before it, and made by it.
+func NotHeld(s *study.Study, elsewhere bool) string {
 	switch {
-	case Looks(s):
+	case Looks(s) && !elsewhere:
 		return "standardise: own: its sums are made after a noisy first look, so nothing without noise can be held"
 	case s.TwoRounds():
 		return "rounds: 2: the second round is made from the data when the first is answered, so nothing can be held"

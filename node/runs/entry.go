@@ -16,7 +16,10 @@ type Entry struct {
 
 // Compare orders entries by id; those of one id by where they are.
 func Compare(a, b Entry) int {
-	return cmp.Or(bytes.Compare(a.ID[:], b.ID[:]), cmp.Compare(a.Shard, b.Shard), cmp.Compare(a.Line, b.Line))
+	if a, b := binary.BigEndian.Uint64(a.ID[:]), binary.BigEndian.Uint64(b.ID[:]); a != b { // as almost always
+		return cmp.Compare(a, b)
+	}
+	return cmp.Or(bytes.Compare(a.ID[8:], b.ID[8:]), cmp.Compare(a.Shard, b.Shard), cmp.Compare(a.Line, b.Line))
 }
 
 // Sort sorts entries.

@@ -11,11 +11,11 @@ import (
 	"github.com/cosketch/cosketch/node/dataset"
 	"github.com/cosketch/cosketch/node/private"
 	"github.com/cosketch/cosketch/node/runs"
-	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/study/file"
 	"github.com/cosketch/cosketch/seed"
 )
 
@@ -140,7 +140,10 @@ func DecodeJob(data []byte) (*Job, error) {
 	if err != nil {
 		return nil, fail.BadJob.Of(err, edited)
 	}
-	s, err := stored.Parse(id, []byte(d.Source))
+	if id != sha256.Sum256([]byte(d.Source)) {
+		return nil, fail.BadJob.New(edited)
+	}
+	s, err := file.Parse([]byte(d.Source))
 	if err != nil {
 		return nil, fail.BadJob.Of(err, "its study cannot be read")
 	}

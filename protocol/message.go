@@ -148,6 +148,7 @@ type Result struct {
 	Document  Document // the result that every party may read
 	PerParty  []PartyDocument
 	Completed bool // every member of the roster is in it
+	FirstOnly bool // too few released the second round: Releases are the first rounds that the interim names
 }
 
 // Document is a file named by its hash.

@@ -68,7 +68,7 @@ func Analyze(ctx context.Context, o Options, s *study.Study, asked study.Analysi
 		return Further{}, cmp.Or(err, stored.ErrPurged)
 	}
 	run := analysis.Options{
-		Study: h.lit(), Attempt: raw.Attempt, T2: result.T2, Complete: result.Completed, Analyses: []study.Analysis{asked},
+		Study: h.lit(), Attempt: raw.Attempt, T2: result.T2, Complete: result.Completed, FirstOnly: result.FirstOnly, Analyses: []study.Analysis{asked},
 		Entropy: h.Entropy, Workers: h.Workers, Failed: h.computer().failed,
 	}
 	index, _ := s.SketchFor(asked)
@@ -105,6 +105,9 @@ func (h *hosted) resultBefore() (protocol.Result, analysis.Result, error) {
 // contributionsTo reads every release that a result was computed from, in the study's
 // order, unless an analysis of their sketch of that index takes more than limit bytes.
 func (h *hosted) contributionsTo(ctx context.Context, r protocol.Result, index int, limit int64) ([]analysis.Contribution, error) {
+	if r.FirstOnly {
+		return firstRounds(h.lit(), h.machine.Used())
+	}
 	used := map[protocol.Digest]bool{}
 	for _, id := range r.Releases {
 		used[id] = true

@@ -94,7 +94,7 @@ func (c computer) compute(ctx context.Context, job session.Compute) (out finishe
 	began := time.Now()
 	var done session.AggregatorEvent
 	var err error
-	if job.Firsts != nil {
+	if job.Between() {
 		done, err = c.interim(ctx, job)
 	} else {
 		done, err = c.analyse(ctx, job)
@@ -120,12 +120,9 @@ type analysisError struct{ error }
 // interim computes what the second round goes by.
 func (c computer) interim(ctx context.Context, job session.Compute) (session.AggregatorEvent, error) {
 	o := analysis.Options{Study: c.study, Attempt: job.Attempt, T2: job.T2, Workers: c.Workers}
-	for _, f := range job.Firsts {
-		one, err := analysis.FromFirst(c.study, f.ID, f.Party.ID, f.First)
-		if err != nil {
-			return nil, &analysisError{err}
-		}
-		o.Contributions = append(o.Contributions, one)
+	var err error
+	if o.Contributions, err = firstRounds(c.study, job.Firsts); err != nil {
+		return nil, &analysisError{err}
 	}
 	basis, err := analysis.Interim(ctx, o)
 	if err != nil {
@@ -134,10 +131,26 @@ func (c computer) interim(ctx context.Context, job session.Compute) (session.Agg
 	return session.InterimComputed{Firsts: job.Firsts, Basis: basis}, nil
 }
 
+// firstRounds are contributions of the first round alone.
+func firstRounds(s *study.Study, firsts []session.First) (out []analysis.Contribution, err error) {
+	for _, f := range firsts {
+		one, err := analysis.FromFirst(s, f.ID, f.Party.ID, f.First)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, one)
+	}
+	return out, nil
+}
+
 func (c computer) analyse(ctx context.Context, job session.Compute) (session.Computed, error) {
 	o := analysis.Options{
 		Study: c.study, Attempt: job.Attempt, T2: job.T2, Complete: job.Complete,
-		Entropy: c.Entropy, Workers: c.Workers, Memory: c.Quotas.Memory,
+		Entropy: c.Entropy, Workers: c.Workers, Memory: c.Quotas.Memory, FirstOnly: len(job.Firsts) > 0,
+	}
+	var err error
+	if o.Contributions, err = firstRounds(c.study, job.Firsts); err != nil {
+		return session.Computed{}, &analysisError{err}
 	}
 	for _, header := range job.Releases {
 		one, err := c.uploads.Contribution(ctx, header)
@@ -165,7 +178,7 @@ func (c computer) analyse(ctx context.Context, job session.Compute) (session.Com
 	if err != nil {
 		return session.Computed{}, &analysisError{err}
 	}
-	done := session.Computed{Releases: job.Releases}
+	done := session.Computed{Releases: job.Releases, Firsts: job.Firsts}
 	if done.Document, err = c.put(filename.Result, result); err != nil {
 		return session.Computed{}, err
 	}

@@ -22,6 +22,7 @@ type Result struct {
 	Study        string          `json:"study"`                    // id
 	Name         string          `json:"name"`                     // of the study
 	Completeness string          `json:"completeness"`             // full, or partial when a member of the roster is not in it
+	FirstOnly    bool            `json:"first_only,omitempty"`     // of two rounds, the second lacked a quorum: what the first answers alone
 	Attempt      uint32          `json:"attempt"`                  // that gave the seed
 	T2           string          `json:"t2"`                       // of the agreement, in hexadecimal
 	Partition    study.Partition `json:"partition"`                // vertical or horizontal

@@ -46,6 +46,7 @@ type Options struct {
 	Attempt       uint32          // required
 	T2            protocol.Digest // required
 	Complete      bool            // every member of the roster contributed
+	FirstOnly     bool            // the contributions are those of FromFirst, and the second round is not in them
 	Contributions []Contribution  // required, at least one, in the order of the study's parties
 	// Analyses are those to answer; default: the study's own.
 	Analyses []study.Analysis
@@ -244,6 +245,9 @@ func (r *run) answer(ctx context.Context, index int, a study.Analysis) (Analysis
 	if !ok {
 		return Analysis{}, errors.New("no sketch of the study answers it")
 	}
+	if r.FirstOnly && r.Study.SecondRound(sk) {
+		return Analysis{}, unanswerable("it needs the second round, of which too few releases arrived before the deadline")
+	}
 	if err := r.makeRoom(sk); err != nil {
 		return Analysis{}, err
 	}
@@ -313,7 +317,7 @@ func (r *run) describe() (Result, error) {
 	out := Result{
 		Format: ResultFormat, Study: s.ID.String(), Name: s.Name, Completeness: Partial,
 		Attempt: r.Attempt, T2: r.T2.String(), Partition: s.Partition,
-		Parties: []Party{}, Absent: []string{}, Sketches: []Sketch{}, Analyses: []Analysis{},
+		FirstOnly: r.FirstOnly, Parties: []Party{}, Absent: []string{}, Sketches: []Sketch{}, Analyses: []Analysis{},
 	}
 	if r.Complete {
 		out.Completeness = Full

@@ -160,20 +160,23 @@ func (a *Aggregator) work() error {
 		a.sim.note("aggregator cannot do its job: %v", err)
 		return a.step(session.JobFailed{Err: err})
 	}
-	if job.Firsts != nil {
+	if job.Between() {
 		a.sim.note("aggregator answers %d first rounds", len(job.Firsts))
 		if a.sim.crashes(a.crash) {
 			return errCrashed
 		}
 		return a.step(session.InterimComputed{Firsts: job.Firsts, Basis: a.sim.Study.Beforehand()})
 	}
-	if a.sim.Study.Masked() {
+	if a.sim.Study.Masked() && len(job.Releases) > 0 {
 		if err := a.sim.summed(job); err != nil {
 			a.sim.breach("the aggregator adds up %d masked releases: %v", len(job.Releases), err)
 		}
 	}
 	var ids []byte
-	done := session.Computed{Releases: job.Releases}
+	done := session.Computed{Releases: job.Releases, Firsts: job.Firsts}
+	for _, f := range job.Firsts {
+		ids = append(ids, f.ID[:]...)
+	}
 	for _, h := range job.Releases {
 		ids = append(ids, h.ID[:]...)
 		done.PerParty = append(done.PerParty, protocol.PartyDocument{
@@ -181,7 +184,11 @@ func (a *Aggregator) work() error {
 		})
 	}
 	done.Document = protocol.Document{Hash: protocol.Hash("result", ids), Size: 1}
-	a.sim.note("aggregator computes from %d releases", len(job.Releases))
+	if len(job.Firsts) > 0 {
+		a.sim.note("aggregator computes from %d first rounds alone", len(job.Firsts))
+	} else {
+		a.sim.note("aggregator computes from %d releases", len(job.Releases))
+	}
 	if a.sim.crashes(a.crash) {
 		return errCrashed
 	}

@@ -1,6 +1,7 @@
 package protocoltest
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/session"
+	"github.com/cosketch/cosketch/protocol/wire"
 )
 
 // Report is what one random schedule was, and came to.
@@ -23,6 +25,7 @@ type Report struct {
 	Crashes  int // of honest nodes
 	Actions  int
 	Seen     []Sighting
+	First    bool // the result is of the first round alone
 }
 
 // Random plays the study that a seed describes to its end: who takes part, who
@@ -73,6 +76,12 @@ func Random(seed uint64) (Report, error) {
 		if e.Kind() == protocol.KindRoster {
 			r.Attempts++
 		}
+		if e.Kind() == protocol.KindResult {
+			r.First = decode(wire.DecodeResult(e.Payload())).FirstOnly
+		}
+	}
+	if err == nil && must && r.First {
+		err = errors.New("the result is of the first round alone, and there are enough for the second")
 	}
 	for _, b := range s.Blame() {
 		if b.Proved {

@@ -18,7 +18,7 @@ type Summary struct {
 	Again                       int                   // schedules with more than one attempt
 	Late                        int                   // schedules that took late parties
 	Masked                      int                   // schedules of masked sums
-	Rounds                      int                   // schedules of two rounds
+	Rounds, First               int                   // schedules of two rounds, and of those that ended with the first alone
 }
 
 // Add counts one schedule.
@@ -45,6 +45,9 @@ func (s *Summary) Add(r Report) {
 	if r.Terms.Rounds {
 		s.Rounds++
 	}
+	if r.First {
+		s.First++
+	}
 	for _, role := range r.Roles {
 		_, name, _ := strings.Cut(role, ": ")
 		s.Played[name]++
@@ -54,7 +57,7 @@ func (s *Summary) Add(r Report) {
 // String is a page for people.
 func (s *Summary) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "schedules            %d, of which %d took late parties, %d masked their sums and %d had two rounds\n", s.Schedules, s.Late, s.Masked, s.Rounds)
+	fmt.Fprintf(&b, "schedules            %d, of which %d took late parties, %d masked their sums and %d had two rounds (%d ended with the first alone)\n", s.Schedules, s.Late, s.Masked, s.Rounds, s.First)
 	for _, end := range slices.Sorted(maps.Keys(s.Ends)) {
 		fmt.Fprintf(&b, "  %-18s %d\n", end, s.Ends[end])
 	}

@@ -46,6 +46,7 @@ func (p *Party) bounds() error {
 	arrived := false
 	if a != nil {
 		_, arrived = a.releases[me]
+		arrived = arrived || p.endsOnFirst()
 	}
 	switch {
 	case v.ended() && !arrived:
@@ -55,7 +56,7 @@ func (p *Party) bounds() error {
 		return ErrLeftOut
 	case a != nil && a.interim != nil && !v.contributor(me):
 		return ErrLeftOut
-	case p.released:
+	case p.released, p.endsOnFirst(), p.awaitsFirst():
 		return nil
 	case p.now >= p.study.Closes():
 		return p.overdue()
@@ -76,6 +77,10 @@ func (p *Party) proceed(out *Effects) error {
 	}
 	switch a := p.view.current(); {
 	case a == nil:
+		return nil
+	case p.endsOnFirst(): // whatever was made of the second round, or of what secrets are left
+		p.fetch(p.view.result(), out)
+		p.destroy(0, out)
 		return nil
 	case p.seededIn != 0:
 		return p.seededSteps(out)
@@ -349,6 +354,7 @@ func (p *Party) seededSteps(out *Effects) error {
 func (p *Party) toReleased(a *attempt, out *Effects) error {
 	_, posted := a.releases[p.signer.ID()]
 	switch result := p.view.result(); {
+	case !p.released && p.awaitsFirst():
 	case !p.released:
 		if p.seeded == nil {
 			return errors.New("the seed is gone before it was used: the study cannot go on here")
@@ -372,13 +378,20 @@ func (p *Party) toReleased(a *attempt, out *Effects) error {
 			}
 			out.Run = append(out.Run, Upload{r})
 		}
-	case result != nil && result.Document.Hash != p.document && p.offer("result "+result.Document.Hash.String()):
-		out.Run = append(out.Run, FetchResult{*result})
+	case result != nil:
+		p.fetch(result, out)
 	}
 	if p.view.ended() {
 		p.destroy(0, out)
 	}
 	return nil
+}
+
+// fetch asks for a result that is not stored, once.
+func (p *Party) fetch(r *protocol.Result, out *Effects) {
+	if r.Document.Hash != p.document && p.offer("result "+r.Document.Hash.String()) {
+		out.Run = append(out.Run, FetchResult{*r})
+	}
 }
 
 // offer reports whether a job has not been given out yet.

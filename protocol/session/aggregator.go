@@ -65,6 +65,7 @@ type Collected struct{ Party protocol.PeerID }
 // Computed reports that the job Compute is done and its documents are stored.
 type Computed struct {
 	Releases []Header
+	Firsts   []First // in place of them, where the first round is the answer
 	Document protocol.Document
 	PerParty []protocol.PartyDocument
 }
@@ -326,7 +327,7 @@ func (a *Aggregator) toComputed(t *attempt, out *Effects) {
 	case used > 0 && a.study.LateUntil != 0 && (a.now >= a.study.LateUntil || complete && len(a.view.absent()) == 0):
 		a.own(protocol.KindClose, t.number, wire.EncodeClose(protocol.Close{At: a.now}), out)
 	case used == 0 && a.now >= a.study.Closes():
-		a.stop(fmt.Sprintf("%d of %d releases arrived before the deadline; the quorum is %d", len(ready), len(holders), a.study.Quorum), a.owing(), out)
+		a.toFirstOnly(t, fmt.Sprintf("%d of %d releases arrived before the deadline; the quorum is %d", len(ready), len(holders), a.study.Quorum), a.owing(), out)
 	}
 }
 
@@ -353,6 +354,10 @@ func (a *Aggregator) computed(ev Computed, out *Effects) error {
 	r := protocol.Result{
 		Count: a.view.count(), Chain: a.view.chain(), T2: t.t2(),
 		Document: ev.Document, PerParty: ev.PerParty, Completed: len(ev.Releases) == len(a.view.contributors()),
+		FirstOnly: len(ev.Firsts) > 0,
+	}
+	for _, f := range ev.Firsts {
+		r.Releases = append(r.Releases, f.ID)
 	}
 	for _, h := range ev.Releases {
 		r.Releases = append(r.Releases, h.ID)

@@ -86,7 +86,8 @@ type Upload struct{ Header protocol.Release }
 type FetchResult struct{ Result protocol.Result }
 
 // Compute asks the aggregator to run the study's analyses on these releases: answered by Computed. With first
-// rounds it asks for what the second round goes by: answered by InterimComputed.
+// rounds it asks for what the second round goes by: answered by InterimComputed; with those of an interim, for what
+// they answer alone: answered by Computed, too.
 type Compute struct {
 	Attempt  uint32
 	T2       protocol.Digest
@@ -95,6 +96,9 @@ type Compute struct {
 	Interim  *protocol.Interim // that the releases went by; nil where there is one round
 	Firsts   []First
 }
+
+// Between reports whether what the second round goes by is asked for.
+func (c Compute) Between() bool { return c.Firsts != nil && c.Interim == nil }
 
 func (MakeFirst) job()   {}
 func (MakeRelease) job() {}

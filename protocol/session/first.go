@@ -170,6 +170,47 @@ func (p *Party) second(a *attempt) (*Second, error) {
 	return &Second{Own: f, Firsts: a.used(*a.interim), Interim: *a.interim}, err
 }
 
+// The first round alone is the answer where too few release the second, as far as it answers anything. All of it is on
+// the board: nothing more leaves, and nothing more is debited.
+
+// firstOnly reports whether the first rounds of a certified attempt can be its result.
+func (v *view) firstOnly(a *attempt) bool { return a.interim != nil && v.study.FirstAnswers() }
+
+// checkFirstOnly holds such a result to the interim.
+func (v *view) checkFirstOnly(a *attempt, r protocol.Result) error {
+	switch {
+	case !v.firstOnly(a):
+		return errors.New("result of the first round alone, and there is no interim, or the first round answers nothing")
+	case !slices.Equal(r.Releases, a.interim.Firsts):
+		return errors.New("result of other first rounds than the interim's")
+	case r.Completed:
+		return errors.New("result of the first round alone says that it is complete")
+	}
+	return nil
+}
+
+// endsOnFirst reports whether the study has ended with its first round for this party.
+func (p *Party) endsOnFirst() bool {
+	r := p.view.result()
+	return r != nil && r.FirstOnly && p.view.contributor(p.signer.ID())
+}
+
+// awaitsFirst reports a party that may no longer release the second round, and whose first may be in a result.
+func (p *Party) awaitsFirst() bool {
+	a := p.view.certified()
+	return a != nil && p.now >= p.study.Closes() && p.view.firstOnly(a) && p.view.contributor(p.signer.ID())
+}
+
+// toFirstOnly: collecting → computing, at the deadline; or the study stops.
+func (a *Aggregator) toFirstOnly(t *attempt, reason string, missing []protocol.PeerID, out *Effects) {
+	if !a.view.firstOnly(t) {
+		a.stop(reason, missing, out)
+		return
+	}
+	a.computing = true
+	out.Run = append(out.Run, Compute{Attempt: t.number, T2: t.t2(), Firsts: t.used(*t.interim), Interim: t.interim})
+}
+
 // betweenStatus is where a party stands before the interim.
 func (p *Party) betweenStatus(a *attempt) Status {
 	by := p.view.firstBy(a)
@@ -246,6 +287,14 @@ func (a *Aggregator) interim(ev InterimComputed, out *Effects) error {
 		i.Firsts = append(i.Firsts, f.ID)
 	}
 	a.own(protocol.KindInterim, t.number, wire.EncodeInterim(i), out)
+	return nil
+}
+
+// Used returns the first rounds that the interim names, once there is one.
+func (a *Aggregator) Used() []First {
+	if t := a.view.certified(); t != nil && t.interim != nil {
+		return t.used(*t.interim)
+	}
 	return nil
 }
 

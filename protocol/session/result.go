@@ -22,6 +22,13 @@ func (v *view) takeResult(e protocol.Verified) error {
 	if err := v.sawThis(e.Sender(), r.Count, r.Chain); err != nil {
 		return err
 	}
+	if r.FirstOnly {
+		if err := v.checkFirstOnly(a, r); err != nil {
+			return err
+		}
+		v.results = append(v.results, r)
+		return nil
+	}
 	unused := map[protocol.Digest]bool{}
 	for _, h := range a.releases {
 		unused[h.ID] = true

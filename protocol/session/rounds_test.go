@@ -116,7 +116,7 @@ var pooledTerms = protocoltest.Terms{Quorum: 2, Rounds: true, Masked: true, Look
 func TestSilentBetweenRounds(t *testing.T) {
 	s := approved(t, protocoltest.Options{Study: newStudy(t, protocoltest.Terms{Quorum: 2, Rounds: true}), Seed: 3})
 	s.Outcome = func(_ string, job session.Job) error {
-		if c, ok := job.(session.Compute); ok && c.Firsts != nil {
+		if c, ok := job.(session.Compute); ok && c.Between() {
 			return errors.New("no answer")
 		}
 		return nil
@@ -170,5 +170,89 @@ func TestLostInARound(t *testing.T) {
 				t.Errorf("lost in %s: %s is %s after %d debits, want %d", kind, p.Name, got.State, p.Debits, debits)
 			}
 		}
+	}
+}
+
+// resultOf is the result that a study came to.
+func resultOf(t *testing.T, s *protocoltest.Simulation) protocol.Result {
+	board := s.Aggregator.Board()
+	r, err := wire.DecodeResult(board.Envelopes[upTo(board, protocol.KindResult)].Payload())
+	check(t, err)
+	return r
+}
+
+// Where too few release the second round before the deadline, the first alone is the answer. Who has not released
+// spends no more, and reads it as all do, also when it comes back after the end.
+func TestFirstRoundAlone(t *testing.T) {
+	for name, terms := range map[string]protocoltest.Terms{"plain": {Quorum: 2, Rounds: true}, "masked": {Quorum: 3, Masked: true, Rounds: true}} {
+		t.Run(name, func(t *testing.T) {
+			s := approved(t, protocoltest.Options{Study: newStudy(t, terms), Seed: 3})
+			check(t, s.RunUntil(func() bool { return countOf(s, protocol.KindInterim) == 1 }))
+			waits, back := s.Parties[1], s.Parties[2]
+			for _, p := range []*protocoltest.Party{waits, back} {
+				p.Away, p.Excused = true, true
+			}
+			check(t, s.Run())
+			waits.Away = false
+			s.Outcome = func(node string, job session.Job) error {
+				if _, ok := job.(session.MakeRelease); ok && node == waits.Name {
+					return errors.New("its data are gone")
+				}
+				return nil
+			}
+			check(t, s.Advance(s.Study.Deadline))
+			check(t, s.Run())
+			if r := resultOf(t, s); !r.FirstOnly || r.Completed || len(r.Releases) != 3 || countOf(s, protocol.KindRelease) != 1 {
+				t.Fatalf("%+v, after %d releases", r, countOf(s, protocol.KindRelease))
+			}
+			back.Away = false
+			check(t, s.Run())
+			for i, debits := range []int{2, 1, 1} {
+				if p := s.Parties[i]; p.Status().State != session.Done || p.Debits != debits {
+					t.Errorf("%s is %s after %d debits, want %d: %v", p.Name, p.Status().State, p.Debits, debits, p.Status().Failure)
+				}
+			}
+			check(t, s.Check())
+		})
+	}
+}
+
+// What a result of the first round alone must hold.
+func TestFirstRoundAloneIsHeldToItsRules(t *testing.T) {
+	cases := map[string]struct {
+		terms  protocoltest.Terms
+		change func(*protocol.Result)
+		says   string // empty: it holds
+	}{
+		"as it should be":         {terms: protocoltest.Terms{Quorum: 2, Rounds: true}, change: func(*protocol.Result) {}},
+		"of some":                 {protocoltest.Terms{Quorum: 2, Rounds: true}, func(r *protocol.Result) { r.Releases = r.Releases[1:] }, "other first rounds than the interim's"},
+		"of another order":        {protocoltest.Terms{Quorum: 2, Rounds: true}, func(r *protocol.Result) { slices.Reverse(r.Releases) }, "other first rounds than the interim's"},
+		"of releases":             {protocoltest.Terms{Quorum: 2, Rounds: true}, func(r *protocol.Result) { r.FirstOnly = false }, "not on the board"},
+		"complete":                {protocoltest.Terms{Quorum: 2, Rounds: true}, func(r *protocol.Result) { r.Completed = true }, "says that it is complete"},
+		"that answers nothing":    {pooledTerms, func(*protocol.Result) {}, "the first round answers nothing"},
+		"of a study of one round": {protocoltest.Terms{Quorum: 2}, func(*protocol.Result) {}, "there is no interim"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			s := approved(t, protocoltest.Options{Study: newStudy(t, c.terms), Seed: 3})
+			check(t, s.Run())
+			own := resultOf(t, s)
+			f := &fixture{t: t, study: s.Study, board: s.Aggregator.Board(), parties: s.Parties}
+			own.FirstOnly, own.Completed = true, false
+			if c.terms.Rounds {
+				i, err := wire.DecodeInterim(f.board.Envelopes[upTo(f.board, protocol.KindInterim)].Payload())
+				check(t, err)
+				own.Releases = i.Firsts
+			}
+			c.change(&own)
+			e := protocoltest.Sealed(f.board.Keeper.Seal(s.Study.ID, protocol.KindResult, 1, wire.EncodeResult(own)))
+			before := f.before(protocol.KindResult)
+			a, err := session.NewAggregator(session.AggregatorConfig{Study: s.Study, Signer: f.board.Keeper})
+			check(t, err)
+			err = a.Restore(append(before.Envelopes[:len(before.Envelopes):len(before.Envelopes)], e))
+			if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%v, want %q", err, c.says)
+			}
+		})
 	}
 }

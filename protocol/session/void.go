@@ -129,7 +129,7 @@ func (p *Party) Wants(job Job) bool {
 	case MakeFirst:
 		return a != nil && a.certified && a.between() && p.seededIn == job.Attempt && !p.signed(protocol.KindFirst, job.Attempt)
 	case MakeRelease:
-		return !p.released && p.seededIn == job.Attempt
+		return !p.released && p.seededIn == job.Attempt && !p.awaitsFirst() && !p.endsOnFirst()
 	case Upload:
 		return p.released && !p.uploaded && (a == nil || !a.certified || a.t2() == job.Header.T2)
 	}
@@ -146,7 +146,7 @@ func (a *Aggregator) toSummed(t *attempt, out *Effects) {
 		a.computing = true
 		out.Run = append(out.Run, Compute{Attempt: t.number, T2: t.t2(), Releases: ready, Complete: true, Interim: t.interim})
 	case a.now >= a.study.Deadline:
-		a.stop(fmt.Sprintf("%d of %d masked releases arrived before the deadline, and a masked sum needs all of them: the others are of no use, and a new study can begin without who is missing", len(ready), len(t.members)), lost, out)
+		a.toFirstOnly(t, fmt.Sprintf("%d of %d masked releases arrived before the deadline, and a masked sum needs all of them: the others are of no use, and a new study can begin without who is missing", len(ready), len(t.members)), lost, out)
 	case a.now >= a.study.AgreeBy(t.number) && a.again(t):
 		a.giveUp(t, protocol.KindRelease, lost, out)
 	}

@@ -32,6 +32,9 @@ func Headline(r analysis.Result) string {
 	if len(r.Absent) > 0 {
 		text += ", without " + some(r.Absent)
 	}
+	if r.FirstOnly {
+		text += ", with their first round alone, as too few released the second"
+	}
 	var ready, failed []string
 	for _, a := range r.Analyses {
 		if a.Undefined != "" {

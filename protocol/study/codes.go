@@ -29,6 +29,15 @@ func (s *Study) SecondRound(index int) bool {
 	return s.Sketches[index].Side == sketch.Codes || s.Pooled(index)
 }
 
+// FirstAnswers reports whether the first round alone answers some analysis of the study: where the second lacks a
+// quorum, that is the result.
+func (s *Study) FirstAnswers() bool {
+	return s.TwoRounds() && slices.ContainsFunc(s.Analyses, func(a Analysis) bool {
+		index, ok := s.SketchFor(a)
+		return ok && !s.SecondRound(index)
+	})
+}
+
 // FirstBy is until when first rounds are waited for, where no masks need all of them: three quarters of the time
 // between the close of approval and of upload.
 func (s *Study) FirstBy() protocol.Instant { return s.Deadline - (s.Deadline-s.Expires)/4 }

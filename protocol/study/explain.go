@@ -182,7 +182,11 @@ func (s *Study) explainReleases(p *page, party int) {
 		case looks:
 			what = "the length to which the second round cuts records"
 		}
-		p.text("There are two rounds, and your approval is for both. Your program releases the sketches of the first round. The aggregator works out from everybody's " + what + ", and your program works that out, too: where the two differ, it stops and says so. Then it releases the rest. The guarantee below is for both rounds together, and your budget must have room for both before the first: what the second needs is kept for it. A party that is lost in the first round has no part in the second.")
+		alone := ""
+		if s.FirstAnswers() {
+			alone = " If too few release the second in time, the first alone is the answer."
+		}
+		p.text("There are two rounds, and your approval is for both. Your program releases the sketches of the first round. The aggregator works out from everybody's " + what + ", and your program works that out, too: where the two differ, it stops and says so. Then it releases the rest. The guarantee below is for both rounds together, and your budget must have room for both before the first: what the second needs is kept for it. A party that is lost in the first round has no part in the second." + alone)
 	}
 	var rows []string
 	for i := range s.Sketches {

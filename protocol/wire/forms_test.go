@@ -137,7 +137,7 @@ func forms() []form {
 		formOf("DecodeResult", protocol.Result{
 			Count: 9, Chain: d1, T2: d2, Releases: []protocol.Digest{d1, d3}, Document: protocol.Document{Hash: d2, Size: 1000},
 			PerParty:  []protocol.PartyDocument{{Party: peer(1), Document: protocol.Document{Hash: d3, Size: 1}}},
-			Completed: true,
+			Completed: true, FirstOnly: true,
 		}, wire.EncodeResult, wire.DecodeResult, func(t *rapid.T) protocol.Result {
 			return protocol.Result{
 				Count: rapid.Uint64().Draw(t, "count"), Chain: draw32[protocol.Digest](t, "chain"), T2: draw32[protocol.Digest](t, "T2"),
@@ -145,7 +145,7 @@ func forms() []form {
 				PerParty: drawList(t, "per party", 8, func(t *rapid.T, name string) protocol.PartyDocument {
 					return protocol.PartyDocument{Party: drawPeer(t, name), Document: drawDocument(t, name)}
 				}),
-				Completed: rapid.Bool().Draw(t, "completed"),
+				Completed: rapid.Bool().Draw(t, "completed"), FirstOnly: rapid.Bool().Draw(t, "first only"),
 			}
 		}),
 		formOf("DecodeComplaint", agree.Opening{Key: []byte("key"), Contribution: d1, Blinder: d2}, wire.EncodeComplaint, wire.DecodeComplaint, func(t *rapid.T) agree.Opening {

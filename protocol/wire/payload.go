@@ -340,7 +340,7 @@ func rowColumns(s *protocol.ReleasedSketch, ms []*wirepb.RowColumn) error {
 func EncodeResult(r protocol.Result) []byte {
 	m := &wirepb.Result{
 		Count: r.Count, Chain: r.Chain[:], T2: r.T2[:], Releases: slices32(r.Releases),
-		Document: documentPB(r.Document), Completed: r.Completed,
+		Document: documentPB(r.Document), Completed: r.Completed, FirstOnly: r.FirstOnly,
 	}
 	for _, p := range r.PerParty {
 		m.PerParty = append(m.PerParty, &wirepb.PartyDocument{Party: p.Party[:], Document: documentPB(p.Document)})
@@ -369,7 +369,7 @@ func documentFrom(m *wirepb.Document) (d protocol.Document, err error) {
 func DecodeResult(b []byte) (r protocol.Result, err error) {
 	var m wirepb.Result
 	err = decode("result", b, &m, func() error {
-		r.Count, r.Completed = m.GetCount(), m.GetCompleted()
+		r.Count, r.Completed, r.FirstOnly = m.GetCount(), m.GetCompleted(), m.GetFirstOnly()
 		if r.Chain, err = bytes32[protocol.Digest]("chain", m.GetChain()); err != nil {
 			return err
 		}

@@ -1236,6 +1236,7 @@ type Result struct {
 	Document      *Document              `protobuf:"bytes,5,opt,name=document,proto3" json:"document,omitempty"`
 	PerParty      []*PartyDocument       `protobuf:"bytes,6,rep,name=per_party,json=perParty,proto3" json:"per_party,omitempty"`
 	Completed     bool                   `protobuf:"varint,7,opt,name=completed,proto3" json:"completed,omitempty"`
+	FirstOnly     bool                   `protobuf:"varint,8,opt,name=first_only,json=firstOnly,proto3" json:"first_only,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1315,6 +1316,13 @@ func (x *Result) GetPerParty() []*PartyDocument {
 func (x *Result) GetCompleted() bool {
 	if x != nil {
 		return x.Completed
+	}
+	return false
+}
+
+func (x *Result) GetFirstOnly() bool {
+	if x != nil {
+		return x.FirstOnly
 	}
 	return false
 }
@@ -2271,7 +2279,7 @@ const file_wire_proto_rawDesc = "" +
 	"\x06masked\x18\a \x01(\rR\x06masked\"5\n" +
 	"\tRowColumn\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
-	"\x05width\x18\x02 \x01(\rR\x05width\"\xf4\x01\n" +
+	"\x05width\x18\x02 \x01(\rR\x05width\"\x93\x02\n" +
 	"\x06Result\x12\x14\n" +
 	"\x05count\x18\x01 \x01(\x04R\x05count\x12\x14\n" +
 	"\x05chain\x18\x02 \x01(\fR\x05chain\x12\x0e\n" +
@@ -2279,7 +2287,9 @@ const file_wire_proto_rawDesc = "" +
 	"\breleases\x18\x04 \x03(\fR\breleases\x126\n" +
 	"\bdocument\x18\x05 \x01(\v2\x1a.cosketch.wire.v1.DocumentR\bdocument\x12<\n" +
 	"\tper_party\x18\x06 \x03(\v2\x1f.cosketch.wire.v1.PartyDocumentR\bperParty\x12\x1c\n" +
-	"\tcompleted\x18\a \x01(\bR\tcompleted\"2\n" +
+	"\tcompleted\x18\a \x01(\bR\tcompleted\x12\x1d\n" +
+	"\n" +
+	"first_only\x18\b \x01(\bR\tfirstOnly\"2\n" +
 	"\bDocument\x12\x12\n" +
 	"\x04hash\x18\x01 \x01(\fR\x04hash\x12\x12\n" +
 	"\x04size\x18\x02 \x01(\x03R\x04size\"]\n" +

@@ -39,6 +39,8 @@ class Result(Object):
     name: str = key("name")
     # full, or partial when a member of the roster is not in it
     completeness: str = key("completeness")
+    # of two rounds, the second lacked a quorum: what the first answers alone
+    first_only: bool = key("first_only", absent=True)
     # that gave the seed
     attempt: int = key("attempt")
     # of the agreement, in hexadecimal

@@ -91,34 +91,37 @@ func (s *Set) asked(j *part.Job) error {
 	return err
 }
 
-// Sum makes the Set the sum of parts, all shards of which there must be, and returns the sample of their record ids.
-// Parts that are in it already change nothing. What else does not fit is refused, and then nothing has changed.
-func (s *Set) Sum(ctx context.Context, j *part.Job, files []part.File) (_ Changes, sample people.Sample, err error) {
+// Sum makes the Set the sum of parts, all shards of which there must be. Parts that are in it already change nothing. What else does not fit is refused, and then nothing has changed.
+func (s *Set) Sum(ctx context.Context, j *part.Job, files []part.File) (_ Changes, err error) {
 	if s.m == nil || s.m.Job == "" || s.m.Look != s.purpose() {
-		return Changes{}, sample, s.Source.NotHere()
+		return Changes{}, s.Source.NotHere()
 	}
 	if err := s.asked(j); err != nil {
-		return Changes{}, sample, err
+		return Changes{}, err
 	}
 	if files, err = part.Sorted(files, j); err != nil {
-		return Changes{}, sample, err
+		return Changes{}, err
 	}
 	if len(s.m.Shards) > 0 {
-		return Changes{}, sample, s.summed(ctx, files)
+		return Changes{}, s.summed(ctx, files)
 	}
 	c, err := s.begin(false)
 	if err != nil {
-		return Changes{}, sample, err
+		return Changes{}, err
 	}
 	defer func() { err = c.close(err) }()
-	if sample, err = c.addParts(ctx, j, files); err != nil {
-		return Changes{}, sample, err
+	sample, err := c.addParts(ctx, j, files)
+	if err == nil {
+		err = s.Keep(sample)
+	}
+	if err != nil {
+		return Changes{}, err
 	}
 	out := Changes{Changed: true}
 	for _, one := range c.next.Shards {
 		out.Added = append(out.Added, one.Name)
 	}
-	return out, sample, c.commit()
+	return out, c.commit()
 }
 
 // summed refuses parts that are not those of the Set.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/cosketch/cosketch/node/dataset"
 	"github.com/cosketch/cosketch/node/part"
+	"github.com/cosketch/cosketch/node/people"
 	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/release"
 )
@@ -94,7 +95,10 @@ func TestPartsAreReadingAtOnce(t *testing.T) {
 					files = append(files, w.make(j, part.Shard{Number: i + 1, Of: n}, records))
 				}
 				w.rng.Shuffle(n, func(i, k int) { files[i], files[k] = files[k], files[i] })
-				changes, sample, err := w.elsewhere().Sum(ctx, w.asked(), files)
+				set := w.elsewhere()
+				var sample people.Sample
+				set.Keep = func(of people.Sample) error { sample = of; return nil }
+				changes, err := set.Sum(ctx, w.asked(), files)
 				must(t, err)
 				if !changes.Changed || len(changes.Added) != n || sample.Empty() {
 					t.Errorf("%d shards: %+v", n, changes)
@@ -102,7 +106,7 @@ func TestPartsAreReadingAtOnce(t *testing.T) {
 				w.shards["all.csv"] = all
 				w.verifyParts(fmt.Sprintf("%d shards", n))
 
-				again, _, err := w.elsewhere().Sum(ctx, w.asked(), files)
+				again, err := w.elsewhere().Sum(ctx, w.asked(), files)
 				must(t, err)
 				if again.Changed {
 					t.Errorf("%d shards once more: %+v", n, again)
@@ -170,7 +174,7 @@ analyses: [{kind: correlation}]`,
 				for i, records := range dealt(w.rng, all, n) {
 					files = append(files, w.make(first, part.Shard{Number: i + 1, Of: n}, records))
 				}
-				_, _, err := w.elsewhere().Sum(ctx, w.asked(), files)
+				_, err := w.elsewhere().Sum(ctx, w.asked(), files)
 				must(t, err)
 				if w.elsewhere().Exists() || !w.elsewhere().Looked() {
 					t.Fatal("what a look is drawn of is taken for a sketch")
@@ -180,17 +184,17 @@ analyses: [{kind: correlation}]`,
 				if w.elsewhere().Exists() || w.elsewhere().Looked() {
 					t.Error("what the look was drawn of is held when it is drawn")
 				}
-				if _, _, err := w.elsewhere().Sum(ctx, w.asked(), files); !errors.Is(err, fail.DataElsewhere) {
+				if _, err := w.elsewhere().Sum(ctx, w.asked(), files); !errors.Is(err, fail.DataElsewhere) {
 					t.Errorf("parts of the look, in the place of those of the sketch: %v", err)
 				}
 				second := w.job(false)
-				if _, _, err := w.elsewhere().Sum(ctx, w.asked(), files); !errors.Is(err, fail.PartForeign) {
+				if _, err := w.elsewhere().Sum(ctx, w.asked(), files); !errors.Is(err, fail.PartForeign) {
 					t.Errorf("parts of the look by the second job: %v", err)
 				}
 				for i, records := range dealt(w.rng, all, n) {
 					files[i] = w.make(second, part.Shard{Number: i + 1, Of: n}, records)
 				}
-				_, _, err = w.elsewhere().Sum(ctx, w.asked(), files)
+				_, err = w.elsewhere().Sum(ctx, w.asked(), files)
 				must(t, err)
 				w.verifyParts(fmt.Sprintf("%d shards", n))
 
@@ -252,7 +256,7 @@ func (w *world) drawn(set *Set, all []record) []byte {
 // What does not belong together is refused by name, and changes nothing.
 func TestPartsThatDoNotFit(t *testing.T) {
 	w := newWorld(t, "both sides, horizontal, clipped", 1)
-	if _, _, err := w.elsewhere().Sum(ctx, w.asked(), nil); !errors.Is(err, fail.DataElsewhere) {
+	if _, err := w.elsewhere().Sum(ctx, w.asked(), nil); !errors.Is(err, fail.DataElsewhere) {
 		t.Errorf("parts without a job: %v", err)
 	}
 	all := w.records(30)
@@ -305,7 +309,7 @@ func TestPartsThatDoNotFit(t *testing.T) {
 	} {
 		before, err := os.ReadFile(filepath.Join(w.store.Dir(), "held", w.study.ID.String(), "manifest"))
 		must(t, err)
-		_, _, err = w.elsewhere().Sum(ctx, w.asked(), c.files)
+		_, err = w.elsewhere().Sum(ctx, w.asked(), c.files)
 		if err == nil || c.is != "" && !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -317,15 +321,15 @@ func TestPartsThatDoNotFit(t *testing.T) {
 	}
 	canceled, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, _, err := w.elsewhere().Sum(canceled, w.asked(), []part.File{one, two, three}); !errors.Is(err, context.Canceled) {
+	if _, err := w.elsewhere().Sum(canceled, w.asked(), []part.File{one, two, three}); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
 
 	// Now they are added up, and other parts of the job do not add to them; those of a new job are not those of the old.
-	_, _, err := w.elsewhere().Sum(ctx, w.asked(), []part.File{one, two, three})
+	_, err := w.elsewhere().Sum(ctx, w.asked(), []part.File{one, two, three})
 	must(t, err)
 	var stale *StaleError
-	if _, _, err := w.elsewhere().Sum(ctx, w.asked(), []part.File{one, two, w.make(j, part.Shard{Number: 3, Of: 3}, all[20:29])}); !errors.As(err, &stale) {
+	if _, err := w.elsewhere().Sum(ctx, w.asked(), []part.File{one, two, w.make(j, part.Shard{Number: 3, Of: 3}, all[20:29])}); !errors.As(err, &stale) {
 		t.Errorf("another part after the sum: %v", err)
 	}
 	if err := w.elsewhere().Ask(false, w.asked()); !errors.As(err, &stale) {
@@ -338,13 +342,13 @@ func TestPartsThatDoNotFit(t *testing.T) {
 	if anew.ID() == j.ID() {
 		t.Error("a job that begins anew is the one before")
 	}
-	if _, _, err := w.elsewhere().Sum(ctx, w.asked(), []part.File{one, two, three}); !errors.Is(err, fail.PartForeign) {
+	if _, err := w.elsewhere().Sum(ctx, w.asked(), []part.File{one, two, three}); !errors.Is(err, fail.PartForeign) {
 		t.Errorf("parts of the job before: %v", err)
 	}
-	if _, _, err := w.elsewhere().Sum(ctx, w.asked(), []part.File{w.make(anew, part.Shard{Number: 1, Of: 1}, all)}); err == nil || !strings.Contains(err.Error(), "shard 1 of 1: it has a record that was withdrawn") {
+	if _, err := w.elsewhere().Sum(ctx, w.asked(), []part.File{w.make(anew, part.Shard{Number: 1, Of: 1}, all)}); err == nil || !strings.Contains(err.Error(), "shard 1 of 1: it has a record that was withdrawn") {
 		t.Errorf("a record that was withdrawn: %v", err)
 	}
-	_, _, err = w.elsewhere().Sum(ctx, w.asked(), []part.File{w.make(anew, part.Shard{Number: 1, Of: 1}, all[1:])})
+	_, err = w.elsewhere().Sum(ctx, w.asked(), []part.File{w.make(anew, part.Shard{Number: 1, Of: 1}, all[1:])})
 	must(t, err)
 	w.shards["all.csv"] = all[1:]
 	w.verifyParts("anew")

@@ -12,6 +12,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/node/dataset"
 	"github.com/cosketch/cosketch/node/part"
+	"github.com/cosketch/cosketch/node/people"
 	"github.com/cosketch/cosketch/node/runs"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/fail"
@@ -36,6 +37,8 @@ type Options struct {
 	SpillDir string    // nobody else may be able to read it
 	Entropy  io.Reader // for the key of a new Set
 	Workers  int       // goroutines that project. Default: 1
+	// Keep is handed the sample of record ids of parts before they are held. Default: nobody is.
+	Keep func(people.Sample) error
 	// Observe is told what was read of a file so far. Default: nobody is.
 	Observe func(dataset.Summary)
 }
@@ -59,6 +62,9 @@ func (e *StaleError) Fail() *fail.Error { return fail.HeldStale.Of(errors.New(e.
 
 // Open reads what is held, which may be nothing. It reads no data and no sketch.
 func Open(o Options) (*Set, error) {
+	if o.Keep == nil {
+		o.Keep = func(people.Sample) error { return nil }
+	}
 	if o.Observe == nil {
 		o.Observe = func(dataset.Summary) {}
 	}

@@ -70,11 +70,7 @@ func SumParts(ctx context.Context, o source.Options, paths []string) (Holding, e
 			}
 			files = append(files, f)
 		}
-		out.Changes, src.People, err = set.Sum(ctx, j, files)
-		if err != nil {
-			return err
-		}
-		if err := r.Remember(src); err != nil {
+		if out.Changes, err = set.Sum(ctx, j, files); err != nil {
 			return err
 		}
 		out.Summary, out.Look = set.Summary(), set.Looked()

@@ -34,8 +34,14 @@
 //
 // A part of another study, of another dataset, of another job; a shard that is missing, that is there twice or is
 // counted otherwise; a part that does not open; an id that is in two parts, which the node finds by merging their runs
-// (package runs). Nothing changes then, and no part is removed. A study whose noise is drawn into values as they are read, or that has a
-// second round, is refused before a job is written.
+// (package runs). Nothing changes then, and no part is removed. A study whose noise is drawn into values as they are
+// read, or that has a second round, is refused before a job is written.
+//
+// # A first look
+//
+// A study that standardises by a party's own values has two jobs. Parts of the first add up to what the look is drawn
+// of; the steward releases that, and the node debits, draws and keeps the look as ever. The second job has the look, and
+// what is held names it: a sketch that was made by another look is none.
 //
 // # Memory
 //

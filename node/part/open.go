@@ -113,10 +113,8 @@ var errForm = errors.New("it opens, and is not written as this program writes pa
 func (f File) Read(j *Job, key hpke.PrivateKey, pass Pass, to Sink) (Counts, protocol.Digest, error) {
 	counts, sum, err := f.read(j, key, pass, to)
 	if err != nil {
-		var sealed *fail.Error
 		if errors.Is(err, bundle.ErrDamaged) || errors.Is(err, bundle.ErrTruncated) || errors.Is(err, bundle.ErrNoBundle) || errors.Is(err, errForm) || errors.Is(err, runs.ErrOrder) {
-			sealed = fail.PartDamaged.Of(err, "it is cut off, was changed, or was sealed for another job")
-			err = sealed
+			err = fail.PartDamaged.Of(err, "it is cut off, was changed, or was sealed for another job")
 		}
 		return Counts{}, sum, fmt.Errorf("reading part %s (shard %s): %w", f.Path, f.Label.Shard, err)
 	}

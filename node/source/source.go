@@ -10,6 +10,7 @@ import (
 	"github.com/cosketch/cosketch/node/dataset"
 	"github.com/cosketch/cosketch/node/event"
 	"github.com/cosketch/cosketch/node/held"
+	"github.com/cosketch/cosketch/node/people"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
@@ -40,6 +41,7 @@ func (r *Source) Held(src *Opened, seeded agree.Outcome) (*held.Set, error) {
 		Files: r.Store.Held(r.Study.ID), Study: r.Study.ID, T2: seeded.T2, Seed: seeded.Seed,
 		Plans: plans, Look: look, Looks: Looks(r.Study), Picks: src.Picks, Dataset: src.Data.Name, Source: src.Data.Source, Schema: src.Schema,
 		SpillDir: r.Store.Dir(), Entropy: r.Entropy, Workers: r.Workers,
+		Keep: func(of people.Sample) error { src.People = of; return r.Remember(src) },
 		Observe: func(s dataset.Summary) {
 			r.Observe(event.Progress{Study: r.Study.ID, Milestone: event.Reading, Done: s.Bytes, Total: s.Size})
 		},

@@ -14,7 +14,7 @@ import (
 
 // Blocks of `sh script` are played by scripts of testdata, line by line and as they stand:
 //
-//	line a docs/steward.md 'party release STUDY'
+//	line a docs/steward.md 'party advanced release STUDY'
 //	exec sh -c $LINE
 //	stdout '^to be released'
 
@@ -159,12 +159,12 @@ func plays(script []played, b block) bool {
 
 // A block that is played in part, in another order or from another document is not played.
 func TestPlayedBlocks(t *testing.T) {
-	d := readDocument("docs/x.md", "```sh script\nparty release STUDY   # now\n\nparty status\n```\n```sh\nparty run x\n```\n")
+	d := readDocument("docs/x.md", "```sh script\nparty advanced release STUDY   # now\n\nparty status\n```\n```sh\nparty run x\n```\n")
 	blocks := playedBlocks(d)
 	if len(blocks) != 1 {
 		t.Fatalf("found %v", blocks)
 	}
-	release, status := played{"docs/x.md", "party release STUDY"}, played{"docs/x.md", "party status"}
+	release, status := played{"docs/x.md", "party advanced release STUDY"}, played{"docs/x.md", "party status"}
 	for _, c := range []struct {
 		script []played
 		want   bool

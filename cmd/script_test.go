@@ -20,6 +20,7 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -50,6 +51,7 @@ func homes(env *testscript.Env) error {
 	env.Setenv("WEB2", fmt.Sprintf("127.0.0.1:%d", web))
 	env.Setenv("PATH", programs+string(os.PathListSeparator)+env.Getenv("PATH"))
 	env.Setenv("HOME", env.WorkDir)
+	env.Setenv("GOGC", "400") // as the tests of packages: see kernel/full
 	return nil
 }
 
@@ -141,11 +143,11 @@ func round(ts *testscript.TestScript, neg bool, args []string) {
 	short := ts.Getenv("STUDY")
 	steps := [][]string{}
 	for _, p := range []string{"a", "b", "c"} {
-		steps = append(steps, []string{p, "export", short}, []string{"agg", "import", short + "-from-" + p + ".bundle"})
+		steps = append(steps, []string{p, "advanced", "export", short}, []string{"agg", "advanced", "import", short + "-from-" + p + ".bundle"})
 	}
-	steps = append(steps, []string{"agg", "export", short, "-o", "home"})
+	steps = append(steps, []string{"agg", "advanced", "export", short, "-o", "home"})
 	for _, p := range []string{"a", "b", "c"} {
-		steps = append(steps, []string{p, "import", "home/" + short + "-for-" + p + ".bundle"})
+		steps = append(steps, []string{p, "advanced", "import", "home/" + short + "-for-" + p + ".bundle"})
 	}
 	for _, step := range steps {
 		program, flags := at(step[0])
@@ -228,6 +230,57 @@ func steps(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	step = max(step, time.Since(began))
 	ts.Setenv(args[1], (time.Duration(n) * max(step, shortest)).String())
+}
+
+// interrupt CODE SIGNAL PATTERN NODE ARGS... runs a command of a node until it says what matches the pattern, or until there
+// is the file NAME where the pattern is file:NAME; sends it INT or TERM, and expects its exit code. What it wrote is for
+// stderr to match.
+func interrupt(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 5 {
+		ts.Fatalf("usage: interrupt CODE SIGNAL PATTERN NODE ARGS...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	signal, known := map[string]os.Signal{"INT": os.Interrupt, "TERM": syscall.SIGTERM}[args[1]]
+	if !known {
+		ts.Fatalf("no signal %s", args[1])
+	}
+	pattern, err := regexp.Compile(args[2])
+	ts.Check(err)
+	program, flags := at(args[3])
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, filepath.Join(programs, program), append(flags, args[4:]...)...)
+	cmd.Dir, cmd.Env = ts.MkAbs("."), []string{"HOME=" + ts.Getenv("HOME"), "PATH=" + ts.Getenv("PATH")}
+	talk, err := os.Create(ts.MkAbs("interrupted.txt"))
+	ts.Check(err)
+	defer talk.Close()
+	cmd.Stdout, cmd.Stderr = talk, talk
+	ts.Check(cmd.Start())
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	said := func() bool {
+		if name, file := strings.CutPrefix(args[2], "file:"); file {
+			_, err := os.Stat(ts.MkAbs(name))
+			return err == nil
+		}
+		return pattern.MatchString(ts.ReadFile("interrupted.txt"))
+	}
+	look := time.NewTicker(20 * time.Millisecond)
+	defer look.Stop()
+	for !said() {
+		select {
+		case err := <-ended:
+			ts.Fatalf("%q ended before it was interrupted: %v\n%s", args[3:], err, ts.ReadFile("interrupted.txt"))
+		case <-look.C:
+		}
+	}
+	ts.Check(cmd.Process.Signal(signal))
+	<-ended
+	ts.Stderr().Write([]byte(ts.ReadFile("interrupted.txt")))
+	if code := cmd.ProcessState.ExitCode(); code != want {
+		ts.Fatalf("%q exits %d when interrupted, want %d:\n%s", args[3:], code, want, ts.ReadFile("interrupted.txt"))
+	}
 }
 
 // identityOf asks a node what study files say of it.

@@ -249,10 +249,10 @@ func TestImage(t *testing.T) {
 	const run = "docker run --rm --read-only -v node:/var/lib/cosketch cosketch "
 	im.says(t, run+"party init", `its state is in`)
 	im.says(t, run+"party doctor", `PASS state: private, and everything is there`)
-	im.says(t, run+"party config show --effective", `(?m)^ *state +/var/lib/cosketch/party +.*PARTY_STATE`)
+	im.says(t, run+"party advanced config show --effective", `(?m)^ *state +/var/lib/cosketch/party +.*PARTY_STATE`)
 	im.says(t, run+"aggregator init", `state is in`)
-	im.says(t, run+"aggregator config show --effective", `(?m)^ *state +/var/lib/cosketch/aggregator +.*AGGREGATOR_STATE`)
-	im.says(t, run+"aggregator fsck", `PASS`)
+	im.says(t, run+"aggregator advanced config show --effective", `(?m)^ *state +/var/lib/cosketch/aggregator +.*AGGREGATOR_STATE`)
+	im.says(t, run+"aggregator advanced fsck", `PASS`)
 	im.says(t, "docker run --rm --read-only cosketch party --help", `Usage: party`)
 }
 

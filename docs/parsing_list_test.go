@@ -4,7 +4,7 @@ package docs_test
 var takenApart = map[string]map[string]string{
 	"cmd/aggregator/http.go":        {"shown.invitation": "a URL"},
 	"cmd/aggregator/invitedraft.go": {"inviting.describe": "the parts of a flag"},
-	"cmd/aggregator/new.go":         {"analyses": "what was typed at a prompt"},
+	"cmd/aggregator/draft.go":       {"analyses": "what was typed at a prompt"},
 	"cmd/party/dataadd.go": {
 		"budgetOf": "what was typed at a prompt",
 	},
@@ -64,13 +64,16 @@ var takenApart = map[string]map[string]string{
 		"offset":        "lines of YAML",
 		"replaceScalar": "lines of YAML",
 	},
-	"node/config/paths.go":  {"baseDir": "a variable of the environment"},
-	"node/config/source.go": {"source.variable": "a key's path"},
+	"node/config/paths.go":     {"baseDir": "a variable of the environment"},
+	"node/config/remove.go":    {"cut": "lines of YAML"},
+	"node/config/source.go":    {"source.variable": "a key's path"},
+	"node/console/advanced.go": {"spoken": "words of a command line"},
 	"node/console/completion.go": {
 		"candidates": "words of a command line",
 		"walk":       "words of a command line",
 	},
 	"node/console/configuration.go": {"longID": "ids of studies, wherever they stand in what is shown"},
+	"node/console/format.go":        {"Program.askedFormat": "a command line"},
 	"node/console/log.go":           {"logVerify.Run": "a flag"},
 	"node/console/manual.go": {
 		"manual.command": "what kong ends a command's summary with",
@@ -83,9 +86,8 @@ var takenApart = map[string]map[string]string{
 		"each":           "a flag",
 	},
 	"node/console/program.go": {
-		"Program.askedFormat": "a command line",
-		"Program.misused":     "a command line, and kong's error, which begins with the flag",
-		"Program.unsetEmpty":  "a variable of the environment",
+		"Program.misused":    "a command line, and kong's error, which begins with the flag",
+		"Program.unsetEmpty": "a variable of the environment",
 	},
 	"node/console/result.go": {"FindDocument": "a file's name"},
 	"node/console/words.go":  {"plainWord": "text that needs no quotes in a shell"},

@@ -40,7 +40,7 @@ var (
 	peopleEpsilons = []string{"0.5", "1", "2"}
 )
 
-// peoplePlan plans what aggregator study new drafts for parties of so many records each.
+// peoplePlan plans what aggregator study draft drafts for parties of so many records each.
 func peoplePlan(t *testing.T, partition study.Partition, ask, epsilon string, records int64) plan.Choice {
 	t.Helper()
 	ids := make([]protocol.PeerID, len(peopleParties))

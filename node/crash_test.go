@@ -52,7 +52,7 @@ func TestMain(m *testing.M) {
 			os.Exit(0)
 		}
 	}
-	os.Exit(m.Run())
+	full.Main(m)
 }
 
 // separateAggregator serves until it is killed: args are state directory and

@@ -216,7 +216,7 @@ func harmless(d, lastOfJournal string) (why string) {
 	case slices.Contains([]string{"identity.key cut", "identity.key longer", "hpke.key cut", "hpke.key longer", "ledger.id cut"}, d):
 		return "the key between the lines is the same"
 	case d == lastOfJournal+" gone" || strings.HasPrefix(d, lastOfJournal[:len("journal")]+".raw of"+lastOfJournal[len("journal"):]):
-		return "nothing comes after the journal's end: log verify --head holds it against a copy that is elsewhere"
+		return "nothing comes after the journal's end: advanced log verify --head holds it against a copy that is elsewhere"
 	case strings.HasPrefix(d, "secrets/") && strings.HasSuffix(d, " gone"):
 		return "secrets are destroyed in time, and no backup has them"
 	}

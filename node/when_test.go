@@ -1,8 +1,9 @@
-package node
+package node_test
 
 import (
 	"testing"
 
+	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/protocol"
 )
 
@@ -26,10 +27,10 @@ func TestWhen(t *testing.T) {
 		{300 * 366 * 24 * 3600, "until 15 Jan 2027, 08:00 UTC (in 109800 days)", "in 109800 days"},
 	} {
 		now := at - protocol.Instant(c.left)
-		if got := Until(at, now); got != c.until {
+		if got := node.Until(at, now); got != c.until {
 			t.Errorf("with %d s left: %q, want %q", c.left, got, c.until)
 		}
-		if got := Distance(at, now); got != c.apart {
+		if got := node.Distance(at, now); got != c.apart {
 			t.Errorf("with %d s left: %q, want %q", c.left, got, c.apart)
 		}
 	}

@@ -56,7 +56,7 @@ type commands struct {
 	Network  playNetwork  `cmd:"" help:"Play studies of real public data between organisations as they might be, and print an error table: every answer beside what the pooled data say."`
 	Up       up           `cmd:"" help:"Start a network and keep it up until Ctrl-C, with a study slow enough to watch; nodes may be killed, and come back."`
 	Study    oneMore      `cmd:"" help:"Play one more study on the network that is up."`
-	Ask      ask          `cmd:"" help:"Ask a node of the network, as its steward or operator would: ask north budget show."`
+	Ask      ask          `cmd:"" help:"Ask a node of the network, as its steward or operator would: ask north budget."`
 	Kill     kill         `cmd:"" help:"Kill a node of the network that is up, as a crash would (SIGKILL)."`
 	Status   status       `cmd:"" help:"Say which nodes of a network run and where their studies stand."`
 	Down     down         `cmd:"" help:"End the network that is up."`

@@ -141,7 +141,7 @@ func TestUnknownCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	for line, want := range map[string]string{
-		"": "", "up NAME --dir DIR": "", "--format json": "", "ask north budget show --nosuch": "", "up --no-restart": "",
+		"": "", "up NAME --dir DIR": "", "--format json": "", "ask north budget --nosuch": "", "up --no-restart": "",
 		"nosuch": "command nosuch", "up --nosuch": "--nosuch", "--nosuch": "--nosuch",
 	} {
 		if got := unknown(parser.Model.Node, strings.Fields(line)); got != want {

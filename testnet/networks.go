@@ -207,7 +207,7 @@ func exposed(p errortable.Played) (string, error) {
 // attacked is what a party's own attacks recover of its values from its release: the one that recovers most.
 func attacked(ctx context.Context, party *network.Node, id protocol.StudyID) (*errortable.Attacked, error) {
 	var found audit.Attacked
-	if err := party.RunJSON(ctx, &found, "audit", id.String(), "--data"); err != nil {
+	if err := party.RunJSON(ctx, &found, "advanced", "audit", id.String(), "--data"); err != nil {
 		return nil, err
 	}
 	var most *errortable.Attacked

@@ -53,7 +53,7 @@ type kill struct {
 type ask struct {
 	Node string `arg:"" help:"aggregator, or a party's name."`
 	where
-	Words []string `arg:"" passthrough:"" help:"What the node's steward or operator types behind party or aggregator, such as budget show."`
+	Words []string `arg:"" passthrough:"" help:"What the node's steward or operator types behind party or aggregator, such as budget."`
 }
 
 type status struct {

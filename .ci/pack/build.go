@@ -68,9 +68,9 @@ func (m *maker) shared() (map[string][]byte, error) {
 	}
 	share := map[string][]byte{}
 	for _, program := range programs {
-		print := map[string][]string{"man/man1/" + program + ".1": {"manual"}}
+		print := map[string][]string{"man/man1/" + program + ".1": {"advanced", "manual"}}
 		for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
-			print["completions/"+program+"."+shell] = []string{"completion", shell}
+			print["completions/"+program+"."+shell] = []string{"advanced", "completion", shell}
 		}
 		for name, args := range print {
 			cmd := exec.Command(filepath.Join(dir, program), args...)

@@ -31,8 +31,8 @@ func (analyzeCommand) Help() string {
 		"Examples: aggregator analyze 5f0c1b0e k-means clusters=3; aggregator analyze 5f0c1b0e correlation intervals=all -o answers --format csv"
 }
 
-// WritesFiles lets --format name formats of files.
-func (analyzeCommand) WritesFiles() {}
+// Formats are also those of files.
+func (analyzeCommand) Formats() []console.Format { return console.ResultFormats() }
 
 // Run answers the question and prints it or writes it to files.
 func (cmd analyzeCommand) Run(ctx context.Context, c *console.Console, g *console.Globals) error {

@@ -82,6 +82,6 @@ func (cmd studyCancel) Run(ctx context.Context, c *console.Console, g *console.G
 			c.Say("The stored %s is damaged: it is given up here, and parties are told when they ask. The board cannot say so: tell them yourself, too.", got.Damage.What)
 			return
 		}
-		c.Say("Parties learn it from the board: over the network from aggregator serve, by hand from aggregator export %s", id.Short())
+		c.Say("Parties learn it from the board: over the network from aggregator serve, by hand from aggregator advanced export %s", id.Short())
 	})
 }

@@ -24,11 +24,11 @@ import (
 
 // importCommand and exportCommand serve parties that carry a study by hand.
 type importCommand struct {
-	Files []string `arg:"" help:"Bundles that party export wrote."`
+	Files []string `arg:"" help:"Bundles that party advanced export wrote."`
 }
 
 func (importCommand) Help() string {
-	return "Takes in messages of parties, as if they had come over the network, also while aggregator serve runs. Taking a bundle in again changes nothing. A refused file is named, and the others are taken in; the exit code is then that of the first refusal.\n\nExample: aggregator import /media/stick/*.bundle"
+	return "Takes in messages of parties, as if they had come over the network, also while aggregator serve runs. Taking a bundle in again changes nothing. A refused file is named, and the others are taken in; the exit code is then that of the first refusal.\n\nExample: aggregator advanced import /media/stick/*.bundle"
 }
 
 type exportCommand struct {
@@ -38,7 +38,7 @@ type exportCommand struct {
 }
 
 func (exportCommand) Help() string {
-	return "Writes the board, and the results that a party may see, into one sealed file for each party.\n\nExample: aggregator export 5f0c1b0e -o /media/stick"
+	return "Writes the board, and the results that a party may see, into one sealed file for each party.\n\nExample: aggregator advanced export 5f0c1b0e -o /media/stick"
 }
 
 type imported struct {
@@ -82,7 +82,7 @@ func (cmd importCommand) Run(ctx context.Context, c *console.Console, g *console
 			}
 			fmt.Fprintln(w)
 		}
-		c.Say("Next: aggregator export %s, for the parties to take home; aggregator status says what is waited for", out[0].Study[:8])
+		c.Say("Next: aggregator advanced export %s, for the parties to take home; aggregator status says what is waited for", out[0].Study[:8])
 	})
 	return cmp.Or(err, notTaken(refused))
 }
@@ -216,7 +216,7 @@ func (cmd exportCommand) Run(ctx context.Context, c *console.Console, g *console
 		for _, one := range out {
 			fmt.Fprintf(w, "wrote %s, sealed to %s\n", one.File, one.Party)
 		}
-		c.Say("Next: take them home (party import FILE)")
+		c.Say("Next: take them home (party advanced import FILE)")
 	})
 }
 

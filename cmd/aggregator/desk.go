@@ -60,9 +60,9 @@ func (d desk) add(s *study.Study) error {
 	return console.AddStudy(d.store, s, s.Expires, console.Now())
 }
 
-// Draft drafts as aggregator study new does, which asks nobody here.
+// Draft drafts as aggregator study draft does, which asks nobody here.
 func (d desk) Draft(r api.DraftRequest) (api.Draft, error) {
-	cmd := studyNew{Name: r.Name, Partition: r.Partition, Ask: r.Ask, Column: r.Columns, Records: r.Records, Rounds: map[int]string{0: "auto", 1: "1", 2: "2"}[r.Rounds], Masked: r.Masked, Epsilon: r.Epsilon, Addr: r.Addrs, Approval: orDays(r.Approval), Upload: orDays(r.Upload)}
+	cmd := studyDraft{Name: r.Name, Partition: r.Partition, Ask: r.Ask, Column: r.Columns, Records: r.Records, Rounds: map[int]string{0: "auto", 1: "1", 2: "2"}[r.Rounds], Masked: r.Masked, Epsilon: r.Epsilon, Addr: r.Addrs, Approval: orDays(r.Approval), Upload: orDays(r.Upload)}
 	switch {
 	case r.Name == "" || len(r.Lists) == 0 || len(r.Ask) == 0:
 		return api.Draft{}, fail.Usage.Of(errors.New("drafting: want name, lists and ask"))
@@ -99,7 +99,7 @@ func (d desk) Draft(r api.DraftRequest) (api.Draft, error) {
 // mostDays bounds the dates of drafts.
 const mostDays = 3650
 
-// orDays is a number of days, or the default of aggregator study new.
+// orDays is a number of days, or the default of aggregator study draft.
 func orDays(n int) int {
 	if n == 0 {
 		return 14
@@ -116,7 +116,7 @@ func (d desk) Check(source []byte) (api.Hosted, error) {
 	return out, err
 }
 
-// Host does as aggregator study create does. A study that is here already stays as it is, whatever the date.
+// Host does as aggregator study host does. A study that is here already stays as it is, whatever the date.
 func (d desk) Host(source []byte) (api.Hosted, error) {
 	s, out, err := d.read(source)
 	if err == nil && !out.Before {

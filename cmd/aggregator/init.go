@@ -34,7 +34,7 @@ func (cmd initCommand) Run(c *console.Console, g *console.Globals) error {
 		return err
 	}
 	c.Say("This node's state is in %s, its configuration is %s.", g.State, g.Config)
-	c.Say("Next: aggregator invite, which leads through all of it; or aggregator study new with the column lists of the parties, or aggregator study create FILE")
+	c.Say("Next: aggregator invite, which leads through all of it; or aggregator study draft with the column lists of the parties, or aggregator study host FILE")
 	return nil
 }
 

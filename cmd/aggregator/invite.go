@@ -51,7 +51,7 @@ type inviting struct {
 	st     *store.Store
 	id     protocol.PeerID // this node's
 	ask    *joining.Kept
-	draft  studyNew     // the study, as the plain command that drafts it
+	draft  studyDraft   // the study, as the plain command that drafts it
 	served <-chan error // how serving ended; nil: another process serves
 }
 

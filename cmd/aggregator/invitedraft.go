@@ -24,7 +24,7 @@ import (
 // make leads from the introductions to a study that is hosted.
 func (v *inviting) make(ctx context.Context) (*study.Study, error) {
 	for {
-		v.draft = studyNew{Rounds: "auto", Approval: 14, Upload: 14}
+		v.draft = studyDraft{Rounds: "auto", Approval: 14, Upload: 14}
 		v.ask.Rewind()
 		for _, step := range []func(context.Context) error{v.address, v.accept, v.name, v.partition, v.asked, v.columns, v.purpose, v.dates, v.privacy} {
 			if err := step(ctx); err != nil {
@@ -50,7 +50,7 @@ func (v *inviting) drafted() (file.Draft, string, []string, error) {
 
 // command is the plain command that drafts it.
 func (v *inviting) command() string {
-	out := []string{"aggregator study new"}
+	out := []string{"aggregator study draft"}
 	add := func(flag string, values ...string) {
 		for _, value := range values {
 			if value != "" {
@@ -76,14 +76,14 @@ func (v *inviting) command() string {
 }
 
 func (v *inviting) name(ctx context.Context) error {
-	v.step("The study", "aggregator study new --columns FILE … -o study.yaml")
+	v.step("The study", "aggregator study draft --columns FILE … -o study.yaml")
 	return v.put(ctx, joining.Question{
 		ID: joining.Name, Asks: "What is the study called?", Open: "its name",
 		Why: "A short name by which all parties know it.", Forms: []string{"registry"},
 	}, func(line string) error {
 		v.draft.Name = line
 		if path := v.studyPath(line); exists(path) {
-			return fmt.Errorf("%s is there already: take another name, or host that file by aggregator study create %s", path, path)
+			return fmt.Errorf("%s is there already: take another name, or host that file by aggregator study host %s", path, path)
 		}
 		d, err := v.draft.known(v.c, v.g)
 		if err != nil {
@@ -114,7 +114,7 @@ func (v *inviting) partition(ctx context.Context) error {
 	q := joining.Question{
 		ID: joining.Partition, Asks: "What do the parties have in common?", Proposed: string(study.Horizontal),
 		Why:   "Either each holds the same columns of other people, as two clinics do, or other columns of the same people, as a clinic and a register do.",
-		Forms: []string{"horizontal: the same columns of other people", "vertical: other columns of the same people"}, Commands: []string{"aggregator study new --partition PARTITION …"},
+		Forms: []string{"horizontal: the same columns of other people", "vertical: other columns of the same people"}, Commands: []string{"aggregator study draft --partition PARTITION …"},
 	}
 	switch {
 	case horizontal != nil && vertical != nil:
@@ -149,7 +149,7 @@ func (v *inviting) asked(ctx context.Context) error {
 	return v.put(ctx, joining.Question{
 		ID: joining.Asked, Asks: "What is asked of the data?", Proposed: strings.Join(usual, " "),
 		Why:   "Each analysis is answered with an error; a few errs less than many. docs/study.md says what each is.",
-		Forms: []string{"kinds of analysis with spaces between them: mean correlation regression", "with options in braces: {kind: k-means, clusters: 3}"}, Commands: []string{"aggregator study new --ask ANALYSIS …"},
+		Forms: []string{"kinds of analysis with spaces between them: mean correlation regression", "with options in braces: {kind: k-means, clusters: 3}"}, Commands: []string{"aggregator study draft --ask ANALYSIS …"},
 	}, func(line string) error {
 		v.draft.Ask = analyses(line)
 		if line == "" {
@@ -188,7 +188,7 @@ func (v *inviting) columns(ctx context.Context) error {
 			ID: joining.Columns, Asks: "What do the columns hold?", Open: strings.Join(open, "; "),
 			Why: file.Describing + " Take them from what is public: a code book, a norm, the literature. They are never computed from the data.",
 			Forms: []string{"--centre COLUMN=TYPICAL --spread COLUMN=DEVIATION", "--bounds COLUMN=LOW,HIGH", "--values COLUMN=A,B,C: all values of a categorical column",
-				"--kind COLUMN=numeric: a guess of the kind was wrong"}, Commands: []string{"aggregator study new --column '{name: height, kind: numeric, centre: 170, spread: 12}' …"},
+				"--kind COLUMN=numeric: a guess of the kind was wrong"}, Commands: []string{"aggregator study draft --column '{name: height, kind: numeric, centre: 170, spread: 12}' …"},
 		}, func(line string) error { return v.describe(d, line) })
 		if err != nil {
 			return err
@@ -275,7 +275,7 @@ func (v *inviting) describe(d file.Draft, line string) error {
 func (v *inviting) purpose(ctx context.Context) error {
 	return v.put(ctx, joining.Question{
 		ID: joining.Purpose, Asks: "What is the study for?", Open: "its purpose",
-		Why: "Every party reads it before it decides, and so may its ethics board.", Forms: []string{"a sentence or two"}, Commands: []string{"aggregator study new --purpose TEXT …"},
+		Why: "Every party reads it before it decides, and so may its ethics board.", Forms: []string{"a sentence or two"}, Commands: []string{"aggregator study draft --purpose TEXT …"},
 	}, func(line string) error {
 		v.draft.Purpose = line
 		_, text, _, err := v.drafted()
@@ -296,7 +296,7 @@ func (v *inviting) dates(ctx context.Context) error {
 	return v.put(ctx, joining.Question{
 		ID: joining.Dates, Asks: "How long do the parties have?", Proposed: "14 days to approve, and 14 more to send",
 		Why:   "A party that has not approved by then is left out. The days count from when the study is hosted.",
-		Forms: []string{"--approval DAYS --upload DAYS: other numbers of days"}, Commands: []string{"aggregator study new --approval DAYS --upload DAYS …"},
+		Forms: []string{"--approval DAYS --upload DAYS: other numbers of days"}, Commands: []string{"aggregator study draft --approval DAYS --upload DAYS …"},
 	}, func(line string) error {
 		var d days
 		if line == "" {
@@ -337,7 +337,7 @@ func (v *inviting) privacy(ctx context.Context) error {
 		what = "one person has this or that value in one column"
 	}
 	q := joining.Question{
-		ID: joining.Privacy, Asks: "How strong is the promise to the people in the data?", Commands: []string{"aggregator study new --epsilon NUMBER …"},
+		ID: joining.Privacy, Asks: "How strong is the promise to the people in the data?", Commands: []string{"aggregator study draft --epsilon NUMBER …"},
 		Why: fmt.Sprintf("ε says how much one release may give away. Somebody who knows everything else guesses whether %s. 50 times in 100 is pure chance. A stronger promise makes larger errors: the forecast comes next.", what),
 	}
 	for _, w := range scale() {
@@ -403,7 +403,7 @@ func (v *inviting) host(ctx context.Context) (*study.Study, error) {
 		ID: joining.Host, Asks: "Host the study?", Open: "the study's name, to host it",
 		Why:      "Then its file is fixed to the last letter, and parties can approve it. Nothing is sent to anybody, and each party decides for itself.",
 		Forms:    []string{s.Name + ": host it", "again QUESTION: ask once more, one of accept, name, partition, ask, columns, purpose, dates, privacy"},
-		Commands: []string{v.command(), "aggregator study create " + console.Word(path)},
+		Commands: []string{v.command(), "aggregator study host " + console.Word(path)},
 	}
 	if verdict.Useless {
 		q.Why += " As it stands nothing that it asks is usable. Parties approve it only with --although-useless; a weaker promise, fewer columns or fewer analyses would help."

@@ -18,7 +18,7 @@ import (
 
 // address asks where parties reach this node.
 func (v *inviting) address(ctx context.Context) error {
-	v.step("Where parties reach this node", "aggregator study new --addr MULTIADDR")
+	v.step("Where parties reach this node", "aggregator study draft --addr MULTIADDR")
 	return v.put(ctx, joining.Question{
 		ID: joining.Address, Asks: "Where do parties reach this node?", Open: "the address at which parties reach this node",
 		Why:   "It stands in the study file, and cannot be changed later. Parties dial it; nobody is dialled. The port is that of listen in the configuration, unless something between passes it on.",
@@ -88,7 +88,7 @@ func (v *inviting) accept(ctx context.Context) error {
 	if len(lists) == 0 {
 		return v.call(ctx)
 	}
-	v.step("The parties' introductions", "aggregator study new --columns FILE")
+	v.step("The parties' introductions", "aggregator study draft --columns FILE")
 	t := block.Table{Columns: block.Headed("party", "records", "columns", "in words"), Whole: true}
 	for _, l := range lists {
 		var columns []string

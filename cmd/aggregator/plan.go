@@ -31,7 +31,7 @@ func (cmd studyPlan) Run(c *console.Console, g *console.Globals) error {
 	}
 	err = c.Print(p, func(w io.Writer) {
 		present.Text(w, p.Blocks())
-		c.Say("Next: change the study file, or aggregator study create it.")
+		c.Say("Next: change the study file, or aggregator study host it.")
 	})
 	if err != nil {
 		return err

@@ -34,14 +34,13 @@ func (queryCommand) Help() string {
 		"Examples: aggregator query 5f0c1b0e typical.csv; aggregator --format csv query 5f0c1b0e typical.csv --neighbors 3 -o near.csv"
 }
 
-// WritesFiles lets --format name formats of files.
-func (queryCommand) WritesFiles() {}
+// Formats are also CSV.
+func (queryCommand) Formats() []console.Format {
+	return []console.Format{console.Text, console.JSON, console.Lines, console.CSV}
+}
 
 // Run answers the vectors.
 func (cmd queryCommand) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
-	if c.Files != "" && c.Files != console.CSV {
-		return fail.Usage.Of(fmt.Errorf("--format %s is no format of answers to queries: text, json and csv are", c.Files))
-	}
 	st, err := g.OpenReadOnly(store.Aggregator)
 	if err != nil {
 		return err

@@ -15,8 +15,8 @@ func (resultCommand) Help() string {
 	return "Verifies the aggregator's signature, and prints the result.\n\nExample: aggregator result 5f0c1b0e --format parquet -o results"
 }
 
-// WritesFiles lets --format name formats of files.
-func (resultCommand) WritesFiles() {}
+// Formats are also those of files.
+func (resultCommand) Formats() []console.Format { return console.ResultFormats() }
 
 // Run prints the stored result or writes it to files.
 func (cmd resultCommand) Run(c *console.Console, g *console.Globals) error {

@@ -14,26 +14,16 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-type studyCommands struct {
-	Create  studyCreate         `cmd:"" help:"Check a study file and host it; a running serve takes it up."`
-	New     studyNew            `cmd:"" help:"Draft a study file from the column lists of its parties."`
-	Check   studyCheck          `cmd:"" help:"Check a study file. Nothing is stored."`
-	Cancel  studyCancel         `cmd:"" help:"End a study that has no result. Every party is told why."`
-	Plan    studyPlan           `cmd:"" help:"Forecast the errors of the answers, under every choice that the study has."`
-	Explain studyExplain        `cmd:"" help:"Explain what would leave, to whom, under which guarantee."`
-	Diff    console.DiffCommand `cmd:"" help:"Show what differs between two studies."`
-}
-
-type studyCreate struct {
+type studyHost struct {
 	File    string `arg:"" help:"The study file."`
 	Records string `env:"-" placeholder:"N|NAME=N,…" help:"Records at each party, at single ones by name, for the forecast. Default: what the study file says, and else 10000."`
 }
 
 // Help has an example.
-func (studyCreate) Help() string { return "Example: aggregator study create study.yaml" }
+func (studyHost) Help() string { return "Example: aggregator study host study.yaml" }
 
 // Run checks and stores a study.
-func (cmd studyCreate) Run(c *console.Console, g *console.Globals) error {
+func (cmd studyHost) Run(c *console.Console, g *console.Globals) error {
 	s, err := console.ReadStudy(cmd.File)
 	if err != nil {
 		return err
@@ -91,7 +81,7 @@ type studyCheck struct {
 // Help has an example.
 func (studyCheck) Help() string { return "Example: aggregator study check study.yaml" }
 
-// Run checks a study file as create does, and stores nothing.
+// Run checks a study file as host does, and stores nothing.
 func (cmd studyCheck) Run(c *console.Console, g *console.Globals) error {
 	s, err := console.ReadStudy(cmd.File)
 	if err != nil {
@@ -102,7 +92,7 @@ func (cmd studyCheck) Run(c *console.Console, g *console.Globals) error {
 	}
 	return c.Print(console.AddedStudy{Study: s.ID.String(), Name: s.Name}, func(w io.Writer) {
 		fmt.Fprintln(w, s.ID)
-		c.Say("%s is a study of %d parties. Next: aggregator study plan %s, then aggregator study create %s", s.Name, len(s.Parties), cmd.File, cmd.File)
+		c.Say("%s is a study of %d parties. Next: aggregator study plan %s, then aggregator study host %s", s.Name, len(s.Parties), cmd.File, cmd.File)
 	})
 }
 

@@ -64,7 +64,7 @@ func sayExposed(ctx context.Context, c *console.Console, g *console.Globals, st 
 	tell := func(blocks ...block.Block) { present.Text(c.Talk(), blocks) }
 	tell(block.Text{Text: fmt.Sprintf("%s (study %.8s) asks for sketches without noise, which promise nothing.", s.Name, s.ID)})
 	if err != nil {
-		c.Say("What a release of your data would give away could not be tried out yet. Do it before anything is\nreleased, by party audit %s --data. The reason: %v", s.ID.Short(), err)
+		c.Say("What a release of your data would give away could not be tried out yet. Do it before anything is\nreleased, by party advanced audit %s --data. The reason: %v", s.ID.Short(), err)
 		return nil
 	}
 	if c.Interactive() {
@@ -74,7 +74,7 @@ func sayExposed(ctx context.Context, c *console.Console, g *console.Globals, st 
 			tell(block.Text{Tone: block.Warn, Lead: "Flag", Text: flag + "."})
 		}
 	}
-	tell(block.Text{Text: fmt.Sprintf("%s party audit %s --data says which attacks these are; with -o FILE, as a page.", out.Summary(), s.ID.Short())})
+	tell(block.Text{Text: fmt.Sprintf("%s party advanced audit %s --data says which attacks these are; with -o FILE, as a page.", out.Summary(), s.ID.Short())})
 	return nil
 }
 

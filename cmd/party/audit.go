@@ -25,7 +25,9 @@ type auditCommand struct {
 }
 
 // Help has an example.
-func (auditCommand) Help() string { return "Example: party audit 5f0c1b0e --data -o audit.html" }
+func (auditCommand) Help() string {
+	return "Example: party advanced audit 5f0c1b0e --data -o audit.html"
+}
 
 // Run audits the study's own plan, on made-up data or on the party's, in this process.
 func (cmd auditCommand) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
@@ -40,7 +42,7 @@ func (cmd auditCommand) Run(ctx context.Context, c *console.Console, g *console.
 		return err
 	}
 	if s.Privacy.Mechanism == dp.None {
-		return fail.Usage.Of(fmt.Errorf("study %s (%s) says mechanism none: it promises nothing that could be audited; party audit --data shows what a release of your data would give away", s.Name, s.ID.Short()))
+		return fail.Usage.Of(fmt.Errorf("study %s (%s) says mechanism none: it promises nothing that could be audited; party advanced audit --data shows what a release of your data would give away", s.Name, s.ID.Short()))
 	}
 	out, err := cmd.audit(ctx, c, g, s)
 	if err != nil {

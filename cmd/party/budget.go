@@ -20,12 +20,12 @@ import (
 	"github.com/cosketch/cosketch/protocol/ledger"
 )
 
-type budgetShow struct {
+type budgetCommand struct {
 	Dataset string `arg:"" optional:"" help:"Name of one dataset; default: all."`
 }
 
 // Help has an example.
-func (budgetShow) Help() string { return "Example: party budget show patients" }
+func (budgetCommand) Help() string { return "Example: party budget patients" }
 
 type budget struct {
 	Entries []budgetEntry `json:"entries"`
@@ -78,7 +78,7 @@ type budgetStudy struct {
 }
 
 // Run prints the ledger, whose chain it verifies, beside the site file's caps.
-func (cmd budgetShow) Run(c *console.Console, g *console.Globals) error {
+func (cmd budgetCommand) Run(c *console.Console, g *console.Globals) error {
 	st, err := g.OpenReadOnly(store.Party)
 	if err != nil {
 		return err

@@ -29,7 +29,7 @@ func noDelta(usual, pure string) error {
 
 // Help has an example.
 func (budgetCap) Help() string {
-	return "Changes the site file in place; comments and order stay. A cap below what was spent is allowed and stops all further releases.\n\nExample: party budget cap patients record 2 1e-6"
+	return "Changes the site file in place; comments and order stay. A cap below what was spent is allowed and stops all further releases.\n\nExample: party advanced budget cap patients record 2 1e-6"
 }
 
 // Run changes the site file and says what the cap leaves.
@@ -48,7 +48,7 @@ func (cmd budgetCap) Run(c *console.Console, g *console.Globals) error {
 	case cmd.Delta != nil:
 		limit.Delta = dp.Delta(*cmd.Delta)
 	case dp.Unit(cmd.Unit) == dp.Record:
-		return fail.Usage.Of(noDelta(fmt.Sprintf("party budget cap %s record %s 1e-6", cmd.Dataset, block.Brief(cmd.Epsilon)), "0 in place of 1e-6"))
+		return fail.Usage.Of(noDelta(fmt.Sprintf("party advanced budget cap %s record %s 1e-6", cmd.Dataset, block.Brief(cmd.Epsilon)), "0 in place of 1e-6"))
 	}
 	var own []ledger.Entry
 	for _, e := range entries {
@@ -58,7 +58,7 @@ func (cmd budgetCap) Run(c *console.Console, g *console.Globals) error {
 	}
 	t := total(own, ledger.Account{Dataset: cmd.Dataset, Unit: dp.Unit(cmd.Unit)}, limit)
 	if t.Epsilon == nil && !t.Unbounded {
-		return fail.Usage.Of(fmt.Errorf("what was spent of %s has no ε at δ = %s, so that nothing more could be released under this cap: name a greater δ, as in party budget cap %s %s %s 1e-6", cmd.Dataset, block.Brief(t.Delta), cmd.Dataset, cmd.Unit, block.Brief(cmd.Epsilon)))
+		return fail.Usage.Of(fmt.Errorf("what was spent of %s has no ε at δ = %s, so that nothing more could be released under this cap: name a greater δ, as in party advanced budget cap %s %s %s 1e-6", cmd.Dataset, block.Brief(t.Delta), cmd.Dataset, cmd.Unit, block.Brief(cmd.Epsilon)))
 	}
 	if err := config.SetCap(g.Config, cmd.Dataset, dp.Unit(cmd.Unit), limit); err != nil {
 		return fail.Usage.Of(err)
@@ -74,7 +74,7 @@ func (cmd budgetCap) Run(c *console.Console, g *console.Globals) error {
 		case *t.Left == 0:
 			c.Say("All of it is spent: nothing more is released under this cap until it is raised.")
 		default:
-			c.Say("A release that would bring the total above it is refused. Next: party budget show %s", cmd.Dataset)
+			c.Say("A release that would bring the total above it is refused. Next: party budget %s", cmd.Dataset)
 		}
 	})
 }

@@ -26,15 +26,15 @@ type exportCommand struct {
 }
 
 func (exportCommand) Help() string {
-	return "Does what run would do without a network, and writes this party's messages into one file, sealed to the aggregator. Take the file there (aggregator import), bring the answer back (party import), and repeat until the result is here. If a file is lost, write it again: nothing is drawn or signed twice.\n\nExample: party export 5f0c1b0e -o /media/stick/5f0c1b0e-from-north.bundle"
+	return "Does what run would do without a network, and writes this party's messages into one file, sealed to the aggregator. Take the file there (aggregator advanced import), bring the answer back (party advanced import), and repeat until the result is here. If a file is lost, write it again: nothing is drawn or signed twice.\n\nExample: party advanced export 5f0c1b0e -o /media/stick/5f0c1b0e-from-north.bundle"
 }
 
 type importCommand struct {
-	File string `arg:"" help:"A bundle that aggregator export wrote for this party."`
+	File string `arg:"" help:"A bundle that aggregator advanced export wrote for this party."`
 }
 
 func (importCommand) Help() string {
-	return "Reads the board, and the result if there is one, from the aggregator's bundle, and goes on with the study.\n\nExample: party import /media/stick/5f0c1b0e-for-north.bundle"
+	return "Reads the board, and the result if there is one, from the aggregator's bundle, and goes on with the study.\n\nExample: party advanced import /media/stick/5f0c1b0e-for-north.bundle"
 }
 
 // carried is what both print.
@@ -75,7 +75,7 @@ func (cmd exportCommand) Run(ctx context.Context, c *console.Console, g *console
 	}
 	return c.Print(out, func(w io.Writer) {
 		fmt.Fprintf(w, "wrote %s (%s), sealed to the aggregator\n", out.File, block.Bytes(out.Bytes))
-		c.Say("Next: take it to the aggregator (aggregator import FILE), bring the answer back (party import FILE)")
+		c.Say("Next: take it to the aggregator (aggregator advanced import FILE), bring the answer back (party advanced import FILE)")
 	})
 }
 
@@ -127,10 +127,10 @@ func (cmd importCommand) next(w io.Writer, c *console.Console, s *study.Study, s
 	}
 	fmt.Fprintf(w, "read %s; %s is %s\n", cmd.File, s.Name, status.State)
 	if status.WaitFor == wait.Steward {
-		c.Say("Next: party release %s, or first party sketch %s; then party export %s", s.ID.Short(), s.ID.Short(), s.ID.Short())
+		c.Say("Next: party advanced release %s, or first party advanced sketch %s; then party advanced export %s", s.ID.Short(), s.ID.Short(), s.ID.Short())
 		return
 	}
-	c.Say("Next: party export %s, and take it to the aggregator", s.ID.Short())
+	c.Say("Next: party advanced export %s, and take it to the aggregator", s.ID.Short())
 }
 
 // byHand makes a party that talks as run does.

@@ -15,16 +15,12 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-type stewardCommands struct {
-	Init stewardInit `cmd:"" help:"Make the key of a second person, for four eyes."`
-}
-
 type stewardInit struct {
 	File string `arg:"" help:"Where to keep the key. Whoever has it can say this person's yes."`
 }
 
 // Help has an example.
-func (stewardInit) Help() string { return "Example: party steward init me.pem" }
+func (stewardInit) Help() string { return "Example: party advanced steward init me.pem" }
 
 // Run makes a key that is no node's.
 func (cmd stewardInit) Run(c *console.Console) error {
@@ -40,14 +36,14 @@ func (cmd stewardInit) Run(c *console.Console) error {
 
 type studyCosign struct {
 	Study string `arg:"" help:"The beginning of a study's id, or a study file."`
-	Key   string `required:"" env:"-" placeholder:"FILE" help:"The second person's key, of party steward init."`
+	Key   string `required:"" env:"-" placeholder:"FILE" help:"The second person's key, of party advanced steward init."`
 	Party string `env:"-" placeholder:"NAME" help:"The party that is to take part, by its name in the study. Default: the one whose state is here."`
 	ID    string `env:"-" placeholder:"HEX" help:"At least the first eight characters of the study's id. Default: asked for."`
 }
 
 // Help says where to run it.
 func (studyCosign) Help() string {
-	return "Run it on the second person's own machine; it needs the study file alone. The steward then runs party study approve STUDY --cosigned yes.txt.\n\nExample: party study cosign study.yaml --key me.pem --party north > yes.txt"
+	return "Run it on the second person's own machine; it needs the study file alone. The steward then runs party study approve STUDY --cosigned yes.txt.\n\nExample: party advanced study cosign study.yaml --key me.pem --party north > yes.txt"
 }
 
 // Run shows what would leave, asks, and prints the cosignature.

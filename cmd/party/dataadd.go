@@ -67,7 +67,7 @@ func (cmd dataAdd) Run(ctx context.Context, c *console.Console, g *console.Globa
 		return fail.Usage.Of(err)
 	}
 	if _, exists := site.Datasets[d.Name]; exists {
-		return fail.Usage.Of(fmt.Errorf("dataset %q is in %s already: choose another name, or change it there (its caps: party budget cap %s record EPSILON DELTA)", d.Name, site.Path, d.Name))
+		return fail.Usage.Of(fmt.Errorf("dataset %q is in %s already: choose another name, or change it there (its caps: party advanced budget cap %s record EPSILON DELTA)", d.Name, site.Path, d.Name))
 	}
 	if err := cmd.alike(d, site); err != nil {
 		return fail.Usage.Of(err)
@@ -108,7 +108,7 @@ func (cmd dataAdd) Run(ctx context.Context, c *console.Console, g *console.Globa
 			found.tell(c)
 		}
 		if d.Caps == (config.Caps{}) {
-			c.Say("It has no cap, and so nothing of it is released with noise: party budget cap %s record EPSILON DELTA sets one.", d.Name)
+			c.Say("It has no cap, and so nothing of it is released with noise: party advanced budget cap %s record EPSILON DELTA sets one.", d.Name)
 		}
 		if answers != nil {
 			c.Say("Next: party data check %s", answers.ID.Short())

@@ -33,7 +33,7 @@ type dataColumns struct {
 
 // Help says what the list is for.
 func (dataColumns) Help() string {
-	return "The list holds names and kinds of columns and the rounded number of records (--uncounted leaves it out). Only the guess of the kinds was computed from values. Free text stays out. Read the list, add public centres and spreads, and send it to the operator, who runs aggregator study new --columns FILE.\n\nExample: party data columns patients --name north -o north.yaml"
+	return "The list holds names and kinds of columns and the rounded number of records (--uncounted leaves it out). Only the guess of the kinds was computed from values. Free text stays out. Read the list, add public centres and spreads, and send it to the operator, who runs aggregator study draft --columns FILE.\n\nExample: party data columns patients --name north -o north.yaml"
 }
 
 type listedColumns struct {

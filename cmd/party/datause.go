@@ -14,7 +14,7 @@ type dataUse struct {
 	Name    string            `arg:"" help:"A dataset of the site file."`
 	Study   string            `arg:"" help:"The study that it answers: the beginning of the study's id."`
 	Column  map[string]string `env:"-" mapsep:"none" placeholder:"STUDYS=DATAS" help:"The study's name of a column and the data's, where they differ. Once for each."`
-	Release string            `env:"-" enum:"auto,ask," default:"" help:"auto: the release follows the seed at once. ask: it is held until party release. Default: as the site file has it, or else auto."`
+	Release string            `env:"-" enum:"auto,ask," default:"" help:"auto: the release follows the seed at once. ask: it is held until party advanced release. Default: as the site file has it, or else auto."`
 }
 
 // Help says what is changed.

@@ -25,15 +25,15 @@ func (cmd studyDecline) Run(c *console.Console, g *console.Globals) error {
 	})
 }
 
-type withdrawCommand struct {
+type studyWithdraw struct {
 	Study string `arg:"" help:"The beginning of the study's id."`
 }
 
 // Help has an example.
-func (withdrawCommand) Help() string { return "Example: party withdraw 5f0c1b0e" }
+func (studyWithdraw) Help() string { return "Example: party study withdraw 5f0c1b0e" }
 
 // Run records the withdrawal; it reaches the board when the study is next served.
-func (cmd withdrawCommand) Run(c *console.Console, g *console.Globals) error {
+func (cmd studyWithdraw) Run(c *console.Console, g *console.Globals) error {
 	return record(c, g, cmd.Study, store.Withdraw, func(s *study.Study) {
 		c.Say("Next: party run %s tells the others. A withdrawal is final.", s.ID.Short())
 	})

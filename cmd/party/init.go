@@ -49,18 +49,13 @@ func (initCommand) make(g *console.Globals) (identity, error) {
 	return describe(g)
 }
 
-type identityCommands struct {
-	Show   identityShow   `cmd:"" default:"1" help:"Print this node's peer id."`
-	Rotate identityRotate `cmd:"" help:"Make a new identity that goes on with this one's privacy ledger."`
-}
-
-type identityShow struct{}
+type identityCommand struct{}
 
 // Help has an example.
-func (identityShow) Help() string { return "Example: party identity show" }
+func (identityCommand) Help() string { return "Example: party identity" }
 
 // Run prints the identity.
-func (identityShow) Run(c *console.Console, g *console.Globals) error {
+func (identityCommand) Run(c *console.Console, g *console.Globals) error {
 	id, err := describe(g)
 	if err != nil {
 		return err
@@ -77,7 +72,7 @@ type identityRotate struct {
 
 // Help says when to rotate.
 func (identityRotate) Help() string {
-	return "For a key that others may have seen. Studies under the old identity must have ended; withdraw from the others. The old directory keeps its results; it approves and releases nothing more.\n\nA lost key cannot be rotated: restore the newest backup. If there is none, make a new identity with party init and lower the caps in its site file by what was spent.\n\nExample: party identity rotate --to ~/.local/state/cosketch/party-2"
+	return "For a key that others may have seen. Studies under the old identity must have ended; withdraw from the others. The old directory keeps its results; it approves and releases nothing more.\n\nA lost key cannot be rotated: restore the newest backup. If there is none, make a new identity with party init and lower the caps in its site file by what was spent.\n\nExample: party advanced identity rotate --to ~/.local/state/cosketch/party-2"
 }
 
 // Run retires the old identity and makes the new one.

@@ -19,7 +19,7 @@ type inspectCommand struct {
 }
 
 // Help has an example.
-func (inspectCommand) Help() string { return "Example: party inspect 5f0c1b0e" }
+func (inspectCommand) Help() string { return "Example: party advanced inspect 5f0c1b0e" }
 
 // Run prints what a stored release says, and fails where it is damaged.
 func (cmd inspectCommand) Run(c *console.Console, g *console.Globals) error {

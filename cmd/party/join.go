@@ -279,7 +279,7 @@ func (j *joint) try(ctx context.Context) error {
 			return err
 		}
 	}
-	j.step("What it costs, and what it is worth", "party plan "+short)
+	j.step("What it costs, and what it is worth", "party study plan "+short)
 	spending, _, err := spend(j.g, j.study, j.party, j.study.Queries.Releases > 0)
 	if err != nil {
 		return err
@@ -298,7 +298,7 @@ func (j *joint) try(ctx context.Context) error {
 	if err := failing(findings); err != nil {
 		return err
 	}
-	j.step("The rehearsal", "party sketch "+short+" --dry-run")
+	j.step("The rehearsal", "party advanced sketch "+short+" --dry-run")
 	talk := newTalk(j.c, j.study, j.party)
 	defer talk.end()
 	rehearsed, refusal, err := local.Rehearse(ctx, sourceOf(j.st, j.g, j.study, talk.observe))
@@ -322,7 +322,7 @@ func (j *joint) approve(ctx context.Context) error {
 	s, short := j.study, j.study.ID.Short()
 	q := joining.Question{
 		ID: joining.Approve, Asks: "Approve the study?",
-		Why:      fmt.Sprintf("This is your decision as the steward, and the last one: with it, what was rehearsed leaves as soon as all parties have agreed. Until then, party withdraw %s takes it back. The study's id is %s.", short, s.ID),
+		Why:      fmt.Sprintf("This is your decision as the steward, and the last one: with it, what was rehearsed leaves as soon as all parties have agreed. Until then, party study withdraw %s takes it back. The study's id is %s.", short, s.ID),
 		Forms:    []string{"the first eight characters of the id: yes", "decline: the study is not served"},
 		Commands: []string{"party study approve " + short},
 		Open:     "the study's id",
@@ -336,7 +336,7 @@ func (j *joint) approve(ctx context.Context) error {
 		return fail.Usage.Of(err)
 	}
 	if len(site.Second) > 0 {
-		q.Forms = append(q.Forms, "behind the id, --cosigned FILE: a second person's yes, which the site file asks for (party study cosign "+short+" --key THEIR-KEY)")
+		q.Forms = append(q.Forms, "behind the id, --cosigned FILE: a second person's yes, which the site file asks for (party advanced study cosign "+short+" --key THEIR-KEY)")
 	}
 	declined := false
 	err = joining.Ask(ctx, j.ask, q, func(line string) error {

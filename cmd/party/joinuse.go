@@ -408,7 +408,7 @@ func (j *joint) useCommands(a *answering) []string {
 	}
 	parts = append(parts, use)
 	for _, l := range a.limits() {
-		parts = append(parts, fmt.Sprintf("party budget cap %s %s %g %g", console.Word(a.data.Name), l.unit, float64(l.to.Epsilon), float64(l.to.Delta)))
+		parts = append(parts, fmt.Sprintf("party advanced budget cap %s %s %g %g", console.Word(a.data.Name), l.unit, float64(l.to.Epsilon), float64(l.to.Delta)))
 	}
 	return parts
 }

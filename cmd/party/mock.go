@@ -24,7 +24,7 @@ type dataMock struct {
 
 // Help says what the rows are.
 func (dataMock) Help() string {
-	return "Writes made-up rows in the form that the study expects of a party, from the study file alone. Use them to try a study and write a notebook before anybody approves. Columns are independent, so answers about them mean nothing.\n\nExample: party data mock study.yaml --party north -o north-mock.csv"
+	return "Writes made-up rows in the form that the study expects of a party, from the study file alone. Use them to try a study and write a notebook before anybody approves. Columns are independent, so answers about them mean nothing.\n\nExample: party advanced data mock study.yaml --party north -o north-mock.csv"
 }
 
 // Run writes them.

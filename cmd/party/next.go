@@ -47,7 +47,7 @@ func unprepared(g *console.Globals, s *study.Study) string {
 	case !named:
 		return site.Naming(s.ID)
 	case s.Privacy.Mechanism != dp.None && site.Datasets[entry.Dataset].Caps == (config.Caps{}):
-		return fmt.Sprintf("party budget cap %s %s EPSILON DELTA", entry.Dataset, s.Privacy.Unit)
+		return fmt.Sprintf("party advanced budget cap %s %s EPSILON DELTA", entry.Dataset, s.Privacy.Unit)
 	}
 	return ""
 }

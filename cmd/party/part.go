@@ -21,7 +21,7 @@ import (
 )
 
 type partCommand struct {
-	Job    string   `required:"" env:"-" placeholder:"FILE" help:"The job that party sketch STUDY --job FILE wrote at the node."`
+	Job    string   `required:"" env:"-" placeholder:"FILE" help:"The job that party advanced sketch STUDY --job FILE wrote at the node."`
 	Shard  string   `env:"-" default:"1/1" placeholder:"N/M" help:"Which of how many shards the records are: each of 1/M to M/M is made once."`
 	Files  []string `arg:"" optional:"" name:"files" help:"The shard: .parquet, CSV (also gzip or zstd) or .xlsx, read as one; or one .arrow. - or nothing: CSV or an Arrow stream from standard input."`
 	Output string   `short:"o" env:"-" placeholder:"FILE" help:"Write the part there, whole or not at all. Default: standard output."`
@@ -30,11 +30,11 @@ type partCommand struct {
 
 // Help is what --help prints beyond the flags.
 func (partCommand) Help() string {
-	return `Makes a part of a sketch where the data are: the exact sketch of one shard, sealed to the node's key, which party sketch STUDY --parts adds up there. It needs the job and the shard, and no state directory, site file or network. The part has no noise, and only the node opens it.
+	return `Makes a part of a sketch where the data are: the exact sketch of one shard, sealed to the node's key, which party advanced sketch STUDY --parts adds up there. It needs the job and the shard, and no state directory, site file or network. The part has no noise, and only the node opens it.
 
 The job is as secret as the data.
 
-Examples: party part --job study.job --shard 3/16 lake/month=3/*.parquet -o parts/3.part, duckdb -csv lake.duckdb 'SELECT * FROM visits' | party part --job study.job > whole.part`
+Examples: party advanced part --job study.job --shard 3/16 lake/month=3/*.parquet -o parts/3.part, duckdb -csv lake.duckdb 'SELECT * FROM visits' | party advanced part --job study.job > whole.part`
 }
 
 type madePart struct {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -21,14 +22,14 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-type planCommand struct {
+type studyPlan struct {
 	Study string `arg:"" help:"The beginning of a study's id, or a study file."`
 	console.PlanFlags
 }
 
 // Help has an example.
-func (planCommand) Help() string {
-	return "Example: party plan 5f0c1b0e --records north=20000,south=8000 --spread income=40000"
+func (studyPlan) Help() string {
+	return "Example: party study plan 5f0c1b0e --records north=20000,south=8000 --spread income=40000"
 }
 
 // planned is a plan with what it would do to the budget.
@@ -42,7 +43,7 @@ type planned struct {
 
 // Run forecasts a study from this party's point of view, with the records that its own data
 // have where the site file names them.
-func (cmd planCommand) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
+func (cmd studyPlan) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
 	s, err := console.StudyOrFile(g, store.Party, cmd.Study)
 	if err != nil {
 		return err
@@ -56,7 +57,7 @@ func (cmd planCommand) Run(ctx context.Context, c *console.Console, g *console.G
 		defer st.Close()
 	}
 	p, err := forecast(s, party, cmd.PlanFlags, func() *source.CheckedData { return ownData(ctx, c, g, st, s, party) })
-	if err != nil {
+	if err = cmp.Or(ctx.Err(), err); err != nil { // of data that were not read to their end nothing is said
 		return err
 	}
 	out := planned{Plan: p, Budget: []local.Spending{}}
@@ -73,7 +74,7 @@ func (cmd planCommand) Run(ctx context.Context, c *console.Console, g *console.G
 		c.Say("Where that is not enough, the study file can be changed, with the other parties.")
 		for _, b := range out.Budget {
 			if b.Refused() {
-				c.Say("Next: party budget cap %s %s EPSILON DELTA, if more may be spent", b.Dataset, b.Unit)
+				c.Say("Next: party advanced budget cap %s %s EPSILON DELTA, if more may be spent", b.Dataset, b.Unit)
 				return
 			}
 		}
@@ -122,6 +123,9 @@ func ownData(ctx context.Context, c *console.Console, g *console.Globals, st *st
 		Env: environment(talk.observe), Store: st, Site: func() (config.Party, error) { return site, nil }, Study: s,
 	})
 	talk.end()
+	if ctx.Err() != nil {
+		return nil
+	}
 	if err != nil {
 		c.Say("This party's own records could not be counted for the forecast: %v", err)
 		return nil

@@ -53,6 +53,6 @@ func (q *queriesPlan) blocks() []block.Block {
 	if q == nil {
 		return nil
 	}
-	each := fmt.Sprintf("Each of %d later queries (party query) costs %v more. After all of them:", q.Releases, dp.Budget{Epsilon: dp.Epsilon(q.Epsilon), Delta: dp.Delta(q.Delta)})
+	each := fmt.Sprintf("Each of %d later queries (party advanced query) costs %v more. After all of them:", q.Releases, dp.Budget{Epsilon: dp.Epsilon(q.Epsilon), Delta: dp.Delta(q.Delta)})
 	return []block.Block{block.Text{Text: each}, local.Spendings(q.Budget)}
 }

@@ -22,7 +22,7 @@ type predictCommand struct {
 func (predictCommand) Help() string {
 	return `Finds for each new record of this party the nearest cluster of a study's results, or the class that lda predicts. Nothing leaves. Answers of sums (k-means by cells, lda) can be asked at any time; those of rows in horizontal studies, until the study's new_records_until.
 
-Example: party predict 5f0c1b0e --data new.csv -o clusters.csv`
+Example: party advanced predict 5f0c1b0e --data new.csv -o clusters.csv`
 }
 
 type predicted struct {

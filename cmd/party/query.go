@@ -30,7 +30,7 @@ func (queryCommand) Help() string {
 
 Asking about the same records again finishes or repeats the same query: nothing is drawn, spent or sent anew.
 
-Examples: party query 5f0c1b0e new.csv --dry-run, party query 5f0c1b0e new.csv -o near.csv`
+Examples: party advanced query 5f0c1b0e new.csv --dry-run, party advanced query 5f0c1b0e new.csv -o near.csv`
 }
 
 // Validate refuses what is no time to wait.

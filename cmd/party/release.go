@@ -19,7 +19,7 @@ type releaseCommand struct {
 func (releaseCommand) Help() string {
 	return `The steward's decision if the site file says release: ask. A running party run or serve carries it out within seconds: it debits the budget, draws the noise and sends the release, which can then no longer be changed. A change of the held sketch before that revokes the decision.
 
-Example: party release 5f0c1b0e`
+Example: party advanced release 5f0c1b0e`
 }
 
 type releasedHeld struct {
@@ -47,7 +47,7 @@ func (cmd releaseCommand) Run(c *console.Console, g *console.Globals) error {
 		out.write(w, s)
 		c.Say("Next: party run %s carries it out; one that waits, or party serve, does so by itself.", s.ID.Short())
 		if h.Look {
-			c.Say("Then party sketch %s --job FILE writes the job of the sketch itself.", s.ID.Short())
+			c.Say("Then party advanced sketch %s --job FILE writes the job of the sketch itself.", s.ID.Short())
 		}
 	})
 }

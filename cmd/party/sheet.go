@@ -62,6 +62,9 @@ func (studySheet) sheet(ctx context.Context, c *console.Console, g *console.Glob
 		if own = ownData(ctx, c, g, st, s, o.Party); own != nil {
 			o.Records = own.Records
 		}
+		if err := ctx.Err(); err != nil {
+			return local.Sheet{}, err
+		}
 		if spending, hint, err := spend(g, s, o.Party, s.Queries.Releases > 0); err == nil && hint == "" {
 			o.Spending = spending
 		}

@@ -19,8 +19,8 @@ import (
 
 type sketchCommand struct {
 	Study    string `arg:"" help:"The beginning of the study's id."`
-	Job      string `env:"-" placeholder:"FILE" xor:"made" help:"Write the job by which party part reads data that are elsewhere. It is as secret as the data."`
-	Parts    string `env:"-" placeholder:"PATTERN" xor:"what,made" help:"Add the parts up that party part made, all shards at once, and remove them then."`
+	Job      string `env:"-" placeholder:"FILE" xor:"made" help:"Write the job by which party advanced part reads data that are elsewhere. It is as secret as the data."`
+	Parts    string `env:"-" placeholder:"PATTERN" xor:"what,made" help:"Add the parts up that party advanced part made, all shards at once, and remove them then."`
 	Withdraw string `env:"-" placeholder:"FILE" xor:"what,made" help:"Take the records of FILE out, which has the columns and the format of the data. Their ids stay out from then on."`
 	DryRun   bool   `env:"-" xor:"what,made" help:"Make the whole release under a seed of its own, say what would leave and what it would cost, and throw it away. Needs neither approval nor network."`
 	Rebuild  bool   `env:"-" xor:"what" help:"Read all data afresh; with --job, begin a new sum. Withdrawn records stay out."`
@@ -28,15 +28,15 @@ type sketchCommand struct {
 
 // Help is what --help prints beyond the flags.
 func (sketchCommand) Help() string {
-	return `If the site file says release: ask, the sketch is held here until party release. Until then party sketch STUDY adds the files that have come to the dataset since.
+	return `If the site file says release: ask, the sketch is held here until party advanced release. Until then party advanced sketch STUDY adds the files that have come to the dataset since.
 
 The held sketch is as secret as the data. Nothing leaves.
 
-Data that are elsewhere (elsewhere: in the site file) are held from parts: --job writes what party part reads them by there, --parts adds up what it made. Noise is drawn here alone.
+Data that are elsewhere (elsewhere: in the site file) are held from parts: --job writes what party advanced part reads them by there, --parts adds up what it made. Noise is drawn here alone.
 
-party sketch STUDY --dry-run rehearses the release of any study instead.
+party advanced sketch STUDY --dry-run rehearses the release of any study instead.
 
-Examples: party sketch 5f0c1b0e, party sketch 5f0c1b0e --withdraw consent-withdrawn.csv, party sketch 5f0c1b0e --job study.job, party sketch 5f0c1b0e --parts 'parts/*.part'`
+Examples: party advanced sketch 5f0c1b0e, party advanced sketch 5f0c1b0e --withdraw consent-withdrawn.csv, party advanced sketch 5f0c1b0e --job study.job, party advanced sketch 5f0c1b0e --parts 'parts/*.part'`
 }
 
 type heldSketch struct {
@@ -86,10 +86,10 @@ func (cmd sketchCommand) Run(ctx context.Context, c *console.Console, g *console
 	return c.Print(said, func(w io.Writer) {
 		present.Text(w, said.blocks())
 		if out.Look {
-			c.Say("Nothing has left. Next: party release %s debits the budget and draws the noisy first look; then party sketch %s --job FILE writes the job of the sketch itself.", s.ID.Short(), s.ID.Short())
+			c.Say("Nothing has left. Next: party advanced release %s debits the budget and draws the noisy first look; then party advanced sketch %s --job FILE writes the job of the sketch itself.", s.ID.Short(), s.ID.Short())
 			return
 		}
-		c.Say("Nothing has left. Next: party release %s lets it go as it is now.", s.ID.Short())
+		c.Say("Nothing has left. Next: party advanced release %s lets it go as it is now.", s.ID.Short())
 	})
 }
 
@@ -137,7 +137,7 @@ func (cmd sketchCommand) write(c *console.Console, g *console.Globals) error {
 		if job.Looking() {
 			c.Say("Its parts are of a first look, by which the sketch is made: another job follows when that is drawn.")
 		}
-		c.Say("Next, where the data are: party part --job %s --shard 1/N FILES -o 1.part, to N/N; then here: party sketch %s --parts '*.part'", filepath.Base(cmd.Job), s.ID.Short())
+		c.Say("Next, where the data are: party advanced part --job %s --shard 1/N FILES -o 1.part, to N/N; then here: party advanced sketch %s --parts '*.part'", filepath.Base(cmd.Job), s.ID.Short())
 	})
 }
 

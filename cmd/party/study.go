@@ -142,7 +142,7 @@ func (cmd studyExplain) Run(c *console.Console, g *console.Globals) error {
 	party := viewer(c, g, s, "Explained")
 	err = console.PrintExplained(c, s, party)
 	if err == nil && s.Privacy.Mechanism == dp.None {
-		c.Say("party audit %s --data tries out what a release of your data would give away.", s.ID.Short())
+		c.Say("party advanced audit %s --data tries out what a release of your data would give away.", s.ID.Short())
 	}
 	if err == nil {
 		sayNext(c, g, s)
@@ -153,7 +153,7 @@ func (cmd studyExplain) Run(c *console.Console, g *console.Globals) error {
 type studyApprove struct {
 	Study    string `arg:"" help:"The beginning of the study's id."`
 	ID       string `env:"-" placeholder:"HEX" help:"At least the first eight characters of the study's id. Default: asked for."`
-	Cosigned string `env:"-" placeholder:"FILE" help:"What party study cosign wrote, if the site file asks for a second person's yes."`
+	Cosigned string `env:"-" placeholder:"FILE" help:"What party advanced study cosign wrote, if the site file asks for a second person's yes."`
 	Records  string `env:"-" placeholder:"N|NAME=N,…" help:"Records at each party, at single ones by name, for the forecast. Default: this party's own are counted where the site file names its data; of others what the study file says, and else 10000."`
 
 	AlthoughUseless bool `env:"-" help:"Approve although no analysis is forecast to be usable: privacy is spent for nothing."`
@@ -194,7 +194,7 @@ func (cmd studyApprove) Run(ctx context.Context, c *console.Console, g *console.
 	return c.Print(console.AddedStudy{Study: s.ID.String(), Name: s.Name, Verdict: &verdict}, func(w io.Writer) {
 		fmt.Fprintf(w, "approved: %s (%s)\n", s.Name, s.ID.Short())
 		if site, err := config.LoadParty(g.Config); err == nil && len(site.Second) > 0 && cmd.Cosigned == "" {
-			c.Say("The site file asks for a second person's yes, too. Next: party study cosign %s --key THEIR-KEY, and party study approve %s --cosigned FILE with what it prints.", s.ID.Short(), s.ID.Short())
+			c.Say("The site file asks for a second person's yes, too. Next: party advanced study cosign %s --key THEIR-KEY, and party study approve %s --cosigned FILE with what it prints.", s.ID.Short(), s.ID.Short())
 			return
 		}
 		then := next(st, g, s)

@@ -111,13 +111,17 @@ func deltaOf(mu Mu, epsilon Epsilon) Delta {
 }
 
 // mills returns Mills' ratio Φ(-x)/φ(x) for x ≥ 0. From 4 on it is Laplace's continued
-// fraction 1/(x+1/(x+2/(x+3/(x+…)))), of which 100 levels give full precision.
+// fraction 1/(x+1/(x+2/(x+3/(x+…)))), of as many levels as give the bits of 100 of them.
 func mills(x float64) float64 {
 	if x < 4 {
 		return math.Sqrt(math.Pi/2) * math.Erfc(x/math.Sqrt2) * math.Exp(x*x/2)
 	}
+	return laplace(x, math.Floor(20+800/(x*x)))
+}
+
+func laplace(x, levels float64) float64 {
 	f := 0.0
-	for n := 100.0; n >= 1; n-- {
+	for n := levels; n >= 1; n-- {
 		f = n / (x + f)
 	}
 	return 1 / (x + f)

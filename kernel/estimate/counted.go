@@ -349,15 +349,16 @@ func noncentralChiSquared(x, freedom, noncentral float64) float64 {
 	}
 	// From many pairs to few, as P(a, y) = P(a+1, y) + y^a·e^−y/Γ(a+1).
 	mean, y := noncentral/2, x/2
+	logMean, logY := math.Log(mean), math.Log(y)
 	reach := 7*math.Sqrt(mean) + 12
 	j := math.Ceil(mean + reach)
 	below, sum := mathext.GammaIncReg(freedom/2+j, y), 0.0
 	for ; j >= math.Max(0, mean-reach); j-- {
 		pairs, _ := math.Lgamma(j + 1)
-		sum += float64(math.Exp(float64(j*math.Log(mean))-mean-pairs) * below)
+		sum += float64(math.Exp(float64(j*logMean)-mean-pairs) * below)
 		a := freedom/2 + j - 1
 		next, _ := math.Lgamma(a + 1)
-		below += math.Exp(float64(a*math.Log(y)) - y - next)
+		below += math.Exp(float64(a*logY) - y - next)
 	}
 	return sum
 }

@@ -3,7 +3,9 @@
 package full
 
 import (
+	"flag"
 	"os"
+	"runtime/debug"
 	"testing"
 )
 
@@ -33,4 +35,15 @@ func Statistical(t testing.TB) {
 	if testing.Short() {
 		t.Skip("a simulation in one goroutine")
 	}
+}
+
+// Main is the TestMain of packages whose tests make much garbage of little lasting: it is collected a quarter as often,
+// which saves a fifth of their time, and as ever from a gigabyte on. Benchmarks, and who sets GOGC, are left alone.
+func Main(m *testing.M) {
+	flag.Parse()
+	if os.Getenv("GOGC") == "" && flag.Lookup("test.bench").Value.String() == "" {
+		debug.SetGCPercent(400)
+		debug.SetMemoryLimit(1 << 30)
+	}
+	m.Run()
 }

@@ -20,7 +20,7 @@ type Desk interface {
 	Cancel(ctx context.Context, id protocol.StudyID, reason string) (Cancelled, error)
 }
 
-// DraftRequest is what a draft is made of: what the flags of aggregator study new say.
+// DraftRequest is what a draft is made of: what the flags of aggregator study draft say.
 type DraftRequest struct {
 	Name      string   `json:"name" doc:"the study's"`
 	Partition string   `json:"partition" doc:"vertical or horizontal"`

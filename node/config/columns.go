@@ -36,7 +36,7 @@ func (l ColumnList) Text() string {
 		records += fmt.Sprintf(", about: %d", l.About)
 		counted = " and the rounded number of records"
 	}
-	b.WriteString(schema.Comment(fmt.Sprintf("What %s could bring to a study, for aggregator study new --columns. Nothing here was computed from values, except the guess of each column's kind%s: correct a wrong guess. Read all of it before you send it.", printable(l.Name), counted)))
+	b.WriteString(schema.Comment(fmt.Sprintf("What %s could bring to a study, for aggregator study draft --columns. Nothing here was computed from values, except the guess of each column's kind%s: correct a wrong guess. Read all of it before you send it.", printable(l.Name), counted)))
 	b.WriteString(schema.Comment("Add what is missing, from what is public already: a code book, a norm, the literature, experience. Never compute it from the data: no noise protects what stands here. You may say where a number is from: source: census 2021."))
 	b.WriteString("#\n# Numbers, best first:\n#   centre: 50, spread: 20                    # or as centre: TYPICAL, spread: DEVIATION\n")
 	b.WriteString("#   transform: log, centre: 2000, spread: 3   # amounts of which a few are very large: two thirds lie\n")

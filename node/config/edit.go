@@ -237,7 +237,7 @@ func confirm(path, text string, want Party) error {
 }
 
 // edit replaces the file by what change makes of its text. lines are what a person would
-// write instead.
+// write instead; empty where there is only something to take out.
 func edit(path, lines string, change func(text string) (string, error)) error {
 	fail := func(err error) error { return fmt.Errorf("changing site file: %w", err) }
 	if real, err := filepath.EvalSymlinks(path); err == nil {
@@ -259,7 +259,10 @@ func edit(path, lines string, change func(text string) (string, error)) error {
 		}
 	}
 	after, err := change(string(before))
-	if errors.Is(err, errEdit) {
+	switch {
+	case errors.Is(err, errEdit) && lines == "":
+		err = fmt.Errorf("%w; %s is as it was: take the entries out by hand", err, path)
+	case errors.Is(err, errEdit):
 		err = fmt.Errorf("%w; %s is as it was. Write into it:\n%s", err, path, lines)
 	}
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 )
 
 // The keys of both configuration files. What they may hold, mean and default to stands
-// here alone: reading, the environment, config show, the files that init writes and
+// here alone: reading, the environment, advanced config show, the files that init writes and
 // docs/reference.md come from these rows.
 
 // most bounds the entries of lists: a file has no more bytes.
@@ -28,12 +28,12 @@ func AggregatorKeys() []schema.Row { return aggregatorKeys().Rows() }
 func partyKeys() schema.Keys[Party] {
 	return schema.Keys[Party]{
 		{Name: "datasets", Example: "patients", Form: schema.Named("names", schema.Entry(datasetKeys()), putDataset),
-			Says: "Where the data are. The ledger keeps each dataset's budget under its name. party data add writes an entry, and party budget cap its caps."},
+			Says: "Where the data are. The ledger keeps each dataset's budget under its name. party data add writes an entry, and party advanced budget cap its caps."},
 		{Name: "studies", Example: strings.Repeat("0123456789abcdef", 4), Form: schema.Named("ids of studies", schema.Entry(studyKeys()), putStudy),
 			Says: "Which dataset answers which study. party data use writes an entry."}, // after datasets, to which they refer
 		{Name: "approval", Says: "Four eyes: who must agree to a study beside the steward who approves it.",
 			Form: schema.Table(schema.Itself[Party], schema.Keys[Party]{
-				{Name: "second", Says: "any one of these, by party study cosign with a key of their own (party steward init)",
+				{Name: "second", Says: "any one of these, by party advanced study cosign with a key of their own (party advanced steward init)",
 					Form:  schema.List(func(p *Party) *[]protocol.PeerID { return &p.Second }, peer(), 1, most).Is("list of peer ids"),
 					Unset: "nobody", Example: "[12D3KooWBtg3aaRMjxwedh83aGiUkwSxDwUZkzuJcfaqUmo7R3pq]"},
 			})},
@@ -68,7 +68,7 @@ func datasetKeys() schema.Keys[Dataset] {
 			Form: schema.Made(sqlKeys(), func(r *schema.Reader, at schema.Item, d *Dataset, q *dataset.SQL) { d.Source.SQL = checkSQL(r, at, q) })},
 		{Name: "command", Says: "a program, in the place of source, that writes the data as CSV to standard output: its words, which no shell sees. It has the node's rights, and is run in this file's directory whenever the data are read", Beside: "exported", Example: "[duckdb, -csv, clinic.duckdb, SELECT * FROM visits]",
 			Form: schema.List(func(d *Dataset) *[]string { return d.command() }, text(), 1, most).Is("list of words")},
-		{Name: "elsewhere", Says: "in the place of source: where data are that this node does not read, in words. Their workers make parts by party part; needs release: ask", Beside: "lake", Example: "national lake, by month",
+		{Name: "elsewhere", Says: "in the place of source: where data are that this node does not read, in words. Their workers make parts by party advanced part; needs release: ask", Beside: "lake", Example: "national lake, by month",
 			Form: schema.Text(func(d *Dataset) *string { return &d.Source.Elsewhere }, nil)},
 		{Name: "id", Says: "columns of the file that identify a record", Unset: "those that the study names", Example: "[patient]",
 			Form: schema.List(func(d *Dataset) *[]string { return &d.ID }, text(), 1, most)},
@@ -135,7 +135,7 @@ func studyKeys() schema.Keys[StudySite] {
 			}).Is("names: NAME")},
 		{Name: "accept_reconstruction", Says: "true: release even if the plan says that records could be reconstructed", Default: "false",
 			Form: schema.Flag(func(s *StudySite) *bool { return &s.AcceptReconstruction })},
-		{Name: "release", Says: "ask: hold the sketch until party release; records may be added and withdrawn before", Default: string(ReleaseAuto),
+		{Name: "release", Says: "ask: hold the sketch until party advanced release; records may be added and withdrawn before", Default: string(ReleaseAuto),
 			Form: schema.Word(func(s *StudySite) *ReleaseMode { return &s.Release }, schema.WordsOf("way to release", ReleaseAuto, ReleaseAsk))},
 		{Name: "welcome", Says: "late parties, where the study takes them: auto (all of the study's), ask (nobody yet), or the names of those that are welcome: [south]", Default: "auto",
 			Form: schema.Custom("`auto`, `ask`, or a list of names", func(r *schema.Reader, at schema.Item, s *StudySite) { s.Welcome.read(r, at) })},

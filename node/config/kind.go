@@ -13,7 +13,7 @@ func (s source) expect(data []byte, want sniff.Kind) error {
 	if !known || got == want {
 		return nil
 	}
-	hint := "--config names this node's own settings, of which config init writes an example"
+	hint := "--config names this node's own settings, of which advanced config init writes an example"
 	if want == sniff.Columns {
 		hint = "party data columns writes a column list"
 	}

@@ -46,7 +46,7 @@ func load(what string, kind sniff.Kind, path, fallback string) (source, *yaml.No
 		return s, nil, nil
 	}
 	if errors.Is(err, fs.ErrNotExist) && (kind == sniff.Party || kind == sniff.Aggregator) {
-		return s, nil, fmt.Errorf("reading %s: %w (is --config right? init writes one, and config init)", what, err)
+		return s, nil, fmt.Errorf("reading %s: %w (is --config right? init writes one, and advanced config init)", what, err)
 	}
 	if err != nil {
 		return s, nil, fmt.Errorf("reading %s: %w", what, err)

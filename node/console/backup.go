@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -23,7 +24,7 @@ func (BackupCommand) Help() string {
 }
 
 // Run writes the file whole, or not at all.
-func (cmd BackupCommand) Run(c *Console, g *Globals) error {
+func (cmd BackupCommand) Run(ctx context.Context, c *Console, g *Globals) error {
 	st, err := g.Open(cmd.Role)
 	if err != nil {
 		return err
@@ -31,14 +32,14 @@ func (cmd BackupCommand) Run(c *Console, g *Globals) error {
 	defer st.Close()
 	var report store.BackupReport
 	if cmd.File == "-" {
-		report, err = st.Backup(c.Out)
+		report, err = st.Backup(until{ctx}.writer(c.Out))
 		if err == nil {
 			c.Say("%d files, %s.", report.Files, block.Bytes(report.Bytes))
 		}
 		return err
 	}
 	err = createWhole(cmd.File, func(w io.Writer) (err error) {
-		report, err = st.Backup(w)
+		report, err = st.Backup(until{ctx}.writer(w))
 		return err
 	})
 	if err != nil {
@@ -46,7 +47,7 @@ func (cmd BackupCommand) Run(c *Console, g *Globals) error {
 	}
 	return c.Print(report, func(w io.Writer) {
 		fmt.Fprintf(w, "%s: %d files, %s\n", cmd.File, report.Files, block.Bytes(report.Bytes))
-		c.Say("It holds this node's identity: keep it encrypted. Next: try it, with restore %s --state NEWDIR", cmd.File)
+		c.Say("It holds this node's identity: keep it encrypted. Next: try it, with advanced restore %s --state NEWDIR", cmd.File)
 	})
 }
 
@@ -59,11 +60,11 @@ type RestoreCommand struct {
 
 // Help says what a restored node may do.
 func (RestoreCommand) Help() string {
-	return "Restores into a new directory, named with --state. Never run two nodes from one identity. A restored party takes no further part in studies that ran at the time of the backup. Aggregators refuse it if its ledger went on after the backup.\n\nExample: ${name} --state NEWDIR restore node.tar"
+	return "Restores into a new directory, named with --state. Never run two nodes from one identity. A restored party takes no further part in studies that ran at the time of the backup. Aggregators refuse it if its ledger went on after the backup.\n\nExample: ${name} --state NEWDIR advanced restore node.tar"
 }
 
 // Run restores, and says how to check.
-func (cmd RestoreCommand) Run(c *Console, g *Globals) error {
+func (cmd RestoreCommand) Run(ctx context.Context, c *Console, g *Globals) error {
 	from := c.In
 	if cmd.File != "-" {
 		f, err := os.Open(cmd.File)
@@ -73,12 +74,12 @@ func (cmd RestoreCommand) Run(c *Console, g *Globals) error {
 		defer f.Close()
 		from = f
 	}
-	report, err := store.Restore(g.State, cmd.Role, from)
+	report, err := store.Restore(g.State, cmd.Role, until{ctx}.reader(from))
 	if err != nil {
 		return fail.Usage.Of(err)
 	}
 	return c.Print(report, func(w io.Writer) {
 		fmt.Fprintf(w, "%s: %d files, %s\n", g.State, report.Files, block.Bytes(report.Bytes))
-		c.Say("Next: %s fsck --state %s", cmd.Role, g.State)
+		c.Say("Next: %s advanced fsck --state %s", cmd.Role, g.State)
 	})
 }

@@ -18,7 +18,7 @@ func CheckState(ctx context.Context, st *store.Store, logger *slog.Logger) error
 	defer cancel()
 	whole, err := st.QuickCheck(ctx)
 	if err == nil && !whole {
-		logger.Warn("the database was not looked through to its end before serving, which took too long", "seconds", longestCheck.Seconds(), "fix", string(st.Role())+" fsck looks at all of it")
+		logger.Warn("the database was not looked through to its end before serving, which took too long", "seconds", longestCheck.Seconds(), "fix", string(st.Role())+" advanced fsck looks at all of it")
 	}
 	return err
 }

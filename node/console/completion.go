@@ -23,7 +23,10 @@ type CompletionCommand struct {
 }
 
 // Help has an example.
-func (CompletionCommand) Help() string { return "Example: source <(${name} completion bash)" }
+func (CompletionCommand) Help() string { return "Example: source <(${name} advanced completion bash)" }
+
+// Formats is text alone.
+func (CompletionCommand) Formats() []Format { return []Format{Text} }
 
 // Run prints a script, or the candidates for a word.
 func (cmd CompletionCommand) Run(c *Console, g *Globals, app *kong.Application) error {
@@ -73,14 +76,12 @@ func candidates(app *kong.Application, words []string, studies func() []string) 
 	switch {
 	case joined && strings.HasPrefix(name, "--"):
 		if f := valued(node, name[2:]); f != nil && f.Enum != "" {
-			for _, word := range f.EnumSlice() {
-				if word != "" {
-					all = append(all, name+"="+word)
-				}
+			for _, word := range choices(node, f) {
+				all = append(all, name+"="+word)
 			}
 		}
 	case flag != nil && flag.Enum != "":
-		all = flag.EnumSlice()
+		all = choices(node, flag)
 	case flag != nil:
 		return nil
 	case strings.HasPrefix(last, "-"):
@@ -103,6 +104,17 @@ func candidates(app *kong.Application, words []string, studies func() []string) 
 	all = slices.DeleteFunc(all, func(s string) bool { return s == "" || !strings.HasPrefix(s, last) })
 	slices.Sort(all)
 	return slices.Compact(all)
+}
+
+// choices are the values of a flag that has few; of --format, those that the command has.
+func choices(node *kong.Node, f *kong.Flag) (out []string) {
+	if f.Name != "format" {
+		return slices.DeleteFunc(f.EnumSlice(), func(word string) bool { return word == "" })
+	}
+	for _, format := range formatsOf(node) {
+		out = append(out, string(format))
+	}
+	return out
 }
 
 // apart takes --flag=value apart: as bash does, which makes three words of it, or by itself,
@@ -132,11 +144,8 @@ func walk(node *kong.Node, words []string) (*kong.Node, *kong.Flag) {
 			open = valued(node, name)
 			continue
 		}
-		for _, child := range node.Children {
-			if child.Name == word {
-				node = child
-				break
-			}
+		if child := below(node, word); child != nil {
+			node = child
 		}
 	}
 	return node, open
@@ -156,10 +165,10 @@ func valued(node *kong.Node, name string) *kong.Flag {
 
 // shells are the scripts, with PROGRAM for the program's name.
 var shells = map[string]string{
-	"bash": `# bash completion of PROGRAM. Load it with: source <(PROGRAM completion bash)
+	"bash": `# bash completion of PROGRAM. Load it with: source <(PROGRAM advanced completion bash)
 _PROGRAM() {
 	local IFS=$'\n'
-	COMPREPLY=($(PROGRAM completion --words -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+	COMPREPLY=($(PROGRAM advanced completion --words -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
 }
 complete -o default -F _PROGRAM PROGRAM
 `,
@@ -167,7 +176,7 @@ complete -o default -F _PROGRAM PROGRAM
 # zsh completion of PROGRAM. Write it as _PROGRAM into a directory of $fpath.
 _PROGRAM() {
 	local -a found
-	found=(${(f)"$(PROGRAM completion --words -- "${(@)words[2,CURRENT]}" 2>/dev/null)"})
+	found=(${(f)"$(PROGRAM advanced completion --words -- "${(@)words[2,CURRENT]}" 2>/dev/null)"})
 	if (( $#found )); then compadd -a found; else _files; fi
 }
 if [[ $funcstack[1] = _PROGRAM ]]; then _PROGRAM "$@"; else compdef _PROGRAM PROGRAM; fi
@@ -175,18 +184,18 @@ if [[ $funcstack[1] = _PROGRAM ]]; then _PROGRAM "$@"; else compdef _PROGRAM PRO
 	"fish": `# fish completion of PROGRAM. Write it to ~/.config/fish/completions/PROGRAM.fish
 function __PROGRAM_candidates
 	set -l words (commandline -opc) (commandline -ct)
-	set -l found (PROGRAM completion --words -- $words[2..-1] 2>/dev/null)
+	set -l found (PROGRAM advanced completion --words -- $words[2..-1] 2>/dev/null)
 	if set -q found[1]; printf '%s\n' $found; else; __fish_complete_path (commandline -ct); end
 end
 complete -c PROGRAM -f -a '(__PROGRAM_candidates)'
 `,
 	// An empty word does not reach a program from every PowerShell: = stands for one, see apart.
-	"powershell": `# PowerShell completion of PROGRAM. Load it with: PROGRAM completion powershell | Out-String | Invoke-Expression
+	"powershell": `# PowerShell completion of PROGRAM. Load it with: PROGRAM advanced completion powershell | Out-String | Invoke-Expression
 Register-ArgumentCompleter -Native -CommandName PROGRAM, PROGRAM.exe -ScriptBlock {
 	param($word, $line, $cursor)
 	$words = @($line.CommandElements | Select-Object -Skip 1 | Where-Object { $_.Extent.StartOffset -lt $cursor } | ForEach-Object { $_.Extent.Text })
 	if ($word -eq '') { $words += '=' }
-	PROGRAM completion --words '--' @words 2>$null | ForEach-Object { [System.Management.Automation.CompletionResult]::new($_) }
+	PROGRAM advanced completion --words '--' @words 2>$null | ForEach-Object { [System.Management.Automation.CompletionResult]::new($_) }
 }
 `,
 }

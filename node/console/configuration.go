@@ -18,8 +18,8 @@ import (
 
 // ConfigCommands are about a node's own configuration file.
 type ConfigCommands struct {
-	Init configInit `cmd:"" help:"Write a configuration file in which every key is explained."`
-	Show configShow `cmd:"" help:"Print the settings, and where each comes from."`
+	Init configInit `cmd:"" help:"Make a configuration file in which every key is explained."`
+	Show configShow `cmd:"" help:"Show the settings, and where each comes from."`
 
 	Role store.Role `kong:"-"` // whose configuration it is; set by the program
 }
@@ -27,7 +27,7 @@ type ConfigCommands struct {
 type configInit struct{}
 
 // Help has an example.
-func (configInit) Help() string { return "Example: ${name} config init" }
+func (configInit) Help() string { return "Example: ${name} advanced config init" }
 
 // Run writes the template, and never over a file.
 func (configInit) Run(c *Console, g *Globals, of *ConfigCommands) error {
@@ -44,7 +44,7 @@ func (configInit) Run(c *Console, g *Globals, of *ConfigCommands) error {
 	}
 	return c.Print(map[string]string{"config": g.Config}, func(w io.Writer) {
 		fmt.Fprintln(w, g.Config)
-		c.Say("Every key is explained in it. Next: edit it, then config show --effective")
+		c.Say("Every key is explained in it. Next: edit it, then advanced config show --effective")
 	})
 }
 
@@ -53,7 +53,7 @@ type configShow struct {
 }
 
 // Help has an example.
-func (configShow) Help() string { return "Example: ${name} config show --effective" }
+func (configShow) Help() string { return "Example: ${name} advanced config show --effective" }
 
 // Run checks the file and prints what it sets; with --effective all settings.
 func (cmd configShow) Run(c *Console, g *Globals, of *ConfigCommands) error {

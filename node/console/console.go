@@ -19,27 +19,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
-// Format is how data are printed.
-type Format string
-
-// The formats of --format.
-const (
-	Text  Format = "text"
-	JSON  Format = "json"  // one indented document
-	Lines Format = "jsonl" // one document a line
-)
-
-// The formats of --format in which commands that are Filers write files; they print text.
-const (
-	CSV     Format = "csv"
-	Parquet Format = "parquet"
-	NPY     Format = "npy"
-)
-
-// Filer is a command that writes files in the formats CSV, Parquet and NPY.
-type Filer interface{ WritesFiles() }
-
-// Server is a command that logs what others say.
+// Server is a command that goes on until it is stopped, and logs what others say.
 type Server interface{ Serves() }
 
 // Console is a command's way to the person or program that called it.

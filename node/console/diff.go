@@ -16,7 +16,7 @@ type DiffCommand struct {
 }
 
 // Help has an example.
-func (DiffCommand) Help() string { return "Example: ${name} study diff 5f0c1b0e study.yaml" }
+func (DiffCommand) Help() string { return "Example: ${name} advanced study diff 5f0c1b0e study.yaml" }
 
 // Run prints every value that differs, and what that changes of what leaves.
 func (cmd DiffCommand) Run(c *Console, g *Globals) error {

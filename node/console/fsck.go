@@ -18,7 +18,7 @@ type FsckCommand struct {
 
 // Help says what is looked at.
 func (FsckCommand) Help() string {
-	return "Checks the database, the files and their modes, the chains of ledger and log, and of each study its file, its board, what was signed and decided here, every chunk of every release and the results. Changes nothing. Exit code 4: something is wrong. Whether the end of the log was cut off, only log verify --head can tell, by a head that was kept elsewhere.\n\nExample: ${name} fsck"
+	return "Checks the database, the files and their modes, the chains of ledger and log, and of each study its file, its board, what was signed and decided here, every chunk of every release and the results. Changes nothing. Exit code 4: something is wrong. Whether the end of the log was cut off, only advanced log verify --head can tell, by a head that was kept elsewhere.\n\nExample: ${name} advanced fsck"
 }
 
 // Run prints PASS, WARN or FAIL for each check.

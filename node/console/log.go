@@ -14,7 +14,7 @@ import (
 
 // LogCommands are about the node's audit log.
 type LogCommands struct {
-	Show   logShow   `cmd:"" help:"Print every decision, and every byte count that left."`
+	Show   logShow   `cmd:"" help:"Show every decision, and every byte count that left."`
 	Verify logVerify `cmd:"" help:"Check that the log is what was written, and print its head."`
 
 	Role store.Role `kong:"-"` // whose state directory it is; set by the program
@@ -25,7 +25,7 @@ type logShow struct {
 }
 
 // Help has an example.
-func (logShow) Help() string { return "Example: ${name} log show 5f0c1b0e" }
+func (logShow) Help() string { return "Example: ${name} advanced log show 5f0c1b0e" }
 
 // Run prints the log; of a broken one what stands before the break.
 func (cmd logShow) Run(c *Console, g *Globals, of *LogCommands) error {
@@ -74,7 +74,7 @@ type logVerify struct {
 
 // Help has an example.
 func (logVerify) Help() string {
-	return "Examples: ${name} log verify > head.txt, ${name} log verify --head \"$(cat head.txt)\""
+	return "Examples: ${name} advanced log verify > head.txt, ${name} advanced log verify --head \"$(cat head.txt)\""
 }
 
 type logHead struct {
@@ -101,7 +101,7 @@ func (cmd logVerify) Run(c *Console, g *Globals, of *LogCommands) error {
 		var number int
 		var hash string
 		if n, _ := fmt.Sscanf(cmd.Head, "%d:%s", &number, &hash); n != 2 || number < 1 {
-			return fail.Usage.Of(fmt.Errorf("head %.100q: want NUMBER:HASH, as log verify prints it", cmd.Head))
+			return fail.Usage.Of(fmt.Errorf("head %.100q: want NUMBER:HASH, as advanced log verify prints it", cmd.Head))
 		}
 		switch {
 		case number > len(heads):
@@ -116,6 +116,6 @@ func (cmd logVerify) Run(c *Console, g *Globals, of *LogCommands) error {
 	}
 	return c.Print(out, func(w io.Writer) {
 		fmt.Fprintln(w, out.Head)
-		c.Say("%d entries, the chain holds. Note the head elsewhere: log verify --head then also notices a log whose end was cut off.", len(entries))
+		c.Say("%d entries, the chain holds. Note the head elsewhere: advanced log verify --head then also notices a log whose end was cut off.", len(entries))
 	})
 }

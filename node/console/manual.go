@@ -16,9 +16,12 @@ import (
 type ManualCommand struct{}
 
 // Help has an example.
-func (ManualCommand) Help() string { return "Example: ${name} manual > ${name}.1" }
+func (ManualCommand) Help() string { return "Example: ${name} advanced manual > ${name}.1" }
 
-// Run prints a page in the man macros: PROGRAM manual | man -l -
+// Formats is text alone.
+func (ManualCommand) Formats() []Format { return []Format{Text} }
+
+// Run prints a page in the man macros: PROGRAM advanced manual | man -l -
 func (ManualCommand) Run(c *Console, app *kong.Application) error {
 	page := &manual{w: c.Out}
 	page.home, _ = os.UserHomeDir() // empty where unknown: then no path below it is printed
@@ -69,7 +72,7 @@ func (m *manual) write(app *kong.Application) {
 	for _, code := range fail.Codes() {
 		m.line(".TP\n.B %d\n%s", code.Exit, roff(code.Says))
 	}
-	m.line(".SH FILES\n.TP\n.I ~/.config/cosketch/%s.yaml\nThe configuration file; %s config init writes one in which every key is explained.", app.Name, app.Name)
+	m.line(".SH FILES\n.TP\n.I ~/.config/cosketch/%s.yaml\nThe configuration file; %s advanced config init writes one in which every key is explained.", app.Name, app.Name)
 	m.line(".TP\n.I ~/.local/state/cosketch/%s\nThe state directory. It holds keys: it belongs to its owner alone.", app.Name)
 }
 
@@ -86,6 +89,9 @@ func (m *manual) command(program string, leaf *kong.Node) {
 		}
 	}
 	m.flags(leaf.Flags)
+	if len(formatsOf(leaf)) != 3 {
+		m.line(".TP\n.B %s\n%s", roff("--format"), roff(formatHelp(leaf)))
+	}
 }
 
 func (m *manual) flags(flags []*kong.Flag) {
@@ -95,6 +101,9 @@ func (m *manual) flags(flags []*kong.Flag) {
 		}
 		m.line(".TP\n.B %s", roff(f.String()))
 		help := f.Help
+		if f.Name == "format" {
+			help = "How to print data: " + oneOf([]Format{Text, JSON, Lines}) + ", unless a command says otherwise."
+		}
 		if len(f.Envs) > 0 {
 			help += " ($" + strings.Join(f.Envs, ", $") + ")"
 		}

@@ -6,12 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -27,7 +25,7 @@ import (
 type Globals struct {
 	State    string           `placeholder:"DIR" help:"State directory: identity, ledger, releases. Default: ${state}."`
 	Config   string           `placeholder:"FILE" help:"This node's own configuration file, never shared. Default: ${config}."`
-	Format   Format           `enum:"text,json,jsonl,csv,parquet,npy" default:"text" help:"How to print data: text, json or jsonl. Results can be written as csv, parquet or npy, too."`
+	Format   Format           `enum:"text,json,jsonl,csv,parquet,npy" default:"text" help:"How to print data."`
 	LogLevel string           `enum:"debug,info,warn,error," default:"" placeholder:"LEVEL" help:"What to log: debug, info, warn or error. Default: the configuration file's."`
 	Version  kong.VersionFlag `env:"-" help:"Print the version and exit."`
 }
@@ -70,10 +68,11 @@ type Program struct {
 	Commands    any      // pointer to the kong structure, with Globals embedded
 	Globals     *Globals // within Commands
 	Paths       func() (config.Paths, error)
+	Renamed     map[string]string // what commands are called now, by another name
 }
 
 // Main parses arguments, runs the command that they name and returns the exit
-// code. Commands receive *Console and the context that SIGINT and SIGTERM end.
+// code. Commands receive *Console and the context that SIGINT and SIGTERM end: see interruptible.
 func (p Program) Main(args []string) fail.Exit {
 	c := &Console{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Format: Text}
 	p.unsetEmpty()
@@ -86,10 +85,14 @@ func (p Program) Main(args []string) fail.Exit {
 		kong.DefaultEnvars(strings.ToUpper(p.Name)), kong.Writers(help, c.Err),
 		kong.Vars{"name": p.Name, "version": p.Name + " " + fullVersion(), "state": paths.State, "config": paths.Config},
 		kong.PostBuild(p.nameInHelp),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: present.Width}),
+		kong.Help(printHelp), kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: present.Width}),
 		kong.Exit(func(code int) { exit = fail.Exit(code) }))
 	if err != nil {
 		panic("console: " + err.Error()) // the command structure itself is wrong
+	}
+	if err := p.renamed(parser.Model.Node, args); err != nil {
+		c.Format = p.askedFormat(args)
+		return c.report(p.Name, err)
 	}
 	parsed, err := parser.Parse(args)
 	if exit >= 0 && help == c.Err {
@@ -102,7 +105,7 @@ func (p Program) Main(args []string) fail.Exit {
 		c.Format = p.askedFormat(args)
 		return c.report(p.Name, fail.Usage.Of(p.misused(err, args)))
 	}
-	c.Format, c.level = p.Globals.Format, p.Globals.LogLevel
+	c.level = p.Globals.LogLevel
 	given := map[string]bool{}
 	for _, step := range parsed.Path {
 		if step.Flag != nil {
@@ -111,22 +114,24 @@ func (p Program) Main(args []string) fail.Exit {
 	}
 	c.origins = p.originOf(given, func(name string) bool { return os.Getenv(name) != "" })
 	c.Misspelt = p.misspelt(parser.Model.Node)
-	if _, logs := parsed.Selected().Target.Interface().(Server); !logs {
+	if err := c.takeFormat(p.Globals.Format, given["format"], parsed.Selected()); err != nil {
+		return c.report(p.Name, err)
+	}
+	_, serves := parsed.Selected().Target.Interface().(Server)
+	if !serves {
 		for _, text := range c.Misspelt {
 			c.Say("%s", text)
 		}
 	}
-	if err := c.takeFiles(parsed); err != nil {
-		return c.report(p.Name, err)
-	}
 	if err := p.Globals.fill(paths, pathsErr); err != nil {
 		return c.report(p.Name, err)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	leave := func() { os.Exit(int(c.report(p.Name, fail.Signalled.New()))) }
+	ctx, stop := interruptible(leave, hears(parsed.Selected()), serves)
 	defer stop()
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	err = parsed.Run(c, p.Globals, parsed.Model)
-	if err != nil && ctx.Err() != nil {
+	if err != nil && ctx.Err() != nil && !fail.Has(err, fail.Signalled) {
 		err = fail.Signalled.Of(err)
 	}
 	return c.report(p.Name, err)
@@ -171,21 +176,6 @@ func (p Program) unsetEmpty() {
 	}
 }
 
-// takeFiles tells a format of files from one to print in. It is refused before a command
-// that writes none has done anything.
-func (c *Console) takeFiles(parsed *kong.Context) error {
-	if !slices.Contains([]Format{CSV, Parquet, NPY}, c.Format) {
-		return nil
-	}
-	asked := c.Format
-	c.Format = Text
-	if _, ok := parsed.Selected().Target.Interface().(Filer); !ok {
-		return fail.Usage.Of(fmt.Errorf("--format %s is for results (result STUDY --format %s -o DIR); %s prints text, json or jsonl", asked, asked, parsed.Command()))
-	}
-	c.Files = asked
-	return nil
-}
-
 // variable is the environment variable of a flag.
 func (p Program) variable(flag string) string {
 	return strings.ToUpper(p.Name + "_" + strings.ReplaceAll(flag, "-", "_"))
@@ -210,22 +200,6 @@ func (p Program) misused(err error, args []string) error {
 		err = fmt.Errorf("environment variable %s: %w", name, err)
 	}
 	return fmt.Errorf("%w (see %s --help)", err, command)
-}
-
-// askedFormat is the format that arguments ask for which could not be parsed.
-func (p Program) askedFormat(args []string) Format {
-	asked := Format(os.Getenv(p.variable("format")))
-	for i, arg := range args {
-		if value, ok := strings.CutPrefix(arg, "--format="); ok {
-			asked = Format(value)
-		} else if arg == "--format" && i+1 < len(args) {
-			asked = Format(args[i+1])
-		}
-	}
-	if asked == JSON || asked == Lines {
-		return asked
-	}
-	return Text
 }
 
 // fill adds where the node keeps its things to what the caller left out.

@@ -26,10 +26,15 @@ import (
 // commands are those that both programs have.
 type commands struct {
 	Globals
-	Upkeep
-	Status StatusCommand `cmd:""`
-	Diff   DiffCommand   `cmd:""`
-	Report ReportCommand `cmd:""`
+	Backup   BackupCommand `cmd:""`
+	Status   StatusCommand `cmd:""`
+	Report   ReportCommand `cmd:""`
+	Advanced struct {
+		Upkeep
+		Study struct {
+			Diff DiffCommand `cmd:""`
+		} `cmd:""`
+	} `cmd:""`
 }
 
 // place is a node's directory and its configuration, and what programs do there.
@@ -66,10 +71,12 @@ func (p place) run(args ...string) (exit fail.Exit, out, talk string) {
 	must(p.t, err)
 	os.Stderr, err = os.Create(filepath.Join(dir, "err"))
 	must(p.t, err)
-	c := &commands{Upkeep: UpkeepOf(p.role), Status: StatusCommand{Role: p.role}, Diff: DiffCommand{Role: p.role}, Report: ReportCommand{Role: p.role}}
+	c := &commands{Backup: BackupCommand{Role: p.role}, Status: StatusCommand{Role: p.role}, Report: ReportCommand{Role: p.role}}
+	c.Advanced.Upkeep, c.Advanced.Study.Diff.Role = UpkeepOf(p.role), p.role
 	exit = Program{
 		Name: string(p.role), About: "A node.\n\nFor tests.", Commands: c, Globals: &c.Globals,
-		Paths: func() (config.Paths, error) { return config.Paths{State: p.state, Config: p.config}, nil },
+		Paths:   func() (config.Paths, error) { return config.Paths{State: p.state, Config: p.config}, nil },
+		Renamed: map[string]string{"look": "status", "log print": "advanced log show"},
 	}.Main(args)
 	must(p.t, os.Stdout.Close())
 	must(p.t, os.Stderr.Close())
@@ -127,8 +134,8 @@ func TestProgramWithoutACommand(t *testing.T) {
 	}
 	p.does(fail.OK, args("--version"), "party ")
 	p.does(fail.Usage, args("nosuch"), "(see party --help)")
-	p.does(fail.Usage, args("log show --nosuch"), "(see party log show --help)")
-	p.does(fail.Usage, args("status --format csv"), "--format csv is for results")
+	p.does(fail.Usage, args("advanced log show --nosuch"), "(see party advanced log show --help)")
+	p.does(fail.Usage, args("status --format csv"), "--format csv: party status prints text, json or jsonl")
 	p.does(fail.Usage, args("--format json nosuch"), `"code":4`)
 	t.Setenv("PARTY_FORMAT", "xml")
 	p.does(fail.Usage, args("status"), "environment variable PARTY_FORMAT: ")
@@ -141,19 +148,19 @@ func TestProgramWithoutACommand(t *testing.T) {
 func TestConfigCommands(t *testing.T) {
 	for _, role := range []store.Role{store.Party, store.Aggregator} {
 		p := newPlace(t, role)
-		p.does(fail.Usage, args("config show"), "is --config right?")
+		p.does(fail.Usage, args("advanced config show"), "is --config right?")
 		must(t, os.WriteFile(p.config, nil, 0o600))
-		p.does(fail.OK, args("config show"), "sets nothing; --effective shows the defaults")
+		p.does(fail.OK, args("advanced config show"), "sets nothing; --effective shows the defaults")
 		must(t, os.Remove(p.config))
-		p.does(fail.OK, args("config init"), p.config, "Every key is explained in it")
+		p.does(fail.OK, args("advanced config init"), p.config, "Every key is explained in it")
 		before, err := os.ReadFile(p.config)
 		must(t, err)
-		p.does(fail.Usage, args("config init"), "exists and stays as it is")
+		p.does(fail.Usage, args("advanced config init"), "exists and stays as it is")
 		if after, err := os.ReadFile(p.config); err != nil || string(after) != string(before) {
 			t.Errorf("the file was written again: %v", err)
 		}
 		t.Setenv(strings.ToUpper(string(role))+"_LOG_LEVEL", "debug")
-		out := p.does(fail.OK, append(args("config show --effective --state"), p.state))
+		out := p.does(fail.OK, append(args("advanced config show --effective --state"), p.state))
 		for _, line := range [][]string{{"state", p.state, "flag --state"}, {"config", p.config, config.FromDefault}, {"log.level", "debug", "environment " + strings.ToUpper(string(role)) + "_LOG_LEVEL"}} {
 			found := false
 			for got := range strings.Lines(out) {
@@ -164,7 +171,7 @@ func TestConfigCommands(t *testing.T) {
 			}
 		}
 		must(t, os.WriteFile(p.config, []byte("nosuch: 1\n"), 0o600))
-		p.does(fail.Usage, args("config show"), "nosuch")
+		p.does(fail.Usage, args("advanced config show"), "nosuch")
 	}
 }
 
@@ -172,7 +179,7 @@ func TestConfigCommands(t *testing.T) {
 func TestStatusCommand(t *testing.T) {
 	p, agg := newPlace(t, store.Party), newPlace(t, store.Aggregator)
 	p.does(fail.OK, args("status"), "no studies", "Next: party study fetch ADDRESS")
-	agg.does(fail.OK, args("status"), "no studies", "Next: aggregator study create FILE")
+	agg.does(fail.OK, args("status"), "no studies", "Next: aggregator study host FILE")
 	s := example(t, "hospitals")
 	short := s.ID.Short()
 	for _, at := range []place{p, agg} {
@@ -194,7 +201,7 @@ func TestStatusCommand(t *testing.T) {
 	put(session.Done, func(*stored.Snapshot) {})
 	p.does(fail.OK, args("status --watch"), "Next: party result "+short) // which has ended
 	put(session.Collecting, func(now *stored.Snapshot) { now.Await(wait.Steward) })
-	p.does(fail.OK, args("status"), "Next: party release "+short)
+	p.does(fail.OK, args("status"), "Next: party advanced release "+short)
 	p.open(func(st *store.Store) {
 		held := st.Held(s.ID)
 		must(t, held.Commit([]byte("manifest"), nil))
@@ -232,44 +239,44 @@ func TestLogCommands(t *testing.T) {
 		must(t, st.PutStudy(two.ID, two.Source, 1000))
 		must(t, st.PutDecision(one.ID, store.Approve, 1001))
 	})
-	all := p.does(fail.OK, args("log show"), "approved", one.ID.Short(), two.ID.Short())
-	some := p.does(fail.OK, args("log show "+one.ID.Short()), "approved")
+	all := p.does(fail.OK, args("advanced log show"), "approved", one.ID.Short(), two.ID.Short())
+	some := p.does(fail.OK, args("advanced log show "+one.ID.Short()), "approved")
 	if strings.Contains(some, two.ID.Short()) || len(some) >= len(all) {
 		t.Errorf("of one study:\n%s\nof all:\n%s", some, all)
 	}
-	p.does(fail.Usage, args("log show ffff"), "not in this store")
+	p.does(fail.Usage, args("advanced log show ffff"), "not in this store")
 	var head struct {
 		Entries int
 		Head    string
 	}
-	must(t, json.Unmarshal([]byte(p.does(fail.OK, args("--format json log verify"))), &head))
+	must(t, json.Unmarshal([]byte(p.does(fail.OK, args("--format json advanced log verify"))), &head))
 	if head.Entries != strings.Count(all, "\n")-1 {
 		t.Errorf("%d entries verified, %d shown", head.Entries, strings.Count(all, "\n")-1)
 	}
-	p.does(fail.Usage, args("log verify --head nosuch"), "want NUMBER:HASH")
-	p.does(fail.Usage, args("log verify --head 0:"+head.Head[2:]), "want NUMBER:HASH")
-	p.does(fail.OK, args("log verify --head "+head.Head), "the chain holds")
+	p.does(fail.Usage, args("advanced log verify --head nosuch"), "want NUMBER:HASH")
+	p.does(fail.Usage, args("advanced log verify --head 0:"+head.Head[2:]), "want NUMBER:HASH")
+	p.does(fail.OK, args("advanced log verify --head "+head.Head), "the chain holds")
 	p.open(func(st *store.Store) { must(t, st.PutDecision(two.ID, store.Decline, 1002)) })
-	p.does(fail.OK, args("log verify --head "+head.Head), "the chain holds")
+	p.does(fail.OK, args("advanced log verify --head "+head.Head), "the chain holds")
 	number, hash, _ := strings.Cut(head.Head, ":")
-	p.does(fail.Usage, args("log verify --head "+number+":"+strings.Repeat("0", len(hash))), "the log was rewritten")
-	p.does(fail.Usage, args("log verify --head "+number+"0:"+hash), "its end was cut off")
+	p.does(fail.Usage, args("advanced log verify --head "+number+":"+strings.Repeat("0", len(hash))), "the log was rewritten")
+	p.does(fail.Usage, args("advanced log verify --head "+number+"0:"+hash), "its end was cut off")
 }
 
 // What is as it was written passes fsck, and what is not is named and ends with its exit code.
 func TestFsckCommand(t *testing.T) {
 	p := newPlace(t, store.Party)
-	p.does(fail.OK, args("fsck"), "all is as it was written")
+	p.does(fail.OK, args("advanced fsck"), "all is as it was written")
 	must(t, os.WriteFile(filepath.Join(p.state, "stray.txt"), nil, 0o600))
 	p.open(func(st *store.Store) { must(t, st.PutStudy(protocol.StudyID{1}, []byte("no study"), 1000)) })
-	p.does(fail.Usage, args("fsck"), "stray.txt", "checks fail")
+	p.does(fail.Usage, args("advanced fsck"), "stray.txt", "checks fail")
 	p.open(func(st *store.Store) {
 		must(t, CheckState(context.Background(), st, slog.New(slog.DiscardHandler)))
 		ended, cancel := context.WithCancel(context.Background())
 		cancel()
 		var said strings.Builder
 		must(t, CheckState(ended, st, slog.New(slog.NewTextHandler(&said, nil))))
-		if !strings.Contains(said.String(), "party fsck looks at all of it") {
+		if !strings.Contains(said.String(), "party advanced fsck looks at all of it") {
 			t.Errorf("a database that was not looked through: %q", said.String())
 		}
 	})
@@ -280,7 +287,7 @@ func TestBackupAndRestoreCommands(t *testing.T) {
 	s := example(t, "hospitals")
 	p.open(func(st *store.Store) { must(t, st.PutStudy(s.ID, s.Source, 1000)) })
 	file := filepath.Join(t.TempDir(), "backup.tar")
-	p.does(fail.OK, []string{"backup", file}, file, "Next: try it, with restore "+file)
+	p.does(fail.OK, []string{"backup", file}, file, "Next: try it, with advanced restore "+file)
 	p.does(fail.Usage, []string{"backup", file}, "it exists and stays as it is")
 	p.does(fail.Usage, []string{"backup", filepath.Join(t.TempDir(), "no", "backup.tar")}, "writing ")
 	exit, out, talk := p.run("backup", "-")
@@ -289,13 +296,13 @@ func TestBackupAndRestoreCommands(t *testing.T) {
 	}
 	again := p
 	again.state = filepath.Join(t.TempDir(), "again")
-	again.does(fail.OK, []string{"restore", file}, "Next: party fsck --state "+again.state)
+	again.does(fail.OK, []string{"advanced", "restore", file}, "Next: party advanced fsck --state "+again.state)
 	again.does(fail.OK, args("status"), s.ID.Short())
-	again.does(fail.Usage, []string{"restore", file}, "has files already")
+	again.does(fail.Usage, []string{"advanced", "restore", file}, "has files already")
 	again.state = filepath.Join(t.TempDir(), "third")
-	again.does(fail.Usage, []string{"restore", file + ".none"}, "reading the backup")
+	again.does(fail.Usage, []string{"advanced", "restore", file + ".none"}, "reading the backup")
 	must(t, os.WriteFile(file, []byte("cosketch: study/2\n"), 0o600))
-	again.does(fail.Usage, []string{"restore", file}, "it is a study file")
+	again.does(fail.Usage, []string{"advanced", "restore", file}, "it is a study file")
 }
 
 func TestDiffCommand(t *testing.T) {
@@ -309,13 +316,13 @@ func TestDiffCommand(t *testing.T) {
 	}
 	same, commented := file("same.yaml", string(s.Source)), file("commented.yaml", string(s.Source)+"# more\n")
 	edited := file("edited.yaml", strings.Replace(string(s.Source), "name: ", "name: other-", 1))
-	p.does(fail.OK, []string{"diff", s.ID.Short(), same}, "They are one file, byte for byte.")
-	p.does(fail.OK, []string{"diff", same, commented}, "They say the same in other bytes")
-	p.does(fail.OK, []string{"diff", same, edited}, "name\n  - ", "values differ")
-	p.does(fail.Usage, []string{"diff", same, "ffffffff"}, "not in this store")
-	p.does(fail.Usage, []string{"diff", "ffffffff", same}, "not in this store")
-	p.does(fail.Usage, []string{"diff", file("node.yaml", "datasets: {d: {source: x.csv}}\n"), same}, "a study file begins with")
-	if exit, _, talk := p.run("diff", file("broken.yaml", string(s.Source)+"nosuch: 1\n"), same); exit == fail.OK || !strings.Contains(talk, "nosuch") {
+	p.does(fail.OK, []string{"advanced", "study", "diff", s.ID.Short(), same}, "They are one file, byte for byte.")
+	p.does(fail.OK, []string{"advanced", "study", "diff", same, commented}, "They say the same in other bytes")
+	p.does(fail.OK, []string{"advanced", "study", "diff", same, edited}, "name\n  - ", "values differ")
+	p.does(fail.Usage, []string{"advanced", "study", "diff", same, "ffffffff"}, "not in this store")
+	p.does(fail.Usage, []string{"advanced", "study", "diff", "ffffffff", same}, "not in this store")
+	p.does(fail.Usage, []string{"advanced", "study", "diff", file("node.yaml", "datasets: {d: {source: x.csv}}\n"), same}, "a study file begins with")
+	if exit, _, talk := p.run("advanced", "study", "diff", file("broken.yaml", string(s.Source)+"nosuch: 1\n"), same); exit == fail.OK || !strings.Contains(talk, "nosuch") {
 		t.Errorf("a broken file: %d, %q", exit, talk)
 	}
 	if _, err := ReadStudy(same + ".none"); err == nil || fail.Find(err).Exit != fail.Usage {
@@ -328,12 +335,12 @@ func TestCompletionAndManual(t *testing.T) {
 	s := example(t, "hospitals")
 	p.open(func(st *store.Store) { must(t, st.PutStudy(s.ID, s.Source, 1000)) })
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
-		p.does(fail.OK, args("completion "+shell), "party completion --words")
+		p.does(fail.OK, args("advanced completion "+shell), "party advanced completion --words")
 	}
-	p.does(fail.Usage, args("completion tcsh"), "want one shell of bash, fish, powershell, zsh")
-	p.does(fail.OK, []string{"completion", "--words", "--", "status", ""}, s.ID.Short())
-	p.does(fail.OK, []string{"completion", "--words", "--", "sta"}, "status")
-	p.does(fail.OK, args("manual"), ".TH PARTY 1", ".SH EXIT STATUS", ".SS party log show")
+	p.does(fail.Usage, args("advanced completion tcsh"), "want one shell of bash, fish, powershell, zsh")
+	p.does(fail.OK, []string{"advanced", "completion", "--words", "--", "status", ""}, s.ID.Short())
+	p.does(fail.OK, []string{"advanced", "completion", "--words", "--", "sta"}, "status")
+	p.does(fail.OK, args("advanced manual"), ".TH PARTY 1", ".SH EXIT STATUS", ".SS party advanced log show")
 }
 
 func TestStudiesAreAdded(t *testing.T) {

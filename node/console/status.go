@@ -12,6 +12,7 @@ import (
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/protocol/wait"
@@ -54,7 +55,7 @@ func (cmd StatusCommand) Run(ctx context.Context, c *Console, g *Globals) error 
 		}
 		select {
 		case <-ctx.Done():
-			return nil
+			return fail.Signalled.New()
 		case <-time.After(time.Second):
 		}
 	}
@@ -77,7 +78,7 @@ func (cmd StatusCommand) next(c *Console, all []stored.Snapshot) {
 		if cmd.Role == store.Party {
 			c.Say("Next: party study fetch ADDRESS, or party study add FILE")
 		} else {
-			c.Say("Next: aggregator study create FILE")
+			c.Say("Next: aggregator study host FILE")
 		}
 		return
 	}
@@ -87,7 +88,7 @@ func (cmd StatusCommand) next(c *Console, all []stored.Snapshot) {
 		case s.State == stored.Added && cmd.Role == store.Party:
 			c.Say("Next: party study explain %s, then party study approve %s", short, short)
 		case s.Wait == wait.Steward:
-			c.Say("Next: party release %s, or first party sketch %s", short, short)
+			c.Say("Next: party advanced release %s, or first party advanced sketch %s", short, short)
 		case s.State == stored.ApprovedHere, s.Wait == wait.Release:
 			c.Say("Next: party run %s, or party serve", short)
 		case s.State == stored.Added:

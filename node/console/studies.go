@@ -98,11 +98,11 @@ func Expired(s *study.Study) error {
 	return fail.Expired.New(s.Name, s.ID.Short(), s.Expires, Now())
 }
 
-// AddedStudy is what study add and study create print.
+// AddedStudy is what study add and study host print.
 type AddedStudy struct {
 	Study   string   `json:"study"`
 	Name    string   `json:"name"`
-	Verdict *Verdict `json:"verdict,omitempty"` // of create and approve, where there is a forecast
+	Verdict *Verdict `json:"verdict,omitempty"` // of host and approve, where there is a forecast
 }
 
 // PrintExplained prints what a study asks of a party, or of study.Everyone.

@@ -203,7 +203,7 @@ func TestRefusals(t *testing.T) {
 		"record id repeated: lines 2 and 3":                                                  withdraw(held[0], held[0]),
 		"gone.csv: no records, only a header":                                                withdraw(),
 		"c.csv:3: record id repeated: it is in " + filepath.Join(w.dir, "b.csv") + ", too (": with("c.csv", []record{stranger, w.shards["b.csv"][0]}),
-		"b.csv has changed (party sketch --rebuild":                                          with("b.csv", w.shards["b.csv"][1:]),
+		"b.csv has changed (party advanced sketch --rebuild":                                 with("b.csv", w.shards["b.csv"][1:]),
 		"c.csv:2: column \"w\": not one of the column's values":                              with("c.csv", []record{{"person-1000", "1", "z"}}),
 		"the held sketch is of dataset \"patients\", the site file now names \"other\"":      reading(func(o *Options) { o.Dataset = "other" }, exact),
 		"by other columns, another dialect or other words":                                   reading(func(o *Options) { o.Schema.Fields[0].Header = "X" }, exact),

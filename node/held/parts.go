@@ -29,7 +29,7 @@ func (s *Set) Ask(afresh bool, j *part.Job) error {
 		}
 	}
 	if len(s.m.Shards) > 0 {
-		return &StaleError{fmt.Sprintf("the parts of %d shards are added up already, and no other part adds to them (party sketch STUDY --rebuild --job FILE begins anew)", len(s.m.Shards))}
+		return &StaleError{fmt.Sprintf("the parts of %d shards are added up already, and no other part adds to them (party advanced sketch STUDY --rebuild --job FILE begins anew)", len(s.m.Shards))}
 	}
 	if err := s.sameReading(); err != nil {
 		return err
@@ -132,7 +132,7 @@ func (s *Set) summed(ctx context.Context, files []part.File) error {
 			return err
 		}
 		if i >= len(s.m.Shards) || len(files) != len(s.m.Shards) || s.m.Shards[i].SHA256 != sum.String() {
-			return &StaleError{fmt.Sprintf("the parts of %d shards are added up already, and %s is none of them (party sketch STUDY --rebuild --job FILE begins anew)", len(s.m.Shards), f.Path)}
+			return &StaleError{fmt.Sprintf("the parts of %d shards are added up already, and %s is none of them (party advanced sketch STUDY --rebuild --job FILE begins anew)", len(s.m.Shards), f.Path)}
 		}
 	}
 	return nil

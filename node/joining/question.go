@@ -64,10 +64,10 @@ func (id ID) Says() string {
 		Accept:    "the names of those whose introductions are accepted: `north south`",
 		Name:      "the study's name",
 		Partition: "`horizontal`: the same columns of other people; `vertical`: other columns of the same people",
-		Asked:     "kinds of analysis, as behind `--ask` of `aggregator study new`: `mean correlation`",
+		Asked:     "kinds of analysis, as behind `--ask` of `aggregator study draft`: `mean correlation`",
 		Columns:   "what the introductions leave open: `--centre height=170 --spread height=12 --values ward=A,B`",
 		Purpose:   "what the study is for, in a sentence",
-		Dates:     "flags of `aggregator study new`: `--approval DAYS --upload DAYS`",
+		Dates:     "flags of `aggregator study draft`: `--approval DAYS --upload DAYS`",
 		Privacy:   "`strong`, `usual` or `weak`, or ε as a number",
 		Host:      "the study's name, which hosts it; or `again QUESTION`, which asks that once more: `again privacy`",
 	}[id]

@@ -255,7 +255,7 @@ func connectionFix(err error) string {
 	case errors.As(err, &refusal) && refusal.Code == p2p.CodeVersion:
 		return "the aggregator runs an older program: update the older of the two"
 	case errors.As(err, &refusal) && refusal.Code == p2p.CodeUnknownStudy:
-		return "ask the operator to run aggregator study create with this very file"
+		return "ask the operator to run aggregator study host with this very file"
 	case errors.Is(err, p2p.ErrDates):
 		return "compare this machine's clock with the time, and ask the operator to do the same; else a certificate has run out there"
 	case errors.Is(err, p2p.ErrUncertified):

@@ -46,7 +46,7 @@ func (o DoctorOptions) board(ctx context.Context, host *p2p.Host, s *study.Study
 		}
 	}
 	if err != nil {
-		return of("board", Fail, "party fsck says what is damaged; restore the state directory from the newest backup", err)
+		return of("board", Fail, "party advanced fsck says what is damaged; restore the state directory from the newest backup", err)
 	}
 	if host != nil && b.stop == nil {
 		ctx, cancel := context.WithTimeout(ctx, 30*time.Second)

@@ -26,7 +26,7 @@ func (o DoctorOptions) identity() Finding {
 		f.Verdict, f.Said, f.Fix = Fail, "this identity was retired, and approves and releases nothing any more", "name the directory of its successor, "+next.String()+", with --state"
 	}
 	if err != nil {
-		f.Verdict, f.Said, f.Fix = Fail, err.Error(), "put this directory's own identity.key back; if it is nowhere else, party restore of the newest backup makes a directory that has it"
+		f.Verdict, f.Said, f.Fix = Fail, err.Error(), "put this directory's own identity.key back; if it is nowhere else, party advanced restore of the newest backup makes a directory that has it"
 	}
 	return f
 }
@@ -70,7 +70,7 @@ func (o DoctorOptions) ready(s *study.Study, site config.Party) []Finding {
 	if err == nil {
 		_, err = h.Debits(src, entries)
 	}
-	fix := "party budget show " + src.Data.Name
+	fix := "party budget " + src.Data.Name
 	if none := (*node.NoBudgetError)(nil); errors.As(err, &none) {
 		fix = "" // it says so itself
 	}

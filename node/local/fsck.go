@@ -195,7 +195,7 @@ func (f *fsck) study(ctx context.Context, id protocol.StudyID) {
 			f.add("held sketch", err, "", "%d files, each as it was written", count)
 		}
 		if err := f.letGo(s.ID); err != nil {
-			f.add("steward's release", err, "party release "+s.ID.Short()+" says it again, where the steward still wants it", "")
+			f.add("steward's release", err, "party advanced release "+s.ID.Short()+" says it again, where the steward still wants it", "")
 		}
 		f.release(s)
 		f.queries(s, func(number int) (protocol.PeerID, storedQuery) { return f.ownQuery(s, number) })
@@ -290,7 +290,7 @@ func (f *fsck) release(s *study.Study) {
 		return
 	}
 	if err == nil && !report.Intact {
-		err = errors.New("a sketch is not as it was signed (party inspect shows which chunk)")
+		err = errors.New("a sketch is not as it was signed (party advanced inspect shows which chunk)")
 	}
 	f.add("release", err, restoreFix+"; a release is never drawn a second time", "%d sketches, every chunk has its signed hash", len(report.Sketches))
 }

@@ -93,7 +93,7 @@ func NewSheet(o SheetOptions) (Sheet, error) {
 	add(SheetStrength, "How strong that is", strength)
 	add(SheetUnprotected, "What is not hidden", o.unprotected()...)
 	add(SheetSpent, "What it spends", o.spent()...)
-	add(SheetWorth, "What answers will be worth", few(o.Worth, 8, "by party plan")...)
+	add(SheetWorth, "What answers will be worth", few(o.Worth, 8, "by party study plan")...)
 	add(SheetDates, "When", o.dates())
 	add(SheetWithdraw, "Taking it back", o.withdraw())
 	add(SheetNames, "Names to look at twice", s.Suspects()...)
@@ -319,7 +319,7 @@ func (o SheetOptions) dates() string {
 }
 
 func (o SheetOptions) withdraw() string {
-	return fmt.Sprintf("Until this party commits to the seed, which it does once enough parties have approved: party withdraw %s. What was sent cannot be called back.", o.Study.ID.Short())
+	return fmt.Sprintf("Until this party commits to the seed, which it does once enough parties have approved: party study withdraw %s. What was sent cannot be called back.", o.Study.ID.Short())
 }
 
 // Blocks are the sheet for people, with lines to sign on.

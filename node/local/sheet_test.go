@@ -90,7 +90,7 @@ func TestSheetForEverybody(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if said(sheet, local.SheetSpent) != "" || !strings.HasSuffix(said(sheet, local.SheetWorth), "And 3 more, by party plan.") {
+	if said(sheet, local.SheetSpent) != "" || !strings.HasSuffix(said(sheet, local.SheetWorth), "And 3 more, by party study plan.") {
 		t.Errorf("%+v", sheet.Rows)
 	}
 }

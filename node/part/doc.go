@@ -9,11 +9,11 @@
 // the debit, the noise, the store. Noise is drawn by the node alone, from the sum of all parts. No message, hash or
 // debit of a study depends on where its rows were read.
 //
-//	party run      agrees on the seed, and waits for the steward
-//	party sketch   writes the job            Job
-//	party part     reads a shard, by a job   Make
-//	party sketch   adds the parts up         Open, Reader.Each; held.Set.Sum
-//	party release  decides
+//	party run              agrees on the seed, and waits for the steward
+//	party advanced sketch   writes the job            Job
+//	party advanced part     reads a shard, by a job   Make
+//	party advanced sketch   adds the parts up         Open, Reader.Each; held.Set.Sum
+//	party advanced release  decides
 //
 // # The job
 //

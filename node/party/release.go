@@ -106,7 +106,7 @@ func (w *world) run(ctx context.Context, in job.World, what job.What) (job.Store
 	}
 	stored, err := job.Run(ctx, spec, in)
 	if errors.Is(err, job.ErrLook) {
-		err = fmt.Errorf("%w (nothing was released by it: party fsck looks for other damage; without the file secrets/%s-look of the state directory the next run takes another look, at no further cost)", err, w.Study.ID)
+		err = fmt.Errorf("%w (nothing was released by it: party advanced fsck looks for other damage; without the file secrets/%s-look of the state directory the next run takes another look, at no further cost)", err, w.Study.ID)
 	}
 	if err == nil {
 		w.asking, w.told = false, "" // a masked sum that is void asks the steward anew

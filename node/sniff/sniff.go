@@ -13,7 +13,7 @@ type Kind string
 // The kinds of files that somebody writes for this program, and may take for each other.
 const (
 	Study      Kind = "a study file, which study add takes in"
-	Columns    Kind = "a column list, of which aggregator study new drafts a study"
+	Columns    Kind = "a column list, of which aggregator study draft drafts a study"
 	Answers    Kind = "a file of answers, which party join --answers and aggregator invite --answers read"
 	Party      Kind = "a party's site file, which party --config names"
 	Aggregator Kind = "an aggregator's configuration, which aggregator --config names"
@@ -68,7 +68,7 @@ func lines() []form {
 func Known(head []byte) (kind Kind, ok bool) {
 	if len(head) >= tarMagic+5 && string(head[tarMagic:tarMagic+5]) == "ustar" {
 		if bytes.Contains(head[:min(len(head), HeadSize)], []byte("cosketch-backup")) {
-			return "a backup, of which restore makes a state directory", true
+			return "a backup, of which advanced restore makes a state directory", true
 		}
 		return "a tar archive that is no node's backup", true
 	}

@@ -224,7 +224,7 @@ func (r *Source) checkUnread(src *Opened) error {
 	if err := errors.Join(refusal, err); err != nil {
 		return err
 	}
-	r.Observe(event.Progress{Study: r.Study.ID, Milestone: event.Checked, Note: "they are elsewhere, and are read by party part"})
+	r.Observe(event.Progress{Study: r.Study.ID, Milestone: event.Checked, Note: "they are elsewhere, and are read by party advanced part"})
 	return nil
 }
 

@@ -259,7 +259,7 @@ func (e SketchEffect) String() string {
 	text := fmt.Sprintf("Sketch %d, %s: ", e.Sketch, e.Side)
 	switch {
 	case e.Cut == nil:
-		return text + "records are cut after they were projected, so only a rehearsal (party sketch STUDY --dry-run) counts them."
+		return text + "records are cut after they were projected, so only a rehearsal (party advanced sketch STUDY --dry-run) counts them."
 	case e.Own:
 		text += "your program would choose a clip of about " + block.Digits(e.Clip, 3) + "; "
 	default:

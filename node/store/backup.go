@@ -420,7 +420,7 @@ func checkBackupHead(head []byte, role Role) error {
 	case of == string(role) && rest == "":
 		return nil
 	case rest == "" && (of == string(Party) || of == string(Aggregator)):
-		return fail.NotABackup.Of(fmt.Errorf("it is one of a node of role %s", of)).With(fmt.Sprintf("%s restore takes it", of))
+		return fail.NotABackup.Of(fmt.Errorf("it is one of a node of role %s", of)).With(fmt.Sprintf("%s advanced restore takes it", of))
 	}
 	return fmt.Errorf("%w: its first lines are %.60q", ErrBackup, head)
 }

@@ -38,7 +38,7 @@ func RemoveExpired(st Sketches, s *study.Study, now protocol.Instant) (removed b
 	return err == nil, err
 }
 
-// RemoveAllExpired does so to every study of a party whose file can be read: party fsck names the others.
+// RemoveAllExpired does so to every study of a party whose file can be read: party advanced fsck names the others.
 func RemoveAllExpired(st Sketches, now protocol.Instant) error {
 	entries, err := st.Studies()
 	if err != nil {

@@ -37,7 +37,7 @@ func Codes() []Code {
 		{Refused, "refused", "refused by policy, or not approved", "a decision is missing, or was no"},
 		{Budget, "budget", "the privacy budget refuses", "ask for less, or raise the caps, knowing what that means"},
 		{Disagreement, "disagreement", "parties disagree on version, study or seed", "compare versions and study ids with the party that is named"},
-		{Signal, "signal", "ended by Ctrl-C or SIGTERM", "run it again: what was done is kept"},
+		{Signal, "signal", "ended by Ctrl-C or SIGTERM", "run it again: what was done is kept (serve, which ends so, exits with 0)"},
 	}
 }
 

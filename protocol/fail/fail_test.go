@@ -84,7 +84,7 @@ func (below) FailID() string { return string(fail.OtherSeed) }
 
 const (
 	noBudget = `dataset "d" has no cap, so nothing of it may be released with noise`
-	capping  = "party budget cap d record EPSILON DELTA"
+	capping  = "party advanced budget cap d record EPSILON DELTA"
 )
 
 // The outermost error of the catalogue counts, unless its row yields to one further in; the
@@ -151,7 +151,7 @@ func TestGeneric(t *testing.T) {
 	if got := fail.NoBudget.Error(); got != "dataset … has no cap, so nothing of it may be released with noise" {
 		t.Errorf("it says %q", got)
 	}
-	if got := fail.NoBudget.Remedy(); got != "party budget cap … … EPSILON DELTA" {
+	if got := fail.NoBudget.Remedy(); got != "party advanced budget cap … … EPSILON DELTA" {
 		t.Errorf("it proposes %q", got)
 	}
 }

@@ -177,7 +177,7 @@ func (w firstWorld) Save(s job.Sealed) error {
 	if err != nil {
 		return err
 	}
-	e, err := protocol.Verify(plain)
+	e, err := w.sim.verify(plain)
 	if err != nil {
 		return err
 	}
@@ -253,7 +253,7 @@ func (w world) Save(s job.Sealed) error {
 func (w world) opened(s job.Sealed) (e protocol.Verified, header protocol.Release, made Made, err error) {
 	plain, err := wire.DecodeEnvelope(s.Header())
 	if err == nil {
-		e, err = protocol.Verify(plain)
+		e, err = w.sim.verify(plain)
 	}
 	if err == nil {
 		header, err = wire.DecodeRelease(e.Payload())

@@ -60,6 +60,7 @@ type Simulation struct {
 
 	choose  *rand.Rand
 	delayed [][]byte // messages that will arrive later
+	checked map[string]protocol.Verified
 	trace   strings.Builder
 	broken  error
 }
@@ -86,7 +87,7 @@ func New(o Options) (*Simulation, error) {
 	if o.Outcome == nil {
 		o.Outcome = func(string, session.Job) error { return nil }
 	}
-	s := &Simulation{Options: o, Now: Start, choose: rand.New(rand.NewPCG(o.Seed, 0))}
+	s := &Simulation{Options: o, Now: Start, choose: rand.New(rand.NewPCG(o.Seed, 0)), checked: map[string]protocol.Verified{}}
 	s.Aggregator = &Aggregator{Signer: Identity("aggregator"), sim: s}
 	if err := s.survive(s.Aggregator.start()); err != nil {
 		return nil, err
@@ -282,7 +283,7 @@ func (s *Simulation) deliver(to *Aggregator, raw []byte) error {
 	if err != nil {
 		return err
 	}
-	e, err := protocol.Verify(plain)
+	e, err := s.verify(plain)
 	if err != nil {
 		return err
 	}
@@ -298,6 +299,19 @@ func (s *Simulation) deliver(to *Aggregator, raw []byte) error {
 		s.note("aggregator refuses %s: %v", s.names([]protocol.Verified{e}), reason(err))
 	}
 	return err
+}
+
+// verify is protocol.Verify, asked once of each message, as a board is read by many, many times.
+func (s *Simulation) verify(plain protocol.Envelope) (protocol.Verified, error) {
+	bytes := string(wire.EncodeEnvelope(plain))
+	if e, ok := s.checked[bytes]; ok {
+		return e, nil
+	}
+	e, err := protocol.Verify(plain)
+	if err == nil {
+		s.checked[bytes] = e
+	}
+	return e, err
 }
 
 // arrive delivers some delayed message; nobody waits for the answer any more.

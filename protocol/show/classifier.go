@@ -85,7 +85,7 @@ func (s *section) trained(c analysis.Classifier) {
 		}
 		s.note("Single folds: %s to %s, standard error of their mean %s.", block.Digits(least, 3), block.Digits(most, 3), block.Digits(math.Round(c.FoldsError*1e6)/1e6, 3))
 	}
-	s.note("The model's planes are in the result's files; party predict places new records with them, where the records are.")
+	s.note("The model's planes are in the result's files; party advanced predict places new records with them, where the records are.")
 }
 
 func confused(c analysis.Classifier) block.Table {

@@ -1,6 +1,8 @@
 package study
 
 import (
+	"sync"
+
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/schema"
 )
@@ -47,9 +49,12 @@ func (k Kind) Elsewhere(p Partition) string {
 	return k.vertical
 }
 
+// allKinds is kinds, made once: they are asked for at every turn.
+var allKinds = sync.OnceValue(kinds)
+
 // KindOf returns the kind of an analysis; ok is false for one that this version has not.
 func KindOf(name AnalysisKind) (k Kind, ok bool) {
-	for _, k := range kinds() {
+	for _, k := range allKinds() {
 		if k.Name == name {
 			return k, true
 		}
@@ -65,7 +70,7 @@ func (k AnalysisKind) Known() bool {
 
 // Kinds are the kinds of analysis of this version, in the order in which they are listed.
 func Kinds() (out []AnalysisKind) {
-	for _, k := range kinds() {
+	for _, k := range allKinds() {
 		out = append(out, k.Name)
 	}
 	return out
@@ -134,7 +139,7 @@ func (s *Study) SketchFor(a Analysis) (int, bool) {
 // Answerable returns every kind of analysis that some sketch of the study answers.
 func (s *Study) Answerable() []AnalysisKind {
 	var out []AnalysisKind
-	for _, k := range kinds() {
+	for _, k := range allKinds() {
 		if _, ok := s.SketchFor(Analysis{Kind: k.Name}); ok {
 			out = append(out, k.Name)
 		}

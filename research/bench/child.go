@@ -135,7 +135,7 @@ func (h *home) dryRun(ctx context.Context, threads int) (DryRun, error) {
 	var said struct {
 		Seconds struct{ Noise, Encode float64 }
 	}
-	p, err := h.run(ctx, threads, &said, "sketch", h.study, "--dry-run")
+	p, err := h.run(ctx, threads, &said, "advanced", "sketch", h.study, "--dry-run")
 	// Every worker sums a part of the sketch in 8 bytes an entry; then there is the sum.
 	sums := int64(threads) + 1
 	return DryRun{Process: p, Noise: said.Seconds.Noise, Encode: said.Seconds.Encode, Sketch: sums * 8 * dimension * int64(h.columns)}, err

@@ -14,7 +14,7 @@ func FilesText(w io.Writer, f Files) error {
 	for _, r := range f.Reading {
 		fmt.Fprintf(t, "%s, %d × %d, %.0f MB, unit %s%s\tseconds\tCPU\tpeak MiB\n", r.Format, r.Records, r.Columns, float64(r.Bytes)/1e6, r.Unit, clipped(r.Unit))
 		writeProcess(t, "party data check (reads alone)", r.Check)
-		writeProcess(t, fmt.Sprintf("party sketch --dry-run, k = %d", dimension), r.DryRun.Process)
+		writeProcess(t, fmt.Sprintf("party advanced sketch --dry-run, k = %d", dimension), r.DryRun.Process)
 		fmt.Fprintf(t, "    of it noise\t%7.3f\n    of it encoding\t%7.3f\n    of it both, on one processor\t\t%6.2f\n", r.DryRun.Noise, r.DryRun.Encode, r.NoiseCPU)
 		limit := fmt.Sprintf("%.0f %%", 100*MaxAdded)
 		fmt.Fprintf(t, "  projecting adds to reading, without noise and encoding:\n    %+.0f %% of its time%s\n    %+.0f %% of its processor time%s\n\n",

@@ -84,7 +84,9 @@ func (p *played) points(centres *mat.Dense) (rows [][]float64, scaled *mat.Dense
 	for _, row := range p.data.rows {
 		point := make([]float64, len(features))
 		for j, f := range features {
-			point[j] = 3 * (p.data.entry(row, f) - origins[j]) / units[j]
+			if x := p.data.entry(row, f); !math.IsNaN(x) { // what is missing is at the centre
+				point[j] = 3 * (x - origins[j]) / units[j]
+			}
 		}
 		rows = append(rows, point)
 	}

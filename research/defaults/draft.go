@@ -74,7 +74,9 @@ func (s setting) draft(nonce uint64, records []int, rng *rand.Rand) (*study.Stud
 		d.Nonce[i] = byte(nonce >> (8 * i))
 	}
 	d.Masked = s.masked
-	d.Rounds = 1 // in two rounds: see package rounds
+	if !s.planned {
+		d.Rounds = 1 // in two rounds: see Rounds
+	}
 	for p, n := range records {
 		d.Parties = append(d.Parties, file.DraftParty{Name: partyName(p), ID: protocoltest.Identity(partyName(p)).ID(), Records: int64(n)})
 	}

@@ -20,6 +20,7 @@ type setting struct {
 	partition study.Partition
 	epsilon   float64
 	masked    bool
+	planned   bool // as many rounds as the planner takes; else one
 	by        described
 	hold      float64 // vertical: the share of the records that each party has, at random
 	ask       []string

@@ -132,7 +132,7 @@ func recovered(ctx context.Context, spec projection.Spec, loud float64, i int) (
 	return out, nil
 }
 
-// soundsPlayed lets a party attack its own release with party audit, before it leaves.
+// soundsPlayed lets a party attack its own release with party advanced audit, before it leaves.
 func soundsPlayed(ctx context.Context, o Options, t *Table, name string, spec projection.Spec, here []float64) error {
 	const n = 6000
 	x, rows := sounds(source(name, -1), n, 1), make([][]float64, n)
@@ -146,10 +146,10 @@ func soundsPlayed(ctx context.Context, o Options, t *Table, name string, spec pr
 	}, func(out Outcome) ([]Drawn, error) {
 		for _, a := range out.Attacked.Sketches[0].Attacks {
 			if a.Name == "independent components" {
-				return []Drawn{{What: "signals told apart, by party audit --data", Value: 100 * a.Value}}, nil
+				return []Drawn{{What: "signals told apart, by party advanced audit --data", Value: 100 * a.Value}}, nil
 			}
 		}
-		return nil, fmt.Errorf("party audit says nothing of independent components")
+		return nil, fmt.Errorf("party advanced audit says nothing of independent components")
 	})
 	if err != nil || drawn == nil {
 		return err

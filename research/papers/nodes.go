@@ -57,7 +57,7 @@ type Outcome struct {
 	Result   analysis.Result
 	Own      [parties][]map[string]string // what each party is told of each of its records, by heading; nil if nothing
 	Releases [parties]steward.Release
-	Attacked audit.Attacked // what party audit --data said, where it was asked for
+	Attacked audit.Attacked // what party advanced audit --data said, where it was asked for
 }
 
 // Nodes plays studies between three party processes and an aggregator process of this
@@ -106,7 +106,7 @@ func play(ctx context.Context, site *steward.Site, s Study) (out Outcome, err er
 		return out, err
 	}
 	if s.Audit {
-		if err := site.Parties[0].RunJSON(ctx, &out.Attacked, "audit", draft.Study.ID.String(), "--data"); err != nil {
+		if err := site.Parties[0].RunJSON(ctx, &out.Attacked, "advanced", "audit", draft.Study.ID.String(), "--data"); err != nil {
 			return out, err
 		}
 	}

@@ -106,7 +106,7 @@ func one(ctx context.Context, dir string, size Size) (m Measured, err error) {
 	if err := os.WriteFile(path, t.study.Source, 0o600); err != nil {
 		return m, fmt.Errorf("writing the study file: %w", err)
 	}
-	if _, err := aggregator.Run(ctx, "study", "create", path); err != nil {
+	if _, err := aggregator.Run(ctx, "study", "host", path); err != nil {
 		return m, err
 	}
 	serving, err := aggregator.Serve(ctx, port, nil)

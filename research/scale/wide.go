@@ -103,7 +103,7 @@ func PlayWide(ctx context.Context, dir string, w Wide, log io.Writer) (out Playe
 		return out, err
 	}
 	for _, party := range site.Parties {
-		for _, args := range [][]string{{"result", id}, {"fsck"}} {
+		for _, args := range [][]string{{"result", id}, {"advanced", "fsck"}} {
 			one, err := party.Start(args...)
 			if err != nil {
 				return out, err
@@ -130,7 +130,7 @@ func (w Wide) refused(ctx context.Context, site steward.Site) (_ string, err err
 	if err != nil {
 		return "", err
 	}
-	_, err = site.Aggregator.Run(ctx, "study", "create", draft.Path)
+	_, err = site.Aggregator.Run(ctx, "study", "host", draft.Path)
 	if err == nil {
 		return "", fmt.Errorf("study create takes principal components of %d columns", 2*w.Columns)
 	}

@@ -193,7 +193,7 @@ func (a *attacked) seat(ctx context.Context, listed int) error {
 		if err := os.WriteFile(path, source, 0o600); err != nil {
 			return fmt.Errorf("writing a study file: %w", err)
 		}
-		if _, err := a.site.Aggregator.Run(ctx, "study", "create", path); err != nil {
+		if _, err := a.site.Aggregator.Run(ctx, "study", "host", path); err != nil {
 			return err
 		}
 		a.order.Studies = append(a.order.Studies, string(source))

@@ -118,7 +118,7 @@ func (s *site) check(ctx context.Context, id string) error {
 				Study string `json:"study"`
 			} `json:"entries"`
 		}
-		if err := party.RunJSON(ctx, &budget, "budget", "show"); err != nil {
+		if err := party.RunJSON(ctx, &budget, "budget"); err != nil {
 			return err
 		}
 		entries := 0

@@ -181,7 +181,11 @@ type nodes struct {
 // staff gives a site's nodes other programs.
 func (s *site) staff(ctx context.Context, with programs) (out nodes, err error) {
 	open := func(dir, program string, n *network.Node) (*network.Node, error) {
-		return network.OpenNode(ctx, filepath.Join(dir, network.Executable(program)), n.Dir(), n.Name)
+		again, err := network.OpenNode(ctx, filepath.Join(dir, network.Executable(program)), n.Dir(), n.Name)
+		if err == nil {
+			err = again.LearnNames(ctx)
+		}
+		return again, err
 	}
 	if out.aggregator, err = open(with.aggregator, "aggregator", s.Aggregator); err != nil {
 		return out, err

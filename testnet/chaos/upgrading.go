@@ -310,7 +310,7 @@ func (p *play) end(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, serving.Kill()) }()
 	if p.ask {
 		for _, party := range p.Parties {
-			if _, err := party.Run(ctx, "release", p.id); err != nil {
+			if _, err := party.Run(ctx, "advanced", "release", p.id); err != nil {
 				return err
 			}
 		}
@@ -347,10 +347,10 @@ func (p *play) carry(ctx context.Context) error {
 // round carries what the parties have to say to the aggregator, and its answers back. It reports
 // whether every party is done.
 func (p *play) round(ctx context.Context, writers, readers nodes) (done bool, err error) {
-	take := []string{"import"}
+	take := []string{"advanced", "import"}
 	for _, party := range writers.parties {
 		file := filepath.Join(p.home, party.Name+".bundle")
-		if _, err := party.Run(ctx, "export", p.id, "--output", file); err != nil {
+		if _, err := party.Run(ctx, "advanced", "export", p.id, "--output", file); err != nil {
 			return false, err
 		}
 		take = append(take, file)
@@ -358,13 +358,13 @@ func (p *play) round(ctx context.Context, writers, readers nodes) (done bool, er
 	if _, err := readers.aggregator.Run(ctx, take...); err != nil {
 		return false, err
 	}
-	if _, err := writers.aggregator.Run(ctx, "export", p.id, "--output", p.home); err != nil {
+	if _, err := writers.aggregator.Run(ctx, "advanced", "export", p.id, "--output", p.home); err != nil {
 		return false, err
 	}
 	done = true
 	for _, party := range readers.parties {
 		var read struct{ State string }
-		if err := party.RunJSON(ctx, &read, "import", filepath.Join(p.home, fmt.Sprintf("%s-for-%s.bundle", p.id[:8], party.Name))); err != nil {
+		if err := party.RunJSON(ctx, &read, "advanced", "import", filepath.Join(p.home, fmt.Sprintf("%s-for-%s.bundle", p.id[:8], party.Name))); err != nil {
 			return false, err
 		}
 		done = done && session.State(read.State) == session.Done
@@ -391,7 +391,7 @@ type spent struct {
 func (p *play) ledgers(ctx context.Context) ([]spent, error) {
 	out := make([]spent, len(p.Parties))
 	for i, party := range p.Parties {
-		if err := party.RunJSON(ctx, &out[i], "budget", "show"); err != nil {
+		if err := party.RunJSON(ctx, &out[i], "budget"); err != nil {
 			return nil, err
 		}
 	}
@@ -420,7 +420,7 @@ func (p *play) look(ctx context.Context, want []spent) error {
 		}
 	}
 	for _, n := range append(slices.Clone(p.Parties), p.Aggregator) {
-		if _, err := n.Run(ctx, "fsck"); err != nil {
+		if _, err := n.Run(ctx, "advanced", "fsck"); err != nil {
 			return err
 		}
 	}

@@ -49,12 +49,21 @@ func sources(ctx context.Context) (string, error) {
 	return strings.TrimSpace(string(root)), nil
 }
 
-// buildIn compiles both programs of the sources in a directory.
+// buildIn compiles both programs of the sources in a directory. What go run links it keeps for the next time, as go
+// build does not; cp, which it runs with the program in place of the program itself, takes it from there.
 func buildIn(ctx context.Context, sources, dir string) error {
-	cmd := command(ctx, "go", "build", "-o", dir+string(filepath.Separator), "./cmd/party", "./cmd/aggregator")
-	cmd.Dir = sources
-	_, err := run(cmd, "go build", new(talk))
-	return err
+	for _, program := range []string{"party", "aggregator"} {
+		to := filepath.Join(dir, Executable(program))
+		cmd := command(ctx, "go", "run", "-exec", "cp -f", "./cmd/"+program, to)
+		if runtime.GOOS == "windows" { // which has no cp
+			cmd = command(ctx, "go", "build", "-o", to, "./cmd/"+program)
+		}
+		cmd.Dir = sources
+		if _, err := run(cmd, "go", new(talk)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Executable is the file name of a program on this system.

@@ -18,6 +18,7 @@ type Node struct {
 	HPKE string // aggregator only: its key for sealed files, in base64
 
 	program string
+	early   bool // what LearnNames found
 	dir     string
 
 	mu   sync.Mutex
@@ -59,6 +60,9 @@ func (n *Node) StateDir() string { return filepath.Join(n.dir, "state") }
 
 // arguments puts the flags that every command needs before its own.
 func (n *Node) arguments(args []string) []string {
+	if n.early {
+		args = earlier(args)
+	}
 	return append([]string{"--state", n.StateDir(), "--config", n.SiteFile()}, args...)
 }
 

@@ -106,7 +106,7 @@ func TestUp(t *testing.T) {
 		t.Errorf("status %+v, %v", s, err)
 	}
 	var told, heard strings.Builder
-	if code, err := Ask(ctx, d, "north", []string{"budget", "show"}, nil, &told, &heard); code != 0 || err != nil || !strings.Contains(told.String(), "ε spent") {
+	if code, err := Ask(ctx, d, "north", []string{"budget"}, nil, &told, &heard); code != 0 || err != nil || !strings.Contains(told.String(), "ε spent") {
 		t.Errorf("asked for the budget: code %d, %v, %q, %q", code, err, told.String(), heard.String())
 	}
 	if code, err := Ask(ctx, d, "aggregator", []string{"result", "zz"}, nil, io.Discard, &heard); code != 4 || err != nil || !strings.Contains(heard.String(), "hexadecimal") {

@@ -160,7 +160,7 @@ func (p Pacer) release(ctx context.Context, id string) error {
 				continue
 			}
 			p.say(party.Name, "its steward releases the sketch")
-			if _, err := party.Run(ctx, "release", id); err != nil {
+			if _, err := party.Run(ctx, "advanced", "release", id); err != nil {
 				return err
 			}
 			released[party.Name], last = true, time.Now()

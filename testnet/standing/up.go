@@ -207,7 +207,7 @@ func (o Options) explain(about About, site *steward.Site) {
 		flag = " --dir " + string(o.Dir)
 	}
 	fmt.Fprintf(w, "\nFrom another terminal, what stewards and the operator type, each for a node of theirs:\n")
-	for _, asked := range []string{one + " study explain STUDY", one + " status --watch", one + " budget show", one + " result STUDY", aggregator + " status"} {
+	for _, asked := range []string{one + " study explain STUDY", one + " status --watch", one + " budget", one + " result STUDY", aggregator + " status"} {
 		fmt.Fprintf(w, "  go run ./testnet ask%s %s\n", flag, asked)
 	}
 	fmt.Fprintf(w, "And:\n  go run ./testnet kill%s %s      (or another of %s)\n  go run ./testnet study%s          one more study\n  go run ./testnet status%s\nStop with Ctrl-C, or go run ./testnet down%s.\n\n",

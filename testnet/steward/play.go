@@ -202,7 +202,7 @@ func (s *Site) clipped(ctx context.Context, p int, id string, out *errortable.Pl
 			Clipped *int64 `json:"clipped"`
 		} `json:"sketches"`
 	}
-	if err := s.Parties[p].RunJSON(ctx, &inspected, "inspect", id); err != nil {
+	if err := s.Parties[p].RunJSON(ctx, &inspected, "advanced", "inspect", id); err != nil {
 		return err
 	}
 	for i, sk := range inspected.Sketches {

@@ -114,7 +114,7 @@ func (s *Site) Deal(d Draft, data networks.Dealt) (raw int64, err error) {
 
 // Propose hands the study to the aggregator and to every party.
 func (s *Site) Propose(ctx context.Context, d Draft) error {
-	if _, err := s.Aggregator.Run(ctx, "study", "create", d.Path); err != nil {
+	if _, err := s.Aggregator.Run(ctx, "study", "host", d.Path); err != nil {
 		return err
 	}
 	for _, party := range s.Parties {

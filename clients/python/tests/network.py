@@ -91,7 +91,7 @@ class Network:
 
     def play(self, name: str, study: str, data: dict[str, str], caps: str) -> None:
         """All parties approve the study and take part in it until there is a result."""
-        self.run("aggregator", "study", "create", f"{name}.yaml")
+        self.run("aggregator", "study", "host", f"{name}.yaml")
         for party in PARTIES:
             file = f"{party}-{name}.csv"
             (self.folder / file).write_text(data[party])

@@ -51,9 +51,9 @@ done
 chmod a+r ./*.yaml
 install -o cosketch -m 0600 north.csv /srv/north.csv
 install -o steward -m 0600 south.csv /home/steward/south.csv
-operator study new --columns /tmp/north.yaml --columns /tmp/south.yaml --name trial --partition horizontal --ask mean \
+operator study draft --columns /tmp/north.yaml --columns /tmp/south.yaml --name trial --partition horizontal --ask mean \
   --addr /ip4/127.0.0.1/tcp/7424 -o /var/lib/cosketch/study.yaml
-operator study create /var/lib/cosketch/study.yaml
+operator study host /var/lib/cosketch/study.yaml
 study=$(sha256sum /var/lib/cosketch/study.yaml | cut -c1-8)
 for name in north south; do
   for _ in $(seq 50); do "$name" study fetch "/ip4/127.0.0.1/tcp/7424/p2p/$(operator identity --format json | id)" && break; sleep 0.1; done

@@ -16,7 +16,7 @@ type DamagedChunk struct {
 }
 
 func (e *DamagedChunk) Error() string {
-	return fmt.Sprintf("chunk %d of sketch %d of %s is damaged on this disk (it counts as missing, and its party sends it again; aggregator fsck looks for more)", e.Chunk+1, e.Sketch+1, e.Party)
+	return fmt.Sprintf("chunk %d of sketch %d of %s is damaged on this disk (it counts as missing, and its party sends it again; aggregator advanced fsck looks for more)", e.Chunk+1, e.Sketch+1, e.Party)
 }
 
 // chunks reads an uploaded sketch chunk after chunk, each of which has the hash that its party signed before a

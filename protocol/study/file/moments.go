@@ -106,7 +106,7 @@ func (r *reader) validateMoments(s *study.Study, i int) {
 	case (sk.OwnClip || sk.Whole) && !noisy && r.Given(path+".clip"):
 		r.Fail(path+".clip", "does not belong here: it bounds a record's contribution under unit record").Hint = "remove the key"
 	case sk.OwnClip && s.Masked() && !s.Pooled(i):
-		r.Fail(path+".clip", "own is refused with sum: masked: a party's own clip would have to be agreed on first").Hint = "write a length, which aggregator study new finds; or rounds: 2 and {side: look}, for one clip that all parties take"
+		r.Fail(path+".clip", "own is refused with sum: masked: a party's own clip would have to be agreed on first").Hint = "write a length, which aggregator study draft finds; or rounds: 2 and {side: look}, for one clip that all parties take"
 	}
 	if sk.Standardise {
 		switch {

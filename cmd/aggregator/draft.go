@@ -22,7 +22,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study/file"
 )
 
-type studyNew struct {
+type studyDraft struct {
 	Output    string   `short:"o" required:"" placeholder:"FILE" env:"-" help:"The study file to write; it must not exist."`
 	Columns   []string `required:"" placeholder:"FILE" env:"-" help:"A party's column list, as party data columns writes it; once for each party."`
 	Column    []string `env:"-" sep:"none" placeholder:"COLUMN" help:"Describe a column yourself, whatever the lists say: {name: age, kind: numeric, centre: 47, spread: 21}. Once for each column."`
@@ -40,8 +40,8 @@ type studyNew struct {
 }
 
 // Help says what comes next.
-func (studyNew) Help() string {
-	return "Writes a commented study file from the parties' column lists. Fill in what only people know: a public centre and spread of each numeric column (bounds are second best), and the values of categorical ones. If the lists of a horizontal study describe a column differently, numeric wins over binary, a centre and spread over bounds, otherwise the first list; categorical columns get the values of all lists. Each decision is printed; --column changes it.\n\nExample: aggregator study new --columns north.yaml --columns south.yaml --name registry --partition vertical --ask correlation -o study.yaml"
+func (studyDraft) Help() string {
+	return "Writes a commented study file from the parties' column lists. Fill in what only people know: a public centre and spread of each numeric column (bounds are second best), and the values of categorical ones. If the lists of a horizontal study describe a column differently, numeric wins over binary, a centre and spread over bounds, otherwise the first list; categorical columns get the values of all lists. Each decision is printed; --column changes it.\n\nExample: aggregator study draft --columns north.yaml --columns south.yaml --name registry --partition vertical --ask correlation -o study.yaml"
 }
 
 type drafted struct {
@@ -60,7 +60,7 @@ type draftedParty struct {
 }
 
 // Run drafts a study file.
-func (cmd studyNew) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
+func (cmd studyDraft) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
 	if cmd.Approval < 1 || cmd.Upload < 1 {
 		return fail.Usage.Of(errors.New("drafting: approval and upload take at least one day each"))
 	}
@@ -101,7 +101,7 @@ func (cmd studyNew) Run(ctx context.Context, c *console.Console, g *console.Glob
 		if s, err := file.Parse([]byte(text)); err == nil { // with nothing left to fill in
 			c.Say("%s", analysis.SizeOf(s).Says())
 			if err := analysis.Deliverable(s); err != nil {
-				c.Say("aggregator study create will refuse it: %v", err)
+				c.Say("aggregator study host will refuse it: %v", err)
 			}
 		}
 		if d.Undescribed() {
@@ -112,12 +112,12 @@ func (cmd studyNew) Run(ctx context.Context, c *console.Console, g *console.Glob
 				c.Say("It is not known how many records %s has. Say so with --records %s=N, and the draft will fit them.", p.Name, p.Name)
 			}
 		}
-		c.Say("Next: aggregator study plan %s, then aggregator study create %s", cmd.Output, cmd.Output)
+		c.Say("Next: aggregator study plan %s, then aggregator study host %s", cmd.Output, cmd.Output)
 	})
 }
 
 // drafted is the text of a draft, and what there is to be said of it.
-func (cmd studyNew) drafted(d file.Draft) (text string, out drafted, err error) {
+func (cmd studyDraft) drafted(d file.Draft) (text string, out drafted, err error) {
 	text, open, err := d.Text()
 	if err != nil {
 		return "", out, fail.Usage.Of(fmt.Errorf("drafting study %s: %w", d.Name, err))
@@ -137,7 +137,7 @@ func (cmd studyNew) drafted(d file.Draft) (text string, out drafted, err error) 
 const placeholder = "/dns4/YOUR-HOST/tcp/7424"
 
 // known gathers what this node, the flags and the column lists say.
-func (cmd studyNew) known(c *console.Console, g *console.Globals) (file.Draft, error) {
+func (cmd studyDraft) known(c *console.Console, g *console.Globals) (file.Draft, error) {
 	st, err := g.OpenReadOnly(store.Aggregator)
 	if err != nil {
 		return file.Draft{}, err
@@ -159,7 +159,7 @@ func (cmd studyNew) known(c *console.Console, g *console.Globals) (file.Draft, e
 }
 
 // draft gathers what this node, the flags and column lists that were read say, with notes for people.
-func (cmd studyNew) draft(st *store.Store, lists []config.ColumnList) (d file.Draft, notes []string, err error) {
+func (cmd studyDraft) draft(st *store.Store, lists []config.ColumnList) (d file.Draft, notes []string, err error) {
 	d = file.Draft{Name: cmd.Name, Partition: study.Partition(cmd.Partition), Epsilon: cmd.Epsilon, Masked: cmd.Masked, Analyses: cmd.Ask, Purpose: cmd.Purpose}
 	switch cmd.Rounds {
 	case "1":
@@ -235,7 +235,7 @@ func fits(d file.Draft, p study.Partition) error {
 
 // ask asks a person for what flags left out. An answer that fits nothing is asked for again,
 // so that none that was good is lost.
-func (cmd studyNew) ask(ctx context.Context, c *console.Console, d *file.Draft) error {
+func (cmd studyDraft) ask(ctx context.Context, c *console.Console, d *file.Draft) error {
 	var given []string // as flags, for who has to begin again
 	ask := func(flag, question string, take func(answer string) error) error {
 		if !c.Interactive() {

@@ -1,0 +1,66 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// RemoveDataset takes a dataset out of the site file at path, and the entries of the studies that it answers. An
+// error leaves the file as it was.
+func RemoveDataset(path, name string) error {
+	return edit(path, "", func(text string) (string, error) { return removeDataset(path, text, name) })
+}
+
+// removeDataset returns the text of a site file with a dataset less.
+func removeDataset(path, text, name string) (string, error) {
+	p, _, err := partyOf(path, text)
+	if err != nil {
+		return "", err
+	}
+	if _, exists := p.Datasets[name]; !exists {
+		return "", fmt.Errorf("dataset %q is not in %s%s", name, p.Path, suggestion(name, sortedKeys(p.Datasets)))
+	}
+	delete(p.Datasets, name)
+	if text, err = cut(path, text, "datasets", name); err != nil {
+		return "", err
+	}
+	for id, site := range p.Studies {
+		if site.Dataset != name {
+			continue
+		}
+		delete(p.Studies, id)
+		if text, err = cut(path, text, "studies", id.String()); err != nil {
+			return "", err
+		}
+	}
+	return text, confirm(path, text, p)
+}
+
+// cut takes an entry out of the mapping under a key of the file: its lines, and those that are indented below it.
+// Comments above it stay. The text in between need not be a sound site file.
+func cut(path, text, section, name string) (string, error) {
+	root, err := source{what: "site file", path: path}.document([]byte(text))
+	if err != nil {
+		return "", errEdit
+	}
+	_, mapping := child(root, section)
+	key, _ := child(mapping, name)
+	if key == nil || mapping.Style&yaml.FlowStyle != 0 {
+		return "", errEdit
+	}
+	lines := strings.SplitAfter(text, "\n")
+	first, end := key.Line-1, key.Line
+	for at := end; at < len(lines); at++ {
+		inner := strings.TrimLeft(lines[at], " ")
+		if strings.TrimSpace(inner) == "" || inner[0] == '#' {
+			continue // of what comes behind, unless that is indented, too
+		}
+		if len(lines[at])-len(inner) < key.Column {
+			break
+		}
+		end = at + 1
+	}
+	return strings.Join(lines[:first], "") + strings.Join(lines[end:], ""), nil
+}

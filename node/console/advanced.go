@@ -1,0 +1,102 @@
+package console
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/cosketch/cosketch/protocol/fail"
+)
+
+// advanced is the command that holds what is needed seldom.
+const advanced = "advanced"
+
+// printHelp prints a command's help, and of the program's the advanced commands as one line.
+func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
+	selected := ctx.Selected()
+	for _, flag := range ctx.Model.Flags {
+		if flag.Name == "format" {
+			flag.Help = formatHelp(selected)
+		}
+	}
+	if folded := below(ctx.Model.Node, advanced); selected == nil && folded != nil {
+		children := folded.Children
+		defer func() { folded.Children = children }()
+		folded.Children = nil
+	}
+	return kong.DefaultHelpPrinter(options, ctx)
+}
+
+// below is the command of a name below another; nil without one.
+func below(node *kong.Node, name string) *kong.Node {
+	for _, child := range node.Children {
+		if child.Name == name {
+			return child
+		}
+	}
+	return nil
+}
+
+// reach is the command that words lead to; nil where they lead to none.
+func reach(node *kong.Node, words []string) *kong.Node {
+	for _, word := range words {
+		if node == nil {
+			return nil
+		}
+		node = below(node, word)
+	}
+	return node
+}
+
+// most words that the name of a command has, without advanced before it.
+const mostWords = 2
+
+// renamed is the error of arguments that name a command by what it was called, with or without advanced
+// before it. What stands behind -- names none.
+func (p Program) renamed(app *kong.Node, args []string) error {
+	words := spoken(app, args)
+	at := 0
+	if len(words) > 0 && words[0] == advanced {
+		at = 1
+	}
+	for n := min(len(words), at+mostWords); n > at; n-- {
+		was := strings.Join(words[:n], " ")
+		is, known := p.Renamed[strings.Join(words[at:n], " ")]
+		switch inside := below(app, advanced); {
+		case reach(app, words[:n]) != nil:
+			return nil
+		case known:
+		case at == 0 && inside != nil && reach(inside, words[:n]) != nil:
+			is = advanced + " " + was
+		case at == 1 && reach(app, words[1:n]) != nil:
+			is = strings.Join(words[1:n], " ")
+		default:
+			continue
+		}
+		return fail.Usage.Of(fmt.Errorf("unknown command %q: it is %q", p.Name+" "+was, p.Name+" "+is))
+	}
+	return nil
+}
+
+// spoken are the words of arguments that are neither flags nor values of flags.
+func spoken(node *kong.Node, args []string) (words []string) {
+	var open *kong.Flag
+	for _, arg := range args {
+		switch name, long := strings.CutPrefix(arg, "--"); {
+		case arg == "--":
+			return words
+		case open != nil:
+			open = nil
+		case long:
+			open = valued(node, name)
+		case strings.HasPrefix(arg, "-"):
+		default:
+			words = append(words, arg)
+			if child := below(node, arg); child != nil {
+				node = child
+			}
+		}
+	}
+	return words
+}

@@ -1,0 +1,9 @@
+package protocoltest
+
+import (
+	"testing"
+
+	"github.com/cosketch/cosketch/kernel/full"
+)
+
+func TestMain(m *testing.M) { full.Main(m) }

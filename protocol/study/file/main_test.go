@@ -1,0 +1,9 @@
+package file
+
+import (
+	"testing"
+
+	"github.com/cosketch/cosketch/kernel/full"
+)
+
+func TestMain(m *testing.M) { full.Main(m) }

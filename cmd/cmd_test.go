@@ -133,12 +133,14 @@ func scripts(files ...string) testscript.Params {
 	}
 }
 
-// condition knows namespaces: whether a script can mount disks of its own; and full: whether
+// condition knows namespaces: whether a script can mount disks of its own; pyarrow and polars: whether Python has them; and full: whether
 // long ones are wanted.
 func condition(name string) (bool, error) {
 	switch name {
 	case "namespaces":
 		return exec.Command("unshare", "-rm", "true").Run() == nil, nil
+	case "pyarrow", "polars":
+		return exec.Command("python3", "-c", "import pyarrow, "+name).Run() == nil, nil
 	case "full":
 		return os.Getenv("COSKETCH_FULL") == "1", nil
 	}

@@ -421,7 +421,7 @@ func spoil(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // site PARTY CSV [KEY=YAML]... writes a party's site file: the study $ID is answered
-// by a dataset of this source, a query where CSV begins with "sql:". The keys are caps (of the dataset; default: those that
+// by a dataset of this source, or by these keys where CSV begins with one of "source:", "sql:" and "elsewhere:". The keys are caps (of the dataset; default: those that
 // the study of the study command just fits) and any of the study's.
 func writeSite(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
@@ -437,7 +437,7 @@ func writeSite(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 	source := "source: " + args[1]
-	if strings.HasPrefix(args[1], "sql:") {
+	if strings.HasPrefix(args[1], "sql:") || strings.HasPrefix(args[1], "source:") || strings.HasPrefix(args[1], "elsewhere:") {
 		source = args[1]
 	}
 	text := fmt.Sprintf("datasets:\n  data: {%s, caps: %s}\nstudies:\n  %s: {%s}\n", source, caps, ts.Getenv("ID"), study)

@@ -100,6 +100,7 @@ var uncatalogued = map[string]string{
 	"protocol/session/drive.StaleError":      "says what to do with a job; the error in it is the one that counts",
 	"node/calls.BadDocument":                 "becomes a party's BadResultError",
 	"node/api.Problem":                       "is made of a row",
+	"node/runs.ErrOrder":                     "becomes a part that is damaged",
 }
 
 // Every exported error of node and protocol has a row of the catalogue, or a reason for none.

@@ -12,6 +12,7 @@ var takenApart = map[string]map[string]string{
 		"options":              "a flag that is written",
 		"readingFlags.reading": "the parts of a flag",
 	},
+	"cmd/party/part.go":              {"parseShard": "the parts of a flag"},
 	"cmd/party/plan.go":              {"forecast": "joins the parts of a flag"},
 	"cmd/party/yes.go":               {"confirmed": "an id that was typed at a prompt"},
 	"kernel/dp/guarantee.go":         {"rounded": "a number that was just written"},
@@ -120,7 +121,8 @@ var takenApart = map[string]map[string]string{
 		"scanner.unclosed": "a line of a data file",
 		"trimCR":           "a line of a data file",
 	},
-	"node/dataset/sql.go": {"query.explain": "folds lines of a database's error"},
+	"node/dataset/sql.go":    {"query.explain": "folds lines of a database's error"},
+	"node/dataset/stream.go": {"openStream": "the first bytes of data"},
 	"node/dataset/survey.go": {
 		"rowSurvey.decode": "a value of a data file",
 	},
@@ -131,6 +133,9 @@ var takenApart = map[string]map[string]string{
 		"workbook.relations": "the name of a part of a workbook",
 	},
 	"node/filename/filename.go": {"TableOf": "a file's name"},
+	"node/part/job.go":          {"DecodeJob": "a job's first line"},
+	"node/part/label.go":        {"readLabel": "a part's first line"},
+	"node/part/open.go":         {"reader.each": "the name of a piece of a part"},
 	"node/p2p/failure.go":       {"dialCause": "errors of libp2p, which have no types"},
 	"node/pages/pages.go": {
 		"pages.loadAssets": "a file's name",

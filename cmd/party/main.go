@@ -79,6 +79,7 @@ type advancedCommands struct {
 	Audit auditCommand `cmd:"" group:"Decide on a study:" help:"Test on made-up data whether a study's mechanism keeps its promise. Nothing leaves."`
 
 	Sketch  sketchCommand  `cmd:"" group:"Take part:" help:"Bring a held sketch up to date: add files, withdraw records; or rehearse a release. Nothing leaves."`
+	Part    partCommand    `cmd:"" group:"Take part:" help:"Make a part of a sketch where the data are, by a job of the node. Needs no state."`
 	Release releaseCommand `cmd:"" group:"Take part:" help:"Release a held sketch: the steward's decision."`
 	Export  exportCommand  `cmd:"" group:"Take part:" help:"Carry a study by hand: write this party's messages to a file."`
 	Import  importCommand  `cmd:"" group:"Take part:" help:"Carry a study by hand: read the aggregator's answer from a file."`

@@ -28,6 +28,7 @@ type releasedHeld struct {
 	Records   int64  `json:"records"`
 	Withdrawn int64  `json:"withdrawn"`
 	Shards    int    `json:"shards"`
+	Look      bool   `json:"look,omitempty"` // of which a first look is drawn, by which the sketch is made then
 }
 
 // Run stores the decision.
@@ -41,14 +42,21 @@ func (cmd releaseCommand) Run(c *console.Console, g *console.Globals) error {
 	if err != nil {
 		return err
 	}
-	out := releasedHeld{s.ID.String(), s.Name, h.Records, h.Withdrawn, len(h.Shards)}
+	out := releasedHeld{s.ID.String(), s.Name, h.Records, h.Withdrawn, len(h.Shards), h.Look}
 	return c.Print(out, func(w io.Writer) {
 		out.write(w, s)
 		c.Say("Next: party run %s carries it out; one that waits, or party serve, does so by itself.", s.ID.Short())
+		if h.Look {
+			c.Say("Then party advanced sketch %s --job FILE writes the job of the sketch itself.", s.ID.Short())
+		}
 	})
 }
 
 func (r releasedHeld) write(w io.Writer, s *study.Study) {
-	present.Text(w, []block.Block{block.Text{Text: fmt.Sprintf("to be released: %s (%s), the sketch of %s from %s, %s.", r.Name, s.ID.Short(),
+	what := "to be released: %s (%s), the sketch of %s from %s, %s."
+	if r.Look {
+		what = "to be debited and drawn: %s (%s), the noisy first look at %s from %s, %s."
+	}
+	present.Text(w, []block.Block{block.Text{Text: fmt.Sprintf(what, r.Name, s.ID.Short(),
 		block.Counted(r.Records, "record", "records"), block.Counted(int64(r.Shards), "shard", "shards"), block.Counted(r.Withdrawn, "id withdrawn", "ids withdrawn"))}})
 }

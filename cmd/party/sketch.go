@@ -8,18 +8,22 @@ import (
 	"slices"
 
 	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/dataset"
 	"github.com/cosketch/cosketch/node/held"
 	"github.com/cosketch/cosketch/node/local"
 	"github.com/cosketch/cosketch/node/present"
+	"github.com/cosketch/cosketch/node/source"
 	"github.com/cosketch/cosketch/protocol/block"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
 type sketchCommand struct {
 	Study    string `arg:"" help:"The beginning of the study's id."`
-	Withdraw string `env:"-" placeholder:"FILE" xor:"what" help:"Take the records of FILE out, which has the columns and the format of the data. Their ids stay out from then on."`
-	DryRun   bool   `env:"-" xor:"what" help:"Make the whole release under a seed of its own, say what would leave and what it would cost, and throw it away. Needs neither approval nor network."`
-	Rebuild  bool   `env:"-" xor:"what" help:"Read all data afresh. Withdrawn records stay out."`
+	Job      string `env:"-" placeholder:"FILE" xor:"made" help:"Write the job by which party advanced part reads data that are elsewhere. It is as secret as the data."`
+	Parts    string `env:"-" placeholder:"PATTERN" xor:"what,made" help:"Add the parts up that party advanced part made, all shards at once, and remove them then."`
+	Withdraw string `env:"-" placeholder:"FILE" xor:"what,made" help:"Take the records of FILE out, which has the columns and the format of the data. Their ids stay out from then on."`
+	DryRun   bool   `env:"-" xor:"what,made" help:"Make the whole release under a seed of its own, say what would leave and what it would cost, and throw it away. Needs neither approval nor network."`
+	Rebuild  bool   `env:"-" xor:"what" help:"Read all data afresh; with --job, begin a new sum. Withdrawn records stay out."`
 }
 
 // Help is what --help prints beyond the flags.
@@ -28,9 +32,11 @@ func (sketchCommand) Help() string {
 
 The held sketch is as secret as the data. Nothing leaves.
 
+Data that are elsewhere (elsewhere: in the site file) are held from parts: --job writes what party advanced part reads them by there, --parts adds up what it made. Noise is drawn here alone.
+
 party advanced sketch STUDY --dry-run rehearses the release of any study instead.
 
-Examples: party advanced sketch 5f0c1b0e, party advanced sketch 5f0c1b0e --withdraw consent-withdrawn.csv`
+Examples: party advanced sketch 5f0c1b0e, party advanced sketch 5f0c1b0e --withdraw consent-withdrawn.csv, party advanced sketch 5f0c1b0e --job study.job, party advanced sketch 5f0c1b0e --parts 'parts/*.part'`
 }
 
 type heldSketch struct {
@@ -60,6 +66,9 @@ func (cmd sketchCommand) Run(ctx context.Context, c *console.Console, g *console
 	if cmd.DryRun {
 		return cmd.rehearse(ctx, c, g)
 	}
+	if cmd.Job != "" {
+		return cmd.write(c, g)
+	}
 	st, s, index, err := openStudy(g.Open, cmd.Study)
 	if err != nil {
 		return err
@@ -68,7 +77,7 @@ func (cmd sketchCommand) Run(ctx context.Context, c *console.Console, g *console
 	talk := newTalk(c, s, index)
 	o := sourceOf(st, g, s, nil)
 	o.Observe = talk.observe
-	out, err := local.ChangeHeld(ctx, o, local.HeldChange{Rebuild: cmd.Rebuild, Withdraw: cmd.Withdraw})
+	out, err := cmd.change(ctx, o)
 	talk.end()
 	if err != nil {
 		return err
@@ -76,7 +85,59 @@ func (cmd sketchCommand) Run(ctx context.Context, c *console.Console, g *console
 	said := newHeldSketch(s, out)
 	return c.Print(said, func(w io.Writer) {
 		present.Text(w, said.blocks())
+		if out.Look {
+			c.Say("Nothing has left. Next: party advanced release %s debits the budget and draws the noisy first look; then party advanced sketch %s --job FILE writes the job of the sketch itself.", s.ID.Short(), s.ID.Short())
+			return
+		}
 		c.Say("Nothing has left. Next: party advanced release %s lets it go as it is now.", s.ID.Short())
+	})
+}
+
+// change changes what is held.
+func (cmd sketchCommand) change(ctx context.Context, o source.Options) (local.Holding, error) {
+	if cmd.Parts == "" {
+		return local.ChangeHeld(ctx, o, local.HeldChange{Rebuild: cmd.Rebuild, Withdraw: cmd.Withdraw})
+	}
+	paths, err := dataset.Files(cmd.Parts).Paths()
+	if err != nil {
+		return local.Holding{}, err
+	}
+	return local.SumParts(ctx, o, paths)
+}
+
+type writtenJob struct {
+	Study   string `json:"study"`
+	Name    string `json:"name"`
+	Job     string `json:"job"`
+	File    string `json:"file"`
+	Expires string `json:"expires"`
+}
+
+// write writes the job.
+func (cmd sketchCommand) write(c *console.Console, g *console.Globals) error {
+	st, s, _, err := openStudy(g.Open, cmd.Study)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	job, err := local.Job(sourceOf(st, g, s, nil), cmd.Rebuild)
+	if err != nil {
+		return err
+	}
+	if err := console.WriteFileWhole(cmd.Job, func(w io.Writer) error {
+		_, err := w.Write(job.Encode())
+		return err
+	}); err != nil {
+		return err
+	}
+	out := writtenJob{s.ID.String(), s.Name, job.ID().String(), cmd.Job, job.Expires().String()}
+	return c.Print(out, func(w io.Writer) {
+		fmt.Fprintln(w, cmd.Job)
+		c.Say("It is as secret as the data: whoever has it can tell whose records are in a part. It is of no use after %s.", out.Expires)
+		if job.Looking() {
+			c.Say("Its parts are of a first look, by which the sketch is made: another job follows when that is drawn.")
+		}
+		c.Say("Next, where the data are: party advanced part --job %s --shard 1/N FILES -o 1.part, to N/N; then here: party advanced sketch %s --parts '*.part'", filepath.Base(cmd.Job), s.ID.Short())
 	})
 }
 

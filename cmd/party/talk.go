@@ -48,6 +48,9 @@ func (t *talk) observe(p event.Progress) {
 		t.say("the data fit the study: " + p.Note)
 	case event.Waiting:
 		t.waits(p.Status)
+	case event.Parts:
+		id := t.study.ID.Short()
+		t.say("waits for parts of the data, which are elsewhere (" + p.Note + "): party advanced sketch " + id + " --job FILE, then party advanced part there, party advanced sketch " + id + " --parts PATTERN and party advanced release " + id)
 	case event.Held:
 		t.say("the sketch is held: " + p.Note)
 		t.say("waits for party advanced release " + t.study.ID.Short() + "; until then party advanced sketch " + t.study.ID.Short() + " adds and withdraws records")

@@ -61,7 +61,7 @@ func logProgress(logger *slog.Logger) event.Observer {
 		switch p.Milestone {
 		case event.Waiting:
 			logger.Info("study", "study", study, "state", p.Status.State, "waits_for", p.Status.WaitFor)
-		case event.Checked, event.Held, event.Projected:
+		case event.Checked, event.Parts, event.Held, event.Projected:
 			logger.Info("data "+string(p.Milestone), "study", study, "note", p.Note)
 		case event.Clocks:
 			logger.Warn(p.Note, "study", study)

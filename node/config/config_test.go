@@ -308,7 +308,7 @@ func TestTemplates(t *testing.T) {
 		t.Fatal(err)
 	}
 	p, err = LoadParty(path)
-	if err != nil || p.Network.Roots == nil || len(p.Datasets) != 3 || len(p.Studies) != 1 || p.Log.Format != LogText {
+	if err != nil || p.Network.Roots == nil || len(p.Datasets) != 4 || len(p.Studies) != 1 || p.Log.Format != LogText {
 		t.Errorf("party template, uncommented: %+v, %v", p, err)
 	}
 	if caps := p.Datasets["patients"].Caps; caps != (Caps{Budget{2, 1e-6}, Budget{1, 0}}) {

@@ -55,9 +55,11 @@ func (d *Dataset) checkSource(r *schema.Reader, name schema.Item) {
 		d.Source.Command.Dir = filepath.Dir(r.File)
 	}
 	switch {
+	case d.Source.Elsewhere != "" && (len(files) > 0 || d.Source.Asked()):
+		r.FailAt(name, "dataset %q has elsewhere beside source, sql or command: it can have one", d.Name)
 	case d.Source.Command != nil && (len(files) > 0 || d.Source.SQL != nil):
 		r.FailAt(name, "dataset %q has command beside source or sql: it can have one", d.Name)
-	case len(files) == 0 && !d.Source.Asked():
+	case len(files) == 0 && !d.Source.Asked() && d.Source.Elsewhere == "":
 		r.FailAt(name, "dataset %q has no source (add: source: PATH.csv)", d.Name)
 	case len(files) > 0 && d.Source.SQL != nil:
 		r.FailAt(name, "dataset %q has both source and sql: it can have one", d.Name)

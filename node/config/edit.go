@@ -68,6 +68,8 @@ func (d Dataset) fields() []string {
 		source = "sql: " + flowSQL(d.Source.SQL)
 	case d.Source.Command != nil:
 		source = "command: " + list(d.Source.Command.Args)
+	case d.Source.Elsewhere != "":
+		source = "elsewhere: " + scalar(d.Source.Elsewhere)
 	case len(d.Source.Files) == 1:
 		source = "source: " + scalar(d.Source.Files[0])
 	}

@@ -68,6 +68,8 @@ func datasetKeys() schema.Keys[Dataset] {
 			Form: schema.Made(sqlKeys(), func(r *schema.Reader, at schema.Item, d *Dataset, q *dataset.SQL) { d.Source.SQL = checkSQL(r, at, q) })},
 		{Name: "command", Says: "a program, in the place of source, that writes the data as CSV to standard output: its words, which no shell sees. It has the node's rights, and is run in this file's directory whenever the data are read", Beside: "exported", Example: "[duckdb, -csv, clinic.duckdb, SELECT * FROM visits]",
 			Form: schema.List(func(d *Dataset) *[]string { return d.command() }, text(), 1, most).Is("list of words")},
+		{Name: "elsewhere", Says: "in the place of source: where data are that this node does not read, in words. Their workers make parts by party advanced part; needs release: ask", Beside: "lake", Example: "national lake, by month",
+			Form: schema.Text(func(d *Dataset) *string { return &d.Source.Elsewhere }, nil)},
 		{Name: "id", Says: "columns of the file that identify a record", Unset: "those that the study names", Example: "[patient]",
 			Form: schema.List(func(d *Dataset) *[]string { return &d.ID }, text(), 1, most)},
 		{Name: "apart_from", Says: "datasets of other people, although record ids or the place look alike, and why", Example: "{staff: numbers of another register}",

@@ -151,28 +151,10 @@ func (q *parquetFile) nextRows(ctx context.Context, reuse rows) (rows, error) {
 	}
 	q.left -= int64(t.records)
 	q.read += int64(t.records)
-	q.translate(t)
-	return t, nil
-}
-
-// translate reads words in the place of values, column by column. The first record that they make wrong is the fault.
-func (q *parquetFile) translate(t *typedRows) {
-	first := t.first
 	for i := range q.columns {
-		c := &q.columns[i]
-		if c.words == nil {
-			continue
-		}
-		records, wrong := 0, (*problem)(nil)
-		if c.texts != nil {
-			records, wrong = c.words.numbers(c.texts, &t.columns[i])
-		} else {
-			records, wrong = c.words.translate(&t.columns[i], q.plan.isNumber(i))
-		}
-		if wrong != nil && records < t.records {
-			t.records, t.fault = records, t.fail(first+int64(records), i, wrong)
-		}
+		t.translate(i, q.columns[i].words, q.columns[i].texts)
 	}
+	return t, nil
 }
 
 // fill decodes the next values of all columns, several columns at a time. Which

@@ -158,6 +158,9 @@ func Open(ctx context.Context, source Source, schema Schema, options Options) (*
 
 // open opens the first input; the others follow when it is their turn.
 func (r *Reader) open(source Source) error {
+	if source.Elsewhere != "" {
+		return source.NotHere()
+	}
 	if source.SQL != nil {
 		query, err := openSQL(r.ctx, source.SQL, r.plan)
 		if err != nil {
@@ -172,6 +175,14 @@ func (r *Reader) open(source Source) error {
 			return err
 		}
 		r.sequence.current, r.places = output, []place{{source.Command.String(), true}}
+		return nil
+	}
+	if source.Stream != nil {
+		stream, err := openStream(source.Stream, r.plan, source.CSV, r.options)
+		if err != nil {
+			return err
+		}
+		r.sequence.current, r.places = stream, []place{{source.Stream.Name, stream.lines()}}
 		return nil
 	}
 	files, err := source.files()

@@ -7,10 +7,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
-// Source says where a dataset's records are: in files, in a database, or in what a program writes. Exactly
-// one of Files, SQL and Command is set.
+// Source says where a dataset's records are: in files, in a database, in what a program writes, in a stream, or elsewhere.
+// Exactly one of Files, SQL, Command, Stream and Elsewhere is set.
 type Source struct {
 	// Files are paths, or patterns of package path/filepath; a path that exists is
 	// never taken for a pattern. Files that end in .parquet are Parquet, those in .xlsx or .xlsm Excel's, all others
@@ -28,6 +30,10 @@ type Source struct {
 	SQL *SQL
 	// Command is a program that writes the records as CSV.
 	Command *Command
+	// Stream is records that come once.
+	Stream *Stream
+	// Elsewhere says, to people, where records are that this machine does not read: see package part.
+	Elsewhere string
 }
 
 // Asked reports whether the records are the answer of a database or a program: nothing tells which of them
@@ -57,6 +63,10 @@ func (s Source) String() string {
 		return s.SQL.String()
 	case s.Command != nil:
 		return s.Command.String()
+	case s.Stream != nil:
+		return s.Stream.Name
+	case s.Elsewhere != "":
+		return s.Elsewhere
 	}
 	return strings.Join(s.Files, ", ")
 }
@@ -158,3 +168,6 @@ func match(pattern string) ([]string, error) {
 	}
 	return names, nil
 }
+
+// NotHere is the error of reading what is elsewhere.
+func (s Source) NotHere() error { return fail.DataElsewhere.New(s.Elsewhere) }

@@ -104,6 +104,23 @@ func (p *plan) batchRows() int {
 	return max(1, min(mostTyped, p.blockValues/max(1, p.width, len(p.headers))))
 }
 
+// translate reads words in the place of a column's values, or of texts in its place. The first record that they make
+// wrong is the fault.
+func (t *typedRows) translate(column int, words *standIns, texts *vector) {
+	if words == nil {
+		return
+	}
+	records, wrong := 0, (*problem)(nil)
+	if texts != nil {
+		records, wrong = words.numbers(texts, &t.columns[column])
+	} else {
+		records, wrong = words.translate(&t.columns[column], t.plan.isNumber(column))
+	}
+	if wrong != nil && records < t.records {
+		t.records, t.fault = records, t.fail(t.first+int64(records), column, wrong)
+	}
+}
+
 // parse encodes column by column, which is several times as fast as record by
 // record. Where a value is wrong or a record has to be left out, it begins again,
 // record by record: that way is the one that says what the first error is.

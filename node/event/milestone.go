@@ -15,6 +15,7 @@ const (
 	Persisted Milestone = "persisted" // an own envelope of Progress.Kind is stored, not yet sent
 	Waiting   Milestone = "waiting"   // Progress.Status says for what
 	Reading   Milestone = "reading"   // records are read and projected: Progress.Done of Progress.Total bytes
+	Parts     Milestone = "parts"     // the data are elsewhere, and parts of their sketch are waited for
 	Held      Milestone = "held"      // the exact sketch is kept on disk and waits for the steward: Progress.Note
 	Projected Milestone = "projected" // the sketch is in memory; nothing is debited, but under randomised response
 	Debited   Milestone = "debited"   // the ledger holds the debit; no noise is drawn yet

@@ -8,6 +8,8 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/node/dataset"
+	"github.com/cosketch/cosketch/node/part"
+	"github.com/cosketch/cosketch/node/runs"
 	"github.com/cosketch/cosketch/protocol/release"
 )
 
@@ -16,25 +18,26 @@ type change struct {
 	*Set
 	stage    *stage
 	next     *manifest // what is committed in the end
-	key      *key
-	out      []digest           // ids that were withdrawn before, in order
+	key      *runs.Key
+	out      []runs.Digest      // ids that were withdrawn before, in order
 	sums     []*release.Builder // of what is read: one a sketch of the columns side, else nil
-	fresh    *sorter            // what is read
-	values   []int64            // scratch
-	filtered dataset.Batch      // scratch
+	rows     part.Rows
+	fresh    *runs.Sorter  // what is read
+	filtered dataset.Batch // scratch
 }
 
 // begin starts a change of what is held, or, afresh, of nothing. The key and the
 // withdrawn ids stay in either case.
 func (s *Set) begin(afresh bool) (*change, error) {
-	c := &change{Set: s, fresh: newSorter(s.SpillDir)}
+	c := &change{Set: s, fresh: runs.NewSorter(s.SpillDir)}
 	if err := c.carryOver(afresh); err != nil {
 		return nil, err
 	}
+	c.rows = part.Rows{Key: c.key, Picks: s.Picks}
 	c.stage = &stage{files: s.Files, generation: c.next.Generation}
 	for _, plan := range s.Plans {
 		var b *release.Builder
-		if adds(plan) {
+		if part.Adds(plan) && !s.looking() {
 			var err error
 			if b, err = plan.NewBuilder(s.Seed, max(s.Workers, 1)); err != nil {
 				return nil, err
@@ -63,15 +66,15 @@ func (c *change) builders() ([]*release.Builder, error) {
 func (c *change) carryOver(afresh bool) (err error) {
 	c.next = &manifest{
 		Format: format, Study: c.Study.String(), T2: c.T2.String(), Generation: 1,
-		Reading: c.reading(), Sums: make([]sum, len(c.Plans)), Shards: []Shard{},
+		Look: c.purpose(), Reading: c.reading(), Sums: make([]sum, len(c.Plans)), Shards: []Shard{},
 	}
 	if c.m == nil {
-		if c.key, err = newKey(c.Entropy); err == nil {
-			c.next.Key = c.key.text()
+		if c.key, err = runs.NewKey(c.Entropy); err == nil {
+			c.next.Key = c.key.Text()
 		}
 		return err
 	}
-	if c.key, err = parseKey(c.m.Key); err != nil {
+	if c.key, err = runs.ParseKey(c.m.Key); err != nil {
 		return &DamagedError{err.Error()}
 	}
 	if c.out, err = loadDigests(c.Files, c.m.Withdrawn); err != nil {
@@ -118,7 +121,7 @@ func (c *change) commit() error {
 
 // pass reads a source and hands on its records, but those whose ids are in without. It
 // returns how many those were.
-func (c *change) pass(ctx context.Context, src dataset.Source, limit int64, without []digest, take func(dataset.Batch) error) (dataset.Summary, int64, error) {
+func (c *change) pass(ctx context.Context, src dataset.Source, limit int64, without []runs.Digest, take func(dataset.Batch) error) (dataset.Summary, int64, error) {
 	schema := c.Schema
 	schema.MaxRecords = limit
 	var left int64
@@ -134,14 +137,14 @@ func (c *change) pass(ctx context.Context, src dataset.Source, limit int64, with
 }
 
 // filter returns a batch's records but those whose ids are in without.
-func (c *change) filter(b dataset.Batch, without []digest) dataset.Batch {
+func (c *change) filter(b dataset.Batch, without []runs.Digest) dataset.Batch {
 	if len(without) == 0 {
 		return b
 	}
 	n := len(b.Values) / len(b.IDs)
 	f := dataset.Batch{First: b.First, IDs: c.filtered.IDs[:0], Values: c.filtered.Values[:0], Lines: c.filtered.Lines[:0]}
 	for i, id := range b.IDs {
-		if contains(without, c.key.id(id)) {
+		if contains(without, c.key.ID(id)) {
 			continue
 		}
 		f.IDs = append(f.IDs, id)
@@ -154,31 +157,28 @@ func (c *change) filter(b dataset.Batch, without []digest) dataset.Batch {
 
 // project adds a batch's records to builders, one a sketch, and to what is to be indexed.
 func (c *change) project(b dataset.Batch, shard uint32, builders []*release.Builder) error {
-	if len(b.IDs) == 0 {
-		return nil
-	}
-	n := len(b.Values) / len(b.IDs)
-	for i, id := range b.IDs {
-		err := c.fresh.add(entry{c.key.id(id), c.key.value(b.Values[i*n : (i+1)*n]), shard, b.Lines[i]})
-		if err != nil {
-			return err
-		}
-	}
-	for i, builder := range builders {
-		if err := builder.AddRead(b.IDs, b.Of(&c.values, c.Picks[i])); err != nil {
-			return fmt.Errorf("sketch %d: %w", i+1, err)
-		}
-	}
-	return nil
+	return c.rows.Take(b, shard, part.Adders(builders), c.fresh.Add)
 }
 
-// combine joins what was read to the sums, as op says.
-func (c *change) combine(op func(whole, part sketch.Sketch) (sketch.Sketch, error), sign int64) error {
+// read are the sums of what was read: those of the columns side.
+func (c *change) read() []*release.Exact {
+	out := make([]*release.Exact, len(c.Plans))
+	for i, b := range c.sums {
+		if b != nil {
+			one := b.Exact()
+			out[i] = &one
+		}
+	}
+	return out
+}
+
+// combine joins sums to those that are held, as op says: one a sketch, nil of the records side.
+func (c *change) combine(sums []*release.Exact, op func(whole, part sketch.Sketch) (sketch.Sketch, error), sign int64) error {
 	for i, plan := range c.Plans {
-		if c.sums[i] == nil {
+		one := sums[i]
+		if one == nil {
 			continue
 		}
-		one := c.sums[i].Exact()
 		whole := one.Sketch
 		if held := c.next.Sums[i].File; held != nil {
 			rows, cols := plan.ExactShape(0)

@@ -10,6 +10,8 @@ import (
 	"io"
 
 	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/node/part"
+	"github.com/cosketch/cosketch/node/runs"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol/fail"
 )
@@ -150,7 +152,7 @@ func (s *stage) writeIDs(name string, ids [][]byte) (stored, error) {
 	return s.write(name, func(w io.Writer) error {
 		var b []byte
 		for _, id := range ids {
-			b = appendID(b[:0], id)
+			b = part.AppendID(b[:0], id)
 			if _, err := w.Write(b); err != nil {
 				return err
 			}
@@ -167,7 +169,7 @@ func loadIDs(files Files, f stored, count int64) ([][]byte, error) {
 	}
 	var out [][]byte
 	for len(data) > 0 {
-		id, rest, ok := cutID(data)
+		id, rest, ok := part.CutID(data)
 		if !ok {
 			return nil, &DamagedError{f.Name + " does not hold ids"}
 		}
@@ -180,14 +182,14 @@ func loadIDs(files Files, f stored, count int64) ([][]byte, error) {
 }
 
 // loadDigests reads what writeDigests wrote, which is in order.
-func loadDigests(files Files, f stored) ([]digest, error) {
+func loadDigests(files Files, f stored) ([]runs.Digest, error) {
 	data, err := load(files, f)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]digest, 0, len(data)/len(digest{}))
-	for ; len(data) >= len(digest{}); data = data[len(digest{}):] {
-		out = append(out, digest(data[:len(digest{})]))
+	out := make([]runs.Digest, 0, len(data)/len(runs.Digest{}))
+	for ; len(data) >= len(runs.Digest{}); data = data[len(runs.Digest{}):] {
+		out = append(out, runs.Digest(data[:len(runs.Digest{})]))
 	}
 	if len(data) > 0 || !sortedDigests(out) {
 		return nil, &DamagedError{f.Name + " does not hold digests"}
@@ -195,7 +197,7 @@ func loadDigests(files Files, f stored) ([]digest, error) {
 	return out, nil
 }
 
-func (s *stage) writeDigests(name string, all []digest) (stored, error) {
+func (s *stage) writeDigests(name string, all []runs.Digest) (stored, error) {
 	return s.write(name, func(w io.Writer) error {
 		for _, d := range all {
 			if _, err := w.Write(d[:]); err != nil {
@@ -206,7 +208,7 @@ func (s *stage) writeDigests(name string, all []digest) (stored, error) {
 	})
 }
 
-func sortedDigests(all []digest) bool {
+func sortedDigests(all []runs.Digest) bool {
 	for i := 1; i < len(all); i++ {
 		if bytes.Compare(all[i-1][:], all[i][:]) >= 0 {
 			return false

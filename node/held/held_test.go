@@ -296,37 +296,4 @@ func TestDamageIsNoticed(t *testing.T) {
 	}
 }
 
-// The sorter gives the same order whether everything fits or many runs are spilled.
-func TestSorterSpills(t *testing.T) {
-	w := newWorld(t, "records, horizontal", 1)
-	var want []entry
-	sorters := []*sorter{newSorter(w.store.Dir()), newSorter(w.store.Dir())}
-	sorters[1].limit = 7
-	for i := range 500 {
-		var e entry
-		e.id[0], e.id[15], e.value[3], e.shard, e.line = byte(w.rng.IntN(256)), byte(w.rng.IntN(256)), byte(i), uint32(w.rng.IntN(3)), int64(i)
-		want = append(want, e)
-		for _, s := range sorters {
-			must(t, s.add(e))
-		}
-	}
-	slices.SortFunc(want, compare)
-	for _, s := range sorters {
-		all, err := s.sorted()
-		must(t, err)
-		for i := range want {
-			if e, err := all.next(); err != nil || e != want[i] {
-				t.Fatalf("limit %d, entry %d: %v, %v; want %v", s.limit, i, e, err, want[i])
-			}
-		}
-		if _, err := all.next(); err == nil {
-			t.Error("more entries than were added")
-		}
-		must(t, s.Close())
-	}
-	if len(sorters[1].ends) != 71 || len(sorters[0].ends) != 0 {
-		t.Errorf("%d and %d runs", len(sorters[0].ends), len(sorters[1].ends))
-	}
-}
-
 var _ Files = store.Held(nil)

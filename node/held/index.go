@@ -9,6 +9,7 @@ import (
 	"hash"
 	"io"
 
+	"github.com/cosketch/cosketch/node/runs"
 	"github.com/cosketch/cosketch/node/store"
 )
 
@@ -36,19 +37,19 @@ func openIndex(files Files, f stored) (*indexReader, error) {
 	return &indexReader{f, file, bufio.NewReaderSize(io.TeeReader(file, h), 256<<10), h}, nil
 }
 
-func (x *indexReader) next() (entry, error) {
+func (x *indexReader) Next() (runs.Entry, error) {
 	if x.file == nil {
-		return entry{}, io.EOF
+		return runs.Entry{}, io.EOF
 	}
 	var b [indexBytes]byte
 	_, err := io.ReadFull(x.r, b[:])
 	if err == io.EOF && hex.EncodeToString(x.hash.Sum(nil)) != x.stored.SHA256 || err == io.ErrUnexpectedEOF {
-		return entry{}, &DamagedError{x.stored.Name + " is not what was written"}
+		return runs.Entry{}, &DamagedError{x.stored.Name + " is not what was written"}
 	}
 	if err != nil {
-		return entry{}, err
+		return runs.Entry{}, err
 	}
-	return entry{id: digest(b[:16]), value: digest(b[16:32]), shard: binary.LittleEndian.Uint32(b[32:])}, nil
+	return runs.Entry{ID: runs.Digest(b[:16]), Value: runs.Digest(b[16:32]), Shard: binary.LittleEndian.Uint32(b[32:])}, nil
 }
 
 func (x *indexReader) Close() error {
@@ -60,10 +61,10 @@ func (x *indexReader) Close() error {
 
 // joined goes through two sorted sources at once: take gets the entries of each id,
 // old and new, of which there are none or one, or several new ones.
-func joined(old, fresh source, take func(old *entry, fresh []entry) error) error {
-	a, errA := old.next()
-	b, errB := fresh.next()
-	var same []entry
+func joined(old, fresh runs.Source, take func(old *runs.Entry, fresh []runs.Entry) error) error {
+	a, errA := old.Next()
+	b, errB := fresh.Next()
+	var same []runs.Entry
 	for {
 		for _, err := range []error{errA, errB} {
 			if err != nil && err != io.EOF {
@@ -73,17 +74,17 @@ func joined(old, fresh source, take func(old *entry, fresh []entry) error) error
 		if errA == io.EOF && errB == io.EOF {
 			return nil
 		}
-		id := a.id
-		if errA == io.EOF || errB == nil && string(b.id[:]) < string(id[:]) {
-			id = b.id
+		id := a.ID
+		if errA == io.EOF || errB == nil && string(b.ID[:]) < string(id[:]) {
+			id = b.ID
 		}
-		var one *entry
-		if errA == nil && a.id == id {
+		var one *runs.Entry
+		if errA == nil && a.ID == id {
 			found := a
 			one = &found
-			a, errA = old.next()
+			a, errA = old.Next()
 		}
-		for same = same[:0]; errB == nil && b.id == id; b, errB = fresh.next() {
+		for same = same[:0]; errB == nil && b.ID == id; b, errB = fresh.Next() {
 			same = append(same, b)
 		}
 		if err := take(one, same); err != nil {
@@ -95,11 +96,11 @@ func joined(old, fresh source, take func(old *entry, fresh []entry) error) error
 // indexWriter writes entries, which come in order.
 type indexWriter struct{ w *bufio.Writer }
 
-func (x indexWriter) put(e entry) error {
+func (x indexWriter) put(e runs.Entry) error {
 	var b [indexBytes]byte
-	copy(b[:], e.id[:])
-	copy(b[16:], e.value[:])
-	binary.LittleEndian.PutUint32(b[32:], e.shard)
+	copy(b[:], e.ID[:])
+	copy(b[16:], e.Value[:])
+	binary.LittleEndian.PutUint32(b[32:], e.Shard)
 	_, err := x.w.Write(b[:])
 	return err
 }
@@ -110,19 +111,4 @@ func (s *stage) writeIndex(fill func(indexWriter) error) (stored, error) {
 		x := indexWriter{bufio.NewWriterSize(w, 256<<10)}
 		return errors.Join(fill(x), x.w.Flush())
 	})
-}
-
-func appendID(b, id []byte) []byte {
-	return append(binary.LittleEndian.AppendUint32(b, uint32(len(id))), id...)
-}
-
-func cutID(b []byte) (id, rest []byte, ok bool) {
-	if len(b) < 4 {
-		return nil, nil, false
-	}
-	n := uint64(binary.LittleEndian.Uint32(b))
-	if n > uint64(len(b)-4) {
-		return nil, nil, false
-	}
-	return b[4 : 4+n : 4+n], b[4+n:], true
 }

@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/cosketch/cosketch/node/dataset"
+	"github.com/cosketch/cosketch/node/part"
 	"github.com/cosketch/cosketch/node/store"
 )
 
@@ -30,10 +31,12 @@ type manifest struct {
 	NextShard  uint32  `json:"next_shard"`
 	Shards     []Shard `json:"shards"` // in the dataset's order
 	Index      stored  `json:"index"`
-	Withdrawn  stored  `json:"withdrawn"` // digests of ids, in order
-	Taken      int64   `json:"taken"`     // how many of them
-	Sums       []sum   `json:"sums"`      // one a sketch of the study
-	Sum        string  `json:"sum"`       // SHA-256 of the manifest without it; empty where an older program wrote
+	Withdrawn  stored  `json:"withdrawn"`      // digests of ids, in order
+	Taken      int64   `json:"taken"`          // how many of them
+	Sums       []sum   `json:"sums"`           // one a sketch of the study
+	Job        string  `json:"job,omitempty"`  // private key of the job whose parts make it, where its data are elsewhere
+	Look       string  `json:"look,omitempty"` // see Set.purpose
+	Sum        string  `json:"sum"`            // SHA-256 of the manifest without it; empty where an older program wrote
 }
 
 // reading is how the site file says that the data are to be read. Another reading makes
@@ -74,11 +77,7 @@ type Shard struct {
 }
 
 // Column counts a shard's values of one column.
-type Column struct {
-	Name    string `json:"name"`
-	Clamped int64  `json:"clamped"` // outside the public bounds, clipped to them
-	Missing int64  `json:"missing"`
-}
+type Column = part.Column
 
 // names lists the files that count.
 func (m *manifest) names() (out []string) {

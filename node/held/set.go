@@ -2,6 +2,8 @@ package held
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +11,9 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/node/dataset"
+	"github.com/cosketch/cosketch/node/part"
+	"github.com/cosketch/cosketch/node/people"
+	"github.com/cosketch/cosketch/node/runs"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/release"
@@ -23,6 +28,8 @@ type Options struct {
 	T2       protocol.Digest // of the seed agreement
 	Seed     seed.Seed
 	Plans    []release.Plan // one a sketch of the study
+	Looks    bool           // the study takes a first look, which only data that are elsewhere go with
+	Look     []byte         // by which Plans are; nil: there is none, or what is held is what it is to be drawn of
 	Picks    [][]int        // per sketch, which entries of a record are its values
 	Dataset  string         // its name in the site file
 	Source   dataset.Source
@@ -30,6 +37,8 @@ type Options struct {
 	SpillDir string    // nobody else may be able to read it
 	Entropy  io.Reader // for the key of a new Set
 	Workers  int       // goroutines that project. Default: 1
+	// Keep is handed the sample of record ids of parts before they are held. Default: nobody is.
+	Keep func(people.Sample) error
 	// Observe is told what was read of a file so far. Default: nobody is.
 	Observe func(dataset.Summary)
 }
@@ -53,6 +62,9 @@ func (e *StaleError) Fail() *fail.Error { return fail.HeldStale.Of(errors.New(e.
 
 // Open reads what is held, which may be nothing. It reads no data and no sketch.
 func Open(o Options) (*Set, error) {
+	if o.Keep == nil {
+		o.Keep = func(people.Sample) error { return nil }
+	}
 	if o.Observe == nil {
 		o.Observe = func(dataset.Summary) {}
 	}
@@ -66,7 +78,33 @@ func Open(o Options) (*Set, error) {
 	return &Set{o, m}, nil
 }
 
-func (s *Set) Exists() bool { return s.m != nil }
+// Exists reports whether a sketch is held. Of data that are elsewhere it is not until their parts are added up.
+func (s *Set) Exists() bool { return s.ready() && !s.looking() }
+
+// Looked reports whether what a first look is to be drawn of is held.
+func (s *Set) Looked() bool { return s.ready() && s.looking() }
+
+// looking reports whether what is held is what a first look is to be drawn of.
+func (s *Set) looking() bool { return s.purpose() == firstLook }
+
+func (s *Set) ready() bool {
+	return s.m != nil && s.m.Look == s.purpose() && (s.m.Job == "" || len(s.m.Shards) > 0)
+}
+
+// firstLook is the pass in which a first look is made.
+const firstLook = "first"
+
+// purpose names what is made of records, in the manifest: a sketch, a first look, or a sketch by the look of this hash.
+func (s *Set) purpose() string {
+	if !s.Looks || s.Source.Elsewhere == "" {
+		return ""
+	}
+	if s.Look == nil {
+		return firstLook
+	}
+	sum := sha256.Sum256(s.Look)
+	return hex.EncodeToString(sum[:])
+}
 
 // Summary says what is held, in counts.
 type Summary struct {
@@ -99,7 +137,7 @@ type Exact struct {
 // held at once gives. It is a StaleError if the site file now says that they are to be
 // read from elsewhere or in another way.
 func (s *Set) Exact() (Exact, error) {
-	if s.m == nil {
+	if !s.Exists() {
 		return Exact{}, ErrEmpty
 	}
 	if err := s.sameReading(); err != nil {
@@ -110,7 +148,7 @@ func (s *Set) Exact() (Exact, error) {
 		rows, cols := plan.ExactShape(out.Records)
 		one := release.Exact{Clipped: s.m.Sums[i].Clipped}
 		var err error
-		if adds(plan) {
+		if part.Adds(plan) {
 			one.Sketch, err = loadSketch(s.Files, *s.m.Sums[i].File, plan.Sketch().Side, rows, cols)
 		} else {
 			one.Sketch, err = s.stacked(i, cols)
@@ -158,10 +196,7 @@ func (s *Set) stacked(i int, k int64) (sketch.Sketch, error) {
 	return sketch.Stack(parts...)
 }
 
-// adds reports whether a sketch is a sum over records, and not a row for each.
-func adds(p release.Plan) bool { return p.Sketch().Side != sketch.Records }
-
-func hasRows(p release.Plan) bool { return !adds(p) }
+func hasRows(p release.Plan) bool { return !part.Adds(p) }
 
 // reading is how the data are to be read now.
 func (s *Set) reading() reading {
@@ -185,7 +220,7 @@ func (s *Set) sameReading() error {
 }
 
 // contains reports whether a digest is in a sorted list.
-func contains(sorted []digest, d digest) bool {
-	_, found := slices.BinarySearchFunc(sorted, d, func(a, b digest) int { return bytes.Compare(a[:], b[:]) })
+func contains(sorted []runs.Digest, d runs.Digest) bool {
+	_, found := slices.BinarySearchFunc(sorted, d, func(a, b runs.Digest) int { return bytes.Compare(a[:], b[:]) })
 	return found
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/node/dataset"
+	"github.com/cosketch/cosketch/node/part"
+	"github.com/cosketch/cosketch/node/runs"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/release"
 )
@@ -25,6 +27,12 @@ type Changes struct {
 // place now is no change of it. It is a StaleError, and nothing has changed, if a file
 // changed or is gone, or if what a query or a program answered is held, whose result cannot be compared.
 func (s *Set) Update(ctx context.Context) (Changes, error) {
+	if s.Source.Elsewhere != "" {
+		if s.Exists() {
+			return Changes{}, nil // what changes there is told by other parts
+		}
+		return Changes{}, s.Source.NotHere()
+	}
 	if s.m != nil && s.Source.Asked() {
 		return Changes{}, &StaleError{fmt.Sprintf("%s is asked anew each time: nothing shows which of its records are held", s.Source)}
 	}
@@ -32,7 +40,12 @@ func (s *Set) Update(ctx context.Context) (Changes, error) {
 }
 
 // Rebuild reads all data afresh. Records that were withdrawn stay out.
-func (s *Set) Rebuild(ctx context.Context) (Changes, error) { return s.bring(ctx, true) }
+func (s *Set) Rebuild(ctx context.Context) (Changes, error) {
+	if s.Source.Elsewhere != "" {
+		return Changes{}, s.Source.NotHere()
+	}
+	return s.bring(ctx, true)
+}
 
 // input is one file of the dataset, or its query.
 type input struct {
@@ -103,16 +116,19 @@ func (s *Set) bring(ctx context.Context, afresh bool) (_ Changes, err error) {
 		return Changes{}, &dataset.Error{File: s.Source.String(), Message: "no records"}
 	}
 	if len(out.Added) > 0 {
-		if err := c.index(inputs); err != nil {
+		if err := c.index(func(shard int, line int64, message, hint string) error {
+			return inputs[shard].source.ErrorAt(line, message, hint)
+		}); err != nil {
 			return Changes{}, err
 		}
-		add := func(whole, part sketch.Sketch) (sketch.Sketch, error) { return sketch.Add(whole, part) }
-		if err := c.combine(add, 1); err != nil {
+		if err := c.combine(c.read(), added, 1); err != nil {
 			return Changes{}, err
 		}
 	}
 	return out, c.commit()
 }
+
+func added(whole, part sketch.Sketch) (sketch.Sketch, error) { return sketch.Add(whole, part) }
 
 // match finds the held shard of each input, nil where it is new. Files are the same when
 // their bytes are. It is a StaleError if a shard has no file any more.
@@ -151,7 +167,7 @@ func (c *change) addShard(ctx context.Context, in input, limit int64) (*Shard, e
 	if limit < 1 {
 		return nil, &dataset.Error{File: in.name, Message: fmt.Sprintf("more than %d records in all, the limit", c.Schema.MaxRecords)}
 	}
-	shard := &Shard{Name: in.name, SHA256: in.sha256, Number: c.next.NextShard, Columns: []Column{}}
+	shard := &Shard{Name: in.name, SHA256: in.sha256, Number: c.next.NextShard}
 	c.next.NextShard++
 	builders, err := c.builders()
 	if err != nil {
@@ -177,9 +193,7 @@ func (c *change) addShard(ctx context.Context, in input, limit int64) (*Shard, e
 		return nil, err
 	}
 	shard.Records, shard.Withdrawn, shard.Skipped = summary.Records-left, left, summary.Skipped
-	for _, f := range summary.Fields {
-		shard.Columns = append(shard.Columns, Column{f.Name, f.Clamped, f.Missing})
-	}
+	shard.Columns = part.Columns(summary)
 	for i, b := range builders {
 		shard.Clipped[i] += b.Clipped()
 	}
@@ -208,7 +222,7 @@ func (in input) unchanged(ctx context.Context, read dataset.Summary) error {
 func (c *change) writeRows(shard *Shard, builders []*release.Builder, ids [][]byte) error {
 	shard.Rows = make([]*stored, len(c.Plans))
 	for i, plan := range c.Plans {
-		if adds(plan) {
+		if part.Adds(plan) {
 			continue
 		}
 		one := builders[i].Exact()
@@ -231,21 +245,24 @@ func (c *change) writeBlock(shard *Shard, i int, rows sketch.Sketch) error {
 	return err
 }
 
+// errorAt is an error about a place in one of a change's shards.
+type errorAt func(shard int, line int64, message, hint string) error
+
 // index merges what was read into the index, which finds ids that are in two files.
-func (c *change) index(inputs []input) error {
+func (c *change) index(errorAt errorAt) error {
 	old, err := openIndex(c.Files, c.next.Index)
 	if err != nil {
 		return err
 	}
 	defer old.Close()
-	fresh, err := c.fresh.sorted()
+	fresh, err := c.fresh.Sorted()
 	if err != nil {
 		return err
 	}
 	var first repeat
 	var count int
 	c.next.Index, err = c.stage.writeIndex(func(x indexWriter) error {
-		return joined(old, fresh, func(old *entry, fresh []entry) error {
+		return joined(old, fresh, func(old *runs.Entry, fresh []runs.Entry) error {
 			one := old
 			if one == nil {
 				one, fresh = &fresh[0], fresh[1:]
@@ -260,33 +277,33 @@ func (c *change) index(inputs []input) error {
 		})
 	})
 	if err == nil && count > 0 {
-		err = c.repeated(inputs, first, count)
+		err = c.repeated(errorAt, first, count)
 	}
 	return err
 }
 
 // repeat is an id that is in two shards.
-type repeat struct{ before, again entry }
+type repeat struct{ before, again runs.Entry }
 
-func compareLines(a, b entry) int {
-	if a.shard != b.shard {
-		return int(int64(a.shard) - int64(b.shard))
+func compareLines(a, b runs.Entry) int {
+	if a.Shard != b.Shard {
+		return int(int64(a.Shard) - int64(b.Shard))
 	}
-	return int(a.line - b.line)
+	return int(a.Line - b.Line)
 }
 
 // repeated reports an id that is in two shards, and how many more are.
-func (c *change) repeated(inputs []input, r repeat, count int) error {
-	at := func(e entry) int {
-		return slices.IndexFunc(c.next.Shards, func(s Shard) bool { return s.Number == e.shard })
+func (c *change) repeated(errorAt errorAt, r repeat, count int) error {
+	at := func(e runs.Entry) int {
+		return slices.IndexFunc(c.next.Shards, func(s Shard) bool { return s.Number == e.Shard })
 	}
 	before := c.next.Shards[at(r.before)].Name
-	if r.before.line > 0 {
-		before = fmt.Sprintf("%s:%d", before, r.before.line)
+	if r.before.Line > 0 {
+		before = fmt.Sprintf("%s:%d", before, r.before.Line)
 	}
 	message := "record id repeated: it is in " + before + ", too"
 	if count > 1 {
 		message += fmt.Sprintf("; so are %d more", count-1)
 	}
-	return inputs[at(r.again)].source.ErrorAt(r.again.line, message, "a record may appear once: remove or merge the repeated rows")
+	return errorAt(at(r.again), r.again.Line, message, "a record may appear once: remove or merge the repeated rows")
 }

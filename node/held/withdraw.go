@@ -8,6 +8,8 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/node/dataset"
+	"github.com/cosketch/cosketch/node/part"
+	"github.com/cosketch/cosketch/node/runs"
 )
 
 // Withdraw takes the records of a file out, which has the columns and the form of the
@@ -15,7 +17,7 @@ import (
 // encoded values; otherwise the error names its line and nothing has changed. Withdrawn
 // ids stay out whatever is added or read afresh later.
 func (s *Set) Withdraw(ctx context.Context, path string) (_ int64, err error) {
-	if s.m == nil {
+	if !s.Exists() {
 		return 0, ErrEmpty
 	}
 	src := s.Source.Of(path)
@@ -47,7 +49,7 @@ func (s *Set) Withdraw(ctx context.Context, path string) (_ int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := c.combine(sketch.Subtract, -1); err != nil {
+	if err := c.combine(c.read(), sketch.Subtract, -1); err != nil {
 		return 0, err
 	}
 	for i, plan := range c.Plans {
@@ -69,7 +71,7 @@ func (s *Set) Withdraw(ctx context.Context, path string) (_ int64, err error) {
 
 // leaving is the records that a withdrawal takes out.
 type leaving struct {
-	ids     []digest         // in order
+	ids     []runs.Digest    // in order
 	byShard map[uint32]int64 // how many
 }
 
@@ -80,26 +82,26 @@ func (c *change) unindex(src dataset.Source) (leaving, error) {
 		return leaving{}, err
 	}
 	defer old.Close()
-	fresh, err := c.fresh.sorted()
+	fresh, err := c.fresh.Sorted()
 	if err != nil {
 		return leaving{}, err
 	}
 	gone := leaving{byShard: map[uint32]int64{}}
 	var unfit unfit
 	c.next.Index, err = c.stage.writeIndex(func(x indexWriter) error {
-		return joined(old, fresh, func(old *entry, fresh []entry) error {
+		return joined(old, fresh, func(old *runs.Entry, fresh []runs.Entry) error {
 			switch {
 			case len(fresh) == 0:
 				return x.put(*old)
-			case old == nil && contains(c.out, fresh[0].id):
+			case old == nil && contains(c.out, fresh[0].ID):
 				unfit.add(fresh[0], "the record was withdrawn before")
 			case old == nil:
 				unfit.add(fresh[0], "the record is not in the held sketch")
-			case old.value != fresh[0].value:
+			case old.Value != fresh[0].Value:
 				unfit.add(fresh[0], "the record is in the held sketch with other values")
 			default:
-				gone.ids = append(gone.ids, old.id)
-				gone.byShard[old.shard]++
+				gone.ids = append(gone.ids, old.ID)
+				gone.byShard[old.Shard]++
 			}
 			return nil
 		})
@@ -117,9 +119,9 @@ type unfit struct {
 	message string
 }
 
-func (u *unfit) add(e entry, message string) {
-	if u.count == 0 || e.line < u.line {
-		u.line, u.message = e.line, message
+func (u *unfit) add(e runs.Entry, message string) {
+	if u.count == 0 || e.Line < u.line {
+		u.line, u.message = e.Line, message
 	}
 	u.count++
 }
@@ -150,7 +152,7 @@ func (c *change) dropRows(shard *Shard, gone leaving) error {
 	var stay []int
 	var kept [][]byte
 	for i, id := range ids {
-		if !contains(gone.ids, c.key.id(id)) {
+		if !contains(gone.ids, c.key.ID(id)) {
 			stay, kept = append(stay, i), append(kept, id)
 		}
 	}
@@ -163,7 +165,7 @@ func (c *change) dropRows(shard *Shard, gone leaving) error {
 	}
 	shard.IDs, shard.Rows = &file, slices.Clone(shard.Rows)
 	for i, plan := range c.Plans {
-		if adds(plan) {
+		if part.Adds(plan) {
 			continue
 		}
 		_, k := plan.Shape(before)
@@ -183,8 +185,8 @@ func (c *change) dropRows(shard *Shard, gone leaving) error {
 }
 
 // union merges two sorted lists that share nothing.
-func union(a, b []digest) []digest {
-	out := make([]digest, 0, len(a)+len(b))
+func union(a, b []runs.Digest) []runs.Digest {
+	out := make([]runs.Digest, 0, len(a)+len(b))
 	for len(a) > 0 && len(b) > 0 {
 		if bytes.Compare(a[0][:], b[0][:]) < 0 {
 			out, a = append(out, a[0]), a[1:]

@@ -17,6 +17,7 @@ import (
 	"github.com/cosketch/cosketch/node/dataset"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/release/job"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/protocol/study/file"
 	"github.com/cosketch/cosketch/seed"
@@ -84,12 +85,15 @@ analyses: [{kind: svm}]`,
 
 // world is a party's data and what is held of them, beside a model of what should be.
 type world struct {
-	t     testing.TB
-	dir   string // of the data
-	store *store.Store
-	study *study.Study
-	rng   *rand.Rand
-	next  int // id of the next record
+	t      testing.TB
+	dir    string // of the data
+	store  *store.Store
+	study  *study.Study
+	source []byte // of the study
+	rng    *rand.Rand
+	looks  bool   // the study takes a first look
+	look   []byte // which was drawn
+	next   int    // id of the next record
 
 	shards map[string][]record // by file name
 	gone   map[string]bool     // ids that were withdrawn
@@ -100,15 +104,20 @@ type record struct{ id, x, w string }
 
 func newWorld(t testing.TB, cell string, n uint64) *world {
 	t.Helper()
+	return newWorldOf(t, cells[cell], n)
+}
+
+func newWorldOf(t testing.TB, terms string, n uint64) *world {
+	t.Helper()
 	example, err := os.ReadFile("../../protocol/study/testdata/registry.yaml")
 	must(t, err)
 	head, _, _ := strings.Cut(string(example), "partition:")
-	source := head + "expires: 2026-12-01T17:00:00Z\ndeadline: 2026-12-15T17:00:00Z\nrecords: {id: [id], missing: centre}\nbits: 10\n" + strings.TrimPrefix(cells[cell], "\n") + "\n"
+	source := head + "expires: 2026-12-01T17:00:00Z\ndeadline: 2026-12-15T17:00:00Z\nrecords: {id: [id], missing: centre}\nbits: 10\n" + strings.TrimPrefix(terms, "\n") + "\n"
 	s, err := file.Parse([]byte(source))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, source)
 	}
-	w := &world{t: t, dir: t.TempDir(), study: s, rng: rand.New(rand.NewPCG(n, 2)), shards: map[string][]record{}, gone: map[string]bool{}}
+	w := &world{t: t, dir: t.TempDir(), study: s, source: []byte(source), rng: rand.New(rand.NewPCG(n, 2)), shards: map[string][]record{}, gone: map[string]bool{}}
 	state := filepath.Join(t.TempDir(), "state")
 	must(t, store.Create(state, store.Party, rand.NewChaCha8([32]byte{1})))
 	w.store, err = store.Open(state, store.Party, store.Options{})
@@ -136,6 +145,11 @@ func (w *world) options(files Files, dir string) Options {
 		plan, err := release.For(w.study, party, i)
 		must(w.t, err)
 		o.Plans, o.Picks = append(o.Plans, plan), append(o.Picks, []int{0, 1, 2, 3})
+	}
+	if o.Looks, o.Look = w.looks, w.look; w.look != nil {
+		var err error
+		o.Plans, err = job.After(o.Plans, w.look)
+		must(w.t, err)
 	}
 	for _, c := range w.study.OwnColumns(party) {
 		column := w.study.Columns[c]

@@ -28,6 +28,7 @@ type Holding struct {
 	held.Summary
 	held.Changes
 	Taken int64 // records that a withdrawal took out
+	Look  bool  // it is what a first look is to be drawn of, by which the sketch is made
 }
 
 // ChangeHeld brings a study's held sketch up to date with the data, makes it afresh, or
@@ -37,8 +38,8 @@ type Holding struct {
 func ChangeHeld(ctx context.Context, o source.Options, change HeldChange) (Holding, error) {
 	var out Holding
 	err := withHeld(o, func(r *source.Source, src *source.Opened, set *held.Set) (err error) {
-		if !set.Exists() && src.Site.Release != config.ReleaseAsk {
-			return &node.SiteError{Err: errors.New("the site file lets the release follow the seed at once (to hold the sketch, write release: ask under the study)")}
+		if err := holds(src, set); err != nil {
+			return err
 		}
 		switch {
 		case change.Withdraw != "":
@@ -55,6 +56,14 @@ func ChangeHeld(ctx context.Context, o source.Options, change HeldChange) (Holdi
 	return out, err
 }
 
+// holds refuses to make a held sketch where the site file asks for none.
+func holds(src *source.Opened, set *held.Set) error {
+	if !set.Exists() && src.Site.Release != config.ReleaseAsk {
+		return &node.SiteError{Err: errors.New("the site file lets the release follow the seed at once (to hold the sketch, write release: ask under the study)")}
+	}
+	return nil
+}
+
 // ReleaseHeld stores the steward's decision that the held sketch be released as it is
 // now; a Run carries it out. It is held.ErrEmpty before anything is held, and what
 // policy or budget would refuse is refused here already.
@@ -64,9 +73,9 @@ func ReleaseHeld(o source.Options) (Holding, error) {
 		if src.Site.Release != config.ReleaseAsk {
 			return &node.SiteError{Err: errors.New("the site file lets the release follow the seed at once: there is nothing to decide (release: ask under the study makes it wait)")}
 		}
-		out.Summary = set.Summary()
+		out.Summary, out.Look = set.Summary(), set.Looked()
 		switch {
-		case !set.Exists():
+		case !set.Exists() && !set.Looked():
 			return held.ErrEmpty
 		case out.Records == 0:
 			return node.ErrNobodyLeft

@@ -35,7 +35,7 @@ func NewParty(r *metrics.Registry, studies Studies) *Party {
 		trials: r.Counter("cosketch_retries_total", "Times that an aggregator could not be reached."),
 		done:   map[transfer]int64{},
 	}
-	fromZero(p.steps, event.Checked, event.Persisted, event.Held, event.Projected, event.Debited, event.Stored, event.Uploaded, event.Finished)
+	fromZero(p.steps, event.Checked, event.Persisted, event.Parts, event.Held, event.Projected, event.Debited, event.Stored, event.Uploaded, event.Finished)
 	ofStudies(r, studies, []session.State{session.Invited, session.Approved, session.Committed, session.Shared, session.Confirmed, session.Joining,
 		session.Seeded, session.Sketched, session.Released, session.Done, session.Failed, session.Withdrawn})
 	return p

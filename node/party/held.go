@@ -30,10 +30,15 @@ func (r *service) lockHeld() (unlock func(), err error) {
 }
 
 // heldFor tells, once, that the sketch is held.
-func (r *service) heldFor(s held.Summary) {
-	if !r.told {
-		r.told = true
-		r.Observe(event.Progress{Study: r.Study.ID, Milestone: event.Held, Note: heldText(s)})
+func (r *service) heldFor(note string) {
+	r.once(event.Held, note)
+}
+
+// once tells something once.
+func (r *service) once(what event.Milestone, note string) {
+	if now := string(what) + note; r.told != now {
+		r.told = now
+		r.Observe(event.Progress{Study: r.Study.ID, Milestone: what, Note: note})
 	}
 }
 
@@ -46,7 +51,7 @@ func taken(set *held.Set) (job.Records, error) {
 	if all.Records == 0 {
 		return job.Records{}, node.ErrNobodyLeft
 	}
-	return job.Records{Count: all.Records, IDs: all.IDs, Held: all.Sketches}, nil
+	return job.Records{Count: all.Records, IDs: all.IDs, Held: all.Sketches, Look: set.Look}, nil
 }
 
 // heldText says what is held, in counts.

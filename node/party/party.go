@@ -145,7 +145,7 @@ type service struct {
 	shown   session.Status
 	vouched bool            // the aggregator has seen the ledger's head since this run began
 	asking  bool            // the steward decides whether the held sketch is released
-	told    bool            // that it is held
+	told    string          // what was last told of it
 	retry   node.Backoff    // of calls that fail; begins anew with each that brings the study on
 	shipped *session.Upload // the upload that has arrived; nil before
 	fresh   bool            // the board was read since the start: before that, the machine acts on nothing

@@ -109,7 +109,7 @@ func (w *world) run(ctx context.Context, in job.World, what job.What) (job.Store
 		err = fmt.Errorf("%w (nothing was released by it: party advanced fsck looks for other damage; without the file secrets/%s-look of the state directory the next run takes another look, at no further cost)", err, w.Study.ID)
 	}
 	if err == nil {
-		w.asking, w.told = false, false // a masked sum that is void asks the steward anew
+		w.asking, w.told = false, "" // a masked sum that is void asks the steward anew
 	}
 	return stored, err
 }

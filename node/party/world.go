@@ -9,6 +9,7 @@ import (
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/event"
 	"github.com/cosketch/cosketch/node/filename"
+	"github.com/cosketch/cosketch/node/held"
 	"github.com/cosketch/cosketch/node/source"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/node/stored"
@@ -54,8 +55,22 @@ func (w *world) TakenLook() ([]byte, error) { return none(w.Store.Look(w.Study.I
 
 func (w *world) KeepLook(data []byte) error { return w.Store.PutLook(w.Study.ID, data) }
 
-// Look reads the data for a first look.
+// Look reads the data for a first look or, where they are elsewhere, takes what their parts add up to, once the steward
+// released it; until then it is errUndecided.
 func (w *world) Look(ctx context.Context, looks []*release.Look) (int64, error) {
+	if w.src.Data.Source.Elsewhere != "" {
+		set, err := w.Held(w.src, agree.Outcome{Seed: w.seed, T2: w.t2})
+		if err != nil {
+			return 0, err
+		}
+		if !set.Looked() {
+			return 0, w.awaitParts()
+		}
+		if err := w.decided(set); err != nil {
+			return 0, err
+		}
+		return set.RestoreLooks(looks)
+	}
 	return (&source.Data{Source: &w.Source, From: w.src}).Look(ctx, looks)
 }
 
@@ -75,22 +90,36 @@ func (w *world) Exact(ctx context.Context, builders []*release.Builder) (job.Rec
 			w.note = data.Note
 			return records, err
 		}
+		if w.src.Data.Source.Elsewhere != "" {
+			return job.Records{}, w.awaitParts()
+		}
 		if _, err := set.Update(ctx); err != nil {
 			return job.Records{}, err
 		}
 	}
 	if asks {
-		decided, err := w.Store.Held(w.Study.ID).Decided()
-		if err != nil {
+		if err := w.decided(set); err != nil {
 			return job.Records{}, err
-		}
-		if !decided {
-			w.heldFor(set.Summary())
-			return job.Records{}, errUndecided
 		}
 	}
 	w.note = heldText(set.Summary())
 	return taken(set)
+}
+
+// awaitParts tells that parts of data that are elsewhere are waited for.
+func (w *world) awaitParts() error {
+	w.once(event.Parts, w.src.Data.Source.Elsewhere)
+	return errUndecided
+}
+
+// decided is errUndecided until the steward has released what is held.
+func (w *world) decided(set *held.Set) error {
+	decided, err := w.Store.Held(w.Study.ID).Decided()
+	if err == nil && !decided {
+		w.heldFor(heldText(set.Summary()))
+		err = errUndecided
+	}
+	return err
 }
 
 func (w *world) Drop() error { return w.Store.DropRelease(w.Study.ID) }

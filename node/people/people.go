@@ -49,6 +49,8 @@ func NewSampler(key [32]byte, from dataset.Source) *Sampler {
 	s := &Sampler{prefix: append([]byte(nil), key[:]...)}
 	if s.sample.places = slices.Clone(from.Files); from.Asked() {
 		s.sample.places = []string{from.String() + "\n" + from.Question()}
+	} else if from.Elsewhere != "" {
+		s.sample.places = []string{from.Elsewhere}
 	}
 	return s
 }

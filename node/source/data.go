@@ -41,59 +41,63 @@ func (r *Source) Open() (*Opened, error) {
 	if err != nil {
 		return nil, &node.SiteError{Err: err}
 	}
-	if site.Release == config.ReleaseAsk && Looks(r.Study) {
-		return nil, &node.SiteError{Err: fmt.Errorf("study %s has release: ask, which does not go with standardise: own: its sums are made after a noisy first look, so nothing without noise can be held (take release: auto)", r.Study.ID.Short())}
+	data := file.Datasets[site.Dataset]
+	if why := NotHeld(r.Study, data.Source.Elsewhere != ""); site.Release == config.ReleaseAsk && why != "" {
+		return nil, &node.SiteError{Err: fmt.Errorf("study %s has release: ask, which does not go with %s (take release: auto)", r.Study.ID.Short(), why)}
 	}
-	if site.Release == config.ReleaseAsk && r.Study.TwoRounds() {
-		return nil, &node.SiteError{Err: fmt.Errorf("study %s has release: ask, which does not go with rounds: 2: the second round is made from the data when the first is answered, so nothing can be held (take release: auto)", r.Study.ID.Short())}
+	if data.Source.Elsewhere != "" && site.Release != config.ReleaseAsk {
+		return nil, &node.SiteError{Err: fmt.Errorf("study %s has a dataset that is elsewhere, %q, and not release: ask: its sketch is held until its parts are there and the steward releases it (write release: ask under the study)", r.Study.ID.Short(), data.Name)}
 	}
-	if site.Release == config.ReleaseAsk && DrawsEarly(r.Study) {
-		return nil, &node.SiteError{Err: fmt.Errorf("study %s has release: ask, which does not go with mechanism %s: its noise is drawn into the values as they are read, so nothing without noise can be held (take release: auto)", r.Study.ID.Short(), r.Study.Privacy.Mechanism)}
-	}
-	src := &Opened{Site: site, Data: file.Datasets[site.Dataset]}
 	party, _ := r.Study.PartyIndex(r.Signer.ID())
+	return Entry(r.Study, party, site, data)
+}
+
+// Entry is what a study wants of a party's dataset, as the site file has the two.
+func Entry(s *study.Study, party int, site config.StudySite, data config.Dataset) (*Opened, error) {
+	src := &Opened{Site: site, Data: data}
 	limit := int64(math.MaxInt64)
-	for i := range r.Study.Sketches {
-		plan, err := release.For(r.Study, party, i)
+	for i := range s.Sketches {
+		plan, err := release.For(s, party, i)
 		if err != nil {
 			return nil, err
 		}
 		src.Plans = append(src.Plans, plan)
 		limit = min(limit, plan.Limit)
 	}
-	if src.Schema, err = r.schema(party, site, src.Data, limit); err != nil {
+	var err error
+	if src.Schema, err = schemaOf(s, party, site, src.Data, limit); err != nil {
 		return nil, err
 	}
 	for _, plan := range src.Plans {
-		src.Picks = append(src.Picks, picks(r.Study, party, plan))
+		src.Picks = append(src.Picks, picks(s, party, plan))
 	}
 	return src, nil
 }
 
-// schema is what the study wants of the party's file.
-func (r *Source) schema(party int, site config.StudySite, data config.Dataset, limit int64) (dataset.Schema, error) {
-	own, required := r.Study.OwnColumns(party), r.labelled(party)
+// schemaOf is what the study wants of the party's file.
+func schemaOf(s *study.Study, party int, site config.StudySite, data config.Dataset, limit int64) (dataset.Schema, error) {
+	own, required := s.OwnColumns(party), labelled(s, party)
 	wanted := make([]string, len(own))
 	for i, c := range own {
-		wanted[i] = r.Study.Columns[c].Name
+		wanted[i] = s.Columns[c].Name
 	}
 	headers, err := site.Headers(wanted)
 	if err != nil {
 		return dataset.Schema{}, &node.SiteError{Err: err}
 	}
 	out := dataset.Schema{
-		ID: data.ID, Normalize: r.Study.Records.Normalize, Duplicates: r.Study.Records.Duplicates,
-		Missing: r.Study.Records.Missing, Bits: r.Study.ReadBits(), MaxRecords: limit, Apart: r.Study.Privacy.Unit == dp.Attribute,
+		ID: data.ID, Normalize: s.Records.Normalize, Duplicates: s.Records.Duplicates,
+		Missing: s.Records.Missing, Bits: s.ReadBits(), MaxRecords: limit, Apart: s.Privacy.Unit == dp.Attribute,
 	}
 	if len(out.ID) == 0 {
-		out.ID = r.Study.Records.ID
+		out.ID = s.Records.ID
 	}
-	if len(out.ID) != len(r.Study.Records.ID) {
-		return dataset.Schema{}, &node.SiteError{Err: fmt.Errorf("dataset %q identifies records by %d columns, the study by %d", data.Name, len(out.ID), len(r.Study.Records.ID))}
+	if len(out.ID) != len(s.Records.ID) {
+		return dataset.Schema{}, &node.SiteError{Err: fmt.Errorf("dataset %q identifies records by %d columns, the study by %d", data.Name, len(out.ID), len(s.Records.ID))}
 	}
 	for i, c := range own {
-		column := r.Study.Columns[c]
-		if r.Study.Wide() {
+		column := s.Columns[c]
+		if s.Wide() {
 			column.Scale = column.Scale.Unlimited()
 		}
 		out.Fields = append(out.Fields, dataset.Field{Name: column.Name, Header: headers[i], Kind: column.Kind, Scale: column.Scale, Values: column.Values, Required: required[c]})
@@ -106,17 +110,17 @@ func (r *Source) schema(party int, site config.StudySite, data config.Dataset, l
 
 // labelled are the columns of which nothing stands for an absent value: a label that travels, and
 // one whose classes moments count, unless they count absent ones as a class.
-func (r *Source) labelled(party int) map[int]bool {
+func labelled(s *study.Study, party int) map[int]bool {
 	out := map[int]bool{}
-	for i, sk := range r.Study.Sketches {
-		if c, ok := r.Study.LabelOf(party, i); ok {
+	for i, sk := range s.Sketches {
+		if c, ok := s.LabelOf(party, i); ok {
 			out[c] = true
 		}
-		if sk.Side != sketch.Moments || r.Study.Records.Missing != study.MissingCentre || r.Study.MomentLayout(i).Classes == 0 {
+		if sk.Side != sketch.Moments || s.Records.Missing != study.MissingCentre || s.MomentLayout(i).Classes == 0 {
 			continue
 		}
-		for _, c := range r.Study.OwnColumns(party) {
-			out[c] = out[c] || r.Study.Columns[c].Label
+		for _, c := range s.OwnColumns(party) {
+			out[c] = out[c] || s.Columns[c].Label
 		}
 	}
 	return out
@@ -189,6 +193,9 @@ func (r *Source) Check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if src.Data.Source.Elsewhere != "" {
+		return r.checkUnread(src)
+	}
 	summary, refusal, err := r.examine(ctx, src, func(dataset.Batch) error { return nil })
 	if err != nil {
 		return err
@@ -200,6 +207,24 @@ func (r *Source) Check(ctx context.Context) error {
 		return err
 	}
 	r.Observe(event.Progress{Study: r.Study.ID, Milestone: event.Checked, Note: SummaryText(summary)})
+	return nil
+}
+
+// checkUnread holds what can be held before anything is read of data that are elsewhere. How many records there are is
+// known when their parts are added up, and what depends on it is held then.
+func (r *Source) checkUnread(src *Opened) error {
+	entries, err := r.Store.Ledger()
+	if err != nil {
+		return err
+	}
+	refusal, err := r.Recognised(src, entries)
+	if err == nil && refusal == nil {
+		_, refusal = r.Debits(src, entries)
+	}
+	if err := errors.Join(refusal, err); err != nil {
+		return err
+	}
+	r.Observe(event.Progress{Study: r.Study.ID, Milestone: event.Checked, Note: "they are elsewhere, and are read by party advanced part"})
 	return nil
 }
 

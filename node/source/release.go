@@ -65,6 +65,20 @@ func Looks(s *study.Study) bool {
 	return false
 }
 
+// NotHeld says what of a study does not go with holding its sketch, and why; it is empty where the sketch can be held. One of data
+// that are elsewhere is held twice where there is a first look: before it, and made by it.
+func NotHeld(s *study.Study, elsewhere bool) string {
+	switch {
+	case Looks(s) && !elsewhere:
+		return "standardise: own: its sums are made after a noisy first look, so nothing without noise can be held"
+	case s.TwoRounds():
+		return "rounds: 2: the second round is made from the data when the first is answered, so nothing can be held"
+	case DrawsEarly(s):
+		return fmt.Sprintf("mechanism %s: its noise is drawn into the values as they are read, so nothing without noise can be held", s.Privacy.Mechanism)
+	}
+	return ""
+}
+
 // DrawsEarly reports that the noise is in the values before they are projected.
 func DrawsEarly(s *study.Study) bool { return s.Privacy.Mechanism == dp.RandomisedResponse }
 

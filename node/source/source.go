@@ -1,6 +1,7 @@
 package source
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
@@ -9,8 +10,12 @@ import (
 	"github.com/cosketch/cosketch/node/dataset"
 	"github.com/cosketch/cosketch/node/event"
 	"github.com/cosketch/cosketch/node/held"
+	"github.com/cosketch/cosketch/node/people"
+	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/release/job"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/protocol/wire"
 	"github.com/cosketch/cosketch/seed"
@@ -28,10 +33,15 @@ type Source struct {
 
 // Held opens the study's held sketch. Whoever changes or releases it has locked it.
 func (r *Source) Held(src *Opened, seeded agree.Outcome) (*held.Set, error) {
+	plans, look, err := r.looked(src)
+	if err != nil {
+		return nil, err
+	}
 	set, err := held.Open(held.Options{
 		Files: r.Store.Held(r.Study.ID), Study: r.Study.ID, T2: seeded.T2, Seed: seeded.Seed,
-		Plans: src.Plans, Picks: src.Picks, Dataset: src.Data.Name, Source: src.Data.Source, Schema: src.Schema,
+		Plans: plans, Look: look, Looks: Looks(r.Study), Picks: src.Picks, Dataset: src.Data.Name, Source: src.Data.Source, Schema: src.Schema,
 		SpillDir: r.Store.Dir(), Entropy: r.Entropy, Workers: r.Workers,
+		Keep: func(of people.Sample) error { src.People = of; return r.Remember(src) },
 		Observe: func(s dataset.Summary) {
 			r.Observe(event.Progress{Study: r.Study.ID, Milestone: event.Reading, Done: s.Bytes, Total: s.Size})
 		},
@@ -40,6 +50,25 @@ func (r *Source) Held(src *Opened, seeded agree.Outcome) (*held.Set, error) {
 		return nil, fmt.Errorf("opening the held sketch: %w", err)
 	}
 	return set, nil
+}
+
+// looked are the plans by which a sketch is held of data that are elsewhere, and the first look that they go by, once it
+// was drawn.
+func (r *Source) looked(src *Opened) (plans []release.Plan, look []byte, err error) {
+	if src.Data.Source.Elsewhere == "" || !Looks(r.Study) {
+		return src.Plans, nil, nil
+	}
+	look, err = r.Store.Look(r.Study.ID)
+	if errors.Is(err, store.ErrNotFound) {
+		return src.Plans, nil, nil
+	}
+	if err == nil {
+		plans, err = job.After(src.Plans, look)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", job.ErrLook, err)
+	}
+	return plans, look, nil
 }
 
 // Welcome is the site's rule for late parties. A site file without the study says

@@ -114,6 +114,11 @@ const (
 	NotListed       ID = "not-listed"
 	NoSketch        ID = "no-sketch"
 	DataChanged     ID = "data-changed"
+	DataElsewhere   ID = "data-elsewhere"
+	BadJob          ID = "bad-job"
+	PartDamaged     ID = "part-damaged"
+	PartForeign     ID = "part-foreign"
+	PartsIncomplete ID = "parts-incomplete"
 	PartsAlone      ID = "parts-alone"
 	ReleaseSize     ID = "release-size"
 	HeldStale       ID = "held-stale"
@@ -294,6 +299,11 @@ var rows = []Row{
 	{ID: NotListed, Exit: Usage, Says: "study %[1]s (%[2]s) does not list this party; its peer id is %[3]s", Fix: "tell the operator; a study with another id is another study"},
 	{ID: NoSketch, Exit: Usage, Says: "no choice of sketches answers these analyses in a study of this partition", Fix: "ask for fewer analyses, or take the other partition"},
 	{ID: DataChanged, Exit: Usage, Says: "the file changed while it was being read", Fix: "run it again when nothing writes to the file"},
+	{ID: DataElsewhere, Exit: Usage, Says: "the data are elsewhere (%[1]s), and not read here", Fix: "party advanced sketch STUDY --job FILE writes what party advanced part reads them by there"},
+	{ID: BadJob, Exit: Usage, Says: "it cannot be used as a job: %[1]s", Fix: "party advanced sketch STUDY --job FILE writes one at the node"},
+	{ID: PartDamaged, Exit: Usage, Says: "the part is damaged: %[1]s", Fix: "nothing was changed; make it again: party advanced part"},
+	{ID: PartForeign, Exit: Usage, Says: "the part does not belong to these: %[1]s", Fix: "nothing was changed; leave it out, or make it by the job that party advanced sketch STUDY --job FILE writes"},
+	{ID: PartsIncomplete, Exit: Usage, Says: "the parts are not all shards, once each: %[1]s", Fix: "nothing was changed; each of N shards is made once: party advanced part --shard 1/N to N/N"},
 	{ID: PartsAlone, Exit: Usage, Says: "in a vertical study a party has only its part of each record, and one part alone has no answer"},
 	{ID: ReleaseSize, Exit: Usage, Says: "%[1]d records make a release that nobody would take", Fix: "give fewer records, or ask for a study of fewer or smaller sketches"},
 	{ID: HeldStale, Exit: Usage, Says: "data or site file have changed since the held sketch was made", Fix: "party advanced sketch --rebuild reads all data afresh; records that were withdrawn stay out"},

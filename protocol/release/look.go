@@ -73,6 +73,20 @@ func (p Plan) NewLook() *Look {
 // Add takes a batch of encoded records, as Builder.AddRead does.
 func (l *Look) Add(values []int64) error { return l.sum.Add(values) }
 
+// Sketch is what the look has summed, exactly. Looks at parts of the records add up.
+func (l *Look) Sketch() sketch.Sketch {
+	sums := append([]int64(nil), l.sum.Sums()...)
+	return sketch.Sketch{Side: sketch.Look, Rows: 1, Cols: len(sums), Data: sums}
+}
+
+// Restore makes a look at no record one at so many, of which others summed this.
+func (l *Look) Restore(s sketch.Sketch, records int64) error {
+	if err := l.sum.Restore(s.Data, records); err != nil {
+		return fmt.Errorf("restoring a first look: %w", err)
+	}
+	return nil
+}
+
 // Draw draws the noise and returns what the second pass goes by: by entry its centre and
 // spread (sum.Moves). The exact sums are gone afterwards.
 func (l *Look) Draw(entropy io.Reader) (moves []sketch.Standard, err error) {

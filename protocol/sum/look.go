@@ -146,6 +146,18 @@ func (l *Look) Records() int64 { return l.records }
 // Sums are those of each entry's values and their squares: what noise is added to.
 func (l *Look) Sums() []int64 { return l.sums }
 
+// Restore adds what other looks summed of so many records.
+func (l *Look) Restore(sums []int64, records int64) error {
+	if len(sums) != len(l.sums) || records < 0 || records > l.limit-l.records {
+		return fmt.Errorf("%d sums of %d records, want %d of at most %d", len(sums), records, len(l.sums), l.limit-l.records)
+	}
+	for i, v := range sums {
+		l.sums[i] += v
+	}
+	l.records += records
+	return nil
+}
+
 // Moves is what follows from sums over so many records, with noise of a standard deviation: by entry, of these
 // features, its centre and spread. A spread is at least what the noise of a variance leaves certain: s² = max(s², 4 SE);
 // what is not scaled has the public one.

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -91,8 +92,8 @@ func project(ctx context.Context, s Spec, data Data, builders []*release.Builder
 	case records.Held == nil:
 	case n != len(builders):
 		return nil, fmt.Errorf("%d sketches are held of %d", n, len(builders))
-	case s.looks() || s.randomised(): // Draw adds nothing where noise is in the values
-		return nil, errors.New("a sketch is held that would need noise before it was made")
+	case s.randomised() || !bytes.Equal(records.Look, s.look): // Draw adds nothing where noise is in the values
+		return nil, errors.New("a sketch is held that would need noise before it was made, or was made by another first look")
 	}
 	out := &exact{records: records}
 	for i, b := range builders {

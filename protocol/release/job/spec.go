@@ -34,6 +34,8 @@ type Spec struct {
 	Signer  protocol.Signer
 	Entropy io.Reader // crypto/rand outside tests
 	Workers int       // goroutines that project and draw. Default: 1
+
+	look []byte // by which the plans are those of the second pass; nil: there was none
 }
 
 func (s Spec) workers() int { return max(s.Workers, 1) }
@@ -149,26 +151,33 @@ func (s Spec) looks() bool {
 
 // by is the spec of the second pass after a look, which is as it is stored.
 func (s Spec) by(look []byte) (Spec, error) {
+	var err error
+	s.Plans, err = After(s.Plans, look)
+	s.look = look
+	return s, err
+}
+
+// After are plans as a stored first look has them.
+func After(before []release.Plan, look []byte) ([]release.Plan, error) {
 	moves, err := release.DecodeLook(look)
 	if err != nil {
-		return s, err
+		return nil, err
 	}
-	plans := append([]release.Plan(nil), s.Plans...)
+	plans := append([]release.Plan(nil), before...)
 	for i, plan := range plans {
 		if !plan.Looks() {
 			continue
 		}
 		n := min(plan.Looked(), len(moves))
 		if plans[i], err = plan.After(moves[:n]); err != nil {
-			return s, err
+			return nil, err
 		}
 		moves = moves[n:]
 	}
 	if len(moves) > 0 {
-		return s, fmt.Errorf("a first look at %d entries too many", len(moves))
+		return nil, fmt.Errorf("a first look at %d entries too many", len(moves))
 	}
-	s.Plans = plans
-	return s, nil
+	return plans, nil
 }
 
 // builders makes a builder without records for each sketch.

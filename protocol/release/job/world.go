@@ -43,7 +43,8 @@ type World interface {
 
 // Data is where a release comes from. Each call reads all of it.
 type Data interface {
-	// Look hands every batch of records to the looks that are not nil, one a sketch, and counts the records.
+	// Look hands every batch of records to the looks that are not nil, one a sketch, and counts the records. Where what
+	// they sum is held, it restores them from that, and the error is ErrUndecided until the steward has released it.
 	Look(context.Context, []*release.Look) (records int64, err error)
 
 	// Exact hands every batch to the builders, one a sketch. Where a sketch is held, it returns that and reads
@@ -63,6 +64,7 @@ type Records struct {
 	Count int64
 	IDs   [][]byte        // in the order in which they were read; nil without a sketch of the records side
 	Held  []release.Exact // that were held, one a sketch, rows in the order of IDs; nil: the builders have the records
+	Look  []byte          // by which these were made; nil where there is none
 }
 
 // Stage is a point that a job passes.

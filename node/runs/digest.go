@@ -1,4 +1,4 @@
-package held
+package runs
 
 import (
 	"crypto/sha256"
@@ -9,31 +9,32 @@ import (
 	"io"
 )
 
-// digest is a SHA-256, cut to 16 bytes, of a key and what it stands for. Two of m
+// Digest is a SHA-256, cut to 16 bytes, of a key and what it stands for. Two of m
 // different ids share one with probability below m²/2¹²⁹ (10⁹ ids: 1.5e-21); then they
 // are taken for a repeated one and refused.
-type digest [16]byte
+type Digest [16]byte
 
-// key makes digests. It is drawn for each Set and kept with it: digests that were
-// spilled or left behind say nothing without it.
-type key struct {
+// Key makes digests: those that were spilled or left behind say nothing without it. One goroutine uses it.
+type Key struct {
 	ids, values [32]byte
 	scratch     []byte
 }
 
-func newKey(entropy io.Reader) (*key, error) {
+// NewKey draws a key.
+func NewKey(entropy io.Reader) (*Key, error) {
 	var raw [64]byte
 	if _, err := io.ReadFull(entropy, raw[:]); err != nil {
-		return nil, fmt.Errorf("drawing the key of a held sketch: %w", err)
+		return nil, fmt.Errorf("drawing a key for digests of records: %w", err)
 	}
 	return keyOf(raw), nil
 }
 
-func keyOf(raw [64]byte) *key {
-	return &key{ids: [32]byte(raw[:32]), values: [32]byte(raw[32:])}
+func keyOf(raw [64]byte) *Key {
+	return &Key{ids: [32]byte(raw[:32]), values: [32]byte(raw[32:])}
 }
 
-func parseKey(text string) (*key, error) {
+// ParseKey reads what Text wrote.
+func ParseKey(text string) (*Key, error) {
 	raw, err := hex.DecodeString(text)
 	if err != nil || len(raw) != 64 {
 		return nil, errors.New("its key is damaged")
@@ -41,18 +42,19 @@ func parseKey(text string) (*key, error) {
 	return keyOf([64]byte(raw)), nil
 }
 
-func (k *key) text() string {
+// Text writes the key, for the file of its own that holds it.
+func (k *Key) Text() string {
 	return hex.EncodeToString(k.ids[:]) + hex.EncodeToString(k.values[:])
 }
 
-// id is the digest of a normalised record id.
-func (k *key) id(id []byte) digest {
+// ID is the digest of a normalised record id.
+func (k *Key) ID(id []byte) Digest {
 	k.scratch = append(append(k.scratch[:0], k.ids[:]...), id...)
 	return k.sum()
 }
 
-// value is the digest of a record's encoded values.
-func (k *key) value(values []int64) digest {
+// Value is the digest of a record's encoded values.
+func (k *Key) Value(values []int64) Digest {
 	k.scratch = append(k.scratch[:0], k.values[:]...)
 	for _, v := range values {
 		k.scratch = binary.LittleEndian.AppendUint64(k.scratch, uint64(v))
@@ -60,7 +62,7 @@ func (k *key) value(values []int64) digest {
 	return k.sum()
 }
 
-func (k *key) sum() digest {
+func (k *Key) sum() Digest {
 	sum := sha256.Sum256(k.scratch)
-	return digest(sum[:16])
+	return Digest(sum[:16])
 }

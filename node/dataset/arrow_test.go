@@ -1,0 +1,213 @@
+package dataset
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/decimal128"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// arrowVisits are record batches with a column for many types; every seventh value is null.
+func arrowVisits(t testing.TB, batches, each int) (*arrow.Schema, []arrow.RecordBatch) {
+	t.Helper()
+	dictionary := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}
+	schema := arrow.NewSchema([]arrow.Field{
+		{Name: "note", Type: arrow.ListOf(arrow.BinaryTypes.String), Nullable: true},
+		{Name: "patient", Type: arrow.BinaryTypes.LargeString},
+		{Name: "visit", Type: arrow.PrimitiveTypes.Uint16},
+		{Name: "age", Type: arrow.PrimitiveTypes.Float64, Nullable: true},
+		{Name: "height", Type: arrow.PrimitiveTypes.Float32},
+		{Name: "cost", Type: &arrow.Decimal128Type{Precision: 12, Scale: 2}},
+		{Name: "day", Type: arrow.FixedWidthTypes.Date32},
+		{Name: "smoker", Type: arrow.FixedWidthTypes.Boolean, Nullable: true},
+		{Name: "ward", Type: dictionary, Nullable: true},
+	}, nil)
+	var out []arrow.RecordBatch
+	row := 0
+	for range batches {
+		b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+		for range each {
+			b.Field(0).AppendNull()
+			b.Field(1).(*array.LargeStringBuilder).Append("p" + strings.Repeat("x", row%5))
+			b.Field(2).(*array.Uint16Builder).Append(uint16(row))
+			if row%7 == 3 {
+				for _, i := range []int{3, 7, 8} {
+					b.Field(i).AppendNull()
+				}
+			} else {
+				b.Field(3).(*array.Float64Builder).Append(float64(row%90) + 0.5)
+				b.Field(7).(*array.BooleanBuilder).Append(row%3 == 0)
+				if err := b.Field(8).(*array.BinaryDictionaryBuilder).AppendString([]string{"north", "south"}[row%2]); err != nil {
+					t.Fatal(err)
+				}
+			}
+			b.Field(4).(*array.Float32Builder).Append(float32(row%200) / 4)
+			b.Field(5).(*array.Decimal128Builder).Append(decimal128.FromI64(int64(row*25 - 100)))
+			b.Field(6).(*array.Date32Builder).Append(arrow.Date32(row - 10))
+			row++
+		}
+		out = append(out, b.NewRecordBatch())
+	}
+	return schema, out
+}
+
+// arrowSchema is what is asked of arrowVisits.
+func arrowSchema(t testing.TB) Schema {
+	s := Schema{ID: []string{"patient", "visit"}, Missing: study.MissingCentre, Bits: 10, MaxRecords: 1 << 20}
+	for _, name := range []string{"age", "height", "cost", "day"} {
+		s.Fields = append(s.Fields, Field{Name: name, Kind: study.Numeric, Scale: bounds(t, 0, 100)})
+	}
+	s.Fields = append(s.Fields, Field{Name: "smoker", Kind: study.Binary, Scale: bounds(t, 0, 1)}, Field{Name: "ward", Kind: study.Categorical, Values: []string{"north", "south"}})
+	return s
+}
+
+// asCSV is the same data as text.
+func asCSV(batches []arrow.RecordBatch) string {
+	var b strings.Builder
+	b.WriteString("patient,visit,age,height,cost,day,smoker,ward\n")
+	for _, batch := range batches {
+		for i := range int(batch.NumRows()) {
+			for c := 1; c < int(batch.NumCols()); c++ {
+				column := batch.Column(c)
+				text := column.ValueStr(i)
+				if column.IsNull(i) {
+					text = ""
+				}
+				if text == "true" || text == "false" {
+					text = map[string]string{"true": "1", "false": "0"}[text]
+				}
+				if c > 1 {
+					b.WriteByte(',')
+				}
+				b.WriteString(text)
+			}
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
+}
+
+func writeArrow(t testing.TB, w interface {
+	Write(arrow.RecordBatch) error
+	Close() error
+}, all []arrow.RecordBatch) {
+	t.Helper()
+	for _, one := range all {
+		if err := w.Write(one); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Arrow record batches, in a stream or in a file, are the same records as CSV with the same values.
+func TestArrowIsAsCSV(t *testing.T) {
+	schema, all := arrowVisits(t, 4, 77)
+	var stream bytes.Buffer
+	writeArrow(t, ipc.NewWriter(&stream, ipc.WithSchema(schema), ipc.WithZstd()), all)
+	path := filepath.Join(t.TempDir(), "data.arrow")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	w, err := ipc.NewFileWriter(f, ipc.WithSchema(schema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, one := arrowVisits(t, 1, 4*77) // a file has one dictionary
+	writeArrow(t, w, one)
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		t.Fatal(err)
+	}
+	read := func(from io.Reader) (ids []string, values []int64, s Summary) {
+		r, err := Open(t.Context(), Source{Stream: &Stream{Name: "stream", From: from}}, arrowSchema(t), Options{BatchRecords: 50})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		for {
+			b, err := r.Next(t.Context())
+			if err == io.EOF {
+				s := r.Summary()
+				s.Origins, s.Digest = nil, [32]byte{}
+				return ids, values, s
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, id := range b.IDs {
+				ids = append(ids, string(id))
+			}
+			values = append(values, b.Values...)
+		}
+	}
+	ids, values, summary := read(strings.NewReader(asCSV(all)))
+	if len(ids) != 4*77 || summary.Fields[0].Missing == 0 || summary.Fields[2].Clamped == 0 {
+		t.Fatalf("as CSV: %d records, %+v", len(ids), summary)
+	}
+	for name, from := range map[string]io.Reader{"stream": &stream, "file": f} {
+		i, v, s := read(from)
+		if !reflect.DeepEqual(i, ids) || !reflect.DeepEqual(v, values) || !reflect.DeepEqual(s, summary) {
+			t.Errorf("%s: %d records, %+v; as CSV %d, %+v", name, len(i), s, len(ids), summary)
+		}
+	}
+}
+
+// What cannot be read is an error about the stream, whatever is wrong with it.
+func TestArrowRefusals(t *testing.T) {
+	schema, all := arrowVisits(t, 2, 30)
+	var stream bytes.Buffer
+	writeArrow(t, ipc.NewWriter(&stream, ipc.WithSchema(schema)), all)
+	whole := stream.Bytes()
+	lists := arrowSchema(t)
+	lists.Fields[0].Header = "note"
+	texts := arrowSchema(t)
+	texts.Fields[0].Header = "patient"
+	absent := arrowSchema(t)
+	absent.Fields[0].Header = "weight"
+	for name, c := range map[string]struct {
+		data   []byte
+		schema Schema
+		says   string
+	}{
+		"cut off":        {whole[:len(whole)/2], arrowSchema(t), unreadableStream},
+		"only a message": {whole[:40], arrowSchema(t), unreadableStream},
+		"lists":          {whole, lists, `column "note": holds list values, not numbers`},
+		"texts":          {whole, texts, `column "patient": holds text, not numbers`},
+		"no column":      {whole, absent, `no column "weight"`},
+		"a file":         {[]byte("ARROW1\x00\x00 and so on"), arrowSchema(t), "an Arrow file, which is not read as it comes"},
+		"Parquet":        {[]byte("PAR1 and so on, and on"), arrowSchema(t), "a Parquet file, which is not read as it comes"},
+		"nothing":        {nil, arrowSchema(t), "writes nothing"},
+	} {
+		_, err := Each(t.Context(), Source{Stream: &Stream{Name: "stream", From: bytes.NewReader(c.data)}}, c.schema, Options{}, func(Batch) error { return nil }, func(Summary) {})
+		if wrong := (*Error)(nil); !errors.As(err, &wrong) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for at := range whole { // a changed byte is read or refused, and never a panic
+		if at%13 != 0 {
+			continue
+		}
+		data := bytes.Clone(whole)
+		data[at] ^= 0xff
+		_, err := Each(t.Context(), Source{Stream: &Stream{Name: "stream", From: bytes.NewReader(data)}}, arrowSchema(t), Options{}, func(Batch) error { return nil }, func(Summary) {})
+		if wrong := (*Error)(nil); err != nil && !errors.As(err, &wrong) {
+			t.Fatalf("byte %d: %v", at, err)
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package dataset
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"io"
+	"os"
+)
+
+// Stream is records that are read once, as they come: CSV, compressed or not, or Arrow record batches; those in the format
+// of files from a file alone.
+type Stream struct {
+	Name string    // for people, like "standard input"
+	From io.Reader // required
+}
+
+// streamed is an input of a stream, whose records are on lines of text or in rows.
+type streamed struct {
+	input
+	text bool
+}
+
+func (s streamed) lines() bool { return s.text }
+
+// continuation begins every message of a stream of Arrow record batches.
+const continuation = "\xff\xff\xff\xff"
+
+// openStream finds out what a stream is by how it begins.
+func openStream(s *Stream, p *plan, fixed Dialect, options Options) (streamed, error) {
+	from := bufio.NewReaderSize(s.From, sampleBytes)
+	start, err := from.Peek(signatureBytes)
+	if err != nil && err != io.EOF {
+		return streamed{}, fileError(s.Name, "cannot be read", err)
+	}
+	if bytes.HasPrefix(start, []byte("PAR1")) {
+		return streamed{}, &Error{File: s.Name, Message: "a Parquet file, which is not read as it comes", Hint: "name the file: its columns are found from its end"}
+	}
+	if bytes.HasPrefix(start, []byte("ARROW1")) {
+		file, ok := s.From.(*os.File)
+		if info, err := file.Stat(); !ok || err != nil || !info.Mode().IsRegular() {
+			return streamed{}, &Error{File: s.Name, Message: "an Arrow file, which is not read as it comes", Hint: "write it in the streaming format, or name the file"}
+		}
+		in, err := openArrow(s.Name, file, p)
+		return streamed{in, false}, err
+	}
+	if bytes.HasPrefix(start, []byte(continuation)) {
+		in, err := openArrow(s.Name, from, p)
+		return streamed{in, false}, err
+	}
+	t, err := newText(&file{path: path{name: s.Name}, f: io.NopCloser(from), hash: sha256.New(), program: true})
+	if err != nil {
+		return streamed{}, err
+	}
+	in, err := readCSV(t, 0, p, fixed, options)
+	return streamed{in, true}, err
+}

@@ -1,0 +1,327 @@
+package part
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/node/bundle"
+	"github.com/cosketch/cosketch/node/dataset"
+	"github.com/cosketch/cosketch/node/people"
+	"github.com/cosketch/cosketch/node/runs"
+	"github.com/cosketch/cosketch/protocol/release"
+)
+
+// The pieces of a part.
+const (
+	pieceLabel  = "label"  // the line again
+	pieceRun    = "run"    // entries of a run, which begins here
+	pieceMore   = "more"   // entries of the run before
+	pieceIDs    = "ids"    // each with its length in front
+	pieceRows   = "rows"   // of a sketch: see block
+	pieceSum    = "sum"    // of a sketch: bytes of its entries, at the width that counts say
+	pieceCounts = "counts" // the last one
+)
+
+// mostPiece is about how many bytes a piece has at most.
+const mostPiece = 4 << 20
+
+// Counts are what was read into a part.
+type Counts struct {
+	Records int64    `json:"records"` // that are in the sums
+	Skipped int64    `json:"skipped"` // that were left out for a missing value
+	Columns []Column `json:"columns"`
+	Clipped []int64  `json:"clipped"` // records that a sketch cut, by sketch
+	Widths  []int    `json:"widths"`  // bytes of an entry of each sum; 0 of a sketch of rows
+	Runs    int64    `json:"runs"`
+	Sample  []byte   `json:"sample"` // of record ids: see package people
+}
+
+// Column counts the values of one column.
+type Column struct {
+	Name    string `json:"name"`
+	Clamped int64  `json:"clamped"` // outside the public bounds, clipped to them
+	Missing int64  `json:"missing"`
+}
+
+// Columns are what a summary counts.
+func Columns(s dataset.Summary) []Column {
+	out := []Column{}
+	for _, f := range s.Fields {
+		out = append(out, Column{f.Name, f.Clamped, f.Missing})
+	}
+	return out
+}
+
+// Making says what a part is made of. All fields are required but where a default is given.
+type Making struct {
+	Job    *Job
+	Shard  Shard
+	Source dataset.Source // where the shard is
+	Schema dataset.Schema
+	Pass
+	Picks    [][]int // per sketch, which entries of a record are its values
+	SpillDir string  // nobody else may be able to read it
+	Workers  int     // goroutines that project. Default: 1
+	// Observe is told what was read so far. Default: nobody is.
+	Observe func(dataset.Summary)
+
+	held int // entries of a run. Default: runs.Held
+}
+
+// maker is a part that is being made.
+type maker struct {
+	Making
+	to       *bundle.Writer
+	rows     Rows
+	builders []Adder
+	run      []runs.Entry
+	count    int64 // of runs
+	ids      []byte
+	sampler  *people.Sampler
+}
+
+// Make reads a shard and writes a part of it. What it wrote is none unless the error is nil.
+func Make(ctx context.Context, w io.Writer, m Making) (Counts, error) {
+	if err := m.Shard.Check(); err != nil {
+		return Counts{}, err
+	}
+	if m.held == 0 {
+		m.held = runs.Held
+	}
+	if m.Observe == nil {
+		m.Observe = func(dataset.Summary) {}
+	}
+	label := m.Job.label(m.Shard).line()
+	out := bufio.NewWriterSize(w, 256<<10)
+	if _, err := out.Write(label); err != nil {
+		return Counts{}, fmt.Errorf("writing the part: %w", err)
+	}
+	to, err := bundle.Create(out, bundle.Label{Study: m.Job.Study.ID, From: m.Job.Party, To: m.Job.Party}, m.Job.To)
+	if err != nil {
+		return Counts{}, err
+	}
+	p := &maker{Making: m, to: to, rows: Rows{Key: m.Job.Digests, Picks: m.Picks}, sampler: people.NewSampler(m.Job.People, dataset.Source{Elsewhere: m.Job.Entry.Where})}
+	if err := to.Add(pieceLabel, label); err != nil {
+		return Counts{}, err
+	}
+	counts, err := p.make(ctx)
+	if err == nil {
+		err = to.Close()
+	}
+	if err == nil {
+		err = out.Flush()
+	}
+	return counts, err
+}
+
+// make reads the shard and writes what follows the label.
+func (p *maker) make(ctx context.Context) (Counts, error) {
+	for i := range p.Plans {
+		b, err := p.adder(i, p.Job.Keys, max(p.Workers, 1))
+		if err != nil {
+			return Counts{}, err
+		}
+		p.builders = append(p.builders, b)
+	}
+	summary, err := dataset.Each(ctx, p.Source, p.Schema, dataset.Options{SpillDir: p.SpillDir, AllowEmpty: true}, p.take, p.Observe)
+	if err != nil {
+		return Counts{}, err
+	}
+	return p.end(summary)
+}
+
+// take takes a batch.
+func (p *maker) take(b dataset.Batch) error {
+	if err := p.rows.Take(b, 0, p.builders, p.index); err != nil {
+		return err
+	}
+	withRows := p.hasRows()
+	for i := range p.Plans {
+		if !p.Pass.rows(i) {
+			continue
+		}
+		if err := p.flushRows(i); err != nil {
+			return err
+		}
+	}
+	for _, id := range b.IDs {
+		p.sampler.Add(id)
+		if withRows {
+			p.ids = AppendID(p.ids, id)
+		}
+	}
+	return p.flushIDs(mostPiece)
+}
+
+// index takes an entry, and ends the run when there are enough of them.
+func (p *maker) index(e runs.Entry) error {
+	if p.run = append(p.run, e); len(p.run) < p.held {
+		return nil
+	}
+	return p.endRun()
+}
+
+func (p *maker) endRun() error {
+	if len(p.run) == 0 {
+		return nil
+	}
+	runs.Sort(p.run)
+	name, piece := pieceRun, []byte(nil)
+	for i, e := range p.run {
+		if piece = e.Append(piece); len(piece) < mostPiece/4 && i+1 < len(p.run) {
+			continue
+		}
+		if err := p.to.Add(name, piece); err != nil {
+			return err
+		}
+		name, piece = pieceMore, piece[:0]
+	}
+	p.run, p.count = p.run[:0], p.count+1
+	return nil
+}
+
+// flushRows writes the rows that a builder has.
+func (p *maker) flushRows(i int) error {
+	rows := p.builders[i].Exact().Sketch
+	each := max(1, mostPiece/sketch.MaxWidth/max(1, rows.Cols))
+	for from := 0; from < rows.Rows; from += each {
+		to := min(from+each, rows.Rows)
+		piece, err := block(sketch.Sketch{Side: rows.Side, Rows: to - from, Cols: rows.Cols, Data: rows.Data[from*rows.Cols : to*rows.Cols]})
+		if err == nil {
+			err = p.to.Add(named(pieceRows, i), piece)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// flushIDs writes the ids when there are so many bytes of them.
+func (p *maker) flushIDs(least int) error {
+	if len(p.ids) == 0 || len(p.ids) < least {
+		return nil
+	}
+	err := p.to.Add(pieceIDs, p.ids)
+	p.ids = p.ids[:0]
+	return err
+}
+
+// end writes what is known when all is read.
+func (p *maker) end(s dataset.Summary) (Counts, error) {
+	if err := p.endRun(); err != nil {
+		return Counts{}, err
+	}
+	if err := p.flushIDs(1); err != nil {
+		return Counts{}, err
+	}
+	counts := Counts{Records: s.Records, Skipped: s.Skipped, Columns: Columns(s), Runs: p.count}
+	var err error
+	if counts.Sample, err = p.sampler.Sample().Encode(); err != nil {
+		return Counts{}, err
+	}
+	for i, b := range p.builders {
+		var width int
+		var clipped int64
+		if _, _, _, sums := p.Sum(i); !sums && b != nil {
+			clipped = b.Clipped()
+		} else if sums {
+			one := b.Exact()
+			clipped, width = one.Clipped, one.Sketch.Width()
+			if err := p.sum(i, one.Sketch, width); err != nil {
+				return Counts{}, err
+			}
+		}
+		counts.Clipped, counts.Widths = append(counts.Clipped, clipped), append(counts.Widths, width)
+	}
+	text, err := json.Marshal(counts)
+	if err != nil {
+		return Counts{}, err
+	}
+	return counts, p.to.Add(pieceCounts, text)
+}
+
+// sum writes a sum.
+func (p *maker) sum(i int, s sketch.Sketch, width int) error {
+	data, err := s.Encode(width)
+	if err != nil {
+		return err
+	}
+	for len(data) > 0 {
+		n := min(mostPiece, len(data))
+		if err := p.to.Add(named(pieceSum, i), data[:n]); err != nil {
+			return err
+		}
+		data = data[n:]
+	}
+	return nil
+}
+
+// named is the name of a piece of a sketch.
+func named(piece string, sketch int) string { return fmt.Sprintf("%s %d", piece, sketch) }
+
+// block writes rows: how many, how wide, how many bytes an entry has, and the entries.
+func block(rows sketch.Sketch) ([]byte, error) {
+	width := rows.Width()
+	data, err := rows.Encode(width)
+	if err != nil {
+		return nil, err
+	}
+	b := binary.LittleEndian.AppendUint32(nil, uint32(rows.Rows))
+	return append(append(b, byte(width)), data...), nil
+}
+
+// Adds reports whether a sketch is a sum over records, and not a row for each.
+func Adds(p release.Plan) bool { return p.Sketch().Side != sketch.Records }
+
+// Rows hands what is read of records to sketches and to an index. One goroutine uses it.
+type Rows struct {
+	Key    *runs.Key
+	Picks  [][]int // per sketch, which entries of a record are its values
+	values []int64 // scratch
+}
+
+// Take hands a batch of a shard to adders, one a sketch or nil, and its entries to index.
+func (r *Rows) Take(b dataset.Batch, shard uint32, to []Adder, index func(runs.Entry) error) error {
+	if len(b.IDs) == 0 {
+		return nil
+	}
+	n := len(b.Values) / len(b.IDs)
+	for i, id := range b.IDs {
+		err := index(runs.Entry{ID: r.Key.ID(id), Value: r.Key.Value(b.Values[i*n : (i+1)*n]), Shard: shard, Line: b.Lines[i]})
+		if err != nil {
+			return err
+		}
+	}
+	for i, one := range to {
+		if one == nil {
+			continue
+		}
+		if err := one.AddRead(b.IDs, b.Of(&r.values, r.Picks[i])); err != nil {
+			return fmt.Errorf("sketch %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+// AppendID writes an id with its length in front.
+func AppendID(b, id []byte) []byte {
+	return append(binary.LittleEndian.AppendUint32(b, uint32(len(id))), id...)
+}
+
+// CutID reads what AppendID wrote.
+func CutID(b []byte) (id, rest []byte, ok bool) {
+	if len(b) < 4 {
+		return nil, nil, false
+	}
+	n := uint64(binary.LittleEndian.Uint32(b))
+	if n > uint64(len(b)-4) {
+		return nil, nil, false
+	}
+	return b[4 : 4+n : 4+n], b[4+n:], true
+}

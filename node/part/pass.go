@@ -1,0 +1,74 @@
+package part
+
+import (
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/seed"
+)
+
+// Pass is what is made of records when they are read: sketches or, before them, first looks.
+type Pass struct {
+	Plans []release.Plan // one a sketch of the study; of sketches that take a look, as it has them
+	Looks bool           // first looks are made, of the sketches that take one
+}
+
+// Adder takes batches of records, as release.Builder does.
+type Adder interface {
+	AddRead(ids [][]byte, values []int64) error
+	Exact() release.Exact
+	Clipped() int64
+}
+
+// looking is a look as an Adder.
+type looking struct{ *release.Look }
+
+func (l looking) AddRead(_ [][]byte, values []int64) error { return l.Add(values) }
+func (l looking) Exact() release.Exact                     { return release.Exact{Sketch: l.Sketch()} }
+func (l looking) Clipped() int64                           { return 0 }
+
+// adder makes what takes the records of a sketch; nil where nothing does in this pass.
+func (p Pass) adder(i int, keys seed.Keys, workers int) (Adder, error) {
+	if !p.Looks {
+		return p.Plans[i].NewBuilder(keys, workers)
+	}
+	if !p.Plans[i].Looks() {
+		return nil, nil
+	}
+	return looking{p.Plans[i].NewLook()}, nil
+}
+
+// rows reports whether a sketch has a row for each record.
+func (p Pass) rows(i int) bool { return !p.Looks && !Adds(p.Plans[i]) }
+
+// Sum is the side and the shape of what is summed for a sketch; ok is false where nothing is.
+func (p Pass) Sum(i int) (side sketch.Side, rows, cols int64, ok bool) {
+	plan := p.Plans[i]
+	if p.Looks {
+		if !plan.Looks() {
+			return "", 0, 0, false
+		}
+		s := plan.NewLook().Sketch()
+		return s.Side, int64(s.Rows), int64(s.Cols), true
+	}
+	rows, cols = plan.ExactShape(0)
+	return plan.Sketch().Side, rows, cols, Adds(plan)
+}
+
+// hasRows reports whether any sketch has rows.
+func (p Pass) hasRows() bool {
+	for i := range p.Plans {
+		if p.rows(i) {
+			return true
+		}
+	}
+	return false
+}
+
+// Adders are builders as Adders.
+func Adders(of []*release.Builder) []Adder {
+	out := make([]Adder, len(of))
+	for i, b := range of {
+		out[i] = b
+	}
+	return out
+}

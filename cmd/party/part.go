@@ -32,9 +32,9 @@ type partCommand struct {
 func (partCommand) Help() string {
 	return `Makes a part of a sketch where the data are: the exact sketch of one shard, sealed to the node's key, which party advanced sketch STUDY --parts adds up there. It needs the job and the shard, and no state directory, site file or network. The part has no noise, and only the node opens it.
 
-The job is as secret as the data.
+The job is as secret as the data. Without a file, or with -, it reads what another program writes, such as duckdb -csv.
 
-Examples: party advanced part --job study.job --shard 3/16 lake/month=3/*.parquet -o parts/3.part, duckdb -csv lake.duckdb 'SELECT * FROM visits' | party advanced part --job study.job > whole.part`
+Examples: party advanced part --job study.job --shard 3/16 lake/month=3/*.parquet -o parts/3.part, party advanced part --job study.job < visits.csv > whole.part`
 }
 
 type madePart struct {

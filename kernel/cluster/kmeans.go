@@ -56,6 +56,8 @@ func (o Options) check(points int) error {
 		return fmt.Errorf("%d clusters: at least 1 is needed", o.Clusters)
 	case o.Clusters > points:
 		return fmt.Errorf("%d clusters of %d points: ask for fewer clusters", o.Clusters, points)
+	case points > math.MaxInt32:
+		return fmt.Errorf("%d points: at most %d are possible", points, math.MaxInt32)
 	case o.Restarts < 1 || o.MaxIterations < 1:
 		return fmt.Errorf("%d restarts of %d iterations: at least 1 of each is needed", o.Restarts, o.MaxIterations)
 	case !(o.Tolerance > 0) || math.IsInf(o.Tolerance, 0):

@@ -158,7 +158,7 @@ func distancesFrom(found cluster.Result, points *mat.Dense) []Quantile {
 			out[i] += float64((x - centroid[j]) * (x - centroid[j]))
 		}
 	}
-	return quantiles(out)
+	return quantilesOf(out)
 }
 
 // suggest compares numbers of clusters.

@@ -128,8 +128,11 @@ func (o *Outliers) rank(scores []float64, all *points, parties int) []int {
 }
 
 // quantiles are the usual ones, with straight lines between the values.
-func quantiles(values []float64) []Quantile {
-	sorted := slices.Sorted(slices.Values(values))
+func quantiles(values []float64) []Quantile { return quantilesOf(slices.Clone(values)) }
+
+// quantilesOf sorts the values for it.
+func quantilesOf(sorted []float64) []Quantile {
+	slices.Sort(sorted)
 	var out []Quantile
 	for _, share := range []float64{0.05, 0.25, 0.5, 0.75, 0.95} {
 		at := share * float64(len(sorted)-1)

@@ -3,12 +3,14 @@ package scale
 import (
 	"bufio"
 	"context"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
 	"strconv"
@@ -23,12 +25,13 @@ import (
 
 // Apart is a study of so many records that the aggregator gathers them on its disk.
 type Apart struct {
-	Records int  // of all parties together; joined: of each
-	K       int  // coordinates of each
-	Memory  int  // that the aggregator's analyses may take, in MiB
-	Party   int  // in MiB, what a party should take, which holds all of its own records
-	Join    bool // two parties with the same people, in the place of three with their own
-	Held    bool // compute again with all records in memory, and compare
+	Records int    // of all parties together; joined: of each
+	K       int    // coordinates of each
+	Memory  int    // that the aggregator's analyses may take, in MiB
+	Party   int    // in MiB, what a party should take, which holds all of its own records
+	Join    bool   // two parties with the same people, in the place of three with their own
+	Python  string // a program that has scikit-learn and faiss, which do the same; none: it is not compared
+	Held    bool   // compute again with all records in memory, and compare
 }
 
 // Step is what one process took for one thing.
@@ -127,6 +130,13 @@ func (a Apart) Play(ctx context.Context, dir string, log io.Writer) (out []Step,
 		}
 		out = append(out, step)
 	}
+	if a.Python != "" {
+		steps, err := a.beside(ctx, home)
+		if err != nil {
+			return out, err
+		}
+		out = append(out, steps...)
+	}
 	if a.Held {
 		if err := a.allow(site.Aggregator, 1<<20); err != nil {
 			return out, err
@@ -140,6 +150,30 @@ func (a Apart) Play(ctx context.Context, dir string, log io.Writer) (out []Step,
 		}
 	}
 	return out, os.RemoveAll(home)
+}
+
+//go:embed beside.py
+var besideScript string
+
+// beside times what others do with as many points.
+func (a Apart) beside(ctx context.Context, dir string) ([]Step, error) {
+	count := func(n int) string { return strconv.Itoa(n) }
+	cmd := exec.CommandContext(ctx, a.Python, "-c", besideScript, count(a.Records), count(a.K), count(clustersApart), count(vectorsApart), dir)
+	raw, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("running %s: %w", a.Python, err)
+	}
+	var said struct {
+		Absent string `json:"absent"`
+		Steps  []Step `json:"steps"`
+	}
+	if err := json.Unmarshal(raw, &said); err != nil {
+		return nil, fmt.Errorf("reading what %s printed: %w", a.Python, err)
+	}
+	if said.Absent != "" {
+		return nil, fmt.Errorf("%s: %s", a.Python, said.Absent)
+	}
+	return said.Steps, nil
 }
 
 // allow writes the aggregator's configuration.

@@ -20,7 +20,7 @@ func ofLDA() kind {
 // discriminant shows what the classes are, how far apart, and by what they are told. The picture is of the document
 // alone: no record is in it.
 func (s *section) discriminant(l analysis.LDA) {
-	s.skip("lda", "lda_classes", "lda_left_out", "lda_drowned", "lda_reference", "lda_shares", "lda_apart")
+	s.skip("lda", "lda_classes", "lda_left_out", "lda_drowned", "lda_reference", "lda_shares", "lda_apart", "lda_means_dates")
 	s.heading.Of = l.Column
 	s.heading.Says = fmt.Sprintf("%d classes are told apart by %d of %d columns", len(l.Classes), len(s.a.Features), len(s.a.Features)+len(l.Drowned))
 	if means, ok := discriminantMeans(l); ok {

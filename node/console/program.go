@@ -25,7 +25,7 @@ import (
 type Globals struct {
 	State    string           `placeholder:"DIR" help:"State directory: identity, ledger, releases. Default: ${state}."`
 	Config   string           `placeholder:"FILE" help:"This node's own configuration file, never shared. Default: ${config}."`
-	Format   Format           `enum:"text,json,jsonl,csv,parquet,npy" default:"text" help:"How to print data."`
+	Format   Format           `default:"text" help:"How to print data."`
 	LogLevel *string          `enum:"debug,info,warn,error" placeholder:"LEVEL" help:"What to log: debug, info, warn or error. Default: the configuration file's."`
 	Version  kong.VersionFlag `env:"-" help:"Print the version and exit."`
 }

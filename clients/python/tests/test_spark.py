@@ -1,0 +1,268 @@
+"""Parts that a Spark cluster makes add up to what a party releases that reads all records itself."""
+
+from __future__ import annotations
+
+import os
+import re
+import select
+import subprocess
+from collections.abc import Iterator
+from concurrent import futures
+from contextlib import ExitStack, contextmanager
+from datetime import date, timedelta
+from pathlib import Path
+
+import network
+import pandas as pd
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.parquet as pq  # type: ignore[import-untyped]
+import pytest
+from cluster import Cluster
+from pyspark import TaskContext
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+import cosketch
+from cosketch.spark import Part, PartError, make_parts
+
+FILES = 6  # each a partition, the last one without a record
+
+
+def records(first: int, count: int) -> pd.DataFrame:
+    """Values out of bounds, missing ones, dates, words and labels."""
+    n = range(first, first + count)
+    born = date(1920, 1, 1)
+    return pd.DataFrame(
+        {
+            "born": [born + timedelta(days=i * 7919 % 40000) for i in n],
+            "id": [f"r{i}" for i in n],
+            "x": [None if i % 19 == 0 else (i * 37 % 1400) / 100 - 2 for i in n],
+            "w": [None if i % 23 == 0 else "ns"[i % 2] for i in n],
+            "ill": [i % 3 == 0 for i in n],
+        }
+    )
+
+
+def write(at: Path, frame: pd.DataFrame) -> None:
+    pq.write_table(pa.Table.from_pandas(frame, preserve_index=False), at)
+
+
+class Lake(network.Network):
+    """A network in which north's records are in a lake, and south reads them from one file."""
+
+    def __init__(self, programs: Path, folder: Path, count: int) -> None:
+        super().__init__(programs, folder)
+        self.running: dict[str, subprocess.Popen[str]] = {}
+        self.lake = folder / "lake"
+        self.lake.mkdir()
+        for i in range(FILES - 1):
+            write(self.lake / f"{i}.parquet", records(i * count, count))
+        write(self.lake / f"{FILES - 1}.parquet", records(0, 0).astype({"x": float}))
+        write(folder / "south.parquet", records(0, (FILES - 1) * count))
+        write(folder / "west.parquet", records(10**6, 40))
+        self.of = self.study(
+            "lake",
+            partition="horizontal",
+            records="{id: [id], missing: skip}",
+            columns="[{name: x, kind: numeric, bounds: [0, 10]}, {name: born, kind: numeric, bounds: [-14610, 18262]},"
+            " {name: w, kind: categorical, values: [n, s]}, {name: ill, kind: binary, role: label}]",
+            sketches="[{side: moments}]",
+            privacy="{mechanism: none}",
+            analyses="[{kind: mean}]",
+        )
+        self.run("aggregator", "study", "host", "lake.yaml")
+        for party in network.PARTIES:
+            source = "elsewhere: the lake" if party == "north" else f"source: {party}.parquet"
+            release = ", release: ask" if party == "north" else ""
+            (folder / f"{party}.yaml").write_text(
+                f"datasets:\n  data: {{{source}, caps: {{record: {{epsilon: 8, delta: 1e-6}}}}}}\n"
+                f"studies:\n  {self.of}: {{dataset: data, accept_reconstruction: true{release}}}\n"
+            )
+            self.run(party, "study", "add", "lake.yaml")
+            self.run(party, "study", "approve", self.of, "--id", self.of, "--although-useless")
+
+    @contextmanager
+    def waiting(self) -> Iterator[Path]:
+        """All parties take part, and north waits for its parts: the job by which they are made."""
+        with self.serving(), ExitStack() as ending:
+            for party in network.PARTIES:
+                command = self.command(party, "run", self.of, "--wait", "300s")
+                process = subprocess.Popen(command, cwd=self.folder, stderr=subprocess.PIPE, text=True)
+                self.running[party] = process
+                ending.callback(process.communicate)
+                ending.callback(process.kill)
+            said = self.running["north"].stderr
+            assert said is not None
+            assert any("waits for parts" in line for line in said)
+            self.run("north", "advanced", "sketch", self.of, "--job", "lake.job")
+            yield self.folder / "lake.job"
+
+    def ends(self) -> None:
+        """Wait until every party has taken part."""
+        for party, process in self.running.items():
+            said = process.communicate(timeout=5 * network.MINUTE)[1]
+            assert process.returncode == 0, f"{party}: {said}"
+
+    def released(self, party: str) -> list[str]:
+        """The sums of what a party's release holds."""
+        return re.findall(".*OK.*", self.run(party, "advanced", "inspect", self.of))
+
+
+COUNT = 6000  # records in a file
+
+
+@pytest.fixture(scope="module")
+def lake(programs: Path, tmp_path_factory: pytest.TempPathFactory) -> Lake:
+    return Lake(programs, tmp_path_factory.mktemp("lakes") / "lake", COUNT)
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    running = Cluster(tmp_path_factory.mktemp("cluster"))
+    with running.running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def spark(cluster: Cluster) -> Iterator[SparkSession]:
+    with cluster.session() as session:
+        yield session
+
+
+@pytest.fixture(scope="module")
+def job(lake: Lake) -> Iterator[Path]:
+    with lake.waiting() as written:
+        yield written
+
+
+def held_up(df: DataFrame, partition: int, gate: Path) -> DataFrame:
+    """The data frame, of which a partition does not go on in the middle when it is first read."""
+
+    def hold(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        task = TaskContext.get()
+        assert task is not None
+        for i, batch in enumerate(batches):
+            if i == COUNT // 200 and task.partitionId() == partition and task.attemptNumber() == 0:
+                with gate.open():  # until somebody writes, and nobody does
+                    pass
+            yield batch
+
+    return df.mapInArrow(hold, df.schema)
+
+
+def told(lines: int, n: int = 1) -> list[int]:
+    """The ids of processes, a line each, as the program of a shard begins."""
+    text = b""
+    while text.count(b"\n") < n:
+        ready, _, _ = select.select([lines], [], [], 2 * network.MINUTE)
+        assert ready, "the shard is not read"
+        text += os.read(lines, 4096)
+    return [int(line) for line in text.split()]
+
+
+def test_a_worker_that_is_lost_changes_nothing(
+    lake: Lake, job: Path, spark: SparkSession, cluster: Cluster, tmp_path: Path
+) -> None:
+    df = spark.read.parquet(str(lake.lake))
+
+    # Ids that Spark hashes, and rows of which it leaves one each, in the partitions that it finds right.
+    once = df.union(df).withColumn("id", F.sha2("id", 256)).dropDuplicates()
+    spark.sparkContext.addFile(str(lake.programs / "party"))
+    make_parts(once, job, tmp_path / "hashed")
+    said = lake.run("north", "advanced", "sketch", lake.of, "--parts", str(tmp_path / "hashed" / "*"))
+    whole = records(0, (FILES - 1) * COUNT)
+    complete = len(whole.dropna())
+    assert f"{complete} records held" in said
+    lake.run("north", "advanced", "sketch", lake.of, "--job", "again.job", "--rebuild")
+
+    # A worker is killed in the middle of a shard; its program lives on, and takes that for the end of the records.
+    begins, gate, program = tmp_path / "begins", tmp_path / "gate", tmp_path / "party"
+    os.mkfifo(begins)
+    os.mkfifo(gate)
+    program.write_text(
+        f"""#!/bin/sh
+case " $* " in *" --shard 2/{FILES} "*) echo $$ >{begins} ;; esac
+exec {lake.programs / "party"} "$@"
+"""
+    )
+    program.chmod(0o755)
+    seen: list[Part] = []
+    lines = os.open(begins, os.O_RDWR)
+    with futures.ThreadPoolExecutor(1) as pool:
+        making = pool.submit(
+            make_parts,
+            held_up(df, 1, gate),
+            lake.folder / "again.job",
+            tmp_path / "parts",
+            party=str(program),
+            progress=seen.append,
+        )
+        first = told(lines)
+        cluster.lose(first[0])
+        again = told(lines)
+        parts = making.result(timeout=5 * network.MINUTE)
+    os.close(lines)
+    cluster.add_worker()
+    assert again != first
+    assert [p.shard for p in parts] == list(range(1, FILES + 1))
+    assert {p.of for p in parts} == {FILES}
+    assert sorted(p.shard for p in seen) == [p.shard for p in parts]
+    assert sorted(p.records for p in parts)[0] == 0
+    assert sum(p.records for p in parts) == complete
+    assert sum(p.skipped for p in parts) == len(whole) - complete
+    assert sorted(p.name for p in (tmp_path / "parts").iterdir()) == [p.file.name for p in parts]
+
+    said = lake.run("north", "advanced", "sketch", lake.of, "--parts", str(tmp_path / "parts" / "*"))
+    assert f"{complete} records held" in said
+    lake.run("north", "advanced", "release", lake.of)
+    lake.ends()
+    assert lake.released("north") == lake.released("south") != []
+    assert lake.released("north") != lake.released("west")
+
+
+def test_what_the_program_refuses_reaches_the_driver(
+    lake: Lake, job: Path, spark: SparkSession, tmp_path: Path
+) -> None:
+    df = spark.read.parquet(str(lake.lake))
+    party = str(lake.programs / "party")
+    for column, type_, says in (
+        ("born", "timestamp", "holds timestamp values, not numbers"),
+        ("x", "string", "x"),
+        ("id", "double", "holds float64 values"),
+        ("w", "binary", "holds binary values"),
+    ):
+        with pytest.raises(PartError, match=says) as refused:
+            make_parts(df.withColumn(column, F.col(column).cast(type_)), job, tmp_path / "out", party=party)
+        assert refused.value.code == 4
+        assert column in str(refused.value)
+        assert refused.value.id
+        assert list((tmp_path / "out").iterdir()) == []
+    with pytest.raises(PartError, match="record id repeated"):
+        make_parts(df.union(df).coalesce(1), job, tmp_path / "out", party=party)
+    with pytest.raises(PartError, match=r"shard 1 of 1 on .*job") as refused:
+        make_parts(df.coalesce(1), b"no job", tmp_path / "out", party=party)
+    with pytest.raises(cosketch.CosketchError, match="none/party"):
+        make_parts(df, job, tmp_path / "out", party="/none/party")
+    (tmp_path / "other").write_text("#!/bin/sh\nexit 3\n")
+    (tmp_path / "other").chmod(0o755)
+    with pytest.raises(PartError, match=r"exit 3"):
+        make_parts(df, job, tmp_path / "out", party=str(tmp_path / "other"))
+    with pytest.raises(cosketch.CosketchError, match="no partition"):
+        make_parts(spark.createDataFrame([], df.schema), job, tmp_path / "out", party=party)
+
+
+def test_what_is_refused_before_anything_is_read(lake: Lake, job: Path, spark: SparkSession, tmp_path: Path) -> None:
+    df = spark.read.parquet(str(lake.lake))
+    with pytest.raises(cosketch.FileError, match=r"s3a://bucket/parts.*mount"):
+        make_parts(df, job, "s3a://bucket/parts")
+    with pytest.raises(cosketch.FileError, match=r"none\.job"):
+        make_parts(df, tmp_path / "none.job", tmp_path / "out")
+    copy = tmp_path / "copy.job"
+    copy.write_bytes(job.read_bytes())
+    copy.chmod(0o644)
+    with pytest.raises(cosketch.FileError, match="chmod go= "):
+        make_parts(df, copy, tmp_path / "out")
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "1.part").touch()
+    with pytest.raises(cosketch.FileError, match="has parts already"):
+        make_parts(df, job, tmp_path / "old")

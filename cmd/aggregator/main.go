@@ -31,7 +31,7 @@ type commands struct {
 
 	Purge    purgeCommand          `cmd:"" group:"Keep the node:" help:"Remove the sketches of studies that have ended. Results stay."`
 	Backup   console.BackupCommand `cmd:"" group:"Keep the node:" help:"Write the state to a file, also beside a running node."`
-	Advanced advancedCommands      `cmd:"" group:"Keep the node:" help:"What is needed seldom: ${name} advanced --help"`
+	Advanced advancedCommands      `cmd:"" group:"Keep the node:" help:"Do what is needed seldom; ${name} advanced --help lists it."`
 }
 
 type studyCommands struct {

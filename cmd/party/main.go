@@ -34,7 +34,7 @@ type commands struct {
 	Budget budgetCommand         `cmd:"" group:"Read what came out, and what left:" help:"Show every release, what each study and dataset spent, and what the caps leave."`
 
 	Backup   console.BackupCommand `cmd:"" group:"Keep the node:" help:"Write the state to a file, also beside a running node."`
-	Advanced advancedCommands      `cmd:"" group:"Keep the node:" help:"What is needed seldom: ${name} advanced --help"`
+	Advanced advancedCommands      `cmd:"" group:"Keep the node:" help:"Do what is needed seldom; ${name} advanced --help lists it."`
 }
 
 type dataCommands struct {

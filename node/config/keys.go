@@ -16,9 +16,6 @@ import (
 // here alone: reading, the environment, advanced config show, the files that init writes and
 // docs/reference.md come from these rows.
 
-// most bounds the entries of lists: a file has no more bytes.
-const most = maxBytes
-
 // PartyKeys are those of a party's site file.
 func PartyKeys() []schema.Row { return partyKeys().Rows() }
 

@@ -29,6 +29,9 @@ type source struct {
 // maxBytes bounds a file that somebody names by mistake.
 const maxBytes = 1 << 20
 
+// most bounds the entries of lists: a file has no more bytes.
+const most = maxBytes
+
 // load reads the file at path, or at fallback if path is empty, and returns its
 // root: a mapping, or nil for a file that is empty or may be absent and is.
 func load(what string, kind sniff.Kind, path, fallback string) (source, *yaml.Node, error) {

@@ -155,6 +155,9 @@ func TestFilesLeaveNothingOut(t *testing.T) {
 			}
 		case map[string]any:
 			for name, item := range x {
+				if name == "dates" && (list == "pairs" || list == "shifts") {
+					continue // no number of a pair is a date
+				}
 				walk(list, name, item)
 			}
 		}

@@ -169,3 +169,21 @@ func (b *block) endRow() {
 	}
 	b.complete, b.start = true, len(b.arena)
 }
+
+// FieldSummary counts the values of one field, in records that were left out too.
+type FieldSummary struct {
+	Name    string // the study's name of the column
+	Clamped int64  // values outside the public bounds, clipped to them
+	Missing int64  // empty values
+	// NoLogarithm counts those of Clamped that are 0 or less under transform log.
+	NoLogarithm int64
+}
+
+func (s *FieldSummary) count(f fate) {
+	if f != within {
+		s.Clamped++
+	}
+	if f == noLogarithm {
+		s.NoLogarithm++
+	}
+}

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -34,6 +35,13 @@ type Source struct {
 	Stream *Stream
 	// Elsewhere says, to people, where records are that this machine does not read: see package part.
 	Elsewhere string
+}
+
+// Stream is records that are read once, as they come: CSV, compressed or not, or Arrow record batches; those in the format
+// of files from a file alone.
+type Stream struct {
+	Name string    // for people, like "standard input"
+	From io.Reader // required
 }
 
 // Asked reports whether the records are the answer of a database or a program: nothing tells which of them

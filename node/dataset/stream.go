@@ -8,13 +8,6 @@ import (
 	"os"
 )
 
-// Stream is records that are read once, as they come: CSV, compressed or not, or Arrow record batches; those in the format
-// of files from a file alone.
-type Stream struct {
-	Name string    // for people, like "standard input"
-	From io.Reader // required
-}
-
 // streamed is an input of a stream, whose records are on lines of text or in rows.
 type streamed struct {
 	input

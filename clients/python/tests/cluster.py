@@ -81,11 +81,14 @@ class Cluster:
                 raise RuntimeError(f"{what} ended: {''.join(said)}")
             draining = threading.Thread(target=deque, args=(lines, 0))
             draining.start()
-            yield process
-            end(process)
-            draining.join()
+            try:
+                yield process
+            finally:
+                end(process)
+                draining.join()
         finally:
             end(process)
+            lines.close()
 
     @contextmanager
     def session(self) -> Iterator[SparkSession]:

@@ -44,7 +44,8 @@ def records(first: int, count: int) -> pd.DataFrame:
 
 
 def write(at: Path, frame: pd.DataFrame) -> None:
-    pq.write_table(pa.Table.from_pandas(frame, preserve_index=False), at)
+    types = {"born": pa.date32(), "id": pa.string(), "x": pa.float64(), "w": pa.string(), "ill": pa.bool_()}
+    pq.write_table(pa.Table.from_pandas(frame, pa.schema(types.items()), preserve_index=False), at)
 
 
 class Lake(network.Network):
@@ -57,7 +58,7 @@ class Lake(network.Network):
         self.lake.mkdir()
         for i in range(FILES - 1):
             write(self.lake / f"{i}.parquet", records(i * count, count))
-        write(self.lake / f"{FILES - 1}.parquet", records(0, 0).astype({"x": float}))
+        write(self.lake / f"{FILES - 1}.parquet", records(0, 0))
         write(folder / "south.parquet", records(0, (FILES - 1) * count))
         write(folder / "west.parquet", records(10**6, 40))
         self.of = self.study(

@@ -57,10 +57,9 @@ def make_part(
     words = [_program(party), "--format", "json", "advanced", "part", "--shard", f"{number}/{of}", "-o", str(part)]
     code, said, complained = _run(words, job, batches, empty)
     if code != 0:
-        part.with_suffix(FAILED).write_text(
-            json.dumps({"shard": number, "where": where, "code": code, "said": complained})
-        )
-        part.with_suffix(FAILED).replace(failed)
+        why = part.with_name(f"{part.name}.why")
+        why.write_text(json.dumps({"shard": number, "where": where, "code": code, "said": complained}))
+        why.replace(failed)
         raise RuntimeError(f"{where}: party advanced part: exit {code}: {complained}")
     failed.unlink(missing_ok=True)  # an earlier attempt's
     row = json.dumps(json.loads(said))

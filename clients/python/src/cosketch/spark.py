@@ -198,7 +198,7 @@ def _mapped(df: ClassicDataFrame, **more: Any) -> DataFrame:
 
 def _why(staging: Path, err: Exception) -> CosketchError:
     """What the program said of the first shard that has no part, or else what Spark says."""
-    failed = sorted(staging.glob(f"*{_partition.FAILED}"))
+    failed = sorted(staging.glob(f"*{_partition.FAILED}"), key=lambda at: int(at.stem))
     if not failed:
         return CosketchError(f"the job of Spark failed: {err}")
     said = json.loads(failed[0].read_text())

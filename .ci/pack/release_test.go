@@ -31,9 +31,9 @@ import (
 	"github.com/sassoftware/go-rpmutils"
 )
 
-// largest is how many bytes a program may have. The party has 49 MB: 8 of them are readers of data (SQLite,
-// PostgreSQL, Parquet), and nobody has looked at what a program that exceeds this links.
-const largest = 52_000_000
+// largest is how many bytes a program may have. The party has 54.7 MB: 13 of them are readers of data (SQLite,
+// PostgreSQL, Parquet, and 5 for Arrow), and nobody has looked at what a program that exceeds this links.
+const largest = 55_500_000
 
 // unwanted are modules that no program needs: what libp2p links by itself, and tools.
 var unwanted = []string{"github.com/pion/", "github.com/quic-go/webtransport-go", "go.uber.org/fx", "go.uber.org/dig", "github.com/libp2p/zeroconf", "honnef.co/", "github.com/chromedp/", "github.com/goreleaser/", "pgregory.net/"}

@@ -82,6 +82,9 @@ func (p *Party) proceed(out *Effects) error {
 		p.fetch(p.view.result(), out)
 		p.destroy(0, out)
 		return nil
+	case p.awaitsFirst():
+		p.destroy(0, out)
+		return nil
 	case p.seededIn != 0:
 		return p.seededSteps(out)
 	case p.isLate():
@@ -354,7 +357,6 @@ func (p *Party) seededSteps(out *Effects) error {
 func (p *Party) toReleased(a *attempt, out *Effects) error {
 	_, posted := a.releases[p.signer.ID()]
 	switch result := p.view.result(); {
-	case !p.released && p.awaitsFirst():
 	case !p.released:
 		if p.seeded == nil {
 			return errors.New("the seed is gone before it was used: the study cannot go on here")

@@ -195,10 +195,15 @@ func (p *Party) endsOnFirst() bool {
 	return r != nil && r.FirstOnly && p.view.contributor(p.signer.ID())
 }
 
-// awaitsFirst reports a party that may no longer release the second round, and whose first may be in a result.
+// awaitsFirst reports a party whose release is not on the board when upload closes, and whose first round may be the
+// result. It makes and sends no release any more.
 func (p *Party) awaitsFirst() bool {
-	a := p.view.certified()
-	return a != nil && p.now >= p.study.Closes() && p.view.firstOnly(a) && p.view.contributor(p.signer.ID())
+	a, me := p.view.certified(), p.signer.ID()
+	if a == nil || p.now < p.study.Closes() || !p.view.firstOnly(a) || !p.view.contributor(me) {
+		return false
+	}
+	_, posted := a.releases[me]
+	return !posted
 }
 
 // toFirstOnly: collecting → computing, at the deadline; or the study stops.

@@ -292,6 +292,7 @@ func (p *Party) unposted() []protocol.Verified {
 		switch {
 		case p.view.holds(e):
 		case p.view.turn(e) != nil && !p.answers(e):
+		case e.Kind() == protocol.KindRelease && p.awaitsFirst():
 		case e.Kind() == protocol.KindWelcome && (p.now >= p.study.LateUntil || !p.view.awaited(e)):
 		default:
 			out = append(out, e)

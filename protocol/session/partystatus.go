@@ -39,6 +39,8 @@ func (p *Party) status() Status {
 			s.State = Released
 		}
 		return s
+	case p.awaitsFirst():
+		return Status{State: Halfway, WaitFor: wait.Result, From: p.aggregator(), Until: p.study.Closes()}
 	case p.seededIn != 0:
 		return p.seededStatus()
 	case p.isLate() && p.consented:
@@ -106,8 +108,6 @@ func (p *Party) seededStatus() Status {
 	switch {
 	case !p.released && p.view.at(p.seededIn) != nil && p.view.at(p.seededIn).between():
 		return p.betweenStatus(p.view.at(p.seededIn))
-	case !p.released && p.awaitsFirst():
-		return Status{State: Halfway, WaitFor: wait.Result, From: p.aggregator(), Until: until}
 	case !p.released:
 		return Status{State: Seeded, WaitFor: wait.Sketch, From: p.self(), Until: p.view.releaseBy(p.view.certified())}
 	case !p.uploaded && (result == nil || result.Document.Hash != p.document):

@@ -10,6 +10,7 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/protocoltest"
 	"github.com/cosketch/cosketch/protocol/session"
+	"github.com/cosketch/cosketch/protocol/wait"
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
@@ -184,36 +185,70 @@ func resultOf(t *testing.T, s *protocoltest.Simulation) protocol.Result {
 // Where too few release the second round before the deadline, the first alone is the answer. Who has not released
 // spends no more, and reads it as all do, also when it comes back after the end.
 func TestFirstRoundAlone(t *testing.T) {
-	for name, terms := range map[string]protocoltest.Terms{"plain": {Quorum: 2, Rounds: true}, "masked": {Quorum: 3, Masked: true, Rounds: true}} {
+	for name, terms := range map[string]protocoltest.Terms{"plain": {Parties: 4, Quorum: 3, Rounds: true}, "masked": {Parties: 4, Quorum: 4, Masked: true, Rounds: true}} {
 		t.Run(name, func(t *testing.T) {
 			s := approved(t, protocoltest.Options{Study: newStudy(t, terms), Seed: 3})
 			check(t, s.RunUntil(func() bool { return countOf(s, protocol.KindInterim) == 1 }))
-			waits, back := s.Parties[1], s.Parties[2]
+			waits, sketched, back := s.Parties[1], s.Parties[2], s.Parties[3]
 			for _, p := range []*protocoltest.Party{waits, back} {
 				p.Away, p.Excused = true, true
 			}
+			sketched.Excused = true
+			check(t, s.RunUntil(func() bool { return sketched.Status().State == session.Sketched }))
+			sketched.Away = true // with a release that nobody has
 			check(t, s.Run())
-			waits.Away = false
-			s.Outcome = func(node string, job session.Job) error {
-				if _, ok := job.(session.MakeRelease); ok && node == waits.Name {
-					return errors.New("its data are gone")
-				}
-				return nil
-			}
 			check(t, s.Advance(s.Study.Deadline))
+			waits.Away = false
 			check(t, s.Run())
-			if r := resultOf(t, s); !r.FirstOnly || r.Completed || len(r.Releases) != 3 || countOf(s, protocol.KindRelease) != 1 {
+			r := resultOf(t, s)
+			if !r.FirstOnly || r.Completed || len(r.Releases) != 4 || countOf(s, protocol.KindRelease) > 2 {
 				t.Fatalf("%+v, after %d releases", r, countOf(s, protocol.KindRelease))
 			}
-			back.Away = false
+			sketched.Away, back.Away = false, false
 			check(t, s.Run())
-			for i, debits := range []int{2, 1, 1} {
-				if p := s.Parties[i]; p.Status().State != session.Done || p.Debits != debits {
-					t.Errorf("%s is %s after %d debits, want %d: %v", p.Name, p.Status().State, p.Debits, debits, p.Status().Failure)
+			for i, debits := range []int{2, 1, 2, 1} {
+				if p := s.Parties[i]; p.Status().State != session.Done || p.Debits != debits || len(p.Store.Secrets) > 0 {
+					t.Errorf("%s is %s after %d debits, want %d, with %d secrets: %v", p.Name, p.Status().State, p.Debits, debits, len(p.Store.Secrets), p.Status().Failure)
 				}
 			}
 			check(t, s.Check())
 		})
+	}
+}
+
+// Between the deadline and the result a party keeps no seed that nothing can use, and waits.
+func TestAfterTheSecondRound(t *testing.T) {
+	waited := 0
+	for seed := range uint64(20) {
+		s := approved(t, protocoltest.Options{Study: newStudy(t, protocoltest.Terms{Quorum: 2, Rounds: true}), Seed: seed})
+		waits := s.Parties[1]
+		sketching := func() bool {
+			got := waits.Status()
+			return got.State == session.Seeded && got.WaitFor == wait.Sketch
+		}
+		check(t, s.RunUntil(sketching))
+		if !sketching() {
+			continue // it went on in one step
+		}
+		for _, p := range s.Parties {
+			p.Away, p.Excused = true, true
+		}
+		check(t, s.Run())
+		check(t, s.Advance(s.Study.Deadline))
+		waits.Away = false
+		check(t, s.RunUntil(func() bool { return waits.Status().WaitFor == wait.Result }))
+		if got := waits.Status(); got.State == session.Halfway && got.WaitFor == wait.Result {
+			if waited++; len(waits.Store.Secrets) > 0 {
+				t.Errorf("seed %d: it waits with %d secrets", seed, len(waits.Store.Secrets))
+			}
+		}
+		check(t, s.Run())
+		if got := waits.Status(); got.State != session.Done || waits.Debits > 2 {
+			t.Errorf("seed %d: %s after %d debits: %v", seed, got.State, waits.Debits, got.Failure)
+		}
+	}
+	if waited == 0 {
+		t.Error("no party has waited")
 	}
 }
 

@@ -131,7 +131,7 @@ func (p *Party) Wants(job Job) bool {
 	case MakeRelease:
 		return !p.released && p.seededIn == job.Attempt && !p.awaitsFirst() && !p.endsOnFirst()
 	case Upload:
-		return p.released && !p.uploaded && (a == nil || !a.certified || a.t2() == job.Header.T2)
+		return p.released && !p.uploaded && !p.endsOnFirst() && (a == nil || !a.certified || a.t2() == job.Header.T2)
 	}
 	return true
 }

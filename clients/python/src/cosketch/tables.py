@@ -72,9 +72,9 @@ def _names(place: _Place, word: str) -> tuple[bool, tuple[Any, ...]] | None:
 
 def _at(names: tuple[Any, ...], position: int) -> Feature:
     if not 0 <= position < len(names):
-        return Feature(party="", column="", value="")
+        return Feature(party="", column="", value="", date=False)
     found = names[position]
-    return found if isinstance(found, Feature) else Feature(party="", column=found, value="")
+    return found if isinstance(found, Feature) else Feature(party="", column=found, value="", date=False)
 
 
 def _named(f: Feature, column: str) -> Row:

@@ -79,6 +79,9 @@ func wholeAddress(text string) string {
 	place, _, _ = strings.Cut(place, "/")
 	addr := "/dns4/agg.example.org/tcp/7424"
 	host, port, err := net.SplitHostPort(place)
+	if scheme { // of pages, which are at another port
+		port = "7424"
+	}
 	switch {
 	case strings.HasPrefix(text, "/"):
 		addr = strings.TrimRight(text, "/")

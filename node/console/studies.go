@@ -1,7 +1,6 @@
 package console
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -54,9 +53,6 @@ func FindID(st *store.Store, prefix string) (protocol.StudyID, error) { return f
 // findID looks a study up; what is not found is the caller's to correct.
 func findID(st *store.Store, prefix string) (protocol.StudyID, error) {
 	id, err := st.FindStudy(prefix)
-	if errors.Is(err, store.ErrNotFound) {
-		err = fmt.Errorf("%w (status lists the studies that are here)", err)
-	}
 	if err != nil {
 		return id, fail.Usage.Of(err)
 	}

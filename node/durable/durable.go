@@ -62,6 +62,9 @@ func exists(path string) error { return &fs.PathError{Op: "create", Path: path, 
 // anything there, and no link is followed.
 func staged(path string, mode fs.FileMode, write func(*os.File) error) (name string, err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
+	if at := (*fs.PathError)(nil); errors.As(err, &at) { // of a name that nobody gave
+		err = &fs.PathError{Op: "writing into folder", Path: filepath.Dir(path), Err: at.Err}
+	}
 	if err != nil {
 		return "", err
 	}

@@ -324,7 +324,7 @@ var rows = []Row{
 	{ID: StudyChanged, Exit: Usage, Says: "the stored study file was changed after it was added", Fix: "restore the newest backup; fsck says what else is wrong"},
 	{ID: HeldDamaged, Exit: Usage, Says: "the held sketch is damaged: %[1]s", Fix: "restore the state directory from a backup; while manifest and withdrawn ids are sound, party advanced sketch --rebuild reads the data afresh"},
 	{ID: OtherIdentity, Exit: Usage, Says: "identity.key is not this directory's: what is stored here was signed by %[1]s, and the key is that of %[2]s", Fix: "were two nodes' key files swapped? put its own back"},
-	{ID: NotInStore, Exit: Usage, Says: "not in this store", Fix: "status lists what is here"},
+	{ID: NotInStore, Exit: Usage, Says: "not in this store", Fix: "status lists the studies that are here"},
 	{ID: Ambiguous, Exit: Usage, Says: "ambiguous", Fix: "give more characters"},
 	{ID: StoreConflict, Exit: Usage, Says: "contradicts what is stored"},
 	{ID: StudyServed, Exit: Usage, Says: "another process serves this study", Fix: "a serve or run on the same state directory: leave the study to it, or stop it first"},

@@ -18,6 +18,7 @@ from pyspark import Accumulator, AccumulatorParam, SparkFiles, TaskContext
 
 SHARDS = "cosketch.shards"  # the job's property that says how many there are
 FAILED = ".failed"  # the end of a file's name that says why a shard has no part
+_FINAL = (4, 8)  # exit codes about data, job and versions, of which no other attempt has better ones
 _SAID = 1 << 20  # bytes that are read of what the program says, at most
 
 
@@ -40,10 +41,11 @@ def make_part(
     empty: pa.Schema,
     notes: Accumulator[list[str]],
 ) -> Iterator[pa.RecordBatch]:
-    """Feed a partition to ``party advanced part``; yield one row, which is what the program says of the part.
+    """Feed a partition to ``party advanced part``; yield one row, which is what the program says of it.
 
     Every attempt of a task writes a file of its own. The program cannot tell a worker that is killed from the end of
-    the records, so that the file counts only if this row reaches the driver.
+    the records, so that the file counts only if this row reaches the driver. Where the program refuses the shard, the
+    row says so: a task that failed would be tried again, with the same records.
     """
     context = TaskContext.get()
     if context is None:
@@ -56,20 +58,23 @@ def make_part(
     failed = staging / f"{number}{FAILED}"
     words = [_program(party), "--format", "json", "advanced", "part", "--shard", f"{number}/{of}", "-o", str(part)]
     code, said, complained = _run(words, job, batches, empty)
-    if code != 0:
-        why = part.with_name(f"{part.name}.why")
-        why.write_text(json.dumps({"shard": number, "where": where, "code": code, "said": complained}))
-        why.replace(failed)
-        raise RuntimeError(f"{where}: party advanced part: exit {code}: {complained}")
+    if code == 0:
+        row = json.dumps(json.loads(said))
+    else:
+        row = json.dumps({"shard": number, "where": where, "code": code, "refused": complained})
+        if code not in _FINAL:
+            why = part.with_name(f"{part.name}.why")
+            why.write_text(row)
+            why.replace(failed)
+            raise RuntimeError(f"{where}: party advanced part: exit {code}: {complained}")
     failed.unlink(missing_ok=True)  # an earlier attempt's
-    row = json.dumps(json.loads(said))
     notes.add([row])
     yield pa.RecordBatch.from_pydict({"part": [row]})
 
 
 def _program(party: str) -> str:
     """A file that Spark has shipped, or else a path or what PATH finds."""
-    shipped = Path(SparkFiles.getRootDirectory()) / party
+    shipped = Path(SparkFiles.getRootDirectory()).absolute() / party  # "." on a worker, where "party" alone is of PATH
     return str(shipped) if shipped.is_file() else party
 
 

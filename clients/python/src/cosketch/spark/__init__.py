@@ -17,8 +17,8 @@ from pyspark import cloudpickle, inheritable_thread_target
 from pyspark.sql import DataFrame
 from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 
-from . import _partition
-from .errors import CosketchError, FileError
+from ..errors import CosketchError, FileError
+from . import partition
 
 __all__ = ["Column", "Part", "PartError", "make_parts"]
 
@@ -92,11 +92,16 @@ def make_parts(
     staging = to / f".making-{uuid.uuid4().hex}"
     try:
         staging.mkdir()
-        rows = _run(df, secret, staging, party, lambda row: progress(_part(row, to)) if progress else None)
-        parts = []
-        for row in rows:
-            parts.append(_part(row, to))
-            Path(json.loads(row)["file"]).replace(parts[-1].file)
+
+        def made(row: str) -> None:
+            part = _part(row, to)
+            if progress:
+                progress(part)
+
+        rows = _run(df, secret, staging, party, made)
+        parts = [_part(row, to) for row in rows]
+        for row, part in zip(rows, parts, strict=True):
+            Path(json.loads(row)["file"]).replace(part.file)
         return parts
     finally:
         shutil.rmtree(staging, ignore_errors=True)
@@ -130,6 +135,8 @@ def _directory(out: str | PathLike[str]) -> Path:
 
 def _part(row: str, to: Path) -> Part:
     said = json.loads(row)
+    if "refused" in said:
+        raise _refusal(said)
     shard, of = int(said["shard"]), int(said["of"])
     return Part(
         study=said["study"],
@@ -149,14 +156,14 @@ def _run(df: ClassicDataFrame, job: bytes, staging: Path, party: str, made: Call
     """Run the job in a thread of its own, which ends with it, and call ``made`` in the caller's."""
     session = df.sparkSession
     context = session.sparkContext
-    notes = context.accumulator([], _partition.Notes())
+    notes = context.accumulator([], partition.Notes())
     mapped = _mapped(df, job=job, party=party, staging=staging, notes=notes, empty=df.limit(0).toArrow().schema)
     tag = staging.name
 
     def collect() -> list[str]:
         context.addJobTag(tag)
         rdd = mapped.rdd  # planned once: what is collected has these partitions, however many are merged
-        context.setLocalProperty(_partition.SHARDS, str(rdd.getNumPartitions()))
+        context.setLocalProperty(partition.SHARDS, str(rdd.getNumPartitions()))
         return [row.part for row in rdd.collect()]
 
     with futures.ThreadPoolExecutor(1) as pool:
@@ -184,22 +191,25 @@ def _run(df: ClassicDataFrame, job: bytes, staging: Path, party: str, made: Call
 
 def _mapped(df: ClassicDataFrame, **more: Any) -> DataFrame:
     """The data frame of what is said of each partition's part."""
-    make_part = _partition.make_part
+    make_part = partition.make_part
 
     def feed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return make_part(batches, **more)
 
-    cloudpickle.register_pickle_by_value(_partition)  # type: ignore[no-untyped-call]
+    cloudpickle.register_pickle_by_value(partition)  # type: ignore[no-untyped-call]
     try:
         return df.mapInArrow(feed, "part string")
     finally:
-        cloudpickle.unregister_pickle_by_value(_partition)  # type: ignore[no-untyped-call]
+        cloudpickle.unregister_pickle_by_value(partition)  # type: ignore[no-untyped-call]
 
 
 def _why(staging: Path, err: Exception) -> CosketchError:
     """What the program said of the first shard that has no part, or else what Spark says."""
-    failed = sorted(staging.glob(f"*{_partition.FAILED}"), key=lambda at: int(at.stem))
+    failed = sorted(staging.glob(f"*{partition.FAILED}"), key=lambda at: int(at.stem))
     if not failed:
         return CosketchError(f"the job of Spark failed: {err}")
-    said = json.loads(failed[0].read_text())
-    return PartError(said["where"], said["shard"], said["code"], said["said"])
+    return _refusal(json.loads(failed[0].read_text()))
+
+
+def _refusal(said: dict[str, Any]) -> PartError:
+    return PartError(said["where"], said["shard"], said["code"], said["refused"])

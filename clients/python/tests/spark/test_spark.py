@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import os
-import re
 import select
-import subprocess
 from collections.abc import Iterator
 from concurrent import futures
-from contextlib import ExitStack, contextmanager
-from datetime import date, timedelta
 from pathlib import Path
 
 import network
-import pandas as pd
 import pyarrow as pa  # type: ignore[import-untyped]
-import pyarrow.parquet as pq  # type: ignore[import-untyped]
 import pytest
 from cluster import Cluster
+from lake import BORN, COLUMNS, Lake, records
 from pyspark import TaskContext
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -28,93 +23,14 @@ from cosketch.spark import Part, PartError, make_parts
 FILES = 6  # each a partition, the last one without a record
 
 
-def records(first: int, count: int) -> pd.DataFrame:
-    """Values out of bounds, missing ones, dates, words and labels."""
-    n = range(first, first + count)
-    born = date(1920, 1, 1)
-    return pd.DataFrame(
-        {
-            "born": [born + timedelta(days=i * 7919 % 40000) for i in n],
-            "id": [f"r{i}" for i in n],
-            "x": [None if i % 19 == 0 else (i * 37 % 1400) / 100 - 2 for i in n],
-            "w": [None if i % 23 == 0 else "ns"[i % 2] for i in n],
-            "ill": [i % 3 == 0 for i in n],
-        }
-    )
-
-
-def write(at: Path, frame: pd.DataFrame) -> None:
-    types = {"born": pa.date32(), "id": pa.string(), "x": pa.float64(), "w": pa.string(), "ill": pa.bool_()}
-    pq.write_table(pa.Table.from_pandas(frame, pa.schema(types.items()), preserve_index=False), at)
-
-
-class Lake(network.Network):
-    """A network in which north's records are in a lake, and south reads them from one file."""
-
-    def __init__(self, programs: Path, folder: Path, count: int) -> None:
-        super().__init__(programs, folder)
-        self.running: dict[str, subprocess.Popen[str]] = {}
-        self.lake = folder / "lake"
-        self.lake.mkdir()
-        for i in range(FILES - 1):
-            write(self.lake / f"{i}.parquet", records(i * count, count))
-        write(self.lake / f"{FILES - 1}.parquet", records(0, 0))
-        write(folder / "south.parquet", records(0, (FILES - 1) * count))
-        write(folder / "west.parquet", records(10**6, 40))
-        self.of = self.study(
-            "lake",
-            partition="horizontal",
-            records="{id: [id], missing: skip}",
-            columns="[{name: x, kind: numeric, bounds: [0, 10]}, {name: born, kind: numeric, bounds: [-14610, 18262]},"
-            " {name: w, kind: categorical, values: [n, s]}, {name: ill, kind: binary, role: label}]",
-            sketches="[{side: moments}]",
-            privacy="{mechanism: none}",
-            analyses="[{kind: mean}]",
-        )
-        self.run("aggregator", "study", "host", "lake.yaml")
-        for party in network.PARTIES:
-            source = "elsewhere: the lake" if party == "north" else f"source: {party}.parquet"
-            release = ", release: ask" if party == "north" else ""
-            (folder / f"{party}.yaml").write_text(
-                f"datasets:\n  data: {{{source}, caps: {{record: {{epsilon: 8, delta: 1e-6}}}}}}\n"
-                f"studies:\n  {self.of}: {{dataset: data, accept_reconstruction: true{release}}}\n"
-            )
-            self.run(party, "study", "add", "lake.yaml")
-            self.run(party, "study", "approve", self.of, "--id", self.of, "--although-useless")
-
-    @contextmanager
-    def waiting(self) -> Iterator[Path]:
-        """All parties take part, and north waits for its parts: the job by which they are made."""
-        with self.serving(), ExitStack() as ending:
-            for party in network.PARTIES:
-                command = self.command(party, "run", self.of, "--wait", "300s")
-                process = subprocess.Popen(command, cwd=self.folder, stderr=subprocess.PIPE, text=True)
-                self.running[party] = process
-                ending.callback(process.communicate)
-                ending.callback(process.kill)
-            said = self.running["north"].stderr
-            assert said is not None
-            assert any("waits for parts" in line for line in said)
-            self.run("north", "advanced", "sketch", self.of, "--job", "lake.job")
-            yield self.folder / "lake.job"
-
-    def ends(self) -> None:
-        """Wait until every party has taken part."""
-        for party, process in self.running.items():
-            said = process.communicate(timeout=5 * network.MINUTE)[1]
-            assert process.returncode == 0, f"{party}: {said}"
-
-    def released(self, party: str) -> list[str]:
-        """The sums of what a party's release holds."""
-        return re.findall(".*OK.*", self.run(party, "advanced", "inspect", self.of))
-
-
 COUNT = 6000  # records in a file
 
 
 @pytest.fixture(scope="module")
 def lake(programs: Path, tmp_path_factory: pytest.TempPathFactory) -> Lake:
-    return Lake(programs, tmp_path_factory.mktemp("lakes") / "lake", COUNT)
+    tables = [records(i * COUNT, COUNT) for i in range(FILES - 1)]
+    folder = tmp_path_factory.mktemp("lakes") / "lake"
+    return Lake(programs, folder, [*tables, records(0, 0)], [BORN, *COLUMNS])
 
 
 @pytest.fixture(scope="module")
@@ -171,9 +87,7 @@ def test_a_worker_that_is_lost_changes_nothing(
     spark.sparkContext.addFile(str(lake.programs / "party"))
     make_parts(once, job, tmp_path / "hashed")
     said = lake.run("north", "advanced", "sketch", lake.of, "--parts", str(tmp_path / "hashed" / "*"))
-    whole = records(0, (FILES - 1) * COUNT)
-    complete = len(whole.dropna())
-    assert f"{complete} records held" in said
+    assert f"{lake.complete} records held" in said
     lake.run("north", "advanced", "sketch", lake.of, "--job", "again.job", "--rebuild")
 
     # A worker is killed in the middle of a shard; its program lives on, and takes that for the end of the records.
@@ -209,16 +123,22 @@ exec {lake.programs / "party"} "$@"
     assert {p.of for p in parts} == {FILES}
     assert sorted(p.shard for p in seen) == [p.shard for p in parts]
     assert sorted(p.records for p in parts)[0] == 0
-    assert sum(p.records for p in parts) == complete
-    assert sum(p.skipped for p in parts) == len(whole) - complete
+    assert sum(p.records for p in parts) == lake.complete
+    assert sum(p.skipped for p in parts) == lake.count - lake.complete
     assert sorted(p.name for p in (tmp_path / "parts").iterdir()) == [p.file.name for p in parts]
 
     said = lake.run("north", "advanced", "sketch", lake.of, "--parts", str(tmp_path / "parts" / "*"))
-    assert f"{complete} records held" in said
-    lake.run("north", "advanced", "release", lake.of)
-    lake.ends()
-    assert lake.released("north") == lake.released("south") != []
-    assert lake.released("north") != lake.released("west")
+    assert f"{lake.complete} records held" in said
+
+    # Processes without Spark, one for each file, of which some read what Spark has in several batches as one.
+    for i in range(1, FILES + 1):
+        file = lake.folder / f"{i}.part"
+        words = ["--job", "west.job", "--shard", f"{i}/{FILES}", "-o", str(file), f"lake/{i}.parquet"]
+        lake.run("west", "advanced", "part", *words)
+    lake.run("west", "advanced", "sketch", lake.of, "--parts", "*.part")
+
+    north, south, west = lake.released()
+    assert north == south == west != []
 
 
 def test_what_the_program_refuses_reaches_the_driver(
@@ -233,7 +153,7 @@ def test_what_the_program_refuses_reaches_the_driver(
         ("w", "binary", "holds binary values"),
     ):
         with pytest.raises(PartError, match=says) as refused:
-            make_parts(df.withColumn(column, F.col(column).cast(type_)), job, tmp_path / "out", party=party)
+            make_parts(df.withColumn(column, F.col(column).try_cast(type_)), job, tmp_path / "out", party=party)
         assert refused.value.code == 4
         assert column in str(refused.value)
         assert refused.value.id
@@ -249,7 +169,7 @@ def test_what_the_program_refuses_reaches_the_driver(
     with pytest.raises(PartError, match=r"exit 3"):
         make_parts(df, job, tmp_path / "out", party=str(tmp_path / "other"))
     with pytest.raises(cosketch.CosketchError, match="no partition"):
-        make_parts(spark.createDataFrame([], df.schema), job, tmp_path / "out", party=party)
+        make_parts(df.limit(0), job, tmp_path / "out", party=party)
 
 
 def test_what_is_refused_before_anything_is_read(lake: Lake, job: Path, spark: SparkSession, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import jsonschema  # type: ignore[import-untyped]
 import lake
 import pytest
 import yaml  # type: ignore[import-untyped]
-from conftest import ROOT
+from conftest import ROOT, blocks
 
 OPERATIONS = ROOT / "docs" / "operations"
 SHARDS = 3
@@ -133,7 +133,7 @@ def slurm_and_kubernetes(network: lake.Lake, manifest: dict[str, object]) -> Non
 
 
 def pipes(network: lake.Lake) -> None:
-    (lines,) = re.findall(r"^```sh not scale\n(.*?)^```$", (ROOT / "docs" / "scale.md").read_text(), re.M | re.S)
+    (lines,) = blocks("sh not scale", "scale.md")
     folder = network.folder
     shutil.copy(folder / "north.job", folder / "study.job")
     (folder / "parts").mkdir(exist_ok=True)

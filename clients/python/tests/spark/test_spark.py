@@ -12,6 +12,7 @@ import network
 import pyarrow as pa  # type: ignore[import-untyped]
 import pytest
 from cluster import Cluster
+from conftest import blocks
 from lake import BORN, COLUMNS, Lake, records
 from pyspark import TaskContext
 from pyspark.sql import DataFrame, SparkSession
@@ -21,8 +22,6 @@ import cosketch
 from cosketch.spark import Part, PartError, make_parts
 
 FILES = 6  # each a partition, the last one without a record
-
-
 COUNT = 6000  # records in a file
 
 
@@ -80,15 +79,21 @@ def told(lines: int, n: int = 1) -> list[int]:
 def test_a_worker_that_is_lost_changes_nothing(
     lake: Lake, job: Path, spark: SparkSession, cluster: Cluster, tmp_path: Path
 ) -> None:
-    df = spark.read.parquet(str(lake.lake))
-
-    # Ids that Spark hashes, and rows of which it leaves one each, in the partitions that it finds right.
-    once = df.union(df).withColumn("id", F.sha2("id", 256)).dropDuplicates()
-    spark.sparkContext.addFile(str(lake.programs / "party"))
-    make_parts(once, job, tmp_path / "hashed")
-    said = lake.run("north", "advanced", "sketch", lake.of, "--parts", str(tmp_path / "hashed" / "*"))
+    # What docs/python.md shows, of a lake that is read twice.
+    text = blocks("python")[-1].replace('("lake")', "(at, at)")
+    for word, path in {
+        "party": lake.programs / "party",
+        "study.job": job,
+        "/mnt/parts": tmp_path / "once",
+    }.items():
+        assert text.count(f'"{word}"') == 1
+        text = text.replace(f'"{word}"', repr(str(path)))
+    exec(text, {"spark": spark, "at": str(lake.lake)})  # noqa: S102
+    said = lake.run("north", "advanced", "sketch", lake.of, "--parts", str(tmp_path / "once" / "*"))
     assert f"{lake.complete} records held" in said
     lake.run("north", "advanced", "sketch", lake.of, "--job", "again.job", "--rebuild")
+
+    df = spark.read.parquet(str(lake.lake)).withColumn("id", F.sha2("id", 256))
 
     # A worker is killed in the middle of a shard; its program lives on, and takes that for the end of the records.
     begins, gate, program = tmp_path / "begins", tmp_path / "gate", tmp_path / "party"

@@ -19,6 +19,7 @@ from pyspark import Accumulator, AccumulatorParam, SparkFiles, TaskContext
 SHARDS = "cosketch.shards"  # the job's property that says how many there are
 FAILED = ".failed"  # the end of a file's name that says why a shard has no part
 _FINAL = (4, 8)  # exit codes about data, job and versions, of which no other attempt has better ones
+_PIPE = 1 << 20  # bytes that wait for the program, as many as Linux grants
 _SAID = 1 << 20  # bytes that are read of what the program says, at most
 
 
@@ -85,7 +86,12 @@ def _run(words: list[str], job: bytes, batches: Iterator[pa.RecordBatch], empty:
     with os.fdopen(write, "wb") as secret, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         try:
             process = subprocess.Popen(  # noqa: S603
-                [*words, "--job", f"/dev/fd/{read}"], stdin=subprocess.PIPE, stdout=out, stderr=err, pass_fds=[read]
+                [*words, "--job", f"/dev/fd/{read}"],
+                stdin=subprocess.PIPE,
+                pipesize=_PIPE,
+                stdout=out,
+                stderr=err,
+                pass_fds=[read],
             )
         finally:
             os.close(read)

@@ -18,6 +18,9 @@ type Quotas struct {
 	Disk   int64 // its releases
 }
 
+// DefaultMemory is the quota of an aggregator whose operator sets none.
+const DefaultMemory = 4 << 30
+
 // QuotaError refuses a study, or a release, that takes more than a quota.
 type QuotaError struct {
 	Of           string // who takes it
@@ -55,7 +58,8 @@ func (n need) of(records int64) int64 { return plus(n.fixed, times(n.record, rec
 // needs are those of a sketch: of memory while an analysis of it runs, and of disk at the most.
 type needs struct {
 	memory, disk need
-	apart        bool // its records are gathered on the disk
+	gathered     int64 // bytes of a record that are gathered on the disk, beside its release
+	apart        bool
 }
 
 // needs are those of a sketch and of what the study asks of it. Numbers of columns are merged as
@@ -114,9 +118,9 @@ func (q Quotas) needs(s *study.Study, index int, records int64) (out needs, err 
 		return out, nil
 	}
 	out.apart, out.memory = true, apart
-	out.disk.record += 8 * k
+	out.gathered = 8 * k
 	if joined { // pseudonyms, and copies of records that all have
-		out.disk.record += 8*k + int64(len(release.Pseudonym{}))
+		out.gathered += 8*k + int64(len(release.Pseudonym{}))
 	}
 	return out, nil
 }
@@ -153,6 +157,12 @@ func mostNeighbors(s *study.Study) (n int) {
 func (q Quotas) Needs(s *study.Study, index int, records int64) (int64, error) {
 	n, err := q.needs(s, index, records)
 	return n.memory.of(records), err
+}
+
+// Gathers is how many bytes of so many records of a sketch are gathered on the disk while they are analysed.
+func (q Quotas) Gathers(s *study.Study, index int, records int64) (int64, error) {
+	n, err := q.needs(s, index, records)
+	return times(n.gathered, records), err
 }
 
 // Apart reports whether so many records of a sketch are gathered on the disk.
@@ -267,7 +277,7 @@ func (q Quotas) each(s *study.Study, check func(what string, quota int64, n need
 		if err := check(onMemory, q.Memory, n.memory); err != nil {
 			return err
 		}
-		together.fixed, together.record = plus(together.fixed, n.disk.fixed), plus(together.record, n.disk.record)
+		together.fixed, together.record = plus(together.fixed, n.disk.fixed), plus(together.record, n.disk.record+n.gathered)
 	}
 	return check(onDisk, q.Disk, together)
 }

@@ -2,7 +2,9 @@ package aggregator
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
+	"io"
 
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/filename"
@@ -20,11 +22,13 @@ type steps struct {
 
 // steps of a job.
 func (c computer) steps(job session.Compute) steps {
-	about := [][]byte{job.T2[:], []byte(c.Version)}
+	about := sha256.New()
+	about.Write(job.T2[:])
 	for _, r := range job.Releases {
-		about = append(about, r.ID[:])
+		about.Write(r.ID[:])
 	}
-	return steps{c.Store, c.study.ID, protocol.Hash("cosketch/steps", about...)}
+	io.WriteString(about, c.Version) // last: the others are of one length
+	return steps{c.Store, c.study.ID, protocol.Digest(about.Sum(nil))}
 }
 
 // Recall returns what a step of the same computation found; nil where none did.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/cosketch/cosketch/kernel/fixedpoint"
 	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/analysis"
@@ -181,4 +182,35 @@ func seconds(s float64) string {
 		return "a second"
 	}
 	return fmt.Sprintf("%.0f seconds", math.Ceil(s))
+}
+
+// beyond warns of more records than exact sums of a sketch hold, and names the bits that do.
+func (o Options) beyond() (out []Warning) {
+	for i := range o.Study.Sketches {
+		limit := o.Study.RecordLimit(i)
+		for party, p := range o.Study.Parties {
+			records := o.records(party)
+			if records <= limit {
+				continue
+			}
+			w := Warning{Text: fmt.Sprintf("sketch %d is exact for at most %d records of a party, and %s has %d: its data will be refused", i+1, limit, p.Name, records)}
+			if bits := o.bitsFor(i, records); bits > 0 {
+				w.Change = []string{fmt.Sprintf("bits: %d", bits)}
+			}
+			out = append(out, w)
+			break
+		}
+	}
+	return out
+}
+
+// bitsFor is the finest resolution at which a sketch takes so many records; 0: none does.
+func (o Options) bitsFor(sketch int, records int64) fixedpoint.Bits {
+	coarser := *o.Study
+	for coarser.Bits--; coarser.Bits > 0; coarser.Bits-- {
+		if coarser.RecordLimit(sketch) >= records {
+			return coarser.Bits
+		}
+	}
+	return 0
 }

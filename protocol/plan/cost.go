@@ -3,7 +3,6 @@ package plan
 import (
 	"fmt"
 	"math"
-	"time"
 
 	"github.com/cosketch/cosketch/kernel/fixedpoint"
 	"github.com/cosketch/cosketch/kernel/projection"
@@ -49,10 +48,9 @@ const (
 // DrawTime is about what the noise of an entry takes, in nanoseconds.
 const DrawTime = 33.0
 
-// ReadTime is about what a record of so many columns takes to be read from CSV, of one core.
-func ReadTime(columns int) time.Duration {
-	return time.Duration(readRecord + readValue*float64(columns))
-}
+// ReadTime is about what a record of so many columns takes to be read from CSV, in nanoseconds of
+// one core.
+func ReadTime(columns int) float64 { return readRecord + readValue*float64(columns) }
 
 // additionTime is what an addition of a projection takes, by family.
 func additionTime(f projection.Family) float64 {
@@ -65,8 +63,8 @@ func additionTime(f projection.Family) float64 {
 	return 2.75
 }
 
-// BuildTime is about what a record takes to be put into a sketch, of one core.
-func BuildTime(p release.Plan) time.Duration {
+// BuildTime is about what a record takes to be put into a sketch, in nanoseconds of one core.
+func BuildTime(p release.Plan) float64 {
 	d := float64(len(p.Features))
 	ns := takeValue * d
 	switch side := p.Sketch().Side; {
@@ -81,7 +79,7 @@ func BuildTime(p release.Plan) time.Duration {
 		rows, cols := p.Shape(1)
 		ns += clipValue*d + sumEntry*float64(rows*cols)
 	}
-	return time.Duration(ns)
+	return ns
 }
 
 // cost adds up what the sketches take.
@@ -141,7 +139,7 @@ func (o Options) partyCost(party int, sketches []Sketch) (out Cost, err error) {
 			columns++
 		}
 	}
-	ns := records * float64(ReadTime(columns))
+	ns := records * ReadTime(columns)
 	out.PartyMemory = partyBytes
 	for i, sk := range sketches {
 		plan, err := release.For(o.Study, party, i)
@@ -150,7 +148,7 @@ func (o Options) partyCost(party int, sketches []Sketch) (out Cost, err error) {
 		}
 		rows, cols := plan.Shape(int64(records))
 		entries := float64(rows) * float64(cols)
-		ns += records*float64(BuildTime(plan)) + entries*DrawTime + float64(sk.Parties[party].Bytes)*writeByte
+		ns += records*BuildTime(plan) + entries*DrawTime + float64(sk.Parties[party].Bytes)*writeByte
 		out.Sent += sk.Parties[party].Bytes
 		if sk.Side == sketch.Records {
 			out.PartyMemory += int64(2*8*entries) + int64(records)*recordBytes

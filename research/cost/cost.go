@@ -136,7 +136,7 @@ func (s shape) measure(records int) ([]Row, error) {
 	}
 	took += used() - began
 	name := fmt.Sprintf("a record of %d columns: %s", s.columns, s.sketch)
-	out := []Row{{name, float64(took.Nanoseconds()) / float64(done), float64(plan.BuildTime(p).Nanoseconds())}}
+	out := []Row{{name, float64(took.Nanoseconds()) / float64(done), plan.BuildTime(p)}}
 	began = used()
 	if err := p.Draw(&exact.Sketch, entropy, 1); err != nil {
 		return nil, err
@@ -184,7 +184,7 @@ func reading(ctx context.Context, dir string, records, columns int) (Row, error)
 		return Row{}, err
 	}
 	took := used() - began
-	return Row{fmt.Sprintf("a record of %d columns: reading CSV", columns), float64(took.Nanoseconds()) / float64(records), float64(plan.ReadTime(columns).Nanoseconds())}, os.Remove(path)
+	return Row{fmt.Sprintf("a record of %d columns: reading CSV", columns), float64(took.Nanoseconds()) / float64(records), plan.ReadTime(columns)}, os.Remove(path)
 }
 
 // Planned is what plans say of a study of many records.

@@ -42,6 +42,7 @@ const (
 
 	partyBytes      = 60 << 20 // a node that does nothing
 	aggregatorBytes = 50 << 20
+	rowEntry        = 20  // bytes of an entry of records: it is held twice for a while, and some memory is free
 	recordBytes     = 100 // that a party keeps of a record: its id, digest and place
 )
 
@@ -151,7 +152,7 @@ func (o Options) partyCost(party int, sketches []Sketch) (out Cost, err error) {
 		ns += records*BuildTime(plan) + entries*DrawTime + float64(sk.Parties[party].Bytes)*writeByte
 		out.Sent += sk.Parties[party].Bytes
 		if sk.Side == sketch.Records {
-			out.PartyMemory += int64(2*8*entries) + int64(records)*recordBytes
+			out.PartyMemory += int64(rowEntry*entries) + int64(records)*recordBytes
 		} else {
 			out.PartyMemory += int64(2 * 8 * entries)
 		}

@@ -70,7 +70,7 @@ func (n network) put(e protocol.Verified, raw []byte) error {
 // Read answers as the aggregator does.
 func (n network) Read(_ context.Context, from uint64, _ uint32) (session.Board, error) {
 	n.asked = n.sim.Now
-	reply, err := n.keeper().reply(from, n.most)
+	reply, err := n.keeper().reply(n.Party, from, n.most)
 	if err != nil {
 		return session.Board{}, err
 	}

@@ -98,8 +98,10 @@ func (k Kind) MaxPayload() int {
 	case KindApprove, KindWithdraw, KindCommit, KindAbandon,
 		KindJoin, KindWelcome, KindJoined, KindClose:
 		return 4 << 10
-	case KindRoster, KindStop:
+	case KindStop:
 		return 64 << 10
+	case KindRoster:
+		return 96 << 10
 	case KindShare:
 		return 128 << 10
 	case KindResult:

@@ -133,7 +133,12 @@ func addressable(h protocol.ReleasedSketch) error {
 }
 
 // largest is largestEntry of the plan's study.
-func (p Plan) largest() int64 { return 1 << 62 / p.Study.Summands() }
+func (p Plan) largest() int64 {
+	if p.Study == nil {
+		return largestEntry
+	}
+	return 1 << 62 / p.Study.Summands()
+}
 
 var errRange = errors.New("an entry is out of range")
 

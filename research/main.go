@@ -72,7 +72,7 @@ type commands struct {
 	Union      unionReport  `cmd:"" help:"Measure what horizontal studies that protect whole records get from moments and cells, beside what they get from row sketches and projections."`
 	Mechanisms mechanisms   `cmd:"" help:"Compare this project's mechanisms with those of its sources at equal privacy."`
 	Bench      benchmark    `cmd:"" help:"Measure the projections beside those of scikit-learn, numpy and scipy, where the system's Python has them. Wants a machine that is otherwise idle."`
-	Scale      scaled       `cmd:"" help:"Measure what many parties cost: time, bytes and the aggregator's memory, for studies of 4 to 64 parties on this machine."`
+	Scale      scaled       `cmd:"" help:"Measure what many parties cost: time, bytes and the aggregator's memory, for studies of 4 to 256 parties on this machine."`
 	Wide       wide         `cmd:"" help:"Play covariances and correlations of thousands of columns on real processes, and print the memory that each took."`
 	Figures    figureCounts `cmd:"" help:"Count the code: lines, exported names, files that use each other, functions that one study runs, calls that debit a ledger or draw noise; beside another commit, if asked."`
 	Mutate     mutants      `cmd:"" help:"Change the code a little, a hundred times, and run the tests of the changed package each time: nine of ten changes must be noticed."`

@@ -151,6 +151,49 @@ func (s *Simulation) RunUntil(enough func() bool) error {
 	return fmt.Errorf("nodes are still busy after %d actions", patience)
 }
 
+// InTurn lets the nodes act one after the other, each for as long as it can, until none has anything
+// to do: for studies of many parties, in which to draw each action takes too long.
+func (s *Simulation) InTurn() error {
+	for busy := true; busy && s.broken == nil; {
+		busy = false
+		for _, p := range s.Parties {
+			acted, err := s.turnOf(p)
+			if err != nil {
+				return err
+			}
+			busy = busy || acted
+		}
+		for len(s.Aggregator.jobs) > 0 {
+			if err := s.Aggregator.work(); err != nil {
+				return err
+			}
+			busy = true
+		}
+	}
+	return s.broken
+}
+
+// turnOf lets one party do all that it can.
+func (s *Simulation) turnOf(p *Party) (acted bool, err error) {
+	for !p.over() && s.broken == nil {
+		post, run := p.due()
+		switch {
+		case len(post) > 0:
+			err = p.post()
+		case len(run) > 0:
+			err = p.work()
+		case !p.upToDate():
+			err = p.read(most)
+		default:
+			return acted, nil
+		}
+		if acted = true; err != nil {
+			return acted, err
+		}
+	}
+	return acted, nil
+}
+
 // actions lists what can happen next, in a fixed order.
 func (s *Simulation) actions() (out []func() error) {
 	a := s.Aggregator

@@ -20,7 +20,7 @@ type attempt struct {
 	t1, t2 *protocol.Digest // once all commits, and all shares, are in
 
 	commits   map[protocol.PeerID]agree.Posted[agree.Commit]
-	keys      map[string]bool // of the commits
+	keys      map[[32]byte]bool // hashes of the commits' keys
 	shares    map[protocol.PeerID]agree.Posted[agree.Share]
 	confirms  map[protocol.PeerID]protocol.Confirm
 	proofs    map[protocol.PeerID]protocol.Verified // the envelopes of confirms
@@ -52,7 +52,7 @@ func newAttempt(s *study.Study, number uint32, roster protocol.Digest, members [
 	}
 	return &attempt{
 		study: s, number: number, roster: roster, members: members, places: places,
-		keys:      map[string]bool{},
+		keys:      map[[32]byte]bool{},
 		commits:   map[protocol.PeerID]agree.Posted[agree.Commit]{},
 		shares:    map[protocol.PeerID]agree.Posted[agree.Share]{},
 		confirms:  map[protocol.PeerID]protocol.Confirm{},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"io"
 
 	"github.com/cosketch/cosketch/protocol"
@@ -290,5 +291,5 @@ func (p *Party) upToDate() bool {
 }
 
 func changed(a, b session.Status) bool {
-	return a.State != b.State || a.WaitFor != b.WaitFor || fmt.Sprint(a.From) != fmt.Sprint(b.From) || a.Until != b.Until
+	return a.State != b.State || a.WaitFor != b.WaitFor || !slices.Equal(a.From, b.From) || a.Until != b.Until
 }

@@ -183,7 +183,7 @@ func (s *Simulation) turnOf(p *Party) (acted bool, err error) {
 		case len(run) > 0:
 			err = p.work()
 		case !p.upToDate():
-			err = p.read(most)
+			err = p.read(wire.MaxEnvelopes)
 		default:
 			return acted, nil
 		}
@@ -402,6 +402,10 @@ func (s *Simulation) note(format string, args ...any) {
 // show records a status, in the study's names.
 func (s *Simulation) show(node string, status session.Status) {
 	s.Seen = append(s.Seen, Sighting{node, s.Now, status})
+	if len(s.Parties) > fewWaited && len(status.From) > fewWaited && status.Failure == nil {
+		s.note("%s is %s, waits for %s from %d", node, status.State, status.WaitFor, len(status.From))
+		return
+	}
 	line := fmt.Sprintf("%s is %s", node, status.State)
 	if status.WaitFor != "" {
 		var from []string
@@ -421,6 +425,9 @@ func (s *Simulation) show(node string, status session.Status) {
 	}
 	s.note("%s", strings.ReplaceAll(line, s.Study.Aggregator.ID.String(), "the aggregator"))
 }
+
+// fewWaited is how many nodes a status may wait for that the trace of a study of many parties tells of.
+const fewWaited = 26
 
 func (s *Simulation) name(id protocol.PeerID) string {
 	if i, ok := s.Study.PartyIndex(id); ok {

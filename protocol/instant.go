@@ -14,11 +14,11 @@ type Instant int64
 // UTC, whole seconds, years 1970 to 9999.
 func ParseInstant(text string) (Instant, error) {
 	bad := func(why string) (Instant, error) {
-		return 0, fmt.Errorf("parsing time %q: %s (write UTC like 2026-12-01T17:00:00Z)", text, why)
+		return 0, fmt.Errorf("time %q: %s (write UTC like 2026-12-01T17:00:00Z)", text, why)
 	}
 	const form = "0000-00-00T00:00:00Z"
 	if len(text) != len(form) {
-		return bad("wrong length")
+		return bad("want a date and a time of day")
 	}
 	for i := range form {
 		digit := text[i] >= '0' && text[i] <= '9'

@@ -57,10 +57,10 @@ func TestDatesExist(t *testing.T) {
 
 func TestParseInstantRefuses(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
-		{"", "wrong length"},
-		{"2026-12-01", "wrong length"},
-		{"2026-12-01T17:00:00.5Z", "wrong length"},
-		{"2026-12-01T17:00:00+00:00", "wrong length"},
+		{"", "want a date and a time of day"},
+		{"2026-12-01", "want a date and a time of day"},
+		{"2026-12-01T17:00:00.5Z", "want a date and a time of day"},
+		{"2026-12-01T17:00:00+00:00", "want a date and a time of day"},
 		{" 2026-12-01T17:00:00", "unexpected"},
 		{"2026-12-01 17:00:00Z", "unexpected"},
 		{"2026-12-01t17:00:00Z", "unexpected"},

@@ -2,6 +2,7 @@ package protocol_test
 
 import (
 	"encoding/hex"
+	"slices"
 	"testing"
 
 	"github.com/cosketch/cosketch/kernel/sketch"
@@ -56,7 +57,7 @@ func joinedSketches() vectors {
 				c.Pseudonyms = append(c.Pseudonyms, hexed(n[:]))
 			}
 			e := release.Exact{
-				Sketch: sketch.Sketch{Side: sketch.Records, Rows: len(ids), Cols: len(c.Entries) / len(ids), Data: c.Entries},
+				Sketch: sketch.Sketch{Side: sketch.Records, Rows: len(ids), Cols: len(c.Entries) / len(ids), Data: slices.Clone(c.Entries)},
 				Rows:   release.Rows{Pseudonyms: names},
 			}
 			if err := e.Shuffle(nil); err != nil {

@@ -62,12 +62,12 @@ func (d desk) add(s *study.Study) error {
 
 // Draft drafts as aggregator study draft does, which asks nobody here.
 func (d desk) Draft(r api.DraftRequest) (api.Draft, error) {
-	cmd := studyDraft{Name: r.Name, Partition: r.Partition, Ask: r.Ask, Column: r.Columns, Records: r.Records, Rounds: map[int]string{0: "auto", 1: "1", 2: "2"}[r.Rounds], Masked: r.Masked, Epsilon: r.Epsilon, Addr: r.Addrs, Approval: orDays(r.Approval), Upload: orDays(r.Upload)}
+	cmd := studyDraft{Name: r.Name, Partition: &r.Partition, Ask: r.Ask, Column: r.Columns, Records: r.Records, Rounds: map[int]string{0: "auto", 1: "1", 2: "2"}[r.Rounds], Masked: r.Masked, Epsilon: r.Epsilon, Addr: r.Addrs, Approval: orDays(r.Approval), Upload: orDays(r.Upload)}
 	switch {
 	case r.Name == "" || len(r.Lists) == 0 || len(r.Ask) == 0:
 		return api.Draft{}, fail.Usage.Of(errors.New("drafting: want name, lists and ask"))
-	case cmd.Partition != string(study.Vertical) && cmd.Partition != string(study.Horizontal):
-		return api.Draft{}, fail.Usage.Of(fmt.Errorf("drafting: partition %.40q: want vertical or horizontal", cmd.Partition))
+	case r.Partition != string(study.Vertical) && r.Partition != string(study.Horizontal):
+		return api.Draft{}, fail.Usage.Of(fmt.Errorf("drafting: partition %.40q: want vertical or horizontal", r.Partition))
 	case cmd.Rounds == "":
 		return api.Draft{}, fail.Usage.Of(fmt.Errorf("drafting: rounds %d: want 1 or 2", r.Rounds))
 	case cmd.Approval < 1 || cmd.Upload < 1 || cmd.Approval > mostDays || cmd.Upload > mostDays:

@@ -23,20 +23,21 @@ import (
 )
 
 type studyDraft struct {
-	Output    string   `short:"o" required:"" placeholder:"FILE" env:"-" help:"The study file to write; it must not exist."`
-	Columns   []string `required:"" placeholder:"FILE" env:"-" help:"A party's column list, as party data columns writes it; once for each party."`
-	Column    []string `env:"-" sep:"none" placeholder:"COLUMN" help:"Describe a column yourself, whatever the lists say: {name: age, kind: numeric, centre: 47, spread: 21}. Once for each column."`
-	Records   string   `env:"-" placeholder:"N|NAME=N,…" help:"About how many records each party has, or single ones by name. Default: what the column lists say."`
-	Name      string   `env:"-" help:"The study's name. Default: asked for."`
-	Partition string   `env:"-" enum:"vertical,horizontal," default:"" help:"vertical: same people, other columns; horizontal: same columns, other people. Default: asked for."`
-	Ask       []string `env:"-" sep:"none" placeholder:"ANALYSIS" help:"What is asked, as the study file has it: correlation, or {kind: k-means, clusters: 3}. Once for each. Default: asked for."`
-	Rounds    string   `env:"-" enum:"auto,1,2" default:"auto" help:"2: k-means, or masked sums, take a second round, in the light of the first. They err less, and each party sends one message more. Default: as the forecast has it."`
-	Masked    bool     `env:"-" help:"Sums are masked: the aggregator sees those over all parties alone. For horizontal studies of three parties or more."`
-	Purpose   string   `env:"-" help:"What the study is for, in a sentence that every party reads."`
-	Epsilon   string   `env:"-" help:"The ε of one party's releases. Default: 1 for whole records, 8 for single values."`
-	Addr      []string `env:"-" placeholder:"MULTIADDR" help:"Where parties reach this aggregator. Default: a place to fill in."`
-	Approval  int      `env:"-" default:"14" placeholder:"DAYS" help:"Days until approval closes. Default: 14."`
-	Upload    int      `env:"-" default:"14" placeholder:"DAYS" help:"Days from then until upload closes. Default: 14."`
+	Output    string            `short:"o" required:"" placeholder:"FILE" env:"-" help:"The study file to write; it must not exist."`
+	Columns   []string          `required:"" placeholder:"FILE" env:"-" help:"A party's column list, as party data columns writes it; once for each party."`
+	Column    []string          `env:"-" sep:"none" placeholder:"COLUMN" help:"Describe a column yourself, whatever the lists say: {name: age, kind: numeric, centre: 47, spread: 21}. Once for each column."`
+	Rename    map[string]string `env:"-" mapsep:"none" placeholder:"PARTY:COLUMN=NAME" help:"What the study calls a column of a party, whose data keep their own name. Once for each column."`
+	Records   string            `env:"-" placeholder:"N|NAME=N,…" help:"About how many records each party has, or single ones by name. Default: what the column lists say."`
+	Name      string            `env:"-" help:"The study's name. Default: asked for."`
+	Partition *string           `env:"-" enum:"vertical,horizontal" placeholder:"WORD" help:"vertical: same people, other columns; horizontal: same columns, other people. Default: asked for."`
+	Ask       []string          `env:"-" sep:"none" placeholder:"ANALYSIS" help:"What is asked, as the study file has it: correlation, or {kind: k-means, clusters: 3}. Once for each. Default: asked for."`
+	Rounds    string            `env:"-" enum:"auto,1,2" default:"auto" help:"2: k-means, or masked sums, take a second round, in the light of the first. They err less, and each party sends one message more. Default: as the forecast has it."`
+	Masked    bool              `env:"-" help:"Sums are masked: the aggregator sees those over all parties alone. For horizontal studies of three parties or more."`
+	Purpose   string            `env:"-" help:"What the study is for, in a sentence that every party reads."`
+	Epsilon   string            `env:"-" help:"The ε of one party's releases. Default: 1 for whole records, 8 for single values."`
+	Addr      []string          `env:"-" placeholder:"MULTIADDR" help:"Where parties reach this aggregator. Default: a place to fill in."`
+	Approval  int               `env:"-" default:"14" placeholder:"DAYS" help:"Days until approval closes. Default: 14."`
+	Upload    int               `env:"-" default:"14" placeholder:"DAYS" help:"Days from then until upload closes. Default: 14."`
 }
 
 // Help says what comes next.
@@ -119,6 +120,9 @@ func (cmd studyDraft) Run(ctx context.Context, c *console.Console, g *console.Gl
 // drafted is the text of a draft, and what there is to be said of it.
 func (cmd studyDraft) drafted(d file.Draft) (text string, out drafted, err error) {
 	text, open, err := d.Text()
+	if names, why := renames(d.Parties); err != nil && d.Partition == study.Horizontal && len(names) > 0 {
+		err = fmt.Errorf("%w.\n%s.\nIf so, add %s", err, strings.Join(why, ".\n"), renameFlags(names))
+	}
 	if err != nil {
 		return "", out, fail.Usage.Of(fmt.Errorf("drafting study %s: %w", d.Name, err))
 	}
@@ -160,7 +164,7 @@ func (cmd studyDraft) known(c *console.Console, g *console.Globals) (file.Draft,
 
 // draft gathers what this node, the flags and column lists that were read say, with notes for people.
 func (cmd studyDraft) draft(st *store.Store, lists []config.ColumnList) (d file.Draft, notes []string, err error) {
-	d = file.Draft{Name: cmd.Name, Partition: study.Partition(cmd.Partition), Epsilon: cmd.Epsilon, Masked: cmd.Masked, Analyses: cmd.Ask, Purpose: cmd.Purpose}
+	d = file.Draft{Name: cmd.Name, Partition: study.Partition(console.Chosen(cmd.Partition)), Epsilon: cmd.Epsilon, Masked: cmd.Masked, Analyses: cmd.Ask, Purpose: cmd.Purpose}
 	switch cmd.Rounds {
 	case "1":
 		d.Rounds = 1
@@ -197,6 +201,9 @@ func (cmd studyDraft) draft(st *store.Store, lists []config.ColumnList) (d file.
 		}
 		d.Parties = append(d.Parties, file.DraftParty{Name: l.Name, ID: l.ID, Columns: l.Columns, Records: l.About})
 	}
+	if err := takeNames(d.Parties, cmd.Rename); err != nil {
+		return d, nil, fail.Usage.Of(err)
+	}
 	if err := count(d.Parties, counts); err != nil {
 		return d, nil, fail.Usage.Of(err)
 	}
@@ -208,11 +215,15 @@ func (cmd studyDraft) draft(st *store.Store, lists []config.ColumnList) (d file.
 
 // count gives parties the numbers of records that were named, in place of those of their lists.
 func count(parties []file.DraftParty, counts map[string]int64) error {
+	var names []string
+	for _, p := range parties {
+		names = append(names, p.Name)
+	}
 	for name, n := range counts {
 		known := name == "" || slices.ContainsFunc(parties, func(p file.DraftParty) bool { return p.Name == name })
 		switch {
 		case !known:
-			return fmt.Errorf("--records: no column list is of %q", name)
+			return fmt.Errorf("--records: no column list is of %q (they are of %s)", name, strings.Join(names, ", "))
 		case n < 1:
 			return fmt.Errorf("--records: %d is not above 0", n)
 		}

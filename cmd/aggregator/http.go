@@ -46,7 +46,7 @@ func newShown(st *store.Store, conf config.HTTP, at desk, logger *slog.Logger) (
 	s.views, s.monitor = views.New(st), monitor.NewAggregator(registry, console.Overview{Store: st})
 	var loopback bool
 	if s.listener, loopback, err = api.Listen(conf.Listen); err != nil {
-		return nil, fmt.Errorf("%w (http: listen, or --http, names another address, or off)", err)
+		return nil, fmt.Errorf("%w (http: listen, or --http, names the address, or off)", err)
 	}
 	s.listener = api.Limit{Connections: conf.Connections, Proxied: conf.BehindProxy, Secure: conf.TLS != nil, Metrics: registry, Logger: logger}.Listener(s.listener)
 	if conf.TLS != nil {

@@ -174,17 +174,22 @@ func (invitationList) Run(c *console.Console, g *console.Globals) error {
 	})
 }
 
-// namedInvitation finds an invitation by its name or its id.
-func namedInvitation(st *store.Store, text string) (invitation.Kept, error) {
+// withInvitation opens the state for a command that works on an invitation, which has a name and an id.
+func withInvitation(g *console.Globals, text string, work func(*store.Store, invitation.Kept) error) error {
+	st, err := g.Open(store.Aggregator)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
 	all, err := invitation.All(st)
 	if err != nil {
-		return invitation.Kept{}, err
+		return err
 	}
 	i := slices.IndexFunc(all, func(k invitation.Kept) bool { return k.Name == text || k.ID == text })
 	if i < 0 {
-		return invitation.Kept{}, fmt.Errorf("invitation %.80q: %w", text, fail.NotInStore.New().With("aggregator advanced invitation list shows those that there are"))
+		return fmt.Errorf("invitation %.80q: %w", text, fail.NotInStore.New().With("aggregator advanced invitation list shows those that there are"))
 	}
-	return all[i], nil
+	return work(st, all[i])
 }
 
 type invitationAccept struct {
@@ -199,15 +204,10 @@ func (invitationAccept) Help() string {
 
 // Run writes an introduction that came.
 func (cmd invitationAccept) Run(c *console.Console, g *console.Globals) error {
-	st, err := g.Open(store.Aggregator)
-	if err != nil {
-		return err
-	}
-	defer st.Close()
-	k, err := namedInvitation(st, cmd.Name)
-	if err != nil {
-		return err
-	}
+	return withInvitation(g, cmd.Name, func(st *store.Store, k invitation.Kept) error { return cmd.accept(c, g, st, k) })
+}
+
+func (cmd invitationAccept) accept(c *console.Console, g *console.Globals, st *store.Store, k invitation.Kept) error {
 	if k.Came == nil {
 		return fail.Unintroduced.New().With(fmt.Sprintf("%s has not used invitation %s", k.Name, k.ID))
 	}
@@ -257,17 +257,10 @@ func (invitationRevoke) Help() string { return "Example: aggregator advanced inv
 
 // Run forgets an invitation.
 func (cmd invitationRevoke) Run(c *console.Console, g *console.Globals) error {
-	st, err := g.Open(store.Aggregator)
-	if err != nil {
-		return err
-	}
-	defer st.Close()
-	k, err := namedInvitation(st, cmd.Name)
-	if err != nil {
-		return err
-	}
-	if err := st.RemoveInvitation(k.ID); err != nil {
-		return err
-	}
-	return c.Print(map[string]string{"id": k.ID, "name": k.Name, "state": "revoked"}, func(w io.Writer) { fmt.Fprintf(w, "revoked: %s (%s)\n", k.Name, k.ID) })
+	return withInvitation(g, cmd.Name, func(st *store.Store, k invitation.Kept) error {
+		if err := st.RemoveInvitation(k.ID); err != nil {
+			return err
+		}
+		return c.Print(map[string]string{"id": k.ID, "name": k.Name, "state": "revoked"}, func(w io.Writer) { fmt.Fprintf(w, "revoked: %s (%s)\n", k.Name, k.ID) })
+	})
 }

@@ -154,7 +154,7 @@ func (v *inviting) serve(ctx context.Context) (ended <-chan struct{}) {
 	}
 	v.served = served
 	quiet := func(conf config.Log) *slog.Logger {
-		if v.g.LogLevel != "" {
+		if v.g.LogLevel != nil {
 			return v.c.Logger(conf)
 		}
 		return slog.New(slog.DiscardHandler) // what happens is said here

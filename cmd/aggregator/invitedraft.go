@@ -60,8 +60,11 @@ func (v *inviting) command() string {
 	}
 	add("columns", v.draft.Columns...)
 	add("column", v.draft.Column...)
+	if len(v.draft.Rename) > 0 {
+		out = append(out, renameFlags(v.draft.Rename))
+	}
 	add("name", v.draft.Name)
-	add("partition", v.draft.Partition)
+	add("partition", console.Chosen(v.draft.Partition))
 	add("ask", v.draft.Ask...)
 	add("purpose", v.draft.Purpose)
 	add("epsilon", v.draft.Epsilon)
@@ -111,39 +114,62 @@ func (v *inviting) partition(ctx context.Context) error {
 		return err
 	}
 	horizontal, vertical := fits(d, study.Horizontal), fits(d, study.Vertical)
+	alike, why := renames(d.Parties)
 	q := joining.Question{
 		ID: joining.Partition, Asks: "What do the parties have in common?", Proposed: string(study.Horizontal),
 		Why:   "Either each holds the same columns of other people, as two clinics do, or other columns of the same people, as a clinic and a register do.",
 		Forms: []string{"horizontal: the same columns of other people", "vertical: other columns of the same people"}, Commands: []string{"aggregator study draft --partition PARTITION …"},
 	}
 	switch {
-	case horizontal != nil && vertical != nil:
+	case horizontal != nil && vertical != nil && v.fitRenamed(alike, study.Horizontal) != nil:
 		return fail.Usage.Of(fmt.Errorf("these introductions make no study.\nWith the same columns of other people: %w\nWith other columns of the same people: %w", horizontal, vertical))
 	case horizontal != nil:
 		q.Proposed = string(study.Vertical)
+	}
+	if horizontal != nil && len(alike) > 0 && v.fitRenamed(alike, study.Horizontal) == nil {
+		q.Proposed = string(study.Horizontal) + " " + renameFlags(alike)
+		q.Why += " " + strings.Join(why, ". ") + ". The parties' own data keep their names: party join maps them."
+		q.Forms = append(q.Forms, "behind it, --rename PARTY:COLUMN=NAME: what the study calls a column of a party")
 	}
 	return v.put(ctx, q, func(line string) error {
 		if line == "" {
 			line = q.Proposed
 		}
-		switch study.Partition(line) {
-		case study.Horizontal:
-			err = horizontal
-		case study.Vertical:
-			err = vertical
-		default:
-			err = fmt.Errorf("%.40q: want horizontal or vertical", line)
+		var p partitioned
+		if err := console.TakeLine(&p, line); err != nil {
+			return err
 		}
-		if err == nil {
-			v.draft.Partition = line
+		if p.Partition != string(study.Horizontal) && p.Partition != string(study.Vertical) {
+			return fmt.Errorf("%.40q: want horizontal or vertical", p.Partition)
 		}
-		return err
+		if err := v.fitRenamed(p.Rename, study.Partition(p.Partition)); err != nil {
+			return err
+		}
+		v.draft.Partition, v.draft.Rename = &p.Partition, p.Rename
+		return nil
 	})
+}
+
+// partitioned is an answer to what parties have in common.
+type partitioned struct {
+	Partition string            `arg:""`
+	Rename    map[string]string `mapsep:"none"`
+}
+
+// fitRenamed says what keeps the lists from being of one study of this partition, with columns by these names.
+func (v *inviting) fitRenamed(names map[string]string, p study.Partition) error {
+	by := v.draft
+	by.Rename = names
+	d, err := by.known(v.c, v.g)
+	if err != nil {
+		return err
+	}
+	return fits(d, p)
 }
 
 func (v *inviting) asked(ctx context.Context) error {
 	usual := []string{string(study.Mean), string(study.Correlation)}
-	if v.draft.Partition == string(study.Vertical) {
+	if console.Chosen(v.draft.Partition) == string(study.Vertical) {
 		usual = []string{string(study.Correlation)}
 	}
 	return v.put(ctx, joining.Question{

@@ -92,6 +92,10 @@ func (cmd studyCheck) Run(c *console.Console, g *console.Globals) error {
 	}
 	return c.Print(console.AddedStudy{Study: s.ID.String(), Name: s.Name}, func(w io.Writer) {
 		fmt.Fprintln(w, s.ID)
+		if err := console.Expired(s); console.Now() >= s.Expires {
+			c.Say("aggregator study host will refuse it: %v", err)
+			return
+		}
 		c.Say("%s is a study of %d parties. Next: aggregator study plan %s, then aggregator study host %s", s.Name, len(s.Parties), cmd.File, cmd.File)
 	})
 }

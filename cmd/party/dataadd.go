@@ -31,6 +31,7 @@ type dataAdd struct {
 	DSNEnv       string            `name:"dsn-env" env:"-" xor:"dsn" placeholder:"NAME" help:"PostgreSQL: the environment variable that holds the data source name, a secret, whenever the data are read."`
 	DSNFile      string            `name:"dsn-file" env:"-" xor:"dsn" placeholder:"FILE" help:"PostgreSQL: a file that holds it and that only its owner can read."`
 	Command      string            `env:"-" placeholder:"WORDS" help:"A program that writes the data as CSV to standard output, with its arguments; quotes keep a word together, and no shell sees them. It has this node's rights, and is run in the site file's directory whenever the data are read."`
+	Elsewhere    string            `env:"-" placeholder:"WHERE" help:"Where data are that this node does not read, in words: workers there make parts of sketches (party advanced part)."`
 	ID           []string          `env:"-" placeholder:"COLUMN" help:"Columns that together identify a record. Default: those that the study names."`
 	CapRecord    string            `env:"-" placeholder:"EPSILON,DELTA" help:"The most that all studies together may spend under unit record."`
 	CapAttribute string            `env:"-" placeholder:"EPSILON[,DELTA]" help:"The same under unit attribute."`
@@ -43,7 +44,7 @@ type dataAdd struct {
 
 // Help says what is changed.
 func (dataAdd) Help() string {
-	return "Reads all the data, then adds them to the site file in place; comments and order stay.\n\nExamples:\n\n  party data add patients patients.csv --id patient --cap-record 2,1e-6\n  party data add visits clinic.db --query 'SELECT patient, age FROM visits'\n  party data add visits --dsn-env CLINIC_DSN --query 'SELECT patient, age FROM visits'\n  party data add visits --command 'duckdb -csv clinic.duckdb \"SELECT * FROM visits\"'"
+	return "Reads all the data, then adds them to the site file in place; comments and order stay.\n\nExamples:\n\n  party data add patients patients.csv --id patient --cap-record 2,1e-6\n  party data add visits clinic.db --query 'SELECT patient, age FROM visits'\n  party data add visits --dsn-env CLINIC_DSN --query 'SELECT patient, age FROM visits'\n  party data add visits --command 'duckdb -csv clinic.duckdb \"SELECT * FROM visits\"'\n  party data add lake --elsewhere 'national lake, by month' --id patient --cap-record 2,1e-6"
 }
 
 type addedData struct {
@@ -71,6 +72,9 @@ func (cmd dataAdd) Run(ctx context.Context, c *console.Console, g *console.Globa
 	}
 	if err := cmd.alike(d, site); err != nil {
 		return fail.Usage.Of(err)
+	}
+	if d.Source.Elsewhere != "" {
+		return cmd.unread(c, site, d)
 	}
 	if d.Source.Command != nil {
 		d.Source.Command.Dir = filepath.Dir(site.Path)
@@ -107,15 +111,34 @@ func (cmd dataAdd) Run(ctx context.Context, c *console.Console, g *console.Globa
 			c.Say("A study would refuse:")
 			found.tell(c)
 		}
-		if d.Caps == (config.Caps{}) {
-			c.Say("It has no cap, and so nothing of it is released with noise: party advanced budget cap %s record EPSILON DELTA sets one.", d.Name)
-		}
+		cmd.tellCap(c, d)
 		if answers != nil {
 			c.Say("Next: party data check %s", answers.ID.Short())
 			return
 		}
 		c.Say("Next: party data show %s; then party data use %s STUDY where a study asks for them, or party data columns %s --name YOUR-NAME for whoever writes the study file.", d.Name, d.Name, d.Name)
 	})
+}
+
+// unread adds data that are elsewhere to the site file.
+func (cmd dataAdd) unread(c *console.Console, site config.Party, d config.Dataset) error {
+	lines, err := config.AddDataset(site.Path, d, nil)
+	if err != nil {
+		return fail.Usage.Of(err)
+	}
+	return c.Print(addedData{Dataset: d.Name, Config: site.Path, Lines: lines, Problems: []shownProblem{}}, func(w io.Writer) {
+		io.WriteString(w, lines)
+		c.Say("Nothing was read, and %s has these lines now.", site.Path)
+		cmd.tellCap(c, d)
+		c.Say("Next: party data use %s STUDY where a study asks for them; when party run waits, party advanced sketch STUDY --job FILE, and party advanced part where the data are.", d.Name)
+	})
+}
+
+// tellCap says that nothing is released of data without a cap.
+func (dataAdd) tellCap(c *console.Console, d config.Dataset) {
+	if d.Caps == (config.Caps{}) {
+		c.Say("It has no cap, and so nothing of it is released with noise: party advanced budget cap %s record EPSILON DELTA sets one.", d.Name)
+	}
 }
 
 // alike refuses data that another name has already: their budget is kept under that one.
@@ -172,7 +195,7 @@ func (cmd dataAdd) again() string {
 	for _, file := range cmd.File {
 		text += " " + console.Word(file)
 	}
-	for _, f := range [][2]string{{"--query", cmd.Query}, {"--dsn-env", cmd.DSNEnv}, {"--dsn-file", cmd.DSNFile}, {"--command", cmd.Command}, {"--id", strings.Join(cmd.ID, ",")}, {"--cap-record", cmd.CapRecord}, {"--cap-attribute", cmd.CapAttribute}, {"--study", cmd.Study}} {
+	for _, f := range [][2]string{{"--query", cmd.Query}, {"--dsn-env", cmd.DSNEnv}, {"--dsn-file", cmd.DSNFile}, {"--command", cmd.Command}, {"--elsewhere", cmd.Elsewhere}, {"--id", strings.Join(cmd.ID, ",")}, {"--cap-record", cmd.CapRecord}, {"--cap-attribute", cmd.CapAttribute}, {"--study", cmd.Study}} {
 		if f[1] != "" {
 			text += " " + f[0] + " " + console.Word(f[1])
 		}
@@ -202,6 +225,16 @@ func (cmd dataAdd) source() (s dataset.Source, err error) {
 		}
 	}
 	s.Files = files[:len(cmd.File)]
+	if cmd.Elsewhere != "" {
+		switch {
+		case len(s.Files) > 0 || cmd.Query != "" || cmd.DSNEnv+cmd.DSNFile+cmd.Command != "":
+			return s, errors.New("--elsewhere is where the data are, and so is a file, a --query or a --command: name one of them")
+		case cmd.Study != "":
+			return s, fmt.Errorf("--study is for data that this node reads: afterwards, party data use %s %s", console.Word(cmd.Name), console.Word(cmd.Study))
+		}
+		s.Files, s.Elsewhere = nil, cmd.Elsewhere
+		return s, nil
+	}
 	if cmd.Command != "" {
 		if len(s.Files) > 0 || cmd.Query != "" || cmd.DSNEnv+cmd.DSNFile != "" {
 			return s, errors.New("--command is where the data are, and so is a file or a --query: name one of them")

@@ -201,7 +201,7 @@ func listed(held dataset.Description, header bool) (columns []file.DraftColumn, 
 		case !usable:
 			left = append(left, fmt.Sprintf("%q (%s)", c.Name, c.Kind))
 		default:
-			columns = append(columns, file.DraftColumn{Name: made[c.Name], Kind: kind})
+			columns = append(columns, file.DraftColumn{Name: made[c.Name], Kind: kind, Dates: c.Kind == dataset.KindDate})
 		}
 	}
 	if columns == nil {

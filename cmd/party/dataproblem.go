@@ -49,6 +49,14 @@ func described(ctx context.Context, c *console.Console, d config.Dataset, o data
 			c.Say("  %s", plain.Line(strings.TrimRight(line, "\r\n")))
 		}
 	}
+	if absent := (*dataset.AbsentError)(nil); errors.As(err, &absent) {
+		const most = 20
+		names, more := absent.Header, ""
+		if len(names) > most {
+			names, more = names[:most], fmt.Sprintf(" and %d more", len(names)-most)
+		}
+		c.Say("The first row has, for your eyes alone: %s%s", plain.Line(fmt.Sprintf("%q", names)), more)
+	}
 	return held, err
 }
 

@@ -16,11 +16,11 @@ import (
 
 // readingFlags say how data are read, as csv, missing and values in the site file do.
 type readingFlags struct {
-	Delimiter string   `env:"-" enum:"comma,semicolon,tab,bar," default:"" help:"The delimiter of a CSV file: comma, semicolon, tab or bar. Default: detected."`
-	Decimal   string   `env:"-" enum:"point,comma," default:"" help:"The decimal mark of a CSV file: point or comma. Default: detected."`
-	Thousands string   `env:"-" enum:"point,comma,space,apostrophe," default:"" help:"The thousands separator of a CSV file: point, comma, space or apostrophe. Default: nothing."`
-	Encoding  string   `env:"-" enum:"utf-8,windows-1252," default:"" help:"utf-8 or windows-1252. Default: utf-8."`
-	Date      string   `env:"-" enum:"YYYY-MM-DD,DD.MM.YYYY,DD/MM/YYYY,MM/DD/YYYY," default:"" help:"The format of dates: DD.MM.YYYY, DD/MM/YYYY or MM/DD/YYYY. YYYY-MM-DD is always read."`
+	Delimiter *string  `env:"-" enum:"comma,semicolon,tab,bar" placeholder:"WORD" help:"The delimiter of a CSV file: comma, semicolon, tab or bar. Default: detected."`
+	Decimal   *string  `env:"-" enum:"point,comma" placeholder:"WORD" help:"The decimal mark of a CSV file: point or comma. Default: detected."`
+	Thousands *string  `env:"-" enum:"point,comma,space,apostrophe" placeholder:"WORD" help:"The thousands separator of a CSV file: point, comma, space or apostrophe. Default: nothing."`
+	Encoding  *string  `env:"-" enum:"utf-8,windows-1252" placeholder:"WORD" help:"utf-8 or windows-1252, which reads latin1, too. Default: utf-8."`
+	Date      *string  `env:"-" enum:"YYYY-MM-DD,DD.MM.YYYY,DD/MM/YYYY,MM/DD/YYYY" placeholder:"FORM" help:"The format of dates: DD.MM.YYYY, DD/MM/YYYY or MM/DD/YYYY. YYYY-MM-DD is always read."`
 	Missing   []string `env:"-" placeholder:"WORD" help:"A word for a missing value, such as NA, in every column but those of the id. Once for each, or with commas."`
 	Values    []string `env:"-" sep:"none" placeholder:"COLUMN=VALUE:READ,..." help:"Replacements for values of a column, such as 'smoker=yes:1,no:0'. Nothing after the colon means a missing value. Once for each column."`
 }
@@ -41,8 +41,8 @@ func (f sheetFlag) again() string {
 // reading is what the flags say.
 func (f readingFlags) reading() (r dataset.Reading, err error) {
 	r.CSV = dataset.Dialect{
-		Delimiter: dataset.Delimiter(f.Delimiter), Decimal: dataset.Decimal(f.Decimal), Thousands: dataset.Thousands(f.Thousands),
-		Encoding: dataset.Encoding(f.Encoding), Date: dataset.DateForm(f.Date),
+		Delimiter: dataset.Delimiter(console.Chosen(f.Delimiter)), Decimal: dataset.Decimal(console.Chosen(f.Decimal)), Thousands: dataset.Thousands(console.Chosen(f.Thousands)),
+		Encoding: dataset.Encoding(console.Chosen(f.Encoding)), Date: dataset.DateForm(console.Chosen(f.Date)),
 	}
 	if err := r.CSV.Check(); err != nil {
 		return r, err

@@ -14,7 +14,7 @@ type dataUse struct {
 	Name    string            `arg:"" help:"A dataset of the site file."`
 	Study   string            `arg:"" help:"The study that it answers: the beginning of the study's id."`
 	Column  map[string]string `env:"-" mapsep:"none" placeholder:"STUDYS=DATAS" help:"The study's name of a column and the data's, where they differ. Once for each."`
-	Release string            `env:"-" enum:"auto,ask," default:"" help:"auto: the release follows the seed at once. ask: it is held until party advanced release. Default: as the site file has it, or else auto."`
+	Release *string           `env:"-" enum:"auto,ask" placeholder:"WORD" help:"auto: the release follows the seed at once. ask: it is held until party advanced release. Default: as the site file has it, or else auto; ask where the data are elsewhere."`
 }
 
 // Help says what is changed.
@@ -40,7 +40,10 @@ func (cmd dataUse) Run(_ context.Context, c *console.Console, g *console.Globals
 	for _, i := range s.OwnColumns(party) {
 		names = append(names, s.Columns[i].Name)
 	}
-	answer := config.Answer{Dataset: cmd.Name, Columns: cmd.Column, Release: config.ReleaseMode(cmd.Release)}
+	answer := config.Answer{Dataset: cmd.Name, Columns: cmd.Column, Release: config.ReleaseMode(console.Chosen(cmd.Release))}
+	if site, err := config.LoadParty(g.Config); err == nil && answer.Release == "" && site.Datasets[cmd.Name].Source.Elsewhere != "" {
+		answer.Release = config.ReleaseAsk // until their parts are there
+	}
 	if err := answer.Check(names); err != nil {
 		return fail.Usage.Of(err)
 	}

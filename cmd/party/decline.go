@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
@@ -55,10 +56,8 @@ func record(c *console.Console, g *console.Globals, prefix string, d store.Decis
 		return err
 	}
 	defer unlock()
-	if d == store.Withdraw {
-		if err := uncommitted(st, s); err != nil {
-			return err
-		}
+	if err := undecided(st, s, d); err != nil {
+		return err
 	}
 	if err := st.PutDecision(s.ID, d, console.Now()); err != nil {
 		return fmt.Errorf("recording the decision: %w", err)
@@ -73,15 +72,29 @@ func record(c *console.Console, g *console.Globals, prefix string, d store.Decis
 	})
 }
 
-// uncommitted refuses a withdrawal that would come too late: others count on a
-// party that has signed its part of the seed agreement.
-func uncommitted(st *store.Store, s *study.Study) error {
+// undecided refuses a decision that would come too late: after a withdrawal, after the end, or, where it is a no, once others
+// count on a party that has signed its part of the seed agreement. One that has queries goes on to answer these.
+func undecided(st *store.Store, s *study.Study, d store.Decision) error {
+	before, _, err := st.Decision(s.ID)
+	switch {
+	case err != nil && !errors.Is(err, store.ErrNotFound):
+		return err
+	case before == store.Withdraw && d != store.Withdraw:
+		return fail.Withdrawn.New()
+	case d == store.Approve:
+		return nil
+	}
+	if now, err := console.StudySnapshot(st, s.ID); err != nil {
+		return err
+	} else if before != d && !now.Active() && s.Queries == (study.Queries{}) {
+		return fail.Refused.Of(fmt.Errorf("study %s (%s) has ended, it is %s: nothing is left to decide, and nothing more leaves in it (party budget shows what left)", s.Name, s.ID.Short(), now.State))
+	}
 	own, err := st.Own(s.ID)
 	if err != nil {
 		return err
 	}
 	for _, o := range own {
-		if o.Kind == protocol.KindCommit {
+		if d == store.Withdraw && o.Kind == protocol.KindCommit {
 			return fail.TooLateToWithdraw.New(s.Name, s.ID.Short())
 		}
 	}

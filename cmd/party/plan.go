@@ -56,7 +56,10 @@ func (cmd studyPlan) Run(ctx context.Context, c *console.Console, g *console.Glo
 		}
 		defer st.Close()
 	}
-	p, err := forecast(s, party, cmd.PlanFlags, func() *source.CheckedData { return ownData(ctx, c, g, st, s, party) })
+	p, err := forecast(s, party, cmd.PlanFlags, func() *source.CheckedData {
+		data, _ := ownData(ctx, c, g, st, s, party)
+		return data
+	})
 	if err = cmp.Or(ctx.Err(), err); err != nil { // of data that were not read to their end nothing is said
 		return err
 	}
@@ -109,28 +112,28 @@ func forecast(s *study.Study, party int, flags console.PlanFlags, own func() *so
 // ownData reads the data that this party has for a study; nil where the site file names
 // none. Data that cannot be read are said, and stop nobody: data check and run say what is wrong
 // with them.
-func ownData(ctx context.Context, c *console.Console, g *console.Globals, st *store.Store, s *study.Study, party int) *source.CheckedData {
+func ownData(ctx context.Context, c *console.Console, g *console.Globals, st *store.Store, s *study.Study, party int) (data *source.CheckedData, refusal error) {
 	site, err := config.LoadParty(g.Config)
 	if err != nil {
-		return nil // what needs the site file says so
+		return nil, nil // what needs the site file says so
 	}
 	if _, named := site.Studies[s.ID]; !named {
-		return nil
+		return nil, nil
 	}
 	talk := newTalk(c, s, party)
 	defer talk.end()
-	data, _, err := source.CheckData(ctx, source.Options{
+	read, refusal, err := source.CheckData(ctx, source.Options{
 		Env: environment(talk.observe), Store: st, Site: func() (config.Party, error) { return site, nil }, Study: s,
 	})
 	talk.end()
 	if ctx.Err() != nil {
-		return nil
+		return nil, nil
 	}
 	if err != nil {
 		c.Say("This party's own records could not be counted for the forecast: %v", err)
-		return nil
+		return nil, nil
 	}
-	return &data
+	return &read, refusal
 }
 
 // spend works out the budget before and after a study, or all its queries too. Without the study's dataset in

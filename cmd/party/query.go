@@ -67,7 +67,7 @@ func (cmd queryCommand) Run(ctx context.Context, c *console.Console, g *console.
 	ctx, observe, stop := runCommand{Wait: cmd.Wait}.patience(ctx, talk.observe)
 	defer stop()
 	logger := slog.New(slog.DiscardHandler) // the talk says what happens
-	if g.LogLevel != "" {
+	if g.LogLevel != nil {
 		logger = c.Logger(site.Log)
 	}
 	self, err := newParty(st, site, g, logger, observe)

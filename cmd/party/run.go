@@ -64,7 +64,7 @@ func (cmd runCommand) serve(ctx context.Context, c *console.Console, g *console.
 	ctx, observe, stop := cmd.patience(ctx, talk.observe)
 	defer stop()
 	logger := slog.New(slog.DiscardHandler) // the talk says what happens
-	if g.LogLevel != "" {
+	if g.LogLevel != nil {
 		logger = c.Logger(site.Log)
 	}
 	party, err := newParty(st, site, g, logger, observe)

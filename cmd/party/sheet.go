@@ -87,7 +87,7 @@ func (studySheet) options(ctx context.Context, c *console.Console, g *console.Gl
 			return o, err
 		}
 		defer st.Close()
-		if own = ownData(ctx, c, g, st, s, o.Party); own != nil {
+		if own, _ = ownData(ctx, c, g, st, s, o.Party); own != nil {
 			o.Records = own.Records
 		}
 		if err := ctx.Err(); err != nil {

@@ -170,6 +170,9 @@ func (cmd studyApprove) Run(ctx context.Context, c *console.Console, g *console.
 		return err
 	}
 	defer st.Close()
+	if err := undecided(st, s, store.Approve); err != nil {
+		return err
+	}
 	if console.Now() >= max(s.Expires, s.LateUntil) { // who is late for the roster may join
 		return console.Expired(s)
 	}
@@ -221,13 +224,24 @@ func (cmd studyApprove) record(st *store.Store, s *study.Study) error {
 // judge tells what a study would do to this party's data, and its forecast. One of which nothing is usable is approved by who says
 // so, once: with the flag, or at a terminal.
 func (cmd studyApprove) judge(ctx context.Context, c *console.Console, g *console.Globals, st *store.Store, s *study.Study, party int) (console.Verdict, error) {
-	own := sync.OnceValue(func() *source.CheckedData { return ownData(ctx, c, g, st, s, party) })
-	p, err := forecast(s, party, console.PlanFlags{Records: cmd.Records}, own)
+	read := sync.OnceValues(func() (*source.CheckedData, error) { return ownData(ctx, c, g, st, s, party) })
+	p, err := forecast(s, party, console.PlanFlags{Records: cmd.Records}, func() *source.CheckedData {
+		data, _ := read()
+		return data
+	})
 	if err != nil {
 		return console.Verdict{}, err
 	}
+	decision, _, err := st.Decision(s.ID)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return console.Verdict{}, err
+	}
+	data, refusal := read()
+	if refusal != nil && decision != store.Approve { // the others would wait for a party that cannot release
+		return console.Verdict{}, fmt.Errorf("not approved: %w", refusal)
+	}
 	if c.Format == console.Text {
-		if data := own(); data != nil {
+		if data != nil {
 			about := fmt.Sprintf("What the study would do to the %s of this party:", block.Counted(data.Records, "record", "records"))
 			present.Text(c.Talk(), append([]block.Block{block.Text{Text: about}}, data.Effect.Blocks()...))
 			fmt.Fprintln(c.Talk())
@@ -235,10 +249,7 @@ func (cmd studyApprove) judge(ctx context.Context, c *console.Console, g *consol
 	}
 	v := console.NewVerdict(p)
 	v.Tell(c)
-	decision, _, err := st.Decision(s.ID)
 	switch {
-	case err != nil && !errors.Is(err, store.ErrNotFound):
-		return v, err
 	case !v.Useless || cmd.AlthoughUseless || decision == store.Approve:
 		return v, nil
 	case !c.Interactive():

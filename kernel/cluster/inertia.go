@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"fmt"
+	"iter"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -24,7 +25,7 @@ func Inertia(points *mat.Dense, found Result, records estimate.Records, level es
 	}
 	means := found.means(points)
 	difference := make([]float64, records.K)
-	for _, i := range order(len(found.Labels)) {
+	for i := range order(len(found.Labels)) {
 		floats.SubTo(difference, points.RawRowView(i), means.RawRowView(found.Labels[i]))
 		if err := group.Add(difference); err != nil {
 			return estimate.Estimate{}, err
@@ -35,18 +36,24 @@ func Inertia(points *mat.Dense, found Result, records estimate.Records, level es
 	return group.Inertia(c, level), nil
 }
 
-// order is 0..n, starting with points that are spread over all: the first of a group
-// stand for all in the width of its intervals.
-func order(n int) []int {
+// order yields 0..n, first points that are spread over all: the first of a group stand for
+// all in the width of its intervals. The others come as they lie, so that points which are on
+// a disk are read once.
+func order(n int) iter.Seq[int] {
 	const first = 4096
 	step := max(n/first, 1)
-	out := make([]int, 0, n)
-	for offset := range step {
-		for i := offset; i < n; i += step {
-			out = append(out, i)
+	return func(yield func(int) bool) {
+		for i := 0; i < n; i += step {
+			if !yield(i) {
+				return
+			}
+		}
+		for i := range n {
+			if i%step != 0 && !yield(i) {
+				return
+			}
 		}
 	}
-	return out
 }
 
 // filled is the number of clusters that have points.

@@ -21,6 +21,7 @@ type Options struct {
 	Rand          *rand.Rand // required: the same source gives the same result
 	Workers       int        // goroutines; the result does not depend on them. Default 1
 	BatchAbove    int        // more points than these are clustered by mini-batches; default 2^20
+	Memory        int64      // bytes that packed copies of the points may take, beside 20 bytes a point; what does not fit is packed anew in every pass, and the result is the same. Default: any
 }
 
 func (o Options) withDefaults() Options {
@@ -42,6 +43,11 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// keeps reports whether packed copies of so many points are kept between passes.
+func (o Options) keeps(points, dimension int) bool {
+	return o.Memory == 0 || 4*int64(dimension+1)*int64(points) <= o.Memory
+}
+
 func (o Options) check(points int) error {
 	switch {
 	case o.Rand == nil:
@@ -50,10 +56,14 @@ func (o Options) check(points int) error {
 		return fmt.Errorf("%d clusters: at least 1 is needed", o.Clusters)
 	case o.Clusters > points:
 		return fmt.Errorf("%d clusters of %d points: ask for fewer clusters", o.Clusters, points)
+	case points > math.MaxInt32:
+		return fmt.Errorf("%d points: at most %d are possible", points, math.MaxInt32)
 	case o.Restarts < 1 || o.MaxIterations < 1:
 		return fmt.Errorf("%d restarts of %d iterations: at least 1 of each is needed", o.Restarts, o.MaxIterations)
 	case !(o.Tolerance > 0) || math.IsInf(o.Tolerance, 0):
 		return fmt.Errorf("tolerance %g is not above 0", o.Tolerance)
+	case o.Memory < 0:
+		return fmt.Errorf("%d bytes of memory", o.Memory)
 	case o.Workers < 1 || o.BatchAbove < 1:
 		return fmt.Errorf("%d workers, mini-batches above %d points: at least 1 of each is needed", o.Workers, o.BatchAbove)
 	}
@@ -89,9 +99,10 @@ type Result struct {
 // fewer distances are computed, but in tiles all of them take less time than reading
 // the points.
 //
-// It reads points and does not change or keep it. Values that are not finite are
-// refused. The context is looked at in every pass over the points. The result is the
-// same for any number of workers, and on every machine.
+// It reads points and does not change or keep it; but for the points of mini-batches in
+// order, so that they may lie in a mapped file. Values that are not finite are refused.
+// The context is looked at in every pass over the points. The result is the same for any
+// number of workers, and on every machine.
 func KMeans(ctx context.Context, points *mat.Dense, opts Options) (Result, error) {
 	opts = opts.withDefaults()
 	m, _ := points.Dims()
@@ -112,7 +123,7 @@ func KMeans(ctx context.Context, points *mat.Dense, opts Options) (Result, error
 
 // full is k-means with all points in every iteration.
 func full(ctx context.Context, points *mat.Dense, opts Options) (best Result, err error) {
-	l, err := newLloyd(ctx, points.RawMatrix(), opts, true)
+	l, err := newLloyd(ctx, points.RawMatrix(), opts, opts.keeps(points.Dims()))
 	if err != nil {
 		return Result{}, err
 	}

@@ -243,7 +243,7 @@ func TestKMeansDoesNotDependOnWorkers(t *testing.T) {
 	for _, above := range []int{0, 2 * distance.Stretch} {
 		var want Result
 		for i, workers := range []int{1, 2, 5} {
-			got := mustCluster(t, points, Options{Clusters: 12, Restarts: 2, Workers: workers, BatchAbove: above, Rand: source(19)})
+			got := mustCluster(t, points, Options{Clusters: 12, Restarts: 2, Workers: workers, BatchAbove: above, Memory: int64(i), Rand: source(19)})
 			if i == 0 {
 				want = got
 			} else if got.Inertia != want.Inertia || !slices.Equal(got.Labels, want.Labels) || !mat.Equal(got.Centroids, want.Centroids) {

@@ -52,7 +52,6 @@ func newLloyd(ctx context.Context, points blas64.General, opts Options, keep boo
 		labels:    make([]int32, points.Rows),
 		sizes:     make([]int, n),
 		sums:      general(n, points.Cols),
-		summed:    make([]int32, points.Rows),
 	}
 	pieces := (points.Rows + distance.Stretch - 1) / distance.Stretch
 	spreads := make([]float64, pieces)
@@ -111,9 +110,9 @@ func (l *lloyd) each(do func(piece, p int, panel []float32)) error {
 
 // run iterates from the centroids until labels or centroids stop moving.
 func (l *lloyd) run() (iterations int, err error) {
-	clear(l.sums.Data)
+	l.unsum()
 	for i := range l.labels {
-		l.labels[i], l.summed[i] = none, none
+		l.labels[i] = none
 	}
 	for iterations < l.opts.MaxIterations {
 		iterations++
@@ -264,11 +263,19 @@ func (l *lloyd) update() (movement float64) {
 
 // means moves the centroids to the means of their points, summed afresh.
 func (l *lloyd) means() {
+	l.unsum()
+	l.update()
+}
+
+// unsum takes all points out of the sums.
+func (l *lloyd) unsum() {
 	clear(l.sums.Data)
+	if l.summed == nil {
+		l.summed = make([]int32, l.points.Rows)
+	}
 	for i := range l.summed {
 		l.summed[i] = none
 	}
-	l.update()
 }
 
 // inertia is computed by differences, not from scores, to lose no digits.

@@ -47,8 +47,13 @@ func Suggest(ctx context.Context, points *mat.Dense, o SuggestOptions) (Suggesti
 	}
 	if m > suggestOf {
 		part := mat.NewDense(suggestOf, d, nil)
-		for i, at := range k.Rand.Perm(m)[:suggestOf] {
-			part.SetRow(i, points.RawRowView(at))
+		order := make([]int32, m)
+		for i := range order {
+			order[i] = int32(i)
+		}
+		k.Rand.Shuffle(m, func(i, j int) { order[i], order[j] = order[j], order[i] })
+		for i, at := range order[:suggestOf] {
+			part.SetRow(i, points.RawRowView(int(at)))
 		}
 		points, m = part, suggestOf
 	}

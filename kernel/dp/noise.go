@@ -61,7 +61,7 @@ func Calibrate(g Guarantee, s Sensitivity) (Noise, error) {
 	return n, nil
 }
 
-var errNoiseTooLarge = errors.New("the noise would be too large to sample; raise epsilon, or lower bits or k")
+var errNoiseTooLarge = errors.New("the noise would be too large to sample; raise epsilon, or lower bits, the clip or k")
 
 func calibrateGaussian(mu Mu, s Sensitivity) (discreteGaussian, error) {
 	m := new(big.Rat).SetFloat64(float64(mu))

@@ -140,8 +140,8 @@ func TestRecordsInvariance(t *testing.T) {
 			t.Fatalf("%d and %d records, want %d", one.Records(), two.Records(), m)
 		}
 		order := rapid.Permutation(indices(m)).Draw(t, "order")
-		s, err := two.Sketch().Permute(order)
-		must(t, err)
+		s := two.Sketch()
+		must(t, s.Permute(order))
 		for i, from := range order {
 			if !slices.Equal(s.Row(i), one.Row(from)) {
 				t.Fatalf("row %d is not what row %d was", i, from)

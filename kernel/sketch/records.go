@@ -91,26 +91,36 @@ func (b *RecordsBuilder) Sketch() Sketch {
 	return s
 }
 
-// Permute returns a records-side sketch with its rows in another order: row i is what
-// row order[i] was. It refuses an order that is not a permutation of all rows. Callers
-// release rows in a secret order, so that a position says nothing about a record.
-func (s Sketch) Permute(order []int) (Sketch, error) {
+// Permute puts the rows of a records-side sketch in another order, in place: row i is then what
+// row order[i] was. It refuses an order that is not a permutation of all rows, and changes
+// nothing. Callers release rows in a secret order, so that a position says nothing about a
+// record.
+func (s Sketch) Permute(order []int) error {
 	if s.Side != Records {
-		return Sketch{}, fmt.Errorf("permuting a %s: only records have an order", s)
+		return fmt.Errorf("permuting a %s: only records have an order", s)
 	}
 	if len(order) != s.Rows {
-		return Sketch{}, fmt.Errorf("permuting %d rows: an order of %d", s.Rows, len(order))
+		return fmt.Errorf("permuting %d rows: an order of %d", s.Rows, len(order))
 	}
 	taken := make([]bool, len(order))
 	for _, from := range order {
 		if from < 0 || from >= len(order) || taken[from] {
-			return Sketch{}, fmt.Errorf("permuting %d rows: not a permutation", len(order))
+			return fmt.Errorf("permuting %d rows: not a permutation", len(order))
 		}
 		taken[from] = true
 	}
-	out := Sketch{Side: s.Side, Rows: s.Rows, Cols: s.Cols, Data: make([]int64, 0, len(s.Data))}
-	for _, from := range order {
-		out.Data = append(out.Data, s.Row(from)...)
+	first := make([]int64, s.Cols)
+	for start := range order { // each cycle of the permutation, from its first row on
+		if !taken[start] {
+			continue
+		}
+		copy(first, s.Row(start))
+		at := start
+		for taken[at] = false; order[at] != start; taken[at] = false {
+			copy(s.Row(at), s.Row(order[at]))
+			at = order[at]
+		}
+		copy(s.Row(at), first)
 	}
-	return out, nil
+	return nil
 }

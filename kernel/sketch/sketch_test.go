@@ -108,7 +108,7 @@ func TestPermuteRefuses(t *testing.T) {
 		{"an order of 1", r, []int{0}}, {"not a permutation", r, []int{0, 0}}, {"permuting 2 rows", r, []int{0, 2}},
 		{"not a permutation", r, []int{-1, 0}}, {"only records have an order", shaped(Columns, 2, 3), []int{0, 1}},
 	} {
-		if _, err := c.s.Permute(c.order); err == nil || !strings.Contains(err.Error(), c.want) {
+		if err := c.s.Permute(c.order); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v of a %s: %v, want %q", c.order, c.s, err, c.want)
 		}
 	}

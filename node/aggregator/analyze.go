@@ -9,6 +9,7 @@ import (
 
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/filename"
+	"github.com/cosketch/cosketch/node/mapped"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
@@ -67,12 +68,15 @@ func Analyze(ctx context.Context, o Options, s *study.Study, asked study.Analysi
 	if gone, err := stored.Purged(h.Store, s.ID); err != nil || gone {
 		return Further{}, cmp.Or(err, stored.ErrPurged)
 	}
+	files := a.files()
+	defer func() { err = errors.Join(err, files.Close()) }()
 	run := analysis.Options{
+		Memory: limit, Scratch: files,
 		Study: h.lit(), Attempt: raw.Attempt, T2: result.T2, Complete: result.Completed, FirstOnly: result.FirstOnly, Analyses: []study.Analysis{asked},
 		Entropy: h.Entropy, Workers: h.Workers, Failed: h.computer().failed,
 	}
 	index, _ := s.SketchFor(asked)
-	if run.Contributions, err = h.contributionsTo(ctx, result, index, limit); err != nil {
+	if run.Contributions, err = h.contributionsTo(ctx, asking(h.lit(), asked), index, result, limit, files); err != nil {
 		return Further{}, err
 	}
 	out.T2, out.tables = result.T2, &scratch{}
@@ -102,9 +106,16 @@ func (h *hosted) resultBefore() (protocol.Result, analysis.Result, error) {
 	return signed, document, err
 }
 
+// asking is the study as if that were all that it asks.
+func asking(s *study.Study, analyses ...study.Analysis) *study.Study {
+	out := *s
+	out.Analyses = analyses
+	return &out
+}
+
 // contributionsTo reads every release that a result was computed from, in the study's
-// order, unless an analysis of their sketch of that index takes more than limit bytes.
-func (h *hosted) contributionsTo(ctx context.Context, r protocol.Result, index int, limit int64) ([]analysis.Contribution, error) {
+// order, unless what is asked of their sketch of that index takes more than limit bytes.
+func (h *hosted) contributionsTo(ctx context.Context, asked *study.Study, index int, r protocol.Result, limit int64, files *mapped.Files) ([]analysis.Contribution, error) {
 	if r.FirstOnly {
 		return firstRounds(h.lit(), h.machine.Used())
 	}
@@ -113,29 +124,22 @@ func (h *hosted) contributionsTo(ctx context.Context, r protocol.Result, index i
 		used[id] = true
 	}
 	var headers []session.Header
-	var records int64
 	for _, p := range h.study.Parties {
 		header, posted := h.machine.Release(p.ID)
 		if !posted || !used[header.ID] {
 			continue
 		}
 		headers = append(headers, header)
-		records += header.Release.Records
 	}
-	needs, err := analysis.Memory(h.lit(), index, records)
+	q := analysis.Quotas{Memory: limit}
+	needs, err := q.Needs(asked, index, recordsOf(headers))
 	if err != nil {
 		return nil, err
 	}
 	if needs > limit {
 		return nil, &MemoryError{Needs: needs, Limit: limit}
 	}
-	var out []analysis.Contribution
-	for _, header := range headers {
-		c, err := h.uploads.Contribution(ctx, header)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, c)
-	}
-	return out, nil
+	c := h.computer()
+	c.study = asked
+	return c.contributions(ctx, headers, files, q)
 }

@@ -211,7 +211,7 @@ func (h *hosted) answer(ctx context.Context, q protocol.Query, rows []byte) (raw
 			headers = append(headers, header)
 		}
 	}
-	size, err := h.computer().takes(headers)
+	size, err := h.computer().takes(asking(saved.lit()), headers)
 	if err != nil {
 		return nil, err
 	}
@@ -220,7 +220,9 @@ func (h *hosted) answer(ctx context.Context, q protocol.Query, rows []byte) (raw
 		return nil, err
 	}
 	defer leave()
-	run, _, err := saved.queried(ctx, h.Quotas.Memory)
+	files := h.files()
+	defer func() { err = errors.Join(err, files.Close()) }()
+	run, _, err := saved.queried(ctx, h.Quotas.Memory, files)
 	var tooLarge *MemoryError
 	if errors.Is(err, stored.ErrPurged) || errors.As(err, &tooLarge) {
 		return nil, p2p.Refuse(p2p.CodeRefused, "%v", err)

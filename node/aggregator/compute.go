@@ -11,9 +11,11 @@ import (
 	"github.com/cosketch/cosketch/node/aggregator/upload"
 	"github.com/cosketch/cosketch/node/event"
 	"github.com/cosketch/cosketch/node/filename"
+	"github.com/cosketch/cosketch/node/mapped"
 	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -41,7 +43,7 @@ func (c computer) within(ctx context.Context, job session.Compute, before attemp
 			out = finished{err: node.Recovered(c.Log, c.study.ID, p)}
 		}
 	}()
-	size, err := c.takes(job.Releases)
+	size, err := c.takes(c.study, job.Releases)
 	if err != nil {
 		return finished{err: err}
 	}
@@ -63,14 +65,10 @@ func (c computer) within(ctx context.Context, job session.Compute, before attemp
 	return out
 }
 
-// takes is about how much memory the analyses of these releases want, of all that there is.
-func (c computer) takes(releases []session.Header) (most int64, err error) {
-	var records int64
-	for _, r := range releases {
-		records += r.Release.Records
-	}
-	for index := range c.study.Sketches {
-		one, err := analysis.Memory(c.study, index, records)
+// takes is about how much memory the study's analyses of these releases want, of all that there is.
+func (c computer) takes(s *study.Study, releases []session.Header) (most int64, err error) {
+	for index := range s.Sketches {
+		one, err := c.Quotas.Needs(s, index, recordsOf(releases))
 		if err != nil {
 			return 0, err
 		}
@@ -143,22 +141,21 @@ func firstRounds(s *study.Study, firsts []session.First) (out []analysis.Contrib
 	return out, nil
 }
 
-func (c computer) analyse(ctx context.Context, job session.Compute) (session.Computed, error) {
+func (c computer) analyse(ctx context.Context, job session.Compute) (done session.Computed, err error) {
+	files := c.files()
+	defer func() { err = errors.Join(err, files.Close()) }()
 	o := analysis.Options{
 		Study: c.study, Attempt: job.Attempt, T2: job.T2, Complete: job.Complete,
-		Entropy: c.Entropy, Workers: c.Workers, Memory: c.Quotas.Memory, FirstOnly: len(job.Firsts) > 0,
+		Entropy: c.Entropy, Workers: c.Workers, Memory: c.Quotas.Memory, FirstOnly: len(job.Firsts) > 0, Scratch: files,
 	}
-	var err error
 	if o.Contributions, err = firstRounds(c.study, job.Firsts); err != nil {
 		return session.Computed{}, &analysisError{err}
 	}
-	for _, header := range job.Releases {
-		one, err := c.uploads.Contribution(ctx, header)
-		if err != nil {
-			return session.Computed{}, err
-		}
-		o.Contributions = append(o.Contributions, one)
+	releases, err := c.contributions(ctx, job.Releases, files, c.Quotas.Quotas)
+	if err != nil {
+		return session.Computed{}, err
 	}
+	o.Contributions = append(o.Contributions, releases...)
 	o.Observe = func(p analysis.Progress) {
 		c.Observe(event.Happening{What: event.Analysing, Study: c.study.ID, Progress: p})
 		c.Log.Info("analysing", "study", c.study.ID.Short(), "analysis", p.Analysis+1, "kind", p.Kind, "done", p.Done, "of", p.Total)
@@ -178,7 +175,7 @@ func (c computer) analyse(ctx context.Context, job session.Compute) (session.Com
 	if err != nil {
 		return session.Computed{}, &analysisError{err}
 	}
-	done := session.Computed{Releases: job.Releases, Firsts: job.Firsts}
+	done = session.Computed{Releases: job.Releases, Firsts: job.Firsts}
 	if done.Document, err = c.put(filename.Result, result); err != nil {
 		return session.Computed{}, err
 	}
@@ -194,6 +191,39 @@ func (c computer) analyse(ctx context.Context, job session.Compute) (session.Com
 		done.PerParty = append(done.PerParty, protocol.PartyDocument{Party: party, Document: d})
 	}
 	return done, nil
+}
+
+// files are mapped files beside the store, for records that do not fit into memory.
+func (s *shared) files() *mapped.Files {
+	return &mapped.Files{Dir: s.Store.Dir(), Room: s.disk.roomToCompute}
+}
+
+// contributions reads releases for analyses within quotas.
+func (c computer) contributions(ctx context.Context, releases []session.Header, files *mapped.Files, q analysis.Quotas) (out []analysis.Contribution, err error) {
+	room := func(sketch, rows int) ([]release.Pseudonym, error) {
+		apart, err := q.Apart(c.study, sketch, recordsOf(releases))
+		if err != nil || !apart {
+			return make([]release.Pseudonym, 0, rows), err
+		}
+		to, err := mapped.Slice[release.Pseudonym](files, rows)
+		return to[:0], err
+	}
+	for _, header := range releases {
+		one, err := c.uploads.Contribution(ctx, header, room)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, one)
+	}
+	return out, nil
+}
+
+// recordsOf counts those of all releases.
+func recordsOf(releases []session.Header) (n int64) {
+	for _, r := range releases {
+		n += r.Release.Records
+	}
+	return n
 }
 
 // failed logs an analysis that is undefined in the result, as numerics failed.

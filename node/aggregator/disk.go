@@ -2,6 +2,7 @@ package aggregator
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 
@@ -39,21 +40,33 @@ func (d *disk) say(text string, about ...any) {
 	}
 }
 
-// roomFor refuses for now what would take the disk's last bytes. Where none are to stay free, the
-// disk itself says when it is full.
+// roomFor refuses for now what would take the disk's last bytes.
 func (d *disk) roomFor(size int64) error {
-	if d.free == 0 {
-		return nil
-	}
-	free, err := d.state.Free()
-	if err != nil {
+	free, enough, err := d.enough(size)
+	if err != nil || enough {
 		return err
-	}
-	if free-d.free >= size {
-		return nil
 	}
 	d.say("no room for releases; parties try again (make room, or lower uploads: free_mib)", "free", free, "kept_free", d.free)
 	return p2p.Refuse(p2p.CodeBusy, "the aggregator's disk has no room for %s more: its operator has to make some", block.Bytes(int64(size)))
+}
+
+// enough says what is free, and whether that takes so much. Where none is to stay free, the disk itself says when it
+// is full.
+func (d *disk) enough(size int64) (free int64, _ bool, err error) {
+	if d.free == 0 {
+		return 0, true, nil
+	}
+	free, err = d.state.Free()
+	return free, err == nil && free-d.free >= size, err
+}
+
+// roomToCompute refuses records that are gathered on the disk like roomFor releases.
+func (d *disk) roomToCompute(size int64) error {
+	_, enough, err := d.enough(size)
+	if err != nil || enough {
+		return err
+	}
+	return fmt.Errorf("gathering records on the disk, with uploads: free_mib left: %w", fail.DiskFull.New())
 }
 
 // unstored is what a caller is told where nothing could be stored: it comes back for as

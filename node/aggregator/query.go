@@ -11,6 +11,7 @@ import (
 
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/dataset"
+	"github.com/cosketch/cosketch/node/mapped"
 	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/fail"
@@ -70,7 +71,9 @@ func Query(ctx context.Context, o Options, s *study.Study, v Vectors) (out analy
 	if err != nil {
 		return out, summary, fmt.Errorf("reading study %s: %w", s.ID.Short(), err)
 	}
-	run, models, err := h.queried(ctx, v.Limit)
+	files := a.files()
+	defer func() { err = errors.Join(err, files.Close()) }()
+	run, models, err := h.queried(ctx, v.Limit, files)
 	if err != nil {
 		return out, summary, err
 	}
@@ -104,7 +107,7 @@ func Query(ctx context.Context, o Options, s *study.Study, v Vectors) (out analy
 
 // queried is a run on the releases of the newest result, and the models that it and the
 // further results hold.
-func (h *hosted) queried(ctx context.Context, limit int64) (run analysis.Options, models []analysis.Model, err error) {
+func (h *hosted) queried(ctx context.Context, limit int64, files *mapped.Files) (run analysis.Options, models []analysis.Model, err error) {
 	result, document, err := h.resultBefore()
 	if err != nil {
 		return run, nil, err
@@ -113,10 +116,11 @@ func (h *hosted) queried(ctx context.Context, limit int64) (run analysis.Options
 		return run, nil, cmp.Or(err, stored.ErrPurged)
 	}
 	run = analysis.Options{
+		Memory: limit, Scratch: files,
 		Study: h.study, Attempt: document.Attempt, T2: result.T2, Complete: result.Completed, Entropy: h.Entropy, Workers: h.Workers,
 	}
 	index, _ := h.study.QuerySketch()
-	if run.Contributions, err = h.contributionsTo(ctx, result, index, limit); err != nil {
+	if run.Contributions, err = h.contributionsTo(ctx, asking(h.study), index, result, limit, files); err != nil {
 		return run, nil, err
 	}
 	if models, err = document.Models(h.study); err != nil {

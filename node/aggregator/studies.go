@@ -223,7 +223,7 @@ func (a *studies) find(ctx context.Context, id protocol.StudyID, caller protocol
 		_, listed = file.PartyIndex(caller)
 	}
 	if !listed {
-		return nil, p2p.Refuse(p2p.CodeUnknownStudy, "study %s is not hosted here for you: is its file the same, and was it created at the aggregator?", id.Short())
+		return nil, p2p.Refuse(p2p.CodeUnknownStudy, "study %s is not hosted here for you: is its file the same, and is it hosted at the aggregator? (a running one takes a new study up within seconds)", id.Short())
 	}
 	if h != nil && h.isOver() {
 		select {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/cosketch/cosketch/node/metrics"
+	"github.com/cosketch/cosketch/node/socket"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/fail"
 )
@@ -225,6 +226,9 @@ func matches(list, tag string) bool {
 func Listen(address string) (l net.Listener, loopback bool, err error) {
 	l, err = net.Listen("tcp", address)
 	if err != nil {
+		if why, known := socket.Refused(err); known {
+			return nil, false, fail.Usage.Of(fmt.Errorf("listening for HTTP at %s: %s", address, why))
+		}
 		return nil, false, fmt.Errorf("listening for HTTP: %w", err)
 	}
 	at, ok := l.Addr().(*net.TCPAddr)

@@ -8,6 +8,7 @@ import (
 	"github.com/cosketch/cosketch/node/p2p"
 	"github.com/cosketch/cosketch/node/sniff"
 	"github.com/cosketch/cosketch/node/webhook"
+	"github.com/cosketch/cosketch/protocol/analysis"
 )
 
 // Aggregator is an aggregator's configuration file.
@@ -30,7 +31,7 @@ type Uploads struct {
 
 // Defaults, in bytes.
 const (
-	DefaultMemory  = 4 << 30
+	DefaultMemory  = analysis.DefaultMemory
 	DefaultUploads = 64 << 30
 	DefaultFree    = 256 << 20
 )

@@ -1,7 +1,9 @@
 package config
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"strconv"
 	"strings"
 	"unicode"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/cosketch/cosketch/node/sniff"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/day"
 	"github.com/cosketch/cosketch/protocol/schema"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/protocol/study/file"
@@ -43,7 +46,8 @@ func (l ColumnList) Text() string {
 	b.WriteString("#                                             # between 2000/3 and 2000*3; none is 0 or less\n")
 	b.WriteString("#   transform: asinh, unit: 100, centre: 2000, spread: 3   # the same where 0 and less occur; the\n")
 	b.WriteString("#                                             # unit is an amount that is small among the others\n")
-	b.WriteString("#   bounds: [LOW, HIGH]                       # second best\n")
+	b.WriteString("#   bounds: [LOW, HIGH]                       # second best; of dates always, as in bounds:\n")
+	b.WriteString("#                                             # [1930-01-01, 2009-12-31]\n")
 	b.WriteString(schema.Comment(file.Describing))
 	b.WriteString("#\n")
 	b.WriteString(schema.Comment("Binary columns hold only 0 and 1, at every party. A column that may hold more at another party, such as a count, is numeric."))
@@ -62,6 +66,8 @@ func (l ColumnList) Text() string {
 		line += "}"
 		switch {
 		case c.Terms != nil:
+		case c.Dates:
+			line += "  # dates: add bounds: [FIRST-DAY, LAST-DAY]"
 		case c.Kind == study.Numeric:
 			line += "  # add centre: TYPICAL, spread: DEVIATION"
 		case c.Kind == study.Categorical:
@@ -88,6 +94,9 @@ const columnsVersion = "columns/1"
 // LoadColumns reads a column list, as party data columns writes it.
 func LoadColumns(path string) (ColumnList, error) {
 	source, root, err := load("column list", sniff.Columns, path, "")
+	if errors.Is(err, fs.ErrNotExist) {
+		return ColumnList{}, fmt.Errorf("%w (a party writes one: party data columns NAME)", err)
+	}
 	l := columnList{ColumnList: ColumnList{Path: source.path}}
 	if err == nil {
 		err = l.parse(source, root)
@@ -144,7 +153,8 @@ func draftColumn() schema.Form[file.DraftColumn] {
 		{Name: "kind", Form: schema.Text(func(c *column) *study.ColumnKind { return &c.Kind }, nil)},
 	}
 	for _, term := range []string{"transform", "unit", "bounds", "centre", "spread", "values"} {
-		keys = append(keys, schema.Key[column]{Name: term, Form: schema.Custom("as in a study file", func(_ *schema.Reader, at schema.Item, c *column) {
+		keys = append(keys, schema.Key[column]{Name: term, Form: schema.Custom("as in a study file", func(r *schema.Reader, at schema.Item, c *column) {
+			checkDates(r, at)
 			c.Terms = append(c.Terms, file.DraftTerm{Key: term, Value: spelled(at.Node)})
 		})})
 	}
@@ -156,6 +166,16 @@ func draftColumn() schema.Form[file.DraftColumn] {
 			r.Fail(at.Path, "a column needs a name and a kind")
 		}
 	})
+}
+
+// checkDates refuses dates that no calendar has, here, where their line is known.
+func checkDates(r *schema.Reader, at schema.Item) {
+	if at.Node.Kind == yaml.ScalarNode && day.Written(at.Node.Value) {
+		r.Amount(at)
+	}
+	for i, entry := range at.Node.Content {
+		checkDates(r, schema.Item{Node: entry, Path: fmt.Sprintf("%s[%d]", at.Path, i)})
+	}
 }
 
 // columnList is a list with the version that it says it is of.

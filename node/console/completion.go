@@ -75,12 +75,12 @@ func candidates(app *kong.Application, words []string, studies func() []string) 
 	name, _, joined := strings.Cut(last, "=")
 	switch {
 	case joined && strings.HasPrefix(name, "--"):
-		if f := valued(node, name[2:]); f != nil && f.Enum != "" {
+		if f := valued(node, name[2:]); f != nil && few(f) {
 			for _, word := range choices(node, f) {
 				all = append(all, name+"="+word)
 			}
 		}
-	case flag != nil && flag.Enum != "":
+	case flag != nil && few(flag):
 		all = choices(node, flag)
 	case flag != nil:
 		return nil
@@ -106,10 +106,13 @@ func candidates(app *kong.Application, words []string, studies func() []string) 
 	return slices.Compact(all)
 }
 
+// few reports whether a flag has few values.
+func few(f *kong.Flag) bool { return f.Enum != "" || f.Name == "format" }
+
 // choices are the values of a flag that has few; of --format, those that the command has.
 func choices(node *kong.Node, f *kong.Flag) (out []string) {
 	if f.Name != "format" {
-		return slices.DeleteFunc(f.EnumSlice(), func(word string) bool { return word == "" })
+		return f.EnumSlice()
 	}
 	for _, format := range formatsOf(node) {
 		out = append(out, string(format))

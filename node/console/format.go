@@ -89,7 +89,7 @@ func (c *Console) takeFormat(asked Format, given bool, command *kong.Node) error
 		c.Format = asked
 	case !given && len(can) == 1:
 	default:
-		if !isFile(asked) {
+		if asked == JSON || asked == Lines {
 			c.Format = asked // of the error
 		}
 		by := "--format "

@@ -50,7 +50,7 @@ func Records(list string) (map[string]int64, error) {
 	err := each(list, func(name, value string) error {
 		n, err := strconv.ParseInt(value, 10, 64)
 		if err != nil {
-			return fmt.Errorf("--records: %q is not a whole number", value)
+			return fmt.Errorf("--records: %q is not a whole number, written like 5000", value)
 		}
 		if _, twice := out[name]; twice {
 			return fmt.Errorf("--records: %q appears twice", name)

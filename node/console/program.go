@@ -25,8 +25,8 @@ import (
 type Globals struct {
 	State    string           `placeholder:"DIR" help:"State directory: identity, ledger, releases. Default: ${state}."`
 	Config   string           `placeholder:"FILE" help:"This node's own configuration file, never shared. Default: ${config}."`
-	Format   Format           `enum:"text,json,jsonl,csv,parquet,npy" default:"text" help:"How to print data."`
-	LogLevel string           `enum:"debug,info,warn,error," default:"" placeholder:"LEVEL" help:"What to log: debug, info, warn or error. Default: the configuration file's."`
+	Format   Format           `default:"text" help:"How to print data."`
+	LogLevel *string          `enum:"debug,info,warn,error" placeholder:"LEVEL" help:"What to log: debug, info, warn or error. Default: the configuration file's."`
 	Version  kong.VersionFlag `env:"-" help:"Print the version and exit."`
 }
 
@@ -60,6 +60,14 @@ func checkClock(now protocol.Instant) error {
 		return nil
 	}
 	return fail.Usage.Of(fmt.Errorf("this machine's clock says %s, and no date is before 1970: set it, such as by timedatectl set-ntp true", now))
+}
+
+// Chosen is the word of a flag that takes one of a few; empty where none is given.
+func Chosen(word *string) string {
+	if word == nil {
+		return ""
+	}
+	return *word
 }
 
 // Program is one of the two commands.
@@ -105,7 +113,7 @@ func (p Program) Main(args []string) fail.Exit {
 		c.Format = p.askedFormat(args)
 		return c.report(p.Name, fail.Usage.Of(p.misused(err, args)))
 	}
-	c.level = p.Globals.LogLevel
+	c.level = Chosen(p.Globals.LogLevel)
 	given := map[string]bool{}
 	for _, step := range parsed.Path {
 		if step.Flag != nil {

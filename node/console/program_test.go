@@ -138,7 +138,7 @@ func TestProgramWithoutACommand(t *testing.T) {
 	p.does(fail.Usage, args("status --format csv"), "--format csv: party status prints text, json or jsonl")
 	p.does(fail.Usage, args("--format json nosuch"), `"code":4`)
 	t.Setenv("PARTY_FORMAT", "xml")
-	p.does(fail.Usage, args("status"), "environment variable PARTY_FORMAT: ")
+	p.does(fail.Usage, args("status"), "environment PARTY_FORMAT=xml: party status prints text, json or jsonl")
 	t.Setenv("PARTY_FORMAT", "")
 	p.does(fail.OK, args("status"), "no studies")
 	p.state = filepath.Join(t.TempDir(), "none")

@@ -1,8 +1,10 @@
 package console
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -69,7 +71,8 @@ func storedStudy(st *store.Store, id protocol.StudyID) (*study.Study, error) {
 
 // StudyOrFile takes a study file's path, or a prefix of a stored study's id.
 func StudyOrFile(g *Globals, role store.Role, arg string) (*study.Study, error) {
-	if info, err := os.Stat(arg); err == nil && info.Mode().IsRegular() {
+	info, absent := os.Stat(arg)
+	if absent == nil && info.Mode().IsRegular() {
 		return ReadStudy(arg)
 	}
 	st, err := g.OpenReadOnly(role)
@@ -77,7 +80,11 @@ func StudyOrFile(g *Globals, role store.Role, arg string) (*study.Study, error) 
 		return nil, err
 	}
 	defer st.Close()
-	return FindStudy(st, arg)
+	s, err := FindStudy(st, arg)
+	if err != nil && errors.Is(absent, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w; nor is it a file that is here", err)
+	}
+	return s, err
 }
 
 // AddStudy stores a parsed study, unless its time is over: an aggregator's at the

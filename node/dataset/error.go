@@ -44,8 +44,9 @@ func (e *Error) Fail() *fail.Error { return fail.DataFile.Fail().With(e.Hint) }
 // Unwrap returns the cause, so that errors.Is(err, fs.ErrNotExist) works.
 func (e *Error) Unwrap() error { return e.Err }
 
-// AbsentError is the cause of an Error about columns that data do not have.
-type AbsentError struct{ Columns []string }
+// AbsentError is the cause of an Error about columns that data do not have. Header is what stands where names of
+// columns are looked for, for the eyes of the data's owner alone: a CSV file without a header has its first record there.
+type AbsentError struct{ Columns, Header []string }
 
 func (e *AbsentError) Error() string { return "no column " + quoted(e.Columns, ", ") }
 

@@ -43,7 +43,7 @@ func (h header) locate(wanted []string) ([]int, error) {
 		return positions, nil
 	}
 	e := h.fail("", "no column "+quoted(absent, ", "), h.absenceHint(wanted, absent))
-	e.Err = &AbsentError{absent}
+	e.Err = &AbsentError{absent, h.names}
 	return nil, e
 }
 

@@ -72,7 +72,7 @@ func TestProblems(t *testing.T) {
 		"American":     {texts(",", "12/31/2020", "05/06/2001"), nil, []string{`"x": 2 dates in another form, line 2, line 3`}, Reading{CSV: Dialect{Date: DateUS}}},
 		"which day":    {texts(",", "01/02/2020", "05/06/2001"), nil, []string{`"x": 2 dates in another form, line 2, line 3 (no day is above 12, so that day and month cannot be told apart: say --date DD/MM/YYYY, or --date MM/DD/YYYY)`}, Reading{}},
 		"mixed dates":  {texts(",", "31/12/2020", "12/31/2020"), nil, []string{`"x": 2 dates in another form, line 2, line 3 (they are in several forms, and one can be named: write all of them in one)`}, Reading{}},
-		"no such day":  {texts(",", "2020-12-31", "2020-02-31"), nil, []string{`"x": 1 value: no day of the calendar in the form that is named, line 3 (` + notADay.hint + `)`}, Reading{}},
+		"no such day":  {texts(",", "2020-12-31", "2020-02-31"), nil, []string{`"x": 1 value: no day of the calendar, line 3 (` + notADay.hint + `)`}, Reading{}},
 		"short years":  {texts(",", "31.12.20", "01.02.21"), nil, []string{`"x": 2 values: a date with a year of two digits, line 2, line 3 (write years with four digits)`}, Reading{}},
 		"times":        {texts(",", "2020-12-31 00:00:00", "2020-12-31T08:15:00"), nil, []string{`"x": 1 value: a date with a time of day, line 3 (` + timeOfDay.hint + `)`}, Reading{}},
 		"windows-1252": {texts(",", "1", "2\xe4"), &ward, []string{`1 value is not UTF-8, line 3 (they seem to be windows-1252)`, `"x": 2 values are not among the values that the study lists, line 2, line 3 (say which of the study's values it is: --values 'x=VALUE:STUDYS')`}, Reading{CSV: Dialect{Encoding: Windows1252}}},

@@ -37,7 +37,7 @@ var (
 	notUTF8    = &problem{"not valid UTF-8", hintUTF8}
 	notNumber  = &problem{"not a decimal number", "write 1234.5 or 1.2345e3, with a decimal point" + hintMissing}
 	grouped    = &problem{"a number with separators of thousands", "name them: csv: {thousands: point} in the site file; or comma, space or apostrophe"}
-	notADay    = &problem{"no day of the calendar in the form that is named", "correct it, or name another form: csv: {date: …} in the site file"}
+	notADay    = &problem{"no day of the calendar", "correct it in the data, or name the form that these dates have: --date, or csv: {date: …} in the site file"}
 	shortYear  = &problem{"a date with a year of two digits", "write years with four digits"}
 	timeOfDay  = &problem{"a date with a time of day", "cut the time off: a date is a whole number of days"}
 	otherDate  = &problem{"a date in another form", "write YYYY-MM-DD, or name the form in the site file: csv: {date: DD.MM.YYYY}, {date: DD/MM/YYYY} or {date: MM/DD/YYYY}"}

@@ -62,6 +62,10 @@ func Diagnose(ctx context.Context, o DoctorOptions) []Finding {
 		return findings // as another node, this one has nothing to do with the studies
 	}
 	for _, s := range o.Studies {
+		if decision, _, err := o.Store.Decision(s.ID); err == nil && (decision == store.Decline || decision == store.Withdraw) {
+			findings = append(findings, o.decided(s.ID.Short(), decision))
+			continue // nothing of it leaves, and so nothing more has to be ready
+		}
 		findings = append(findings, o.ready(s, site)...)
 		findings = append(findings, o.connections(ctx, s, site.Network)...)
 	}

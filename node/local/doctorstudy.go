@@ -81,20 +81,24 @@ func (o DoctorOptions) ready(s *study.Study, site config.Party) []Finding {
 	return out
 }
 
+// decided is what a no leaves to do.
+func (o DoctorOptions) decided(short string, decision store.Decision) Finding {
+	if decision == store.Withdraw {
+		return Finding{Check: "approval", Subject: short, Verdict: Warn, Said: "the approval was withdrawn, which is final", Fix: "party run " + short + " tells the others, where it has not"}
+	}
+	return Finding{Check: "approval", Subject: short, Verdict: Warn, Said: "the study is declined here: it is not served", Fix: "party study approve " + short + ", if it should be"}
+}
+
 // approval says whether the steward has decided, and whether that is enough.
 func (o DoctorOptions) approval(h *source.Source) Finding {
 	short := h.Study.ID.Short()
 	f := Finding{Check: "approval", Subject: short, Verdict: Pass, Said: "the study is approved here"}
-	decision, _, err := o.Store.Decision(h.Study.ID)
+	_, _, err := o.Store.Decision(h.Study.ID)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		f.Said = "nobody has decided yet"
 	case err != nil:
 		f.Verdict, f.Said = Fail, err.Error()
-	case decision == store.Decline:
-		f.Verdict, f.Said, f.Fix = Warn, "the study is declined here: it is not served", "party study approve "+short+", if it should be"
-	case decision == store.Withdraw:
-		f.Verdict, f.Said, f.Fix = Warn, "the approval was withdrawn, which is final", "party run "+short+" tells the others, where it has not"
 	default:
 		if err := h.Cosigned(); err != nil {
 			f.Verdict, f.Said, f.Fix = Fail, err.Error(), "party study approve "+short+" --cosigned FILE, with the second person's line in FILE"

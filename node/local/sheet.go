@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/protocol/block"
 	"github.com/cosketch/cosketch/protocol/release"
@@ -158,7 +159,7 @@ func (o SheetOptions) computed() string {
 	for _, a := range o.Study.Analyses {
 		if !seen[a.Kind] {
 			seen[a.Kind] = true
-			kinds = append(kinds, strings.ReplaceAll(string(a.Kind), "-", " "))
+			kinds = append(kinds, string(a.Kind))
 		}
 	}
 	n := len(o.Study.Columns)
@@ -182,6 +183,9 @@ func (o SheetOptions) leaves() ([]string, error) {
 			}
 			rows, cols := p.Shape(max(o.Records, 2))
 			size = ", " + s.Sizes(rows*cols, rows*cols)
+			if sk.Side == sketch.Codes {
+				size = ", up to " + s.Sizes(s.MostCodeEntries(i), s.MostCodeEntries(i))
+			}
 		}
 		each := "sums over all our records"
 		if !sk.Side.Sums() && s.Merge(i) != study.Add {
@@ -212,7 +216,7 @@ func (o SheetOptions) kept() string {
 func RightInHundred(b dp.Budget) string {
 	n := int(math.Ceil(100*b.Guess() - 1e-9))
 	if n >= 100 {
-		return "practically always"
+		return "practically 100 times in 100"
 	}
 	return fmt.Sprintf("at most %d times in 100", n)
 }
@@ -330,7 +334,7 @@ func (s Sheet) Blocks() []block.Block {
 	}
 	out := []block.Block{facts}
 	for _, who := range []string{"Data steward", "Privacy officer"} {
-		out = append(out, block.Facts{Items: []block.Fact{{Name: who, Text: "name ____________________  date ____________  signature ____________________"}}})
+		out = append(out, block.Facts{Items: []block.Fact{{Name: who, Text: "name ________________  date __________  signature ________________"}}})
 	}
 	return append(out, block.Text{Tone: block.Soft, Text: fmt.Sprintf("Study %s; its first words: %s. Compare them with the other parties over a telephone before you sign.", s.Study, s.Words)})
 }

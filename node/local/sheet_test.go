@@ -42,8 +42,8 @@ func said(s local.Sheet, key local.SheetKey) string {
 func TestSheetSaysWhatIsPromised(t *testing.T) {
 	for name, want := range map[string]map[local.SheetKey]string{
 		"registry":     {local.SheetProtection: "whether one person's values were used, or replaced by zeros, and is right at most 74 times in 100;", local.SheetStrength: "Strong: ε = 1, δ = 1e-06."},
-		"clinics":      {local.SheetProtection: "right practically always;", local.SheetStrength: "Weak: ε = 8"},
-		"patients":     {local.SheetProtection: "which of two values one person has in one column, and is right at most 99 times in 100; 50 is pure chance. For all columns and all parties together: practically always.", local.SheetStrength: "Usual: ε = 4."},
+		"clinics":      {local.SheetProtection: "right practically 100 times in 100;", local.SheetStrength: "Weak: ε = 8"},
+		"patients":     {local.SheetProtection: "which of two values one person has in one column, and is right at most 99 times in 100; 50 is pure chance. For all columns and all parties together: practically 100 times in 100.", local.SheetStrength: "Usual: ε = 4."},
 		"hospitals":    {local.SheetUnprotected: "Whose records we hold"},
 		"laboratories": {local.SheetProtection: "It is not: the study adds no noise.", local.SheetStrength: "No: there is no protection", local.SheetLeaves: "WITHOUT NOISE"},
 		"wards":        {local.SheetLeaves: "sums over all our records, with noise"},

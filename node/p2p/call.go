@@ -208,7 +208,7 @@ func (h *Host) otherVersion(id peer.ID) error {
 
 // turnedAway is the error of a call to a peer that does not admit this node.
 func (h *Host) turnedAway() error {
-	return fail.NotAdmitted.New().With(fmt.Sprintf("it closed the connection before answering: does a study there list this node's id %s?", h.id))
+	return fail.NotAdmitted.New().With(fmt.Sprintf("it closed the connection before answering: does a study there list this node's id %s? A study that is hosted only now is taken up within seconds", h.id))
 }
 
 // gated recognises that a peer refused this node while it was being dialled: over

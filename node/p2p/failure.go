@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net"
 	"os"
 	"slices"
@@ -19,6 +18,7 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 	manet "github.com/multiformats/go-multiaddr/net"
 
+	"github.com/cosketch/cosketch/node/socket"
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
@@ -149,16 +149,17 @@ func tryListening(addr ma.Multiaddr) error {
 
 // listenCause says what the system refused.
 func listenCause(want []string, cause, err error) error {
-	where := strings.Join(want, ", ")
+	why, known := socket.Refused(cause)
+	var unknown *net.DNSError
 	switch {
-	case errors.Is(cause, syscall.EADDRINUSE):
-		return fmt.Errorf("listening at %s: address already in use: another program, or this node in another process, listens there; stop it or choose another address", where)
+	case !known:
+		return err
 	case errors.Is(cause, syscall.EADDRNOTAVAIL):
-		return fmt.Errorf("listening at %s: this machine has no such address; /ip4/0.0.0.0/tcp/7424 listens at all that it has", where)
-	case errors.Is(cause, fs.ErrPermission):
-		return fmt.Errorf("listening at %s: ports below 1024 are not for this user; choose a higher one: %w", where, err)
+		why += "; /ip4/0.0.0.0/tcp/7424 listens at all that it has"
+	case errors.As(cause, &unknown):
+		why += "; listen at an address of its own, or at all that it has with /ip4/0.0.0.0/tcp/7424 (a name that parties dial belongs into the study file, under aggregator: addrs)"
 	}
-	return err
+	return fmt.Errorf("listening at %s: %s", strings.Join(want, ", "), why)
 }
 
 // multiaddrOf suggests how a host and port is written.

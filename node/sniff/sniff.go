@@ -12,7 +12,7 @@ type Kind string
 
 // The kinds of files that somebody writes for this program, and may take for each other.
 const (
-	Study      Kind = "a study file, which study add takes in"
+	Study      Kind = "a study file, which party study add and aggregator study host take in"
 	Columns    Kind = "a column list, of which aggregator study draft drafts a study"
 	Answers    Kind = "a file of answers, which party join --answers and aggregator invite --answers read"
 	Party      Kind = "a party's site file, which party --config names"

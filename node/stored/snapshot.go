@@ -188,6 +188,7 @@ func Unserved(s *study.Study, role store.Role, decision store.Decision) Snapshot
 		out.Await("")
 	case store.Withdraw:
 		out.State = WithdrawnHere
+		out.Await(wait.Leaving)
 	}
 	return out
 }

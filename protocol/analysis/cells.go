@@ -234,7 +234,7 @@ func CellClusters(ctx context.Context, o Options, a Analysis) ([]int, error) {
 // records is how many all parties have.
 func (r *run) records() (n int64) {
 	for _, c := range r.Contributions {
-		n += c.Records
+		n = plus(n, c.Records)
 	}
 	return n
 }

@@ -101,10 +101,10 @@ func (r *run) choose(all *points, of []study.RecordName) (chosen []int, err erro
 		switch {
 		case !in:
 			return nil, unanswerable("%s has no release in this result", name.Party)
-		case name.Row >= len(rows):
-			return nil, unanswerable("the release of %s has %d rows, numbered from 0, and none %d", name.Party, len(rows), name.Row)
+		case name.Row >= rows.len():
+			return nil, unanswerable("the release of %s has %d rows, numbered from 0, and none %d", name.Party, rows.len(), name.Row)
 		}
-		record := rows[name.Row]
+		record := rows.at(name.Row)
 		if record == notJoined {
 			return nil, unanswerable("%s is a record that other parties lack, and the study joins those that all have", name)
 		}
@@ -118,13 +118,13 @@ func (r *run) choose(all *points, of []study.RecordName) (chosen []int, err erro
 }
 
 // rowsOf says which record each row of a party's release is of.
-func (r *run) rowsOf(all *points, party string) (rows []int, in bool) {
+func (r *run) rowsOf(all *points, party string) (of rows, in bool) {
 	for i := range r.Contributions {
 		if r.name(i) == party {
 			return all.of[i], true
 		}
 	}
-	return nil, false
+	return of, false
 }
 
 func squaredApart(x, y []float64) (sum float64) {
@@ -151,7 +151,7 @@ func (r *run) fromMeans(ctx context.Context, out *Analysis, all *points, chosen 
 		mean := meanRecord(all.matrix, rows)
 		out.Features = append(out.Features, Feature{Party: r.name(i)})
 		for at, record := range chosen {
-			own := len(rows) > 0 && rows[0] <= record && record <= rows[len(rows)-1]
+			own := all.holder(record) == i
 			e, err := by.law.DistanceFromMean(all.matrix.RawRowView(record), mean, own, by.level)
 			if err != nil {
 				return err
@@ -162,11 +162,11 @@ func (r *run) fromMeans(ctx context.Context, out *Analysis, all *points, chosen 
 	return nil
 }
 
-func meanRecord(matrix *mat.Dense, rows []int) estimate.Mean {
-	out := estimate.Mean{Sketch: make([]float64, matrix.RawMatrix().Cols), Size: len(rows)}
-	for _, row := range rows {
-		for j, v := range matrix.RawRowView(row) {
-			out.Sketch[j] += v / float64(len(rows))
+func meanRecord(matrix *mat.Dense, of rows) estimate.Mean {
+	out := estimate.Mean{Sketch: make([]float64, matrix.RawMatrix().Cols), Size: of.len()}
+	for _, record := range of.all() {
+		for j, v := range matrix.RawRowView(record) {
+			out.Sketch[j] += v / float64(of.len())
 		}
 	}
 	return out

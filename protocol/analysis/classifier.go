@@ -150,7 +150,7 @@ func (r *run) classify(ctx context.Context, index, sk int, a study.Analysis, tra
 	if err != nil {
 		return Analysis{}, err
 	}
-	predicted := make([]string, len(all.noise))
+	predicted := make([]string, all.len())
 	for i, at := range known.at {
 		predicted[at] = found[i]
 	}
@@ -168,7 +168,7 @@ type labelled struct {
 }
 
 func (r *run) labelled(all *points, sk int) (labelled, error) {
-	labels := make([]int, len(all.noise))
+	labels := make([]int, all.len())
 	for i := range labels {
 		labels[i] = -1
 	}
@@ -181,7 +181,7 @@ func (r *run) labelled(all *points, sk int) (labelled, error) {
 		if out.plan, err = release.For(r.Study, c.Party, sk); err != nil {
 			return out, err
 		}
-		for row, at := range all.of[n] {
+		for row, at := range all.of[n].all() {
 			if at != notJoined {
 				labels[at] = c.Labels[sk][row]
 			}
@@ -200,7 +200,10 @@ func (r *run) labelled(all *points, sk int) (labelled, error) {
 		return out, nil
 	}
 	_, k := all.matrix.Dims()
-	out.points = mat.NewDense(len(out.at), k, nil)
+	var err error
+	if out.points, err = r.dense(sk, len(out.at), k); err != nil {
+		return out, err
+	}
 	for i, at := range out.at {
 		out.points.SetRow(i, all.matrix.RawRowView(at))
 	}
@@ -285,6 +288,7 @@ func classifier(name study.AnalysisKind, planes int64, by trainer) kind {
 		most: func(t *taken) int64 {
 			return plus(mostNumbers(2, t.classes, t.classes+20), times(mostEntry*t.classes*planes, t.k+4))
 		},
+		record: func(study.Analysis) int64 { return recordBytes },
 	}
 }
 

@@ -99,12 +99,15 @@ func (r *run) recordMeans(ctx context.Context, index, sk int, a study.Analysis) 
 	if !ok {
 		return Analysis{}, fmt.Errorf("options %T", a.Options)
 	}
-	if m := len(all.noise); m < o.Clusters {
+	if m := all.len(); m < o.Clusters {
 		return Analysis{}, unanswerable("%d records are fewer than %d clusters", m, o.Clusters)
 	}
 	basis, whole := all, 0
-	if some := all.whole(); len(some) < len(all.noise) && len(some) >= wholeEach*max(o.Clusters, o.MaxClusters) {
-		basis, whole = all.only(some), len(some)
+	if some, ok := all.whole(); ok && len(some) >= wholeEach*max(o.Clusters, o.MaxClusters) {
+		if basis, err = r.only(sk, all, some); err != nil {
+			return Analysis{}, err
+		}
+		whole = len(some)
 	}
 	suggested, err := r.suggest(ctx, index, sk, basis, o)
 	if err != nil {
@@ -117,7 +120,7 @@ func (r *run) recordMeans(ctx context.Context, index, sk int, a study.Analysis) 
 		o.Clusters = *suggested.Clusters
 	}
 	found, err := cluster.KMeans(ctx, basis.matrix, cluster.Options{
-		Clusters: o.Clusters, Restarts: o.Restarts, Workers: r.Workers, Rand: r.starts("k-means", index),
+		Clusters: o.Clusters, Restarts: o.Restarts, Workers: r.Workers, Memory: r.work(sk), Rand: r.starts("k-means", index),
 	})
 	if err == nil && whole > 0 {
 		found, err = cluster.Extend(ctx, all.matrix, found, r.Workers)
@@ -155,7 +158,7 @@ func distancesFrom(found cluster.Result, points *mat.Dense) []Quantile {
 			out[i] += float64((x - centroid[j]) * (x - centroid[j]))
 		}
 	}
-	return quantiles(out)
+	return quantilesOf(out)
 }
 
 // suggest compares numbers of clusters.
@@ -213,6 +216,8 @@ func ofKMeans() kind {
 			}
 			return plus(size, plus(mostNumbers(2, clusters, t.values+4), times(mostEntry*clusters, t.k)))
 		},
+		// Its label twice, its norm, its distance, and its place in its party's document.
+		record:    func(study.Analysis) int64 { return 40 },
 		asked:     study.KMeansOptions{Clusters: 256},
 		shortened: ": means of clusters are of the shortened data",
 	}

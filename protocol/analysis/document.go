@@ -256,9 +256,9 @@ func (c RowColumn) Text(row int) string {
 }
 
 // rows is the column of a release whose rows are of these records, or of none.
-func (c RowColumn) rows(of []int) RowColumn {
+func (c RowColumn) rows(of rows) RowColumn {
 	c.Absent = nil
-	for row, record := range of {
+	for row, record := range of.all() {
 		if record == notJoined {
 			c.Absent = append(c.Absent, row)
 		}
@@ -268,12 +268,12 @@ func (c RowColumn) rows(of []int) RowColumn {
 }
 
 // pick returns the values of these records, and a zero for notJoined; nil of nil.
-func pick[T any](values []T, of []int) []T {
+func pick[T any](values []T, of rows) []T {
 	if values == nil {
 		return nil
 	}
-	out := make([]T, len(of))
-	for row, record := range of {
+	out := make([]T, of.len())
+	for row, record := range of.all() {
 		if record != notJoined {
 			out[row] = values[record]
 		}

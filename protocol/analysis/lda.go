@@ -142,13 +142,13 @@ func (m *moments) lda(_ context.Context, a study.Analysis, out *Analysis) error 
 	}
 	options.On, options.Ridge, section.Ridge = found.On, found.Ridge, found.Ridge
 	section.sampled(found, options, m.estimates.Counts()[len(m.plan.Features)], func(i int) bool { return m.column(all[i]).Kind != study.Numeric })
-	section.fill(found, classes, options)
+	section.fill(found, classes, options, out.Features)
 	out.LDA = section
 	return nil
 }
 
 // fill takes over what was found.
-func (l *LDA) fill(d *estimate.Discriminant, classes []string, o estimate.DiscriminantOptions) {
+func (l *LDA) fill(d *estimate.Discriminant, classes []string, o estimate.DiscriminantOptions, features []Feature) {
 	for c, class := range classes {
 		if slices.Contains(d.Classes, c) {
 			l.Classes = append(l.Classes, class)
@@ -165,6 +165,9 @@ func (l *LDA) fill(d *estimate.Discriminant, classes []string, o estimate.Discri
 	l.Shares, l.Condition = numbers(d.Shares), number(d.Condition)
 	for c := range d.Means {
 		l.Means = append(l.Means, numbers(d.Means[c]))
+		for i, mean := range l.Means[c] {
+			l.Means[c][i] = mean.dated(features[i])
+		}
 	}
 	for c, p := range d.Planes {
 		l.Weights, l.Model = append(l.Weights, numbers(d.Weights[c])), append(l.Model, Plane{Weights: p.Weights, Bias: p.Bias})

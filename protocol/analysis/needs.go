@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/release"
@@ -15,6 +17,9 @@ type Quotas struct {
 	Memory int64 // while its analyses run
 	Disk   int64 // its releases
 }
+
+// DefaultMemory is the quota of an aggregator whose operator sets none.
+const DefaultMemory = 4 << 30
 
 // QuotaError refuses a study, or a release, that takes more than a quota.
 type QuotaError struct {
@@ -51,14 +56,21 @@ type need struct{ fixed, record int64 }
 func (n need) of(records int64) int64 { return plus(n.fixed, times(n.record, records)) }
 
 // needs are those of a sketch: of memory while an analysis of it runs, and of disk at the most.
-// Numbers of columns are merged as integers and computed from as reals. Records are read from
-// the disk into one matrix, of which some analyses copy some.
-func needs(s *study.Study, index int) (memory, disk need, err error) {
+type needs struct {
+	memory, disk need
+	gathered     int64 // bytes of a record that are gathered on the disk, beside its release
+	apart        bool
+}
+
+// needs are those of a sketch and of what the study asks of it. Numbers of columns are merged as
+// integers and computed from as reals. Records are read from the disk into one matrix, of which
+// some analyses copy some; where memory does not take so many records, that is on the disk as well.
+func (q Quotas) needs(s *study.Study, index int, records int64) (out needs, err error) {
 	var merged int64
 	for party := range s.Parties {
 		plan, err := release.For(s, party, index)
 		if err != nil {
-			return memory, disk, err
+			return out, err
 		}
 		rows, cols := plan.Shape(1)
 		beside := int64(0)
@@ -66,25 +78,65 @@ func needs(s *study.Study, index int) (memory, disk need, err error) {
 			beside += int64(c.Width)
 		}
 		if s.Sketches[index].Side == sketch.Records {
-			disk.record = max(disk.record, 8*cols+beside)
+			out.disk.record = max(out.disk.record, 8*cols+beside)
 			continue
 		}
 		size := times(8*rows, cols)
-		disk.fixed = plus(disk.fixed, size)
+		out.disk.fixed = plus(out.disk.fixed, size)
 		switch {
 		case s.Sketches[index].Side != sketch.Columns: // every party's is held
-			memory.fixed = plus(memory.fixed, 3*size)
+			out.memory.fixed = plus(out.memory.fixed, 3*size)
 		case s.Merge(index) == study.Add:
 			merged = max(merged, size)
 		default:
 			merged = plus(merged, size)
 		}
 	}
-	memory.fixed = plus(memory.fixed, times(2, merged))
-	if s.Sketches[index].Side == sketch.Records {
-		memory.record = 16*int64(s.Sketches[index].Projection.K) + recordBytes + neighborBytes*int64(mostNeighbors(s))
+	out.memory.fixed = plus(out.memory.fixed, times(2, merged))
+	if s.Sketches[index].Side != sketch.Records {
+		return out, nil
 	}
-	return memory, disk, nil
+	k := int64(s.Sketches[index].Projection.K)
+	whole := need{record: 16*k + recordBytes + neighborBytes*int64(mostNeighbors(s))}
+	if out.memory = whole; whole.of(records) <= q.Memory {
+		return out, nil
+	}
+	apart := need{fixed: 2 * q.work()}
+	var kept int64 // what analyses say of a record until the last has ended
+	for _, a := range s.Analyses {
+		if takes := kindOf(a.Kind).record; takes != nil {
+			apart.record = max(apart.record, takes(a))
+			kept += 16
+		}
+	}
+	apart.record += max(kept-16, 0)
+	joined := s.Merge(index) == study.Join
+	if joined { // which record a row is of, and who has it
+		apart.record += 8
+	}
+	if apart.of(records) >= whole.of(records) {
+		return out, nil
+	}
+	out.apart, out.memory = true, apart
+	out.gathered = 8 * k
+	if joined { // pseudonyms, and copies of records that all have
+		out.gathered += 8*k + int64(len(release.Pseudonym{}))
+	}
+	return out, nil
+}
+
+// work is what a pass over records that are on the disk works in, in bytes.
+func (q Quotas) work() int64 {
+	const most = 64 << 20
+	return min(most, q.Memory/4)
+}
+
+// stated is how many records the study file says that there are.
+func stated(s *study.Study) (records int64) {
+	for _, p := range s.Parties {
+		records = plus(records, p.Records)
+	}
+	return records
 }
 
 // mostNeighbors is how many neighbours of a record an analysis of the study asks for.
@@ -100,20 +152,64 @@ func mostNeighbors(s *study.Study) (n int) {
 	return n
 }
 
-// Memory is about what the analyses of a sketch take, where the contributions have so many
+// Needs is about what the analyses of a sketch take of memory, where the contributions have so many
 // records together.
-func Memory(s *study.Study, index int, records int64) (int64, error) {
-	memory, _, err := needs(s, index)
-	return memory.of(records), err
+func (q Quotas) Needs(s *study.Study, index int, records int64) (int64, error) {
+	n, err := q.needs(s, index, records)
+	return n.memory.of(records), err
+}
+
+// Gathers is how many bytes of so many records of a sketch are gathered on the disk while they are analysed.
+func (q Quotas) Gathers(s *study.Study, index int, records int64) (int64, error) {
+	n, err := q.needs(s, index, records)
+	return times(n.gathered, records), err
+}
+
+// Apart reports whether so many records of a sketch are gathered on the disk.
+func (q Quotas) Apart(s *study.Study, index int, records int64) (bool, error) {
+	n, err := q.needs(s, index, records)
+	return n.apart, err
+}
+
+// dense returns room for a matrix of records: in memory, or on the disk.
+func (r *run) dense(sk, rows, cols int) (*mat.Dense, error) {
+	n, err := r.needs(sk)
+	if err != nil {
+		return nil, err
+	}
+	if !n.apart {
+		return mat.NewDense(rows, cols, nil), nil
+	}
+	room, err := r.Scratch.Floats(rows * cols)
+	if err != nil {
+		return nil, &KeepError{err}
+	}
+	return mat.NewDense(rows, cols, room), nil
+}
+
+// needs are those of a sketch for what the run is asked.
+func (r *run) needs(sk int) (needs, error) {
+	asked := *r.Study
+	asked.Analyses = r.Analyses
+	quota := r.Memory
+	if quota == 0 || r.Scratch == nil { // there is only memory
+		quota = math.MaxInt64
+	}
+	return Quotas{Memory: quota}.needs(&asked, sk, r.records())
+}
+
+// work is how many bytes passes over the records of a sketch may work in; 0: as many as they like.
+func (r *run) work(sk int) int64 {
+	if n, err := r.needs(sk); err == nil && n.apart {
+		return Quotas{Memory: r.Memory}.work()
+	}
+	return 0
 }
 
 // Check refuses a study that takes more than the quotas if every party has as many records as the
 // study file says.
 func (q Quotas) Check(s *study.Study) error {
-	var records int64
-	for _, p := range s.Parties {
-		records = plus(records, p.Records)
-	}
+	records := stated(s)
 	return q.each(s, func(what string, quota int64, n need) error {
 		if takes := n.of(records); takes > quota {
 			return &QuotaError{Of: "the study's releases", What: what, Needs: takes, Quota: quota}
@@ -162,15 +258,11 @@ func (q Quotas) Shares(s *study.Study) (out []int64, err error) {
 
 // share divides room for so many records.
 func share(s *study.Study, party int, room int64) int64 {
-	var stated int64
-	for _, p := range s.Parties {
-		stated = plus(stated, p.Records)
+	own, all := s.Parties[party].Records, stated(s)
+	if all > room { // the study was made under another quota
+		return int64(float64(room) * (float64(own) / float64(all)))
 	}
-	own := s.Parties[party].Records
-	if stated > room { // the study was made under another quota
-		return int64(float64(room) * (float64(own) / float64(stated)))
-	}
-	return own + (room-stated)/int64(len(s.Parties))
+	return own + (room-all)/int64(len(s.Parties))
 }
 
 // each holds quotas against needs: of memory each sketch's, as they are analysed one after the
@@ -178,14 +270,14 @@ func share(s *study.Study, party int, room int64) int64 {
 func (q Quotas) each(s *study.Study, check func(what string, quota int64, n need) error) error {
 	var together need
 	for index := range s.Sketches {
-		memory, disk, err := needs(s, index)
+		n, err := q.needs(s, index, stated(s))
 		if err != nil {
 			return err
 		}
-		if err := check(onMemory, q.Memory, memory); err != nil {
+		if err := check(onMemory, q.Memory, n.memory); err != nil {
 			return err
 		}
-		together.fixed, together.record = plus(together.fixed, disk.fixed), plus(together.record, disk.record)
+		together.fixed, together.record = plus(together.fixed, n.disk.fixed), plus(together.record, n.disk.record+n.gathered)
 	}
 	return check(onDisk, q.Disk, together)
 }

@@ -3,6 +3,7 @@ package analysis_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"runtime"
@@ -97,8 +98,62 @@ func TestMemoryOfRecords(t *testing.T) {
 	if most := int64(records * (8*k + 128)); held > most {
 		t.Errorf("%d bytes are held of %d records, want at most %d", held, records, most)
 	}
-	if said, err := analysis.Memory(s, 0, records); err != nil || said < 2*8*k*records {
+	if said, err := (analysis.Quotas{Memory: math.MaxInt64}).Needs(s, 0, records); err != nil || said < 2*8*k*records {
 		t.Errorf("they are said to take %d bytes (%v)", said, err)
+	}
+}
+
+// elsewhere is room that counts what it gives.
+type elsewhere struct {
+	given int
+	full  error
+}
+
+func (e *elsewhere) Floats(n int) ([]float64, error) {
+	e.given += n
+	return make([]float64, n), e.full
+}
+
+// Records that are gathered beside the memory have the answers of records that are held in it, to
+// the bit: in studies whose records lie one after another, and in joined ones.
+func TestRecordsApart(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 5))
+	grouped := parse(t, fmt.Sprintf(diagnosed, "{side: records, family: rademacher, k: 200, labels: plain}", noPromise,
+		"{kind: svm}, {kind: ridge-classification}, {kind: k-means, clusters: 3}, {kind: neighbors, neighbors: 2}, {kind: outliers, neighbors: 3}"))
+	apart := parse(t, fmt.Sprintf(joined, "any", "  - {side: records, family: rademacher, k: 200}\n", noPromise, "{kind: k-means, clusters: 2}"))
+	var records []of
+	for i := range 500 {
+		records = append(records, of{[]float64{float64(i % 10), 3}, []float64{float64(i)}, []float64{float64(i % 2)}})
+	}
+	some, _ := split(rng, records, func(party string, i int) bool { return i > 100 || party != "west" })
+	for name, sent := range map[string]shipped{
+		"horizontal": ship(t, grouped, 5, diagnoses(rng, mostlyMixed(2))), "joined": ship(t, apart, 5, some),
+	} {
+		sent.options.Entropy = rand.NewChaCha8([32]byte{1})
+		held, heldLabels := sent.run(t)
+		room, all, most := &elsewhere{}, 0, 0
+		for _, c := range sent.options.Contributions {
+			all, most = all+int(c.Records), max(most, int(c.Records))
+		}
+		sent.options.Entropy = rand.NewChaCha8([32]byte{1})
+		sent.options.Scratch, sent.options.Memory = room, int64(3600*all)
+		got, labels := sent.run(t)
+		if !reflect.DeepEqual(got, held) || !reflect.DeepEqual(labels, heldLabels) {
+			t.Errorf("%s: other answers", name)
+		}
+		for i, a := range got.Analyses {
+			if a.Undefined != "" {
+				t.Errorf("%s: analysis %d: %s", name, i, a.Undefined)
+			}
+		}
+		if room.given < 200*most {
+			t.Errorf("%s: %d numbers lie apart, for %d records and more", name, room.given, most)
+		}
+		room.full = errors.New("full")
+		var keeping *analysis.KeepError
+		if _, _, err := analysis.Run(t.Context(), sent.options); !errors.As(err, &keeping) || !errors.Is(err, room.full) {
+			t.Errorf("%s: no room anywhere: %v", name, err)
+		}
 	}
 }
 
@@ -148,9 +203,27 @@ func TestShares(t *testing.T) {
 	if err := quotas.Check(s); err != nil {
 		t.Error(err)
 	}
+	// More are gathered on the disk, where each takes its integers, its label and its coordinates;
+	// then memory has what passes work in, and 40 bytes of each.
 	s.Parties[1].Records = 6001
-	if err := quotas.Check(s); !errors.As(err, &tooMany) || !strings.Contains(err.Error(), "the study's releases take about 132 MiB of memory at the aggregator, and it allows 132 MiB (analysis: memory_mib") {
+	if err := quotas.Check(s); err != nil {
 		t.Errorf("30001 records: %v", err)
+	}
+	quotas.Disk = 30_000 * (8*257 + 8*256)
+	if err := quotas.Check(s); !errors.As(err, &tooMany) || !strings.Contains(err.Error(), "the study's releases take about 118 MiB of disk at the aggregator, and it allows 118 MiB (uploads: study_mib") {
+		t.Errorf("30001 records on a small disk: %v", err)
+	}
+	quotas = analysis.Quotas{Memory: 256 << 20, Disk: 1 << 40}
+	s.Parties[1].Records = 4_000_000
+	if err := quotas.Check(s); !errors.As(err, &tooMany) || !strings.Contains(err.Error(), "the study's releases take about 282 MiB of memory at the aggregator, and it allows 256 MiB (analysis: memory_mib") {
+		t.Errorf("4026000 records: %v", err)
+	}
+	s.Parties[1].Records = 3_331_443
+	if err := quotas.Admit(s, 1, 3_331_443); err != nil {
+		t.Error(err)
+	}
+	if err := quotas.Admit(s, 1, 3_331_444); !errors.As(err, &tooMany) {
+		t.Errorf("one record more: %v", err)
 	}
 	// On a disk it is the same, and sums do not grow with records.
 	onDisk := analysis.Quotas{Memory: 1 << 40, Disk: 3 * 100 * (256 + 1) * 8}

@@ -79,16 +79,16 @@ func (r *run) neighbors(ctx context.Context, index, sk int, a study.Analysis) (A
 		return Analysis{}, err
 	}
 	for i, of := range all.of {
-		if len(of) > mostTold/o.Neighbors {
+		if of.len() > mostTold/o.Neighbors {
 			return Analysis{}, unanswerable("%d records of %s with %d neighbours each are more than the %d that a party is told of: ask for fewer",
-				len(of), r.name(i), o.Neighbors, mostTold)
+				of.len(), r.name(i), o.Neighbors, mostTold)
 		}
 	}
-	graph, err := r.graph(ctx, index, a.Kind, all, o.Neighbors)
+	graph, err := r.graph(ctx, index, sk, a.Kind, all, o.Neighbors)
 	if err != nil {
 		return Analysis{}, err
 	}
-	m := len(all.noise)
+	m := all.len()
 	out := Analysis{Kind: a.Kind, Sketch: sk, Joined: all.joined, Rests: premise.List{premise.NearestChosen}, Units: measure.Squared, Features: r.parties()}
 	// For each record, or for all, the upper ends for all the others hold together, so that
 	// those of the nearest do, whichever these are, and the lower ends of the nearest.
@@ -120,11 +120,11 @@ func (r *run) neighbors(ctx context.Context, index, sk int, a study.Analysis) (A
 }
 
 // graph is that of the nearest neighbours.
-func (r *run) graph(ctx context.Context, index int, kind study.AnalysisKind, all *points, k int) (neighbor.Graph, error) {
-	if m := len(all.noise); k >= m {
+func (r *run) graph(ctx context.Context, index, sk int, kind study.AnalysisKind, all *points, k int) (neighbor.Graph, error) {
+	if m := all.len(); k >= m {
 		return neighbor.Graph{}, unanswerable("%d neighbours are asked for, and each of %d records has only %d others", k, m, m-1)
 	}
-	o := neighbor.Options{Neighbors: k, Workers: r.Workers}
+	o := neighbor.Options{Neighbors: k, Workers: r.Workers, Memory: r.work(sk)}
 	tell, last := r.tell(index, kind), atomic.Int64{}
 	o.Progress = func(done, total int64) { // from several goroutines
 		if tenth, said := 10*done/max(total, 1), last.Load(); tenth > said && last.CompareAndSwap(said, tenth) {
@@ -148,24 +148,25 @@ func (r *run) name(contribution int) string {
 
 // count fills in who is near whom.
 func (n *Neighbors) count(graph neighbor.Graph, all *points, parties int) {
-	holders := all.holders()
 	sizes := make([]float64, parties)
 	n.Edges = make([][]int, parties)
 	for i := range n.Edges {
 		n.Edges[i] = make([]int, parties)
 	}
 	across := 0
-	for record, holder := range holders {
+	for record := range all.len() {
+		holder := all.holder(record)
 		sizes[holder]++
 		index, _ := graph.Of(record)
 		for _, other := range index {
-			n.Edges[holder][holders[other]]++
-			if holders[other] != holder {
+			to := all.holder(int(other))
+			n.Edges[holder][to]++
+			if to != holder {
 				across++
 			}
 		}
 	}
-	m := float64(len(holders))
+	m := float64(all.len())
 	n.Across = float64(across) / (m * float64(n.Neighbors))
 	for _, size := range sizes {
 		n.Unrelated += size / m * (m - size) / (m - 1)
@@ -175,7 +176,7 @@ func (n *Neighbors) count(graph neighbor.Graph, all *points, parties int) {
 // distances estimates the squared distances of pairs of records.
 type distances struct {
 	law   estimate.Records
-	noise []estimate.Noise
+	all   *points
 	make  func(estimate.Records) (estimator, error)
 	ready map[estimate.Noise]estimator // by the mean noise of a pair
 }
@@ -208,12 +209,12 @@ func (r *run) distancesBy(sk int, all *points, make func(estimate.Records) (esti
 		return nil, err
 	}
 	_, err = make(law)
-	return &distances{law: law, noise: all.noise, make: make, ready: map[estimate.Noise]estimator{}}, err
+	return &distances{law: law, all: all, make: make, ready: map[estimate.Noise]estimator{}}, err
 }
 
 // of estimates the squared distance of two records from that of their sketches.
 func (d *distances) of(x, y int, squared float64) estimate.Estimate {
-	return d.between(d.noise[x], d.noise[y], squared)
+	return d.between(d.all.noise(x), d.all.noise(y), squared)
 }
 
 // between does so for two points whose coordinates have these noises; that of one is zero
@@ -242,12 +243,12 @@ func (d *distances) unbiased(x, y estimate.Noise, squared float64) float64 {
 
 // debiased is that of two records, and zero where it is below: no distance is.
 func (d *distances) debiased(x, y int, squared float64) float64 {
-	return max(0, d.unbiased(d.noise[x], d.noise[y], squared))
+	return max(0, d.unbiased(d.all.noise(x), d.all.noise(y), squared))
 }
 
 // sort orders neighbours by their distance without the noise, where records differ in that.
 func (d *distances) sort(graph neighbor.Graph) {
-	if !slices.ContainsFunc(d.noise, func(n estimate.Noise) bool { return n != d.noise[0] }) {
+	if !slices.ContainsFunc(d.all.has, func(h holding) bool { return h.noise != d.all.has[0].noise }) {
 		return
 	}
 	type near struct {
@@ -261,7 +262,7 @@ func (d *distances) sort(graph neighbor.Graph) {
 			row[rank] = near{index[rank], squared[rank]}
 		}
 		slices.SortStableFunc(row, func(a, b near) int {
-			return cmp.Compare(d.unbiased(d.noise[i], d.noise[a.index], a.squared), d.unbiased(d.noise[i], d.noise[b.index], b.squared))
+			return cmp.Compare(d.unbiased(d.all.noise(i), d.all.noise(int(a.index)), a.squared), d.unbiased(d.all.noise(i), d.all.noise(int(b.index)), b.squared))
 		})
 		for rank, n := range row {
 			index[rank], squared[rank] = n.index, n.squared
@@ -276,7 +277,7 @@ const mostPairs = 100_000
 // pairsWithin are pairs of records: all of few, and as many as mostPairs of many, each record
 // with others at the same steps in their order.
 func pairsWithin(all *points) func(yield func(x, y int)) {
-	m := len(all.noise)
+	m := all.len()
 	steps := max(1, min((m-1)/2, mostPairs/m))
 	return func(yield func(x, y int)) {
 		for s := range steps {
@@ -294,13 +295,14 @@ func (d *distances) told(all *points, pairs func(yield func(x, y int))) (float64
 	var n, mean, squares float64
 	noise := estimate.Noise{}
 	pairs(func(x, y int) {
-		at := d.unbiased(d.noise[x], d.noise[y], squaredApart(all.matrix.RawRowView(x), all.matrix.RawRowView(y)))
+		of, other := all.noise(x), all.noise(y)
+		at := d.unbiased(of, other, squaredApart(all.matrix.RawRowView(x), all.matrix.RawRowView(y)))
 		n++
 		off := at - mean
 		mean += off / n
 		squares += off * (at - mean)
-		noise.Variance += (d.noise[x].Variance + d.noise[y].Variance) / 2
-		noise.FourthCumulant += (d.noise[x].FourthCumulant + d.noise[y].FourthCumulant) / 2
+		noise.Variance += (of.Variance + other.Variance) / 2
+		noise.FourthCumulant += (of.FourthCumulant + other.FourthCumulant) / 2
 	})
 	law := d.law
 	law.Noise.Variance, law.Noise.FourthCumulant = noise.Variance/n, noise.FourthCumulant/n
@@ -347,7 +349,7 @@ func (t *teller) tell() error {
 	for rank := range t.graph.Neighbors {
 		who, distance, low, high := t.named(neighborColumn, rank), t.named(distanceColumn, rank), t.named(distanceLowColumn, rank), t.named(distanceHighColumn, rank)
 		bounded := true
-		for _, record := range of {
+		for _, record := range of.all() {
 			if record == notJoined {
 				who.add("", -1)
 				distance.Numbers, low.Numbers, high.Numbers = append(distance.Numbers, 0), append(low.Numbers, 0), append(high.Numbers, 0)
@@ -384,11 +386,11 @@ func (c *RowColumn) add(text string, own int) {
 
 // own says for each record which row of the contribution it is, or -1.
 func (t *teller) own() []int {
-	out := make([]int, len(t.all.noise))
+	out := make([]int, t.all.len())
 	for i := range out {
 		out[i] = -1
 	}
-	for row, record := range t.all.of[t.to] {
+	for row, record := range t.all.of[t.to].all() {
 		if record != notJoined {
 			out[record] = row
 		}
@@ -406,9 +408,9 @@ func (t *teller) handles() (map[int]string, error) {
 	if t.Entropy == nil {
 		return nil, &brokenInput{errors.New("no entropy for handles")}
 	}
-	holders, own := t.all.holders(), t.own()
+	own := t.own()
 	out := map[int]string{}
-	for _, record := range t.all.of[t.to] {
+	for _, record := range t.all.of[t.to].all() {
 		if record == notJoined {
 			continue
 		}
@@ -421,7 +423,7 @@ func (t *teller) handles() (map[int]string, error) {
 			if _, err := io.ReadFull(t.Entropy, handle[:]); err != nil {
 				return nil, &brokenInput{fmt.Errorf("drawing handles: %w", err)}
 			}
-			out[int(other)] = t.name(holders[other]) + ":" + hex.EncodeToString(handle[:])
+			out[int(other)] = t.name(t.all.holder(int(other))) + ":" + hex.EncodeToString(handle[:])
 		}
 	}
 	return out, nil
@@ -433,6 +435,10 @@ func ofNeighbors() kind {
 		told: func(a study.Analysis) int {
 			o, _ := a.Options.(study.NeighborsOptions)
 			return 4 * o.Neighbors
+		},
+		record: func(a study.Analysis) int64 {
+			o, _ := a.Options.(study.NeighborsOptions)
+			return recordBytes + neighborBytes*int64(o.Neighbors)
 		},
 	}
 }

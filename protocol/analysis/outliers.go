@@ -60,7 +60,7 @@ func (r *run) outliers(ctx context.Context, index, sk int, a study.Analysis) (An
 	if err != nil {
 		return Analysis{}, err
 	}
-	graph, err := r.graph(ctx, index, a.Kind, all, o.Neighbors)
+	graph, err := r.graph(ctx, index, sk, a.Kind, all, o.Neighbors)
 	if err != nil {
 		return Analysis{}, err
 	}
@@ -72,11 +72,11 @@ func (r *run) outliers(ctx context.Context, index, sk int, a study.Analysis) (An
 		return Analysis{}, err
 	}
 	out := Analysis{Kind: a.Kind, Sketch: sk, Joined: all.joined, Rests: premise.List{premise.AsReleased}, Units: measure.Density, Features: r.parties()}
-	section := &Outliers{Neighbors: o.Neighbors, Score: o.Score, Top: min(o.Top, len(all.noise)), Threshold: lofStandsOut}
+	section := &Outliers{Neighbors: o.Neighbors, Score: o.Score, Top: min(o.Top, all.len()), Threshold: lofStandsOut}
 	var scores []float64
 	if o.Score == study.ScoreDistance {
 		out.Rests, out.Units = premise.List{premise.NoiseTakenOff}, measure.Squared
-		for i := range all.noise {
+		for i := range all.len() {
 			near, squared := graph.Of(i)
 			scores = append(scores, d.debiased(i, int(near[o.Neighbors-1]), squared[o.Neighbors-1]))
 		}
@@ -111,26 +111,28 @@ func (o *Outliers) standing(scores []float64) []int {
 // those that are not ranked.
 func (o *Outliers) rank(scores []float64, all *points, parties int) []int {
 	o.Above, o.Ranked = make([]int, parties), make([]int, parties)
-	holders := all.holders()
 	order := make([]int, len(scores))
 	for i := range order {
 		order[i] = i
 		if scores[i] > o.Threshold {
-			o.Above[holders[i]]++
+			o.Above[all.holder(i)]++
 		}
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(scores[j], scores[i]) })
 	ranks := make([]int, len(scores))
 	for rank, record := range order[:o.Top] {
 		ranks[record] = rank + 1
-		o.Ranked[holders[record]]++
+		o.Ranked[all.holder(record)]++
 	}
 	return ranks
 }
 
 // quantiles are the usual ones, with straight lines between the values.
-func quantiles(values []float64) []Quantile {
-	sorted := slices.Sorted(slices.Values(values))
+func quantiles(values []float64) []Quantile { return quantilesOf(slices.Clone(values)) }
+
+// quantilesOf sorts the values for it.
+func quantilesOf(sorted []float64) []Quantile {
+	slices.Sort(sorted)
 	var out []Quantile
 	for _, share := range []float64{0.05, 0.25, 0.5, 0.75, 0.95} {
 		at := share * float64(len(sorted)-1)
@@ -142,5 +144,11 @@ func quantiles(values []float64) []Quantile {
 }
 
 func ofOutliers() kind {
-	return kind{name: study.Outliers, ways: []way{onRecords((*run).outliers)}}
+	return kind{
+		name: study.Outliers, ways: []way{onRecords((*run).outliers)},
+		record: func(a study.Analysis) int64 {
+			o, _ := a.Options.(study.OutliersOptions)
+			return recordBytes + neighborBytes*int64(o.Neighbors)
+		},
+	}
 }

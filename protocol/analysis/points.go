@@ -3,7 +3,10 @@ package analysis
 import (
 	"context"
 	"fmt"
+	"iter"
+	"math"
 	"math/bits"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -18,10 +21,89 @@ import (
 // their releases' rows; in vertical ones the records that were joined from several
 // parties' rows, by pseudonym.
 type points struct {
-	matrix *mat.Dense       // m × k, one record a row, in encoded units
-	noise  []estimate.Noise // by record: on one coordinate of it
-	of     [][]int          // by contribution and row of its release: the record it is of, or notJoined
-	joined *Joined          // nil where nothing had to be joined
+	matrix *mat.Dense // m × k, one record a row, in encoded units
+	of     []rows     // by contribution
+	has    []holding  // the distinct ones
+	by     []uint32   // by record: which of has; nil where all records are alike
+	joined *Joined    // nil where nothing had to be joined
+}
+
+// rows says which record each row of a contribution's release is of: one after another, or as
+// listed, where notJoined may be among them.
+type rows struct {
+	first, count int
+	listed       []int32
+}
+
+// len is how many rows the release has.
+func (r rows) len() int { return max(r.count, len(r.listed)) }
+
+// at returns the record of a row, or notJoined.
+func (r rows) at(row int) int {
+	if r.listed != nil {
+		return int(r.listed[row])
+	}
+	return r.first + row
+}
+
+// all yields every row and the record that it is of, or notJoined.
+func (r rows) all() iter.Seq2[int, int] {
+	return func(yield func(row, record int) bool) {
+		for row := range r.len() {
+			if !yield(row, r.at(row)) {
+				return
+			}
+		}
+	}
+}
+
+// holding is who has a record that was joined, and the noise on one coordinate of it.
+type holding struct {
+	who   uint64 // contributions, a bit each
+	noise estimate.Noise
+}
+
+// len is how many records there are.
+func (p *points) len() int {
+	m, _ := p.matrix.Dims()
+	return m
+}
+
+// noise is that on one coordinate of a record.
+func (p *points) noise(record int) estimate.Noise {
+	if p.by == nil {
+		return p.has[0].noise
+	}
+	return p.has[p.by[record]].noise
+}
+
+// holders yields the contributions that have a record, in their order.
+func (p *points) holders(record int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		if p.by == nil {
+			at, _ := slices.BinarySearchFunc(p.of, record, func(r rows, record int) int {
+				if r.first+r.count <= record {
+					return -1
+				}
+				return 1
+			})
+			yield(at)
+			return
+		}
+		for who := p.has[p.by[record]].who; who != 0; who &= who - 1 {
+			if !yield(bits.TrailingZeros64(who)) {
+				return
+			}
+		}
+	}
+}
+
+// holder is the first of them.
+func (p *points) holder(record int) int {
+	for n := range p.holders(record) {
+		return n
+	}
+	return 0 // every record has one
 }
 
 // notJoined stands for the record of a row that is none of the points: other parties lack it.
@@ -76,23 +158,17 @@ const stretch = 1024
 func (r *run) stacked(ctx context.Context, sk int) (*points, error) {
 	out, m := &points{}, 0
 	for _, c := range r.Contributions {
-		of := make([]int, c.Sketches[sk].Rows)
-		for i := range of {
-			of[i] = m
-			m++
-		}
-		out.of = append(out.of, of)
+		out.of = append(out.of, rows{first: m, count: c.Sketches[sk].Rows})
+		m += c.Sketches[sk].Rows
 	}
 	plan, err := release.For(r.Study, r.Contributions[0].Party, sk)
 	if err != nil {
 		return nil, err
 	}
-	noise := plan.NoiseOf(0, 1, 1)
-	out.noise = make([]estimate.Noise, m)
-	for i := range out.noise {
-		out.noise[i] = noise
+	out.has = []holding{{noise: plan.NoiseOf(0, 1, 1)}}
+	if out.matrix, err = r.dense(sk, m, plan.Spec().K); err != nil {
+		return nil, err
 	}
-	out.matrix = mat.NewDense(m, plan.Spec().K, nil)
 	return out, r.fill(ctx, sk, out)
 }
 
@@ -105,7 +181,7 @@ func (r *run) fill(ctx context.Context, sk int, to *points) error {
 		}
 		places, unit := plan.Coordinates(), plan.Unit()
 		if err := r.eachRow(ctx, c, sk, func(i int, row []int64) error {
-			at := to.of[n][i]
+			at := to.of[n].at(i)
 			if at == notJoined {
 				return nil
 			}
@@ -175,13 +251,18 @@ func (r *run) join(ctx context.Context, sk int) (*points, error) {
 	if err != nil {
 		return nil, err
 	}
-	left := make([][]release.Pseudonym, len(r.Contributions))
+	left, total := make([][]release.Pseudonym, len(r.Contributions)), 0
 	for n, c := range r.Contributions {
 		left[n] = c.Rows[sk].Pseudonyms
-		out.of = append(out.of, make([]int, 0, len(left[n])))
+		total += len(left[n])
+		out.of = append(out.of, rows{listed: make([]int32, 0, len(left[n]))})
 	}
+	if total > math.MaxInt32 {
+		return nil, unanswerable("%d rows are more than the %d that are joined", total, math.MaxInt32)
+	}
+	known := map[uint64]uint32{}
 	for {
-		if len(out.noise)%stretch == 0 && ctx.Err() != nil {
+		if len(out.by)%stretch == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		who := firstOf(left)
@@ -192,21 +273,28 @@ func (r *run) join(ctx context.Context, sk int) (*points, error) {
 		out.joined.In[count-1]++
 		at := notJoined
 		if out.joined.Join == study.JoinAny || count == len(left) {
-			at = len(out.noise)
-			out.noise = append(out.noise, law.of(who))
+			at = len(out.by)
+			kind, met := known[who]
+			if !met {
+				kind = uint32(len(out.has))
+				known[who], out.has = kind, append(out.has, holding{who, law.of(who)})
+			}
+			out.by = append(out.by, kind)
 		}
 		for n := range left {
 			if who>>n&1 == 1 {
-				out.of[n] = append(out.of[n], at)
+				out.of[n].listed = append(out.of[n].listed, int32(at))
 				left[n] = left[n][1:]
 			}
 		}
 	}
-	out.joined.Records = len(out.noise)
-	if len(out.noise) == 0 {
+	out.joined.Records = len(out.by)
+	if len(out.by) == 0 {
 		return nil, unanswerable("no record is in the releases of all %d parties", len(left))
 	}
-	out.matrix = mat.NewDense(len(out.noise), r.Study.Sketches[sk].Projection.K, nil)
+	if out.matrix, err = r.dense(sk, len(out.by), r.Study.Sketches[sk].Projection.K); err != nil {
+		return nil, err
+	}
 	return out, r.fill(ctx, sk, out)
 }
 
@@ -232,12 +320,11 @@ func firstOf(left [][]release.Pseudonym) (who uint64) {
 type joinedNoise struct {
 	spec   projection.Spec
 	parts  []estimate.Times // by contribution
-	by     map[uint64]estimate.Noise
-	beside bool // parties' coordinates are beside each other, not added
+	beside bool             // parties' coordinates are beside each other, not added
 }
 
 func (r *run) newJoinedNoise(sk int) (*joinedNoise, error) {
-	out := &joinedNoise{spec: r.Study.Sketches[sk].Projection, by: map[uint64]estimate.Noise{}}
+	out := &joinedNoise{spec: r.Study.Sketches[sk].Projection}
 	out.beside = out.spec.Family == projection.Identity
 	for _, c := range r.Contributions {
 		plan, err := release.For(r.Study, c.Party, sk)
@@ -251,9 +338,6 @@ func (r *run) newJoinedNoise(sk int) (*joinedNoise, error) {
 
 // of returns the noise on a record that these parties have: that of all of them together.
 func (j *joinedNoise) of(who uint64) estimate.Noise {
-	if n, known := j.by[who]; known {
-		return n
-	}
 	var parts []estimate.Times
 	var sum estimate.Noise
 	for n, p := range j.parts {
@@ -264,7 +348,6 @@ func (j *joinedNoise) of(who uint64) estimate.Noise {
 	if j.beside {
 		sum = estimate.Beside(j.spec.K, parts)
 	}
-	j.by[who] = sum
 	return sum
 }
 
@@ -277,10 +360,12 @@ func (r *run) law(sk int, all *points) (estimate.Records, error) {
 	_, k := all.matrix.Dims()
 	step, features := 1/float64(r.Study.Bits.One()), float64(r.features(plan))
 	rounding := float64(step*step) / 12 * features / float64(k)
-	out := estimate.Records{K: k, Rounding: rounding, Identity: plan.Spec().OrthogonalRows(r.features(plan)), Noise: estimate.Noise{Sources: all.noise[0].Sources}}
-	for _, n := range all.noise {
-		out.Noise.Variance += n.Variance / float64(len(all.noise))
-		out.Noise.FourthCumulant += n.FourthCumulant / float64(len(all.noise))
+	out := estimate.Records{K: k, Rounding: rounding, Identity: plan.Spec().OrthogonalRows(r.features(plan)), Noise: estimate.Noise{Sources: all.noise(0).Sources}}
+	m := float64(all.len())
+	for record := range all.len() {
+		n := all.noise(record)
+		out.Noise.Variance += n.Variance / m
+		out.Noise.FourthCumulant += n.FourthCumulant / m
 	}
 	return out, nil
 }
@@ -293,45 +378,30 @@ func (r *run) features(plan release.Plan) int {
 	return len(plan.Features)
 }
 
-// whole lists the records that every contribution has.
-func (p *points) whole() (out []int) {
-	count := make([]int, len(p.noise))
-	for _, of := range p.of {
-		for _, record := range of {
-			if record != notJoined {
-				count[record]++
-			}
-		}
+// whole lists the records that every contribution has; ok is false where that is all of them.
+func (p *points) whole() (out []int, ok bool) {
+	if p.joined == nil || len(p.has) == 1 {
+		return nil, false
 	}
-	for record, n := range count {
-		if p.joined == nil || n == len(p.of) {
+	for record, kind := range p.by {
+		if bits.OnesCount64(p.has[kind].who) == len(p.of) {
 			out = append(out, record)
 		}
 	}
-	return out
+	return out, len(out) < len(p.by)
 }
 
 // only copies some records, without saying whose they are.
-func (p *points) only(records []int) *points {
+func (r *run) only(sk int, p *points, records []int) (*points, error) {
 	_, k := p.matrix.Dims()
-	out := &points{matrix: mat.NewDense(len(records), k, nil)}
+	matrix, err := r.dense(sk, len(records), k)
+	if err != nil {
+		return nil, err
+	}
+	out := &points{matrix: matrix, has: p.has, by: make([]uint32, len(records))}
 	for i, record := range records {
-		out.matrix.SetRow(i, p.matrix.RawRowView(record))
-		out.noise = append(out.noise, p.noise[record])
+		matrix.SetRow(i, p.matrix.RawRowView(record))
+		out.by[i] = p.by[record]
 	}
-	return out
-}
-
-// holders says for each record which contribution has it, the first of several.
-func (p *points) holders() []int {
-	out := make([]int, len(p.noise))
-	for i := range p.of {
-		n := len(p.of) - 1 - i
-		for _, record := range p.of[n] {
-			if record != notJoined {
-				out[record] = n
-			}
-		}
-	}
-	return out
+	return out, nil
 }

@@ -89,7 +89,7 @@ func (r *run) nearest(ctx context.Context, q asked) (*nearest, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := len(all.noise)
+	m := all.len()
 	if q.neighbors > m {
 		return nil, unanswerable("%d neighbours are asked for, and there are %d records", q.neighbors, m)
 	}
@@ -100,23 +100,23 @@ func (r *run) nearest(ctx context.Context, q asked) (*nearest, error) {
 	if err := out.told(); err != nil {
 		return nil, err
 	}
-	out.graph, err = neighbor.Search(ctx, all.matrix, q.points, neighbor.Options{Neighbors: q.neighbors, Workers: r.Workers})
+	out.graph, err = neighbor.Search(ctx, all.matrix, q.points, neighbor.Options{Neighbors: q.neighbors, Workers: r.Workers, Memory: r.work(q.sketch)})
 	return out, err
 }
 
 // distance estimates the squared distance of a point from a record.
 func (n *nearest) distance(record int, squared float64) estimate.Estimate {
-	return n.distances.between(n.all.noise[record], n.noise, squared)
+	return n.distances.between(n.all.noise(record), n.noise, squared)
 }
 
 // debiased is the estimate alone, and zero where it is below: the interval may be undefined.
 func (n *nearest) debiased(record int, squared float64) float64 {
-	return max(0, n.distances.unbiased(n.all.noise[record], n.noise, squared))
+	return max(0, n.distances.unbiased(n.all.noise(record), n.noise, squared))
 }
 
 // told refuses points whose nearest records cannot be told apart.
 func (n *nearest) told() error {
-	m, asked := len(n.all.noise), n.points.RawMatrix().Rows
+	m, asked := n.all.len(), n.points.RawMatrix().Rows
 	if m < 2 {
 		return nil
 	}
@@ -129,7 +129,7 @@ func (n *nearest) told() error {
 		var own, squares float64
 		for s := range of {
 			record := s * m / of
-			at := n.distances.unbiased(n.all.noise[record], n.noise, squaredApart(n.points.RawRowView(i), n.all.matrix.RawRowView(record)))
+			at := n.distances.unbiased(n.all.noise(record), n.noise, squaredApart(n.points.RawRowView(i), n.all.matrix.RawRowView(record)))
 			off := at - own
 			own += off / float64(s+1)
 			squares += off * (at - own)
@@ -164,13 +164,13 @@ func query(ctx context.Context, o Options, q Queries) (Answers, error) {
 	}
 	out := Answers{
 		Format: AnswersFormat, Study: s.ID.String(), Name: s.Name, T2: o.T2.String(), Sketch: q.Sketch,
-		Records: len(found.all.noise), Joined: found.all.joined, Level: float64(estimate.DefaultLevel), EachLevel: float64(found.level),
+		Records: found.all.len(), Joined: found.all.joined, Level: float64(estimate.DefaultLevel), EachLevel: float64(found.level),
 		Units: measure.Squared, Assumption: premise.List{premise.NearestAsked}.String(), Queries: []Answer{},
 	}
 	for i := range o.Contributions {
 		out.Parties = append(out.Parties, r.name(i))
 	}
-	holders, handles := found.all.allHolders(), handles{from: o.Entropy, of: map[int]string{}}
+	handles := handles{from: o.Entropy, of: map[int]string{}}
 	for i, name := range q.Names {
 		one := Answer{Query: name}
 		index, squared := found.graph.Of(i)
@@ -180,7 +180,7 @@ func query(ctx context.Context, o Options, q Queries) (Answers, error) {
 				return out, err
 			}
 			near := Near{Handle: handle, Distance: number(found.distance(int(record), squared[rank]))}
-			for _, c := range holders[record] {
+			for c := range found.all.holders(int(record)) {
 				near.Parties = append(near.Parties, out.Parties[c])
 			}
 			one.Near = append(one.Near, near)
@@ -188,19 +188,6 @@ func query(ctx context.Context, o Options, q Queries) (Answers, error) {
 		out.Queries = append(out.Queries, one)
 	}
 	return out, nil
-}
-
-// allHolders says for each record which contributions have it.
-func (p *points) allHolders() [][]int {
-	out := make([][]int, len(p.noise))
-	for c, of := range p.of {
-		for _, record := range of {
-			if record != notJoined {
-				out[record] = append(out[record], c)
-			}
-		}
-	}
-	return out
 }
 
 // handles draws the names of records in one document.

@@ -109,22 +109,24 @@ func answerQuery(ctx context.Context, o Options, q OwnQuery) (QueryAnswer, error
 	if err != nil {
 		return QueryAnswer{}, err
 	}
-	out.Records, out.EachLevel = len(found.all.noise), float64(found.level)
-	own := make([]int, out.Records)
-	for i := range own {
-		own[i] = -1
+	out.Records, out.EachLevel = found.all.len(), float64(found.level)
+	own := map[int]int{} // the party's row of each record that it is told of and has
+	for _, record := range found.graph.Index {
+		own[int(record)] = -1
 	}
 	if at := slices.IndexFunc(o.Contributions, func(c Contribution) bool { return c.Party == q.Party }); at >= 0 {
-		for row, record := range found.all.of[at] {
-			own[record] = row
+		for row, record := range found.all.of[at].all() {
+			if _, told := own[record]; told {
+				own[record] = row
+			}
 		}
 	}
 	return out, found.tell(r, own, &out)
 }
 
 // tell adds, for each rank, who the neighbour is, and its distance with the interval.
-func (n *nearest) tell(r *run, own []int, out *QueryAnswer) error {
-	holders, handles := n.all.holders(), handles{from: r.Entropy, of: map[int]string{}}
+func (n *nearest) tell(r *run, own map[int]int, out *QueryAnswer) error {
+	handles := handles{from: r.Entropy, of: map[int]string{}}
 	t := teller{column: RowColumn{Sketch: n.sketch}}
 	for rank := range n.neighbors {
 		who, distance, low, high := t.named(neighborColumn, rank), t.named(distanceColumn, rank), t.named(distanceLowColumn, rank), t.named(distanceHighColumn, rank)
@@ -137,7 +139,7 @@ func (n *nearest) tell(r *run, own []int, out *QueryAnswer) error {
 				if err != nil {
 					return err
 				}
-				name = r.name(holders[record]) + ":" + handle
+				name = r.name(n.all.holder(record)) + ":" + handle
 			}
 			who.add(name, own[record])
 			e := n.distance(record, squared[rank])

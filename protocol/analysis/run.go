@@ -52,12 +52,20 @@ type Options struct {
 	Analyses []study.Analysis
 	Entropy  io.Reader      // for handles of records that are told to other parties; required where neighbors are asked for
 	Memory   int64          // bytes that an analysis may take; what needs more is undefined. Default: any
+	Scratch  Scratch        // takes records that do not fit into Memory. Default: such analyses are undefined
 	Workers  int            // goroutines; no number in a result depends on them. Default 1
 	Observe  func(Progress) // told of the progress of long analyses, ten times each; default nobody
 	Failed   func(Failure)  // told of analyses that failed, for a log; default nobody
 	// Keep keeps the tables of analyses of more than MostInline features. Default: the pairs
 	// of any number of features are in the result itself, which takes much memory.
 	Keep Keeper
+}
+
+// Scratch is room beside the memory, such as files that are mapped. What it gives is used until
+// Run returns.
+type Scratch interface {
+	// Floats returns so many zeros.
+	Floats(n int) ([]float64, error)
 }
 
 // Failure is an analysis that an error or a panic left without an answer. The document says
@@ -146,13 +154,13 @@ func Run(ctx context.Context, o Options) (Result, []Labels, error) {
 	if err := o.check(); err != nil {
 		return Result{}, nil, fmt.Errorf("running analyses: %w", err)
 	}
+	if o.Analyses == nil {
+		o.Analyses = o.Study.Analyses
+	}
 	r := &run{Options: o}
 	out, err := r.describe()
 	if err != nil {
 		return Result{}, nil, fmt.Errorf("running analyses: %w", err)
-	}
-	if o.Analyses == nil {
-		o.Analyses = o.Study.Analyses
 	}
 	for i, a := range o.Analyses {
 		answer, err := r.attempt(ctx, i, a)
@@ -278,15 +286,13 @@ func (r *run) makeRoom(sk int) error {
 	if r.Memory == 0 {
 		return nil
 	}
-	var records, all int64
-	for _, c := range r.Contributions {
-		records = plus(records, c.Records)
-	}
+	records, all := r.records(), int64(0)
 	for index := range r.Study.Sketches {
-		takes, err := Memory(r.Study, index, records)
+		n, err := r.needs(index)
 		if err != nil {
 			return err
 		}
+		takes := n.memory.of(records)
 		if index == sk && takes > r.Memory {
 			return unanswerable("%v", &QuotaError{Of: "the releases", What: onMemory, Needs: takes, Quota: r.Memory})
 		}

@@ -145,7 +145,7 @@ func ship(t testing.TB, s *study.Study, n int, data files) shipped {
 				t.Fatal(err)
 			}
 			c.Bytes += header.Size()
-			rows, err := release.DecodeRows(header, from)
+			rows, err := release.DecodeRows(header, from, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

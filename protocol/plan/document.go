@@ -24,6 +24,7 @@ type Plan struct {
 	Assumptions []string      `json:"assumptions"`
 	Sketches    []Sketch      `json:"sketches"`
 	Result      analysis.Size `json:"result"` // about what it takes, at the aggregator and at each party
+	Cost        Cost          `json:"cost"`
 	Warnings    []Warning     `json:"warnings"`
 	Instead     []Warning     `json:"instead"` // what errs less, and promises or needs something else: for the stewards to choose, and no fault of the study
 }

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/cosketch/cosketch/kernel/forecast"
+	"github.com/cosketch/cosketch/protocol/schema"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -45,13 +47,27 @@ func (o Options) check() error {
 	for name, spread := range o.Spreads {
 		at := slices.IndexFunc(o.Study.Columns, func(c study.Column) bool { return c.Name == name })
 		if at < 0 {
-			return fmt.Errorf("spread of %q: the study has no such column", name)
+			return fmt.Errorf("spread of %q: the study has no such column%s", name, o.columnsLike(name))
 		}
 		if err := checkSpread(o.Study.Columns[at], spread); err != nil {
 			return fmt.Errorf("spread of %q: %w", name, err)
 		}
 	}
 	return nil
+}
+
+// columnsLike suggests the column that was meant, or lists the columns that have a spread.
+func (o Options) columnsLike(name string) string {
+	var all []string
+	for _, c := range o.Study.Columns {
+		if c.Kind != study.Categorical {
+			all = append(all, c.Name)
+		}
+	}
+	if near := schema.Closest(name, all); near != "" {
+		return fmt.Sprintf(" (did you mean %q?)", near)
+	}
+	return fmt.Sprintf(" (it has %s)", strings.Join(all, ", "))
 }
 
 func checkSpread(c study.Column, spread float64) error {

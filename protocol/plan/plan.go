@@ -45,6 +45,10 @@ func Make(o Options) (Plan, error) {
 		out.Sketches = append(out.Sketches, sk)
 		out.Warnings = append(out.Warnings, warnings...)
 	}
+	var err error
+	if out.Cost, err = o.cost(out.Sketches); err != nil {
+		return Plan{}, fmt.Errorf("planning what it takes: %w", err)
+	}
 	together, err := revealed(o, out.Sketches)
 	if err != nil {
 		return Plan{}, fmt.Errorf("planning what is released without noise: %w", err)

@@ -41,7 +41,7 @@ func (p Plan) Assumed() (out block.List) {
 // Blocks are a plan for people: whether the study is of use, then what each sketch
 // and analysis rests on, what could be chosen instead, and what was assumed.
 func (p Plan) Blocks() []block.Block {
-	out := []block.Block{block.Text{Text: p.Headline()}, p.Verdicts(), block.Text{Text: p.Result.Says()}}
+	out := []block.Block{block.Text{Text: p.Headline()}, p.Verdicts(), block.Text{Text: p.Result.Says() + " " + p.Cost.Says()}}
 	for i, s := range p.Sketches {
 		out = append(out, s.blocks(i, p.Party)...)
 	}

@@ -312,11 +312,10 @@ func (e *Exact) Shuffle(entropy io.Reader) error {
 			return err
 		}
 	}
-	permuted, err := e.Sketch.Permute(order)
-	if err != nil {
+	if err := e.Sketch.Permute(order); err != nil {
 		return err
 	}
-	e.Sketch, e.Order = permuted, order
+	e.Order = order
 	e.Rows = e.Rows.permute(order)
 	return nil
 }

@@ -211,7 +211,7 @@ func TestDecodeRows(t *testing.T) {
 	if err := release.CheckHeader(s, p.Party, protocol.Release{Records: 5, Sketches: []protocol.ReleasedSketch{header}}); err != nil {
 		t.Error(err)
 	}
-	rows, err := release.DecodeRows(header, bytes.NewReader(raw[header.Entries():]))
+	rows, err := release.DecodeRows(header, bytes.NewReader(raw[header.Entries():]), nil)
 	if err != nil || !slices.Equal(rows.Pseudonyms, e.Rows.Pseudonyms) {
 		t.Errorf("%v: %v", err, rows)
 	}
@@ -238,7 +238,7 @@ func TestDecodeRows(t *testing.T) {
 		{"too long", header, append(slices.Clone(raw), 0), "more than"},
 		{"unknown", unknown, raw, `unknown row column "surname"`},
 	} {
-		if _, err := release.DecodeRows(test.header, bytes.NewReader(test.data[at:])); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, err := release.DecodeRows(test.header, bytes.NewReader(test.data[at:]), nil); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %q", test.what, err, test.want)
 		}
 	}
@@ -342,7 +342,7 @@ func FuzzDecodeRows(f *testing.F) {
 		if err != nil {
 			return
 		}
-		got, err := release.DecodeRows(h, r)
+		got, err := release.DecodeRows(h, r, nil)
 		if checked := (release.Plan{}).Check(h, bytes.NewReader(data)); (checked == nil) != (err == nil) {
 			t.Fatalf("Check: %v, DecodeRows: %v", checked, err)
 		}

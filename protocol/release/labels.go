@@ -168,8 +168,8 @@ func (p Plan) Unpack(s sketch.Sketch) (sketch.Sketch, []int, error) {
 }
 
 // Beside reads what Unpack and DecodeRows return beside the entries of a sketch of the records
-// side, in memory that does not grow with those.
-func (p Plan) Beside(h protocol.ReleasedSketch, r io.Reader) (labels []int, rows Rows, err error) {
+// side, in memory that does not grow with those. Pseudonyms are appended to room.
+func (p Plan) Beside(h protocol.ReleasedSketch, r io.Reader, room []Pseudonym) (labels []int, rows Rows, err error) {
 	var at, wrong int64 // entries so far; the first row whose label is none of the column's, from 1
 	if p.Labels != nil {
 		labels = make([]int, 0, h.Rows)
@@ -193,7 +193,7 @@ func (p Plan) Beside(h protocol.ReleasedSketch, r io.Reader) (labels []int, rows
 	if wrong > 0 {
 		return nil, Rows{}, p.Labels.unknown(wrong)
 	}
-	rows, err = DecodeRows(h, r)
+	rows, err = DecodeRows(h, r, room)
 	return labels, rows, err
 }
 

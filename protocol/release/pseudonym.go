@@ -128,8 +128,10 @@ var errNotAscending = errors.New("decoding sketch: pseudonyms are not ascending,
 
 // DecodeRows reads the row columns of a sketch whose header CheckHeader accepted and
 // whose chunks were checked, and checks what neither can: that pseudonyms are ascending,
-// so that no record is there twice. Its entries were read from r before.
-func DecodeRows(h protocol.ReleasedSketch, r io.Reader) (out Rows, err error) {
+// so that no record is there twice. Its entries were read from r before. Pseudonyms are
+// appended to room, which may be nil.
+func DecodeRows(h protocol.ReleasedSketch, r io.Reader, room []Pseudonym) (out Rows, err error) {
+	out.Pseudonyms = room
 	err = scanRows(h, r, func(p Pseudonym) { out.Pseudonyms = append(out.Pseudonyms, p) })
 	if err != nil {
 		return Rows{}, err

@@ -175,14 +175,14 @@ func (r *Reader) survey(n *yaml.Node, path string, depth int) {
 	case yaml.MappingNode:
 		lines := make(map[string]int, len(n.Content)/2)
 		for i := 0; i+1 < len(n.Content); i += 2 {
-			r.surveyPair(n.Content[i], n.Content[i+1], path, depth, lines)
+			r.surveyPair(i, n.Content[i], n.Content[i+1], path, depth, lines)
 		}
 	default:
 		r.Fail(path, "not a YAML value")
 	}
 }
 
-func (r *Reader) surveyPair(key, value *yaml.Node, path string, depth int, lines map[string]int) {
+func (r *Reader) surveyPair(i int, key, value *yaml.Node, path string, depth int, lines map[string]int) {
 	keyError := func(format string, args ...any) *Error {
 		return r.Add(&Error{Line: key.Line, Column: key.Column, Key: path, Message: fmt.Sprintf(format, args...)})
 	}
@@ -194,6 +194,9 @@ func (r *Reader) surveyPair(key, value *yaml.Node, path string, depth int, lines
 		keyError("a key is a plain word without quotes, tag or anchor")
 		return
 	case r.Loose:
+	case key.Tag != "!!str" && value.Kind == yaml.ScalarNode && value.Value == "" && i > 0:
+		keyError("%s stands where a key is expected", Excerpt(key.Value)).Hint = "a number with a decimal comma is written with a point: 1.5"
+		return
 	case key.Tag != "!!str" || key.Style != 0:
 		keyError("a key is a plain word without quotes, tag or anchor")
 		return

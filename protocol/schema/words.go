@@ -12,6 +12,7 @@ type Words struct {
 	What    string // "family", "analysis"
 	Has     []string
 	Planned []string
+	Meant   map[string]string // which of Has another word means that people use for it
 }
 
 // WordsOf is such a list of words of a type of their own.
@@ -33,7 +34,9 @@ func (v Words) Check(word string) *Error {
 		return &Error{Message: fmt.Sprintf("%s %q is not supported by this version; it has: %s", v.What, word, strings.Join(v.Has, ", "))}
 	}
 	e := &Error{Message: fmt.Sprintf("unknown %s %q", v.What, shorten(word))}
-	if near := Closest(word, slices.Concat(v.Has, v.Planned)); near != "" {
+	if meant, known := v.Meant[word]; known {
+		e.Hint = fmt.Sprintf("did you mean %q?", meant)
+	} else if near := Closest(word, slices.Concat(v.Has, v.Planned)); near != "" {
 		e.Hint = fmt.Sprintf("did you mean %q?", near)
 	} else {
 		e.Hint = "one of: " + strings.Join(v.Has, ", ")

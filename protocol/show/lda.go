@@ -20,7 +20,7 @@ func ofLDA() kind {
 // discriminant shows what the classes are, how far apart, and by what they are told. The picture is of the document
 // alone: no record is in it.
 func (s *section) discriminant(l analysis.LDA) {
-	s.skip("lda", "lda_classes", "lda_left_out", "lda_drowned", "lda_reference", "lda_shares", "lda_apart")
+	s.skip("lda", "lda_classes", "lda_left_out", "lda_drowned", "lda_reference", "lda_shares", "lda_apart", "lda_means", "lda_means_dates")
 	s.heading.Of = l.Column
 	s.heading.Says = fmt.Sprintf("%d classes are told apart by %d of %d columns", len(l.Classes), len(s.a.Features), len(s.a.Features)+len(l.Drowned))
 	if means, ok := discriminantMeans(l); ok {
@@ -48,8 +48,25 @@ func (s *section) discriminant(l analysis.LDA) {
 	for _, p := range l.Apart[:min(len(l.Apart), block.MostRows)] {
 		apart.Rows = append(apart.Rows, slices.Concat(block.Cells(l.Classes[p.I]+" and "+l.Classes[p.J]), p.Distance.Shown().Cells(false), p.Accuracy.Shown().Cells(false)))
 	}
-	s.tables = append(s.tables, t, apart)
+	s.tables = append(s.tables, t, apart, s.classMeans(l))
 	s.scores(l)
+}
+
+// classMeans shows the means of the classes; dates, which are of no size, in the table alone.
+func (s *section) classMeans(l analysis.LDA) block.Table {
+	var rows []block.ForestRow
+	for c, means := range l.Means {
+		for i, n := range means {
+			rows = append(rows, block.ForestRow{Name: l.Classes[c] + ", " + s.a.Features[i].Name(), Number: n.Shown()})
+		}
+	}
+	drawn := slices.DeleteFunc(slices.Clone(rows), func(r block.ForestRow) bool { return r.Date })
+	if len(drawn) > 1 {
+		s.forest("lda-means", "Means of the classes", block.Forest{Rows: drawn, Common: ofOneSize(drawn)})
+	}
+	t := estimates("class and column", "mean", rows)
+	t.Caption, t.Things = "Means of the classes, in original units", "means"
+	return t
 }
 
 // scores shows by what the first classes are told from the first one.

@@ -3,7 +3,6 @@ package show
 import (
 	"cmp"
 	"fmt"
-	"strings"
 
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/block"
@@ -14,7 +13,7 @@ import (
 func opening(r analysis.Result, headings []block.Heading) block.List {
 	var out block.List
 	for i, a := range r.Analyses {
-		name := strings.ToUpper(headings[i].Text[:1]) + headings[i].Text[1:]
+		name := capital(headings[i].Text)
 		says := headings[i].Says
 		if of := headings[i].Of; of != "" {
 			name += " of " + of

@@ -31,6 +31,9 @@ func Result(r analysis.Result, of *Board) (out []block.Block) {
 	out = append(out, answers...)
 	out = append(out, block.Heading{ID: "parties", Text: "Who is in"}, parties(r, of))
 	out = append(out, block.Heading{ID: "promise", Text: "What was promised"}, sketches(r))
+	if r.FirstOnly {
+		out = append(out, block.Text{Text: "Of the second round too few released: it is in no answer, and a party that did not release it has spent nothing on it. What is promised below is for both rounds."})
+	}
 	for _, text := range r.Promises() {
 		out = append(out, block.Text{Text: text})
 	}

@@ -18,8 +18,17 @@ func title(name study.AnalysisKind) string {
 	if name == "" {
 		return "Answer"
 	}
-	words := []rune(cmp.Or(kindOf(name).title, strings.ReplaceAll(string(name), "-", " ")))
-	return strings.ToUpper(string(words[0])) + string(words[1:])
+	return capital(cmp.Or(kindOf(name).title, strings.ReplaceAll(string(name), "-", " ")))
+}
+
+// capital begins a text as a sentence does.
+func capital(text string) string {
+	for i := range text {
+		if i > 0 {
+			return strings.ToUpper(text[:i]) + text[i:]
+		}
+	}
+	return strings.ToUpper(text)
 }
 
 // Headline answers what most readers of a result want to know first, in a line.

@@ -125,10 +125,15 @@ func (s *Study) CodeWeights(index int) dp.CellWeights {
 	return dp.NewCellWeights(s.Codebook(index).Radius, s.Privacy.Mechanism != dp.None)
 }
 
+// MostCodeEntries is how many integers a codes sketch has at most: the first round says how many.
+func (s *Study) MostCodeEntries(index int) int64 {
+	return int64(sketch.MaxCodes+1) * int64(1+codebook.Axes(s.MostClusters(index), len(s.Features(0, index))))
+}
+
 // describeCodes says what a codes sketch is.
 func (s *Study) describeCodes(i int, noisy string) string {
 	q := codebook.Axes(s.MostClusters(i), len(s.Features(0, i)))
-	most := int64(sketch.MaxCodes+1) * int64(1+q)
+	most := s.MostCodeEntries(i)
 	return fmt.Sprintf("of the second round: up to %d code points, %d integers at most, %s, however many records there are. The first round says where they lie: where records are dense, as far as its noise lets one see. Each record counts at the nearest point: for each leave a %s count of your records and %s sums of their places along %s. What the aggregator says of the points costs accuracy if it is wrong, and no privacy",
 		sketch.MaxCodes, most, s.Sizes(most, most), noisy, noisy, directions(q))
 }

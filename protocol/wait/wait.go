@@ -42,6 +42,7 @@ const (
 	AllReleases Code = "all releases" // a masked sum's
 	Analyses    Code = "analyses"
 
+	Leaving  Code = "leaving"          // of a party that has withdrawn, and has not told the aggregator
 	Serving  Code = "serving"          // of a study that was never served
 	Decision Code = "decision"         // the same, at a party
 	Steward  Code = "steward"          // while a sketch is held
@@ -76,6 +77,7 @@ var texts = map[Code]struct{ says, owes string }{
 	AllReleases: {"the masked release of every member", "owes its masked release"},
 	Analyses:    {"the analyses", ""},
 	Serving:     {"being served", ""},
+	Leaving:     {"telling the others, which party run does", ""},
 	Decision:    {"its steward's decision", ""},
 	Steward:     {"the steward's release", ""},
 	Release:     {"being served: its release is decided", ""},

@@ -241,7 +241,7 @@ func (r *Rehearsal) contribute(party int, root seed.Seed, pairs []agree.Pairs, e
 		if err != nil {
 			return c, nil, err
 		}
-		rows, err := release.DecodeRows(header, from)
+		rows, err := release.DecodeRows(header, from, nil)
 		if err != nil {
 			return c, nil, err
 		}

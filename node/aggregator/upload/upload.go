@@ -73,8 +73,11 @@ func (u Uploads) acceptable(ctx context.Context, header session.Header) error {
 	return nil
 }
 
+// Room is where the pseudonyms of so many rows of a sketch are put, which are appended to what it returns.
+type Room func(sketch, rows int) ([]release.Pseudonym, error)
+
 // Contribution reads a release that is wholly here for analyses, which read the rows of its sketches themselves.
-func (u Uploads) Contribution(ctx context.Context, header session.Header) (analysis.Contribution, error) {
+func (u Uploads) Contribution(ctx context.Context, header session.Header, room Room) (analysis.Contribution, error) {
 	index, _ := u.Study.PartyIndex(header.Party.ID)
 	out := analysis.Contribution{Party: index, Header: header.ID, Records: header.Release.Records, Published: header.Release.Published}
 	out.Scan = func(i int, take func(entries []int64)) error {
@@ -93,7 +96,13 @@ func (u Uploads) Contribution(ctx context.Context, header session.Header) (analy
 		switch from := u.sketch(ctx, header, i); s.Side {
 		case sketch.Columns: // read when it is merged
 		case sketch.Records: // read when its records are gathered
-			labels, rows, err = beside(header.By, index, i, s, from)
+			var to []release.Pseudonym
+			if len(s.RowColumns) > 0 {
+				if to, err = room(i, one.Rows); err != nil {
+					return out, err
+				}
+			}
+			labels, rows, err = beside(header.By, index, i, s, from, to)
 			if labels != nil {
 				one.Cols--
 			}
@@ -110,12 +119,12 @@ func (u Uploads) Contribution(ctx context.Context, header session.Header) (analy
 }
 
 // beside reads what stands beside the rows of a released sketch of records.
-func beside(by *study.Study, party, index int, s protocol.ReleasedSketch, from io.Reader) ([]int, release.Rows, error) {
+func beside(by *study.Study, party, index int, s protocol.ReleasedSketch, from io.Reader, room []release.Pseudonym) ([]int, release.Rows, error) {
 	plan, err := release.For(by, party, index)
 	if err != nil {
 		return nil, release.Rows{}, err
 	}
-	return plan.Beside(s, from)
+	return plan.Beside(s, from, room)
 }
 
 // sums reads a released sketch of sums.
@@ -126,7 +135,7 @@ func sums(by *study.Study, party, index int, s protocol.ReleasedSketch, from io.
 	}
 	decoded, err := release.Decode(s, from)
 	if err == nil {
-		_, err = release.DecodeRows(s, from)
+		_, err = release.DecodeRows(s, from, nil)
 	}
 	if err == nil {
 		decoded, _, err = plan.Unpack(decoded)

@@ -357,8 +357,9 @@ func TestReports(t *testing.T) {
 	check(t, err)
 	s, err := file.Parse(source)
 	check(t, err)
-	for _, kinds := range []string{"whole", "classifier", "horizontal"} {
-		raw, err := os.ReadFile("../../../protocol/analysis/testdata/" + kinds + ".json")
+	const golden = "../../../protocol/analysis/testdata/"
+	for kinds, dir := range map[string]string{"whole": golden, "classifier": golden, "horizontal": golden, "dates": "testdata/", "first": "testdata/"} { // first: of the first round alone
+		raw, err := os.ReadFile(dir + kinds + ".json")
 		check(t, err)
 		var r analysis.Result
 		check(t, json.Unmarshal(raw, &r))

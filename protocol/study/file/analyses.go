@@ -10,7 +10,12 @@ import (
 )
 
 // analysisWords are the names of all kinds.
-func analysisWords() schema.Words { return schema.Words{What: "analysis", Has: words(study.Kinds())} }
+func analysisWords() schema.Words {
+	return schema.Words{What: "analysis", Has: words(study.Kinds()), Meant: map[string]string{
+		"median": string(study.QuantileKind), "percentile": string(study.QuantileKind), "quartile": string(study.QuantileKind), "average": string(study.Mean),
+		"variance": string(study.Covariance), "histogram": string(study.QuantileKind), "count": string(study.CountsTable), "crosstab": string(study.CountsTable),
+	}}
+}
 
 // analysisForm is that of an entry of analyses.
 func analysisForm() schema.Form[study.Analysis] {
@@ -146,6 +151,10 @@ func (r *reader) validateAnswer(s *study.Study, a study.Analysis, path string) {
 		if !n.Side.Sums() || s.Partition == study.Horizontal {
 			ways = append(ways, n.String())
 		}
+	}
+	if len(ways) == 0 {
+		r.Fail(path, "no sketch of a %s study answers %s", s.Partition, a.Name()).Hint = "parties that have the same columns answer it, in a horizontal study"
+		return
 	}
 	r.Fail(path, "no sketch of the study answers %s", a.Name()).Hint = "it needs a sketch of " + strings.Join(ways, ", or of ")
 }

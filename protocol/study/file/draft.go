@@ -61,6 +61,7 @@ type DraftColumn struct {
 	Terms  []DraftTerm // transform, unit, bounds, centre, spread or values, as they are written
 	Source string
 	Role   string
+	Dates  bool // it holds dates, as far as its party has seen
 }
 
 // DraftTerm is one key of a column and its value in YAML's flow style.
@@ -329,6 +330,9 @@ func checkAsked(a string) error {
 		if !bareWord.MatchString(a) {
 			return fmt.Errorf("analysis %q: want a kind, such as correlation, or {kind: k-means, clusters: 3}", a)
 		}
+		if wrong := analysisWords().Check(a); wrong != nil {
+			return wrong
+		}
 		return nil
 	}
 	n, err := schema.Load([]byte(a))
@@ -337,6 +341,14 @@ func checkAsked(a string) error {
 	}
 	if n.Kind != yaml.MappingNode || strings.ContainsAny(a, "\n#") {
 		return fmt.Errorf("analysis %q: want one line of {kind: …, …}", a)
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value != "kind" {
+			continue
+		}
+		if wrong := analysisWords().Check(n.Content[i+1].Value); wrong != nil {
+			return wrong
+		}
 	}
 	return nil
 }

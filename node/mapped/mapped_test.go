@@ -1,0 +1,85 @@
+package mapped_test
+
+import (
+	"errors"
+	"math"
+	"os"
+	"testing"
+
+	"github.com/cosketch/cosketch/node/mapped"
+)
+
+// What is written is read again, in slices that do not share anything, and no file is left in the
+// directory.
+func TestSlices(t *testing.T) {
+	f := &mapped.Files{Dir: t.TempDir()}
+	const n = 3<<17 + 5
+	x, err := f.Floats(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids, err := mapped.Slice[[16]byte](f, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		if x[i] != 0 || ids[i] != [16]byte{} {
+			t.Fatalf("place %d is not zero: %v, %v", i, x[i], ids[i])
+		}
+		x[i], ids[i] = math.Sqrt(float64(i)), [16]byte{byte(i), byte(i >> 8), 15: byte(i >> 16)}
+	}
+	for i := range n {
+		if x[i] != math.Sqrt(float64(i)) || ids[i] != ([16]byte{byte(i), byte(i >> 8), 15: byte(i >> 16)}) {
+			t.Fatalf("place %d: %v, %v", i, x[i], ids[i])
+		}
+	}
+	if err := f.Close(); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(f.Dir); err != nil || len(left) > 0 {
+		t.Errorf("left: %v %v", left, err)
+	}
+}
+
+func TestNothingAtAll(t *testing.T) {
+	f := &mapped.Files{Dir: t.TempDir()}
+	if x, err := f.Floats(0); err != nil || len(x) != 0 {
+		t.Errorf("%v, %v", x, err)
+	}
+	if err := f.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// What there is no room for is refused before a byte is written, and so is what no disk has.
+func TestRefusals(t *testing.T) {
+	full := errors.New("no room")
+	f := &mapped.Files{Dir: t.TempDir(), Room: func(bytes int64) error {
+		if bytes > 800 {
+			return full
+		}
+		return nil
+	}}
+	if _, err := f.Floats(101); !errors.Is(err, full) {
+		t.Errorf("error %v", err)
+	}
+	if _, err := f.Floats(100); err != nil {
+		t.Error(err)
+	}
+	for _, n := range []int{-1, math.MaxInt} {
+		if _, err := f.Floats(n); err == nil {
+			t.Errorf("%d numbers are given", n)
+		}
+	}
+	f.Room = nil
+	if _, err := f.Floats(1 << 56); err == nil {
+		t.Error("more than any disk has is given")
+	}
+	f.Dir += "/none"
+	if _, err := f.Floats(1); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("error %v", err)
+	}
+	if err := f.Close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,184 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/cosketch/cosketch/kernel/projection"
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/block"
+	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// Cost is about what a study takes, of one core of the machine that Rates were measured on: of the
+// party that has most to do, or whose plan it is, and of the aggregator. Waiting is not in it.
+type Cost struct {
+	PartySeconds      float64 `json:"party_seconds"` // to read its records as CSV, project them, draw noise and write
+	PartyMemory       int64   `json:"party_bytes"`
+	Sent              int64   `json:"sent_bytes"`         // by the party
+	AggregatorSeconds float64 `json:"aggregator_seconds"` // to receive, check and compute
+	AggregatorMemory  int64   `json:"aggregator_bytes"`   // with as much as its analyses may take by default
+	AggregatorDisk    int64   `json:"aggregator_disk_bytes"`
+}
+
+// Rates of one core in nanoseconds, and bytes. `go run -C research . cost` measures them, and tells
+// by how much a study's builders differ from BuildTime.
+const (
+	readRecord = 900.0 // of CSV: its id, and that nobody is there twice
+	readValue  = 66.0
+	hashRecord = 100.0 // columns: the row of R of a record
+	takeValue  = 1.0   // checked, about its centre, narrowed
+	clipValue  = 13.0  // sums: its length is reckoned, and the record shortened
+	sumEntry   = 0.8
+	cellValue  = 0.9  // for each bit of a cell's number
+	keepEntry  = 21.0 // records: stored, and put in order
+	writeByte  = 3.0  // hashed, stored, sent
+	readByte   = 6.0  // by the aggregator: received, hashed, stored, checked, merged
+	passEntry  = 12.0 // of a matrix of records: all passes of k-means
+	pairTime   = 3000.0
+
+	partyBytes      = 60 << 20 // a node that does nothing
+	aggregatorBytes = 50 << 20
+	recordBytes     = 100 // that a party keeps of a record: its id, digest and place
+)
+
+// DrawTime is about what the noise of an entry takes, in nanoseconds.
+const DrawTime = 33.0
+
+// ReadTime is about what a record of so many columns takes to be read from CSV, of one core.
+func ReadTime(columns int) time.Duration {
+	return time.Duration(readRecord + readValue*float64(columns))
+}
+
+// additionTime is what an addition of a projection takes, by family.
+func additionTime(f projection.Family) float64 {
+	switch f {
+	case projection.Rademacher:
+		return 0.05
+	case projection.Hadamard:
+		return 0.2
+	}
+	return 2.75
+}
+
+// BuildTime is about what a record takes to be put into a sketch, of one core.
+func BuildTime(p release.Plan) time.Duration {
+	d := float64(len(p.Features))
+	ns := takeValue * d
+	switch side := p.Sketch().Side; {
+	case side == sketch.Records:
+		ns += float64(p.Spec().Cost(p.Spanned()).Additions)*additionTime(p.Spec().Family) + keepEntry*float64(p.Spec().K)
+	case side == sketch.Columns:
+		ns += hashRecord + float64(p.Spec().Cost(int(d)).Additions)*additionTime(p.Spec().Family)
+	case side == sketch.Cells, side == sketch.Codes:
+		rows, _ := p.Shape(1)
+		ns += d * (clipValue + cellValue*math.Log2(float64(max(rows, 2))))
+	default:
+		rows, cols := p.Shape(1)
+		ns += clipValue*d + sumEntry*float64(rows*cols)
+	}
+	return time.Duration(ns)
+}
+
+// cost adds up what the sketches take.
+func (o Options) cost(sketches []Sketch) (out Cost, err error) {
+	s := o.Study
+	parties := []int{o.Party}
+	if o.Party == study.Everyone {
+		parties = parties[:0]
+		for i := range s.Parties {
+			parties = append(parties, i)
+		}
+	}
+	for _, party := range parties {
+		one, err := o.partyCost(party, sketches)
+		if err != nil {
+			return out, err
+		}
+		out.PartySeconds, out.PartyMemory, out.Sent = max(out.PartySeconds, one.PartySeconds), max(out.PartyMemory, one.PartyMemory), max(out.Sent, one.Sent)
+	}
+	var records int64
+	for i := range s.Parties {
+		records += o.records(i)
+	}
+	quotas := analysis.Quotas{Memory: analysis.DefaultMemory}
+	out.AggregatorMemory = aggregatorBytes
+	for i, sk := range sketches {
+		memory, err := quotas.Needs(s, i, records)
+		if err != nil {
+			return out, err
+		}
+		disk, err := quotas.Gathers(s, i, records)
+		if err != nil {
+			return out, err
+		}
+		var sent int64
+		for _, p := range sk.Parties {
+			sent += p.Bytes
+		}
+		out.AggregatorSeconds += float64(sent) * readByte / 1e9
+		if sk.Side == sketch.Records {
+			out.AggregatorSeconds += float64(records) * float64(sk.K) * passEntry / 1e9
+		} else {
+			pairs := float64(sk.Features) * float64(sk.Features) / 2
+			out.AggregatorSeconds += pairs * (pairTime + 0.3*float64(sk.K)) / 1e9 * float64(max(len(sk.Analyses), 1))
+		}
+		out.AggregatorMemory = max(out.AggregatorMemory, aggregatorBytes+memory)
+		out.AggregatorDisk += sent + disk
+	}
+	return out, nil
+}
+
+func (o Options) partyCost(party int, sketches []Sketch) (out Cost, err error) {
+	records := float64(o.records(party))
+	columns := 0
+	for _, c := range o.Study.Columns {
+		if c.Owner == "" || c.Owner == o.Study.Parties[party].Name {
+			columns++
+		}
+	}
+	ns := records * float64(ReadTime(columns))
+	out.PartyMemory = partyBytes
+	for i, sk := range sketches {
+		plan, err := release.For(o.Study, party, i)
+		if err != nil {
+			return out, err
+		}
+		rows, cols := plan.Shape(int64(records))
+		entries := float64(rows) * float64(cols)
+		ns += records*float64(BuildTime(plan)) + entries*DrawTime + float64(sk.Parties[party].Bytes)*writeByte
+		out.Sent += sk.Parties[party].Bytes
+		if sk.Side == sketch.Records {
+			out.PartyMemory += int64(2*8*entries) + int64(records)*recordBytes
+		} else {
+			out.PartyMemory += int64(2 * 8 * entries)
+		}
+	}
+	out.PartySeconds = ns / 1e9
+	return out, nil
+}
+
+// Says is the cost in a sentence for people.
+func (c Cost) Says() string {
+	return fmt.Sprintf("It takes a party about %s of one core and %s of memory, and the aggregator %s, %s of memory and %s of disk.",
+		seconds(c.PartySeconds), block.Bytes(c.PartyMemory), seconds(c.AggregatorSeconds), block.Bytes(c.AggregatorMemory), block.Bytes(c.AggregatorDisk))
+}
+
+// seconds says how long it takes, for people.
+func seconds(s float64) string {
+	for _, of := range []struct {
+		least, each float64
+		name        string
+	}{{3 * 86400, 86400, "days"}, {3 * 3600, 3600, "hours"}, {180, 60, "minutes"}} {
+		if s >= of.least {
+			return fmt.Sprintf("%.0f %s", s/of.each, of.name)
+		}
+	}
+	if s < 1 {
+		return "a second"
+	}
+	return fmt.Sprintf("%.0f seconds", math.Ceil(s))
+}

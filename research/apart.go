@@ -1,0 +1,47 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/cosketch/cosketch/node/present"
+	"github.com/cosketch/cosketch/research/scale"
+	"github.com/cosketch/cosketch/testnet/program"
+)
+
+type apart struct {
+	Records int    `default:"10000000" help:"Records of the three parties together."`
+	K       int    `default:"64" help:"Coordinates of each."`
+	Memory  int    `default:"512" placeholder:"MiB" help:"What the aggregator's analyses may take. It fails where a process has 128 MiB more of its own."`
+	Party   int    `default:"4096" placeholder:"MiB" help:"What each party should take: it holds all of its records."`
+	Join    bool   `help:"Two parties with so many records each, which are joined, in the place of three."`
+	Python  string `placeholder:"PATH" help:"A Python that has scikit-learn and faiss, whose times are told beside ours."`
+	Held    bool   `help:"Compute again with all records in memory, and fail where the answer is another."`
+	program.Formatted
+	program.Timed `embed:"" set:"timeout=3h"`
+}
+
+// Run plays studies of more records than memory takes and tells what each step took.
+func (o apart) Run(ctx context.Context, s program.Streams) error {
+	return program.In(ctx, "apart", s.Log, func(dir string) error {
+		steps, err := scale.Apart{Records: o.Records, K: o.K, Memory: o.Memory, Party: o.Party, Join: o.Join, Python: o.Python, Held: o.Held}.Play(ctx, dir, s.Log)
+		if shown := o.Print(s, steps, func(w io.Writer) error { o.tell(steps, w); return nil }); err == nil {
+			err = shown
+		}
+		for _, one := range steps {
+			if err == nil && one.What != "k-means in memory" && one.Own > int64(o.Memory+128)<<20 {
+				err = fmt.Errorf("%s: %d MiB, %d are allowed", one.What, one.Own>>20, o.Memory+128)
+			}
+		}
+		return err
+	})
+}
+
+func (o apart) tell(steps []scale.Step, w io.Writer) {
+	t := present.NewTable("step", ">seconds", ">own memory, MiB", ">resident, MiB")
+	for _, one := range steps {
+		t.Add(one.What, fmt.Sprintf("%.0f", one.Seconds), fmt.Sprintf("%.0f", float64(one.Own)/(1<<20)), fmt.Sprintf("%.0f", float64(one.Peak)/(1<<20)))
+	}
+	t.Write(w)
+}

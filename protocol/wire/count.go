@@ -36,9 +36,9 @@ func lists(field protoreflect.FullName) list {
 	switch field.Parent().Name() + "." + field.Name() {
 	case "PostRequest.envelopes", "BoardReply.envelopes":
 		return list{most: MaxEnvelopes}
-	case "Roster.approvals", "Roster.faults":
+	case "Roster.approvals", "Roster.faults", "Interim.firsts", "Result.releases":
 		return list{most: agree.MaxMembers, least: digestSize}
-	case "Interim.firsts", "Result.releases", "Stop.missing":
+	case "Stop.missing":
 		return list{most: agree.MaxMembers}
 	case "Result.per_party", "Accusations.against", "Certificate.confirms":
 		return list{most: agree.MaxMembers}

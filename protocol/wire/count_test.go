@@ -63,7 +63,7 @@ func fullest(m protoreflect.MessageDescriptor, most map[string]int) (out []byte)
 		switch {
 		case f.Message() != nil:
 			value = fullest(f.Message(), most)
-		case f.Name() == "chunks" || f.Parent().Name() == "Roster" || leastOf(f) > 32 || f.Name() == "path":
+		case f.Name() == "chunks" || f.Parent().Name() == "Roster" || f.Name() == "firsts" || f.Name() == "releases" || leastOf(f) > 32 || f.Name() == "path":
 			value = n(leastOf(f))
 		default:
 			value = n(1)

@@ -211,7 +211,7 @@ func refusals() []refusal {
 	}{
 		"no chain":               {func(m *wirepb.Result) { m.Chain = nil }, "chain of 0 bytes"},
 		"no T2":                  {func(m *wirepb.Result) { m.T2 = nil }, "t2 of 0 bytes"},
-		"short release":          {func(m *wirepb.Result) { m.Releases = [][]byte{n(31)} }, "release of 31 bytes"},
+		"short release":          {func(m *wirepb.Result) { m.Releases = [][]byte{n(31)} }, "field releases has 31 bytes, at least 32 are wanted"},
 		"too many releases":      {func(m *wirepb.Result) { m.Releases = fields(1001) }, "field releases is there more than 1000 times"},
 		"too many documents":     {func(m *wirepb.Result) { m.PerParty = make([]*wirepb.PartyDocument, 1001) }, "field per_party is there more than 1000 times"},
 		"no document":            {func(m *wirepb.Result) { m.Document = nil }, "document is missing"},

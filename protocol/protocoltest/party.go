@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"io"
+	"slices"
 
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/session"

@@ -1,8 +1,8 @@
 package protocoltest
 
 import (
-	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 
 	"github.com/cosketch/cosketch/protocol"
@@ -36,10 +36,10 @@ func (n network) one(e protocol.Verified) (refused, err error) {
 	if e.Kind() == protocol.KindWelcome {
 		name += " " + about(e).String()
 	}
-	if before, ok := n.sent[name]; n.Role == nil && !n.restored && ok && !bytes.Equal(before, raw) {
+	if before, ok := n.sent[name]; n.Role == nil && !n.restored && ok && before != sha256.Sum256(raw) {
 		n.sim.breach("%s sends two different %s messages", n.Name, e.Kind())
 	}
-	n.sent[name] = raw
+	n.sent[name] = sha256.Sum256(raw)
 	current := n.Role == nil && n.machine.Count() == n.keeper().count() && n.sim.Twin == nil
 	err = n.put(e, raw)
 	if current && errors.Is(err, session.ErrPassed) && !errors.Is(err, session.ErrClosed) {

@@ -96,7 +96,7 @@ func New(o Options) (*Simulation, error) {
 		entropy := sha256.Sum256(fmt.Appendf(nil, "entropy of party %d, seed %d", i, o.Seed))
 		p := &Party{
 			Name: o.Study.Parties[i].Name, Signer: signer, sim: s,
-			entropy: rand.NewChaCha8(entropy), sent: map[string][]byte{},
+			entropy: rand.NewChaCha8(entropy), sent: map[string][32]byte{},
 		}
 		if err := s.survive(p.start()); err != nil {
 			return nil, err

@@ -86,6 +86,19 @@ func (a Analysis) compared() ([]Pair, string) {
 	return pairs, "pairs across parties"
 }
 
+// Differing says how many pairs can be told from 0; what they are begins with the word pairs.
+func Differing(clear, of int64, pairs string) string {
+	switch {
+	case of == 1 && clear == 1:
+		return onePair(pairs) + " clearly differs from 0"
+	case of == 1:
+		return onePair(pairs) + " does not clearly differ from 0"
+	}
+	return fmt.Sprintf("%d of %d %s clearly differ from 0", clear, of, pairs)
+}
+
+func onePair(pairs string) string { return "the one pair" + strings.TrimPrefix(pairs, "pairs") }
+
 // Standing counts the pairs that can be told from 0, in a phrase.
 func (a Analysis) Standing() string {
 	pairs, of := a.compared()
@@ -100,11 +113,17 @@ func (a Analysis) Standing() string {
 			unanswered++
 		}
 	}
+	switch {
+	case len(pairs) == 1 && unanswered == 1:
+		return onePair(of) + " has no answer"
+	case len(pairs) == 1 && undefined == 1:
+		return onePair(of) + " is undefined"
+	}
 	who := block.ForRecords
 	if a.People() {
 		who = block.ForPeople
 	}
-	text := fmt.Sprintf("%d of %d %s clearly differ from 0 %s", clear, len(pairs), of, who)
+	text := Differing(int64(clear), int64(len(pairs)), of) + " " + who
 	for _, rest := range []struct {
 		n         int
 		one, many string
@@ -140,7 +159,7 @@ func (a Analysis) nothing() (lead, what string) {
 	case a.Undefined != "":
 	case a.Dense != nil:
 		if g := a.Dense.Gist; g.Compared > 0 && g.Clear == 0 {
-			lead, what = nothingHere, fmt.Sprintf("0 of %d pairs of different %s clearly differ from 0", g.Compared, a.Compared())
+			lead, what = nothingHere, Differing(0, g.Compared, "pairs of different "+a.Compared())
 			if newGist(a.Features).several {
 				lead = nothingAcross
 			}
@@ -148,7 +167,7 @@ func (a Analysis) nothing() (lead, what string) {
 	case len(a.Pairs) > 0:
 		told := func(p Pair) bool { return p.Told() }
 		if pairs, of := a.compared(); !slices.ContainsFunc(pairs, told) && !slices.ContainsFunc(a.Shifts, told) {
-			lead, what = nothingHere, fmt.Sprintf("0 of %d %s clearly differ from 0", len(pairs), of)
+			lead, what = nothingHere, Differing(0, int64(len(pairs)), of)
 			if slices.ContainsFunc(a.Pairs, func(p Pair) bool { return p.I != p.J && p.Told() }) {
 				lead = nothingAcross
 			}

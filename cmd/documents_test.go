@@ -61,6 +61,7 @@ var command = regexp.MustCompile(`^(\s{4,}|\$ )?(party|aggregator|go|curl|docker
 // others are the tests that run the blocks of `sh not NAME`.
 var others = map[string]string{
 	"systemd":  "../docs/systemd_test.go",
+	"scale":    "../clients/python/tests/test_scale.py",
 	"docker":   "../docs/image_test.go",
 	"install":  "../.ci/pack/install_test.go",
 	"measure":  "../research/measure_test.go",

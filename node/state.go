@@ -160,6 +160,11 @@ type AggregatorState interface {
 	Chunk(study protocol.StudyID, party protocol.PeerID, sketch, index int) ([]byte, error)
 	DropChunk(study protocol.StudyID, party protocol.PeerID, sketch, index int) error
 
+	// PutSealed keeps the sealed texts beside a share, in the place of others, before the share is on
+	// the board; Sealed reads some of these bytes.
+	PutSealed(study protocol.StudyID, sender protocol.PeerID, attempt uint32, texts []byte) error
+	Sealed(study protocol.StudyID, sender protocol.PeerID, attempt uint32, from int64, size int) ([]byte, error)
+
 	// Status is the newest snapshot that PutStatus stored.
 	Status(study protocol.StudyID) ([]byte, error)
 

@@ -93,19 +93,23 @@ const (
 // member: what others can make somebody sign is never too large to be read.
 func (k Kind) MaxPayload() int {
 	switch k {
-	case KindApprove, KindWithdraw, KindCommit, KindConfirm, KindComplaint, KindAbandon,
-		KindJoin, KindWelcome, KindJoined, KindStop, KindClose:
+	case KindConfirm:
+		return 768
+	case KindApprove, KindWithdraw, KindCommit, KindAbandon,
+		KindJoin, KindWelcome, KindJoined, KindClose:
 		return 4 << 10
+	case KindStop:
+		return 64 << 10
 	case KindRoster:
-		return 8 << 10
-	case KindResult:
-		return 16 << 10
+		return 96 << 10
 	case KindShare:
 		return 128 << 10
-	case KindCertificate, KindInterim:
-		return 512 << 10
+	case KindResult:
+		return 256 << 10
+	case KindInterim:
+		return 640 << 10
 	}
-	return MaxPayload // of first rounds, releases and faults; and kinds that are none are refused at any size
+	return MaxPayload // of certificates, first rounds, releases, complaints and faults; and kinds that are none are refused at any size
 }
 
 // Envelope is one signed message of one study. The payload bytes are those that
@@ -117,6 +121,12 @@ type Envelope struct {
 	Attempt   uint32
 	Payload   []byte
 	Signature []byte
+
+	// Texts travel beside a share whose payload has their root, which is what holds them to the
+	// signature: all of them to the aggregator, and to a member the one that is sealed to it,
+	// with its Path.
+	Texts [][]byte
+	Path  [][32]byte
 }
 
 // Preimage returns the bytes under the signature:
@@ -139,6 +149,9 @@ func (e *Envelope) CheckSize() error {
 	}
 	if most := e.Kind.MaxPayload(); len(e.Payload) > most {
 		return fmt.Errorf("%s with a payload of %d bytes, at most %d", e.Kind, len(e.Payload), most)
+	}
+	if e.Kind != KindShare && len(e.Texts)+len(e.Path) > 0 {
+		return fmt.Errorf("%s with %d sealed texts, which belong to a share", e.Kind, len(e.Texts))
 	}
 	return nil
 }
@@ -278,6 +291,18 @@ func (v Verified) Study() StudyID  { return v.envelope.Study }
 
 // Payload returns the signed payload bytes, shared.
 func (v Verified) Payload() []byte { return v.envelope.Payload }
+
+// With returns the message with other texts beside it, which its id and signature do not cover: as
+// its sender posts it, as a member reads it, or without any.
+func (v Verified) With(texts [][]byte, path [][32]byte) Verified {
+	v.envelope.Texts, v.envelope.Path = texts, path
+	return v
+}
+
+// Beside returns the texts beside a share, and the path of a single one; shared.
+func (v Verified) Beside() (texts [][]byte, path [][32]byte) {
+	return v.envelope.Texts, v.envelope.Path
+}
 
 // String names the envelope without its payload.
 func (v Verified) String() string { return v.envelope.String() }

@@ -113,7 +113,7 @@ func encoded(t *testing.T, v any) string {
 // Every file of vectors is what the code computes, and there is no other.
 func TestVectors(t *testing.T) {
 	all := []vectors{
-		identities(), transcripts(), envelopes(), statements(),
+		identities(), transcripts(), trees(), envelopes(), statements(),
 		studies(), keys(), welcomes(), labels(), rows(),
 		values(), sketches(), joinedSketches(), clips(), sums(), masks(), calibrations(), responses(), runs(), bundles(),
 		turns(), rosters(), complaints(), certificates(), sensitivities(), documents(),

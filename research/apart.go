@@ -17,6 +17,7 @@ type apart struct {
 	Party   int    `default:"4096" placeholder:"MiB" help:"What each party should take: it holds all of its records."`
 	Join    bool   `help:"Two parties with so many records each, which are joined, in the place of three."`
 	Python  string `placeholder:"PATH" help:"A Python that has scikit-learn and faiss, whose times are told beside ours."`
+	Killed  bool   `help:"Kill the aggregator in the midst of computing, and start it again."`
 	Held    bool   `help:"Compute again with all records in memory, and fail where the answer is another."`
 	program.Formatted
 	program.Timed `embed:"" set:"timeout=3h"`
@@ -25,7 +26,7 @@ type apart struct {
 // Run plays studies of more records than memory takes and tells what each step took.
 func (o apart) Run(ctx context.Context, s program.Streams) error {
 	return program.In(ctx, "apart", s.Log, func(dir string) error {
-		steps, err := scale.Apart{Records: o.Records, K: o.K, Memory: o.Memory, Party: o.Party, Join: o.Join, Python: o.Python, Held: o.Held}.Play(ctx, dir, s.Log)
+		steps, err := scale.Apart{Records: o.Records, K: o.K, Memory: o.Memory, Party: o.Party, Join: o.Join, Python: o.Python, Killed: o.Killed, Held: o.Held}.Play(ctx, dir, s.Log)
 		if shown := o.Print(s, steps, func(w io.Writer) error { o.tell(steps, w); return nil }); err == nil {
 			err = shown
 		}

@@ -72,7 +72,7 @@ type commands struct {
 	Union      unionReport  `cmd:"" help:"Measure what horizontal studies that protect whole records get from moments and cells, beside what they get from row sketches and projections."`
 	Mechanisms mechanisms   `cmd:"" help:"Compare this project's mechanisms with those of its sources at equal privacy."`
 	Bench      benchmark    `cmd:"" help:"Measure the projections beside those of scikit-learn, numpy and scipy, where the system's Python has them. Wants a machine that is otherwise idle."`
-	Scale      scaled       `cmd:"" help:"Measure what many parties cost: time, bytes and the aggregator's memory, for studies of 4 to 64 parties on this machine."`
+	Scale      scaled       `cmd:"" help:"Measure what many parties cost: time, bytes and the aggregator's memory, for studies of 4 to 256 parties on this machine."`
 	Cost       costs        `cmd:"" help:"Measure what a record takes to be read and projected, beside what plans say of it."`
 	Wide       wide         `cmd:"" help:"Play covariances and correlations of thousands of columns on real processes, and print the memory that each took."`
 	Apart      apart        `cmd:"" help:"Play k-means, nearest records and a join of more records than the aggregator's memory takes, on real processes, and print the memory of each."`

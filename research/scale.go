@@ -17,6 +17,7 @@ type scaled struct {
 	Megabytes []int `default:"0" placeholder:"MB" help:"How large the release of each party is, roughly; one study for each, of every number of parties. 0: as small as can be, so that the protocol is measured."`
 	Records   bool  `help:"Let releases have a row for each record, which are clustered, in the place of columns, which are compared."`
 	Masked    bool  `help:"Let the aggregator see the sum of the parties' columns alone. It takes three parties, and megabytes."`
+	Apart     bool  `help:"Let each party read of the others' shares what is sealed to it alone, as above 64 parties it always does."`
 	Rounds    []int `placeholder:"1,2" help:"Look for clusters in sums of 10,000 records of each party, in one round or in two; one study for each, of every number of parties."`
 	program.Formatted
 	program.Timed `embed:"" set:"timeout=10m"`
@@ -33,7 +34,7 @@ func (o scaled) Run(ctx context.Context, s program.Streams) error {
 			if rounds != 1 && rounds != 2 {
 				return program.Wrongf("--rounds %d: want 1 or 2", rounds)
 			}
-			sizes = append(sizes, scale.Size{Parties: n, Masked: o.Masked, Rounds: rounds})
+			sizes = append(sizes, scale.Size{Parties: n, Masked: o.Masked, Rounds: rounds, Apart: o.Apart})
 		}
 		for _, mb := range o.Megabytes {
 			if len(o.Rounds) > 0 {
@@ -42,7 +43,7 @@ func (o scaled) Run(ctx context.Context, s program.Streams) error {
 			if mb < 0 || mb > 4096 {
 				return program.Wrongf("--megabytes %d: must be from 0 to 4096", mb)
 			}
-			sizes = append(sizes, scale.Size{Parties: n, Megabytes: mb, Records: o.Records, Masked: o.Masked})
+			sizes = append(sizes, scale.Size{Parties: n, Megabytes: mb, Records: o.Records, Masked: o.Masked, Apart: o.Apart})
 		}
 	}
 	if o.Masked && (o.Records || slices.Min(o.Parties) < 3 || len(o.Rounds) == 0 && slices.Min(o.Megabytes) < 1) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -14,14 +15,23 @@ import (
 
 // Options says what KMeans looks for.
 type Options struct {
-	Clusters      int        // required: how many, from 1 to the number of points
-	Restarts      int        // independent starts, of which the best counts; default 10
-	MaxIterations int        // Lloyd iterations of one start, or mini-batches; default 300
-	Tolerance     float64    // stop when the summed squared movement of the centroids is at most this part of a point's mean squared distance from the centre of all; default 1e-6
-	Rand          *rand.Rand // required: the same source gives the same result
-	Workers       int        // goroutines; the result does not depend on them. Default 1
-	BatchAbove    int        // more points than these are clustered by mini-batches; default 2^20
-	Memory        int64      // bytes that packed copies of the points may take, beside 20 bytes a point; what does not fit is packed anew in every pass, and the result is the same. Default: any
+	Clusters      int               // required: how many, from 1 to the number of points
+	Restarts      int               // independent starts, of which the best counts; default 10
+	MaxIterations int               // Lloyd iterations of one start, or mini-batches; default 300
+	Tolerance     float64           // stop when the summed squared movement of the centroids is at most this part of a point's mean squared distance from the centre of all; default 1e-6
+	Rand          *rand.Rand        // required: the same source gives the same result
+	Workers       int               // goroutines; the result does not depend on them. Default 1
+	BatchAbove    int               // more points than these are clustered by mini-batches; default 2^20
+	Known         *Model            // of mini-batches of the same points, as Found was told of it: it is not looked for again
+	Found         func(Model) error // told of mini-batches' model before the last passes over all points; its error ends the run. May be nil
+	Memory        int64             // bytes that packed copies of the points may take, beside 20 bytes a point; what does not fit is packed anew in every pass, and the result is the same. Default: any
+}
+
+// Model is where clusters are, before points are labelled by them.
+type Model struct {
+	Centroids  *mat.Dense // Clusters × dimension
+	Iterations int        // of the part that was clustered first
+	Batches    int
 }
 
 func (o Options) withDefaults() Options {
@@ -157,9 +167,40 @@ func batched(ctx context.Context, points *mat.Dense, opts Options) (Result, erro
 	if err != nil {
 		return Result{}, err
 	}
-	part, err := full(ctx, l.sample(min(max(partSize, 20*opts.Clusters), opts.BatchAbove)), opts)
+	model := opts.Known
+	if model == nil {
+		if model, err = l.locate(); err != nil {
+			return Result{}, err
+		}
+		if opts.Found != nil {
+			if err := opts.Found(*model); err != nil {
+				return Result{}, err
+			}
+		}
+	}
+	if rows, cols := model.Centroids.Dims(); rows != l.centroids.Rows || cols != l.centroids.Cols {
+		return Result{}, fmt.Errorf("a model of %d clusters of %d coordinates for %d of %d", rows, cols, l.centroids.Rows, l.centroids.Cols)
+	}
+	copy(l.centroids.Data, model.Centroids.RawMatrix().Data)
+	if _, err := l.assign(); err != nil {
+		return Result{}, err
+	}
+	l.refill()
+	l.means()
+	if _, err := l.assign(); err != nil {
+		return Result{}, err
+	}
+	out := l.result(l.inertia(), model.Iterations)
+	out.Batches = model.Batches
+	return out, nil
+}
+
+// locate clusters a part of the points, and moves its centroids by mini-batches of all.
+func (l *lloyd) locate() (*Model, error) {
+	opts := l.opts
+	part, err := full(l.ctx, l.sample(min(max(partSize, 20*opts.Clusters), opts.BatchAbove)), opts)
 	if err != nil {
-		return Result{}, fmt.Errorf("a part of the points: %w", err)
+		return nil, fmt.Errorf("a part of the points: %w", err)
 	}
 	copy(l.centroids.Data, part.Centroids.RawMatrix().Data)
 	seen := make([]float64, opts.Clusters)
@@ -171,23 +212,13 @@ func batched(ctx context.Context, points *mat.Dense, opts Options) (Result, erro
 		batches++
 		moved, err := l.batch(seen)
 		if err != nil {
-			return Result{}, err
+			return nil, err
 		}
 		if quiet++; moved > opts.Tolerance*l.spread {
 			quiet = 0
 		}
 	}
-	if _, err := l.assign(); err != nil {
-		return Result{}, err
-	}
-	l.refill()
-	l.means()
-	if _, err := l.assign(); err != nil {
-		return Result{}, err
-	}
-	out := l.result(l.inertia(), part.Iterations)
-	out.Batches = batches
-	return out, nil
+	return &Model{mat.NewDense(l.centroids.Rows, l.centroids.Cols, slices.Clone(l.centroids.Data)), part.Iterations, batches}, nil
 }
 
 // sample copies random points, some of them perhaps twice.

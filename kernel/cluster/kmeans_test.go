@@ -256,6 +256,36 @@ func TestKMeansDoesNotDependOnWorkers(t *testing.T) {
 	}
 }
 
+// Mini-batches that go on from a model which was found have the same result, and do not look for it
+// again.
+func TestKMeansGoesOn(t *testing.T) {
+	points, _ := blobs(source(18), 3*distance.Stretch+17, 7, 4, 1e3)
+	o := Options{Clusters: 12, Restarts: 2, BatchAbove: 2 * distance.Stretch, Rand: source(19)}
+	var found []Model
+	o.Found = func(m Model) error { found = append(found, m); return nil }
+	want := mustCluster(t, points, o)
+	if len(found) != 1 || found[0].Batches != want.Batches {
+		t.Fatalf("found %+v", found)
+	}
+	o.Known, o.Rand = &found[0], source(20)
+	got := mustCluster(t, points, o)
+	if got.Inertia != want.Inertia || !slices.Equal(got.Labels, want.Labels) || !mat.Equal(got.Centroids, want.Centroids) || got.Batches != want.Batches || got.Iterations != want.Iterations {
+		t.Error("another result")
+	}
+	if len(found) != 1 {
+		t.Error("it looked for clusters again")
+	}
+	o.Clusters = 11
+	if _, err := KMeans(t.Context(), points, o); err == nil {
+		t.Error("a model of other clusters is taken")
+	}
+	full := errors.New("full")
+	o.Clusters, o.Known, o.Found = 12, nil, func(Model) error { return full }
+	if _, err := KMeans(t.Context(), points, o); !errors.Is(err, full) {
+		t.Errorf("error %v", err)
+	}
+}
+
 // Labels are the nearest centroids where float32 sees none of what tells them apart.
 func TestLabelsBeyondFloat32(t *testing.T) {
 	points := mat.NewDense(4000, 3, nil)

@@ -148,6 +148,8 @@ func (c computer) analyse(ctx context.Context, job session.Compute) (done sessio
 		Study: c.study, Attempt: job.Attempt, T2: job.T2, Complete: job.Complete,
 		Entropy: c.Entropy, Workers: c.Workers, Memory: c.Quotas.Memory, FirstOnly: len(job.Firsts) > 0, Scratch: files,
 	}
+	steps := c.steps(job)
+	o.Memo = steps
 	if o.Contributions, err = firstRounds(c.study, job.Firsts); err != nil {
 		return session.Computed{}, &analysisError{err}
 	}
@@ -190,7 +192,7 @@ func (c computer) analyse(ctx context.Context, job session.Compute) (done sessio
 		}
 		done.PerParty = append(done.PerParty, protocol.PartyDocument{Party: party, Document: d})
 	}
-	return done, nil
+	return done, steps.clear()
 }
 
 // files are mapped files beside the store, for records that do not fit into memory.

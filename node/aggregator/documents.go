@@ -108,8 +108,15 @@ func (h *hosted) listFurther() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	all = all[max(0, len(all)-calls.MostFurther):]
+	first, size := len(all), 0 // of many parties, as many as the answer holds
+	for ; first > 0; first-- {
+		if size += 4 + len(all[first-1].Encode()); size > calls.MostList {
+			break
+		}
+	}
 	var out []byte
-	for _, f := range all[max(0, len(all)-calls.MostFurther):] {
+	for _, f := range all[first:] {
 		raw := f.Encode()
 		out = binary.BigEndian.AppendUint32(out, uint32(len(raw)))
 		out = append(out, raw...)

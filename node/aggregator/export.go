@@ -59,7 +59,7 @@ func exportBoard(o Options, s *study.Study, party protocol.PeerID, w io.Writer) 
 		return err
 	}
 	for from := uint64(0); from < h.stored; {
-		reply, err := h.board(from)
+		reply, err := h.board(from, party)
 		if err != nil {
 			return err
 		}

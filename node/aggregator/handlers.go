@@ -158,7 +158,7 @@ func (a *server) read(ctx context.Context, from protocol.PeerID, request []byte)
 		var news chan struct{}
 		if err := h.do(ctx, func() (err error) {
 			news = h.news
-			reply, err = h.board(q.From)
+			reply, err = h.board(q.From, from)
 			return err
 		}); err != nil {
 			return nil, err

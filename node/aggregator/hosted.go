@@ -341,7 +341,11 @@ type keeper struct{ *hosted }
 func (k keeper) Append(envelopes []protocol.Verified) error {
 	var raws [][]byte
 	for _, e := range envelopes {
-		raws = append(raws, wire.EncodeEnvelope(e.Envelope()))
+		bare, err := k.keepSealed(e)
+		if err != nil {
+			return err
+		}
+		raws = append(raws, wire.EncodeEnvelope(bare.Envelope()))
 		k.Log.Info("on the board", "study", k.study.ID.Short(), "kind", e.Kind(), "from", stored.Names(k.study, []protocol.PeerID{e.Sender()})[0])
 	}
 	if err := k.Store.AppendBoard(k.study.ID, k.stored, raws, nil); err != nil {
@@ -390,8 +394,8 @@ func (h *hosted) show() error {
 }
 
 // board reads the stored board, which only run appends to, from an index on: as
-// much as one reply carries, with the head of just that much.
-func (h *hosted) board(from uint64) (wire.BoardReply, error) {
+// much as one reply to this reader carries, with the head of just that much.
+func (h *hosted) board(from uint64, reader protocol.PeerID) (wire.BoardReply, error) {
 	reply := wire.BoardReply{From: from}
 	// No more than the machine has: another process may have appended since.
 	there := h.stored - min(from, h.stored)
@@ -406,6 +410,9 @@ func (h *hosted) board(from uint64) (wire.BoardReply, error) {
 		}
 		e, err := wire.DecodeEnvelope(raw)
 		if err != nil {
+			return reply, err
+		}
+		if err := h.sealedTo(&e, reader); err != nil {
 			return reply, err
 		}
 		reply.Envelopes = append(reply.Envelopes, e)

@@ -41,7 +41,7 @@ const (
 const (
 	statement = 1 << 10 // of a few fixed fields: a digest or two, a number, a short text
 	mostPost  = 4 << 20 // the release's header, a share and a certificate of the largest study, twice
-	mostList  = 2 << 20 // 256 further results of 64 parties, or the ids of all queries
+	MostList  = 2 << 20 // further results, 256 where the parties are few, or the ids of all queries
 )
 
 // frames are the largest frames of each call. What a call does not need it may not send: a
@@ -55,8 +55,8 @@ func frames() map[string]p2p.Frames {
 		Document: {Request: statement, Response: PieceSize + statement},
 		Hello:    {Request: statement, Response: statement},
 		Ledger:   {Request: statement, Response: statement},
-		Further:  {Request: statement, Response: mostList},
-		Query:    {Request: study.MaxQueryBytes + statement, Response: mostList},
+		Further:  {Request: statement, Response: MostList},
+		Query:    {Request: study.MaxQueryBytes + statement, Response: MostList},
 		Studies:  {Response: MostOffered},
 
 		Introduce: {Request: wire.MaxIntroduce},

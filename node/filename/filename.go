@@ -21,6 +21,15 @@ const (
 	Refused = "refused.json"
 )
 
+const stepPrefix = "step-"
+
+// Step is the file of a step of a computation, which the aggregator keeps until there is a result: who was killed in
+// the midst of it goes on behind its steps.
+func Step(name string) string { return stepPrefix + name + ".json" }
+
+// IsStep reports whether a file is of a step.
+func IsStep(name string) bool { return strings.HasPrefix(name, stepPrefix) }
+
 // PartyLabels are the labels that the aggregator keeps for one party.
 func PartyLabels(party protocol.PeerID) string { return fmt.Sprintf("labels-%x.json", party[:]) }
 

@@ -40,7 +40,7 @@ func (f *fsck) results(s *study.Study, board []protocol.Verified) {
 		f.add("results", err, restoreFix, "")
 	}
 	for _, name := range names {
-		if !known[name] {
+		if !known[name] && !filename.IsStep(name) {
 			f.findings = append(f.findings, Finding{Check: "results", Subject: f.subject, Verdict: Warn,
 				Said: name + ": nothing speaks of it: it was left by a process that was killed, or what spoke of it is gone", Fix: restoreFix})
 		}

@@ -7,7 +7,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 
+	"github.com/cosketch/cosketch/kernel/parallel"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/node/bundle"
 	"github.com/cosketch/cosketch/node/dataset"
@@ -82,7 +84,7 @@ type maker struct {
 	run      []runs.Entry
 	count    int64 // of runs
 	ids      []byte
-	sampler  *people.Sampler
+	samplers []*people.Sampler // one a worker
 }
 
 // Make reads a shard and writes a part of it. What it wrote is none unless the error is nil.
@@ -105,7 +107,11 @@ func Make(ctx context.Context, w io.Writer, m Making) (Counts, error) {
 	if err != nil {
 		return Counts{}, err
 	}
-	p := &maker{Making: m, to: to, rows: Rows{Key: m.Job.Digests, Picks: m.Picks}, sampler: people.NewSampler(m.Job.People, dataset.Source{Elsewhere: m.Job.Entry.Where})}
+	m.Workers = max(m.Workers, 1)
+	p := &maker{Making: m, to: to, rows: Rows{Key: m.Job.Digests, Picks: m.Picks, Workers: m.Workers}}
+	for range m.Workers {
+		p.samplers = append(p.samplers, people.NewSampler(m.Job.People, dataset.Source{Elsewhere: m.Job.Entry.Where}))
+	}
 	if err := to.Add(pieceLabel, label); err != nil {
 		return Counts{}, err
 	}
@@ -122,7 +128,7 @@ func Make(ctx context.Context, w io.Writer, m Making) (Counts, error) {
 // make reads the shard and writes what follows the label.
 func (p *maker) make(ctx context.Context) (Counts, error) {
 	for i := range p.Plans {
-		b, err := p.adder(i, p.Job.Keys, max(p.Workers, 1))
+		b, err := p.adder(i, p.Job.Keys, p.Workers)
 		if err != nil {
 			return Counts{}, err
 		}
@@ -149,9 +155,13 @@ func (p *maker) take(b dataset.Batch) error {
 			return err
 		}
 	}
-	for _, id := range b.IDs {
-		p.sampler.Add(id)
-		if withRows {
+	share(len(b.IDs), p.Workers, func(worker, from, to int) {
+		for _, id := range b.IDs[from:to] {
+			p.samplers[worker].Add(id)
+		}
+	})
+	if withRows {
+		for _, id := range b.IDs {
 			p.ids = AppendID(p.ids, id)
 		}
 	}
@@ -170,7 +180,7 @@ func (p *maker) endRun() error {
 	if len(p.run) == 0 {
 		return nil
 	}
-	runs.Sort(p.run)
+	runs.Sort(p.run, p.Workers)
 	name, piece := pieceRun, []byte(nil)
 	for i, e := range p.run {
 		if piece = e.Append(piece); len(piece) < mostPiece/4 && i+1 < len(p.run) {
@@ -222,7 +232,11 @@ func (p *maker) end(s dataset.Summary) (Counts, error) {
 	}
 	counts := Counts{Records: s.Records, Skipped: s.Skipped, Columns: Columns(s), Runs: p.count}
 	var err error
-	if counts.Sample, err = p.sampler.Sample().Encode(); err != nil {
+	var sample people.Sample
+	for _, one := range p.samplers { // however the ids were shared, the sum is one of all
+		sample = sample.With(one.Sample())
+	}
+	if counts.Sample, err = sample.Encode(); err != nil {
 		return Counts{}, err
 	}
 	for i, b := range p.builders {
@@ -281,9 +295,23 @@ func Adds(p release.Plan) bool { return p.Sketch().Side != sketch.Records }
 
 // Rows hands what is read of records to sketches and to an index. One goroutine uses it.
 type Rows struct {
-	Key    *runs.Key
-	Picks  [][]int // per sketch, which entries of a record are its values
-	values []int64 // scratch
+	Key     *runs.Key
+	Picks   [][]int // per sketch, which entries of a record are its values
+	Workers int     // goroutines that digest. Default: 1
+
+	keys    []*runs.Key  // one a worker
+	entries []runs.Entry // scratch
+	values  []int64      // scratch
+}
+
+// shared is how many records a goroutine takes at a time.
+const shared = 1 << 10
+
+// share calls do for pieces of n records.
+func share(n, workers int, do func(worker, from, to int)) {
+	parallel.Share((n+shared-1)/shared, workers, func(worker, piece int) {
+		do(worker, piece*shared, min(n, (piece+1)*shared))
+	})
 }
 
 // Take hands a batch of a shard to adders, one a sketch or nil, and its entries to index.
@@ -292,9 +320,18 @@ func (r *Rows) Take(b dataset.Batch, shard uint32, to []Adder, index func(runs.E
 		return nil
 	}
 	n := len(b.Values) / len(b.IDs)
-	for i, id := range b.IDs {
-		err := index(runs.Entry{ID: r.Key.ID(id), Value: r.Key.Value(b.Values[i*n : (i+1)*n]), Shard: shard, Line: b.Lines[i]})
-		if err != nil {
+	for len(r.keys) < max(r.Workers, 1) {
+		r.keys = append(r.keys, r.Key.Clone())
+	}
+	r.entries = slices.Grow(r.entries[:0], len(b.IDs))[:len(b.IDs)]
+	share(len(b.IDs), len(r.keys), func(worker, from, to int) {
+		key := r.keys[worker]
+		for i := from; i < to; i++ {
+			r.entries[i] = runs.Entry{ID: key.ID(b.IDs[i]), Value: key.Value(b.Values[i*n : (i+1)*n]), Shard: shard, Line: b.Lines[i]}
+		}
+	})
+	for i := range r.entries {
+		if err := index(r.entries[i]); err != nil {
 			return err
 		}
 	}

@@ -47,6 +47,9 @@ func (k *Key) Text() string {
 	return hex.EncodeToString(k.ids[:]) + hex.EncodeToString(k.values[:])
 }
 
+// Clone is the same key, for another goroutine.
+func (k *Key) Clone() *Key { return &Key{ids: k.ids, values: k.values} }
+
 // ID is the digest of a normalised record id.
 func (k *Key) ID(id []byte) Digest {
 	k.scratch = append(append(k.scratch[:0], k.ids[:]...), id...)

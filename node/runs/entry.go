@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"encoding/binary"
 	"slices"
+
+	"github.com/cosketch/cosketch/kernel/parallel"
 )
 
 // Entry is one record. Line is where it is in its file, 0 where that is not known any more.
@@ -22,8 +24,54 @@ func Compare(a, b Entry) int {
 	return cmp.Or(bytes.Compare(a.ID[8:], b.ID[8:]), cmp.Compare(a.Shard, b.Shard), cmp.Compare(a.Line, b.Line))
 }
 
-// Sort sorts entries.
-func Sort(entries []Entry) { slices.SortFunc(entries, Compare) }
+// shelfBits are the first bits of an id by which many entries are parted before they are sorted: digests are uniform, so
+// that shelves are about equal.
+const (
+	shelfBits = 14
+	shelves   = 1 << shelfBits
+)
+
+func (e *Entry) shelf() int { return int(binary.BigEndian.Uint16(e.ID[:]) >> (16 - shelfBits)) }
+
+// Sort sorts entries in place, in so many goroutines.
+func Sort(entries []Entry, workers int) {
+	if len(entries) < 4*shelves {
+		slices.SortFunc(entries, Compare)
+		return
+	}
+	ends := shelve(entries)
+	parallel.Share(shelves, workers, func(_, shelf int) {
+		start := 0
+		if shelf > 0 {
+			start = ends[shelf-1]
+		}
+		slices.SortFunc(entries[start:ends[shelf]], Compare)
+	})
+}
+
+// shelve brings entries into the order of their shelves, and returns where each ends.
+func shelve(entries []Entry) []int {
+	ends, next := make([]int, shelves), make([]int, shelves)
+	for i := range entries {
+		ends[entries[i].shelf()]++
+	}
+	for i := 1; i < shelves; i++ {
+		next[i] = ends[i-1]
+		ends[i] += ends[i-1]
+	}
+	for shelf := range shelves {
+		for next[shelf] < ends[shelf] {
+			e := &entries[next[shelf]]
+			if at := e.shelf(); at != shelf { // each swap brings one to where it stays
+				*e, entries[next[at]] = entries[next[at]], *e
+				next[at]++
+				continue
+			}
+			next[shelf]++
+		}
+	}
+	return ends
+}
 
 // EntryBytes is the size of an entry in a run.
 const EntryBytes = 16 + 16 + 4 + 8

@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"encoding/binary"
 	"errors"
 	"io"
 	"math/rand/v2"
@@ -49,6 +50,51 @@ func TestSorterSpills(t *testing.T) {
 		if s.passes != []int{0, 0, 3}[n] { // 71 runs by threes: 24, 8, 3
 			t.Errorf("sorter %d: %d passes before the last", n, s.passes)
 		}
+	}
+}
+
+// Many entries are sorted as few are, whatever their ids: uniform, all on one shelf, or all the same.
+func TestManyAreSorted(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for name, ids := range map[string]func(*Digest){
+		"uniform":  func(id *Digest) { binary.BigEndian.PutUint64(id[:], random.Uint64()) },
+		"repeated": func(id *Digest) { binary.BigEndian.PutUint64(id[:], random.Uint64()<<50) },
+		"a shelf":  func(id *Digest) { binary.BigEndian.PutUint32(id[12:], random.Uint32()) },
+		"one":      func(*Digest) {},
+	} {
+		for _, workers := range []int{0, 1, 3} {
+			got := make([]Entry, 5*shelves+random.IntN(shelves))
+			for i := range got {
+				ids(&got[i].ID)
+				got[i].Shard, got[i].Line = random.Uint32N(3), int64(random.IntN(1<<40))
+			}
+			want := slices.Clone(got)
+			slices.SortFunc(want, Compare)
+			if Sort(got, workers); !slices.Equal(got, want) {
+				t.Errorf("%s: %d entries are not in order, by %d workers", name, len(got), workers)
+			}
+		}
+	}
+}
+
+// BenchmarkSort sorts a run.
+func BenchmarkSort(b *testing.B) {
+	random := rand.New(rand.NewPCG(1, 2))
+	from := make([]Entry, Held)
+	for i := range from {
+		binary.BigEndian.PutUint64(from[i].ID[:], random.Uint64())
+	}
+	entries := make([]Entry, Held)
+	for name, sort := range map[string]func([]Entry){
+		"compare": func(e []Entry) { slices.SortFunc(e, Compare) },
+		"shelves": func(e []Entry) { Sort(e, 1) },
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				copy(entries, from)
+				sort(entries)
+			}
+		})
 	}
 }
 

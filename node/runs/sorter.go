@@ -41,7 +41,7 @@ func (s *Sorter) Add(e Entry) error {
 
 // spill writes what is held as a run.
 func (s *Sorter) spill() error {
-	Sort(s.held)
+	Sort(s.held, 1)
 	err := s.AddRun(&sortedRun{s.held})
 	s.held = s.held[:0]
 	return err
@@ -113,7 +113,7 @@ func (s *Sorter) copy(to *os.File, run Source) (size int64, err error) {
 
 // Sorted ends the adding.
 func (s *Sorter) Sorted() (Source, error) {
-	Sort(s.held)
+	Sort(s.held, 1)
 	for len(s.ends) > s.fan {
 		if err := s.fewer(); err != nil {
 			return nil, err

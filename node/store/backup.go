@@ -185,7 +185,7 @@ func debitsOf(copied string) ([]ledger.Entry, error) {
 }
 
 // backedUp are the directories whose files a backup holds.
-func backedUp() []string { return []string{releasesDir, uploadsDir, resultsDir} }
+func backedUp() []string { return []string{releasesDir, uploadsDir, sealedDir, resultsDir} }
 
 // backupWriter writes files one after the other and hashes them.
 type backupWriter struct {

@@ -200,6 +200,6 @@ func (s *Store) unlisted(dir string) (bool, error) {
 // knows reports whether a name at the top of the state directory is one of its own.
 func (s *Store) knows(name string) bool {
 	known := []string{identityFile, hpkeFile, ledgerFile, ledgerHeadFile, databaseFile, databaseFile + "-wal", databaseFile + "-shm",
-		secretsDir, heldDir, releasesDir, uploadsDir, resultsDir, locksDir, InboxDir, tokensDir, invitationsDir, WebhooksDir}
+		secretsDir, heldDir, releasesDir, uploadsDir, sealedDir, resultsDir, locksDir, InboxDir, tokensDir, invitationsDir, WebhooksDir}
 	return slices.Contains(known, name) || strings.HasPrefix(name, databaseFile+".layout")
 }

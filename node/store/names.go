@@ -60,6 +60,7 @@ const (
 	heldDir      = "held"
 	releasesDir  = "releases"
 	uploadsDir   = "uploads"
+	sealedDir    = "sealed"
 	resultsDir   = "results"
 	locksDir     = "locks"
 	tokensDir    = "tokens"

@@ -119,9 +119,7 @@ func (r *run) recordMeans(ctx context.Context, index, sk int, a study.Analysis) 
 		}
 		o.Clusters = *suggested.Clusters
 	}
-	found, err := cluster.KMeans(ctx, basis.matrix, cluster.Options{
-		Clusters: o.Clusters, Restarts: o.Restarts, Workers: r.Workers, Memory: r.work(sk), Rand: r.starts("k-means", index),
-	})
+	found, err := r.kmeans(ctx, index, sk, basis.matrix, o)
 	if err == nil && whole > 0 {
 		found, err = cluster.Extend(ctx, all.matrix, found, r.Workers)
 	}

@@ -1,6 +1,7 @@
 package analysis_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -155,6 +156,85 @@ func TestRecordsApart(t *testing.T) {
 			t.Errorf("%s: no room anywhere: %v", name, err)
 		}
 	}
+}
+
+// remembered keeps steps in memory, until it breaks off at one of them.
+type remembered struct {
+	steps map[string][]byte
+	left  int // steps until then; below zero: it does not
+}
+
+var errKilled = errors.New("killed")
+
+func (m *remembered) Recall(step string) ([]byte, error) { return m.steps[step], nil }
+
+func (m *remembered) Remember(step string, found []byte) error {
+	if m.left == 0 {
+		return errKilled
+	}
+	m.left--
+	m.steps[step] = found
+	return nil
+}
+
+// A run that is broken off at any of its steps and begun anew has the answers of one that is not, and
+// does not find anew what it has found: of records that are gathered beside the memory.
+func TestRunGoesOn(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 6))
+	s := parse(t, fmt.Sprintf(diagnosed, "{side: records, family: rademacher, k: 200, labels: plain}", noPromise,
+		"{kind: k-means, clusters: 3}, {kind: ridge-classification}, {kind: neighbors, neighbors: 2}"))
+	sent := ship(t, s, 5, diagnoses(rng, mostlyMixed(2)))
+	var records int64
+	for _, c := range sent.options.Contributions {
+		records += c.Records
+	}
+	begin := func(m *remembered) (analysis.Result, []analysis.Labels, error) {
+		o := sent.options
+		o.Scratch, o.Memory, o.Memo, o.Entropy = &elsewhere{}, 3600*records, m, rand.NewChaCha8([32]byte{1})
+		return analysis.Run(t.Context(), o)
+	}
+	want, wantLabels, err := begin(&remembered{map[string][]byte{}, -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &remembered{map[string][]byte{}, 0}
+	for broken := 0; ; broken++ {
+		m.left = 1
+		if broken == 0 {
+			m.left = 0
+		}
+		got, labels, err := begin(m)
+		if errors.Is(err, errKilled) {
+			if len(m.steps) != broken {
+				t.Fatalf("broken off %d times with %d steps", broken+1, len(m.steps))
+			}
+			continue
+		}
+		if err != nil || !reflect.DeepEqual(jsonOf(t, got), jsonOf(t, want)) || !reflect.DeepEqual(jsonOf(t, labels), jsonOf(t, wantLabels)) {
+			t.Errorf("broken off %d times: other answers (%v)", broken, err)
+		}
+		if broken != 3 {
+			t.Errorf("broken off %d times, of 3 analyses", broken)
+		}
+		break
+	}
+	// What cannot be read is found anew.
+	for step := range m.steps {
+		m.steps[step] = m.steps[step][:len(m.steps[step])/2]
+	}
+	m.left = -1
+	if got, _, err := begin(m); err != nil || !reflect.DeepEqual(jsonOf(t, got), jsonOf(t, want)) {
+		t.Errorf("damaged steps: other answers (%v)", err)
+	}
+}
+
+func jsonOf(t *testing.T, v any) string {
+	t.Helper()
+	raw, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
 }
 
 // An analysis that would take more memory than there may be is undefined, and says what it takes

@@ -299,7 +299,7 @@ func (r *run) join(ctx context.Context, sk int) (*points, error) {
 }
 
 // firstOf returns whose next pseudonym is the least, a bit each; 0 where none is left.
-// There are at most 64 parties.
+// Records are joined over at most study.MostWhole parties.
 func firstOf(left [][]release.Pseudonym) (who uint64) {
 	var least release.Pseudonym
 	for n, l := range left {

@@ -52,6 +52,7 @@ type Options struct {
 	Analyses []study.Analysis
 	Entropy  io.Reader      // for handles of records that are told to other parties; required where neighbors are asked for
 	Memory   int64          // bytes that an analysis may take; what needs more is undefined. Default: any
+	Memo     Memo           // keeps what long steps find. Default: a run that is broken off begins anew
 	Scratch  Scratch        // takes records that do not fit into Memory. Default: such analyses are undefined
 	Workers  int            // goroutines; no number in a result depends on them. Default 1
 	Observe  func(Progress) // told of the progress of long analyses, ten times each; default nobody
@@ -264,7 +265,7 @@ func (r *run) answer(ctx context.Context, index int, a study.Analysis) (Analysis
 	if by < 0 {
 		return Analysis{}, fmt.Errorf("sketches of side %s do not answer %s", side, a.Kind)
 	}
-	out, err := row.ways[by].answer(r, ctx, index, sk, a)
+	out, err := r.once(index, sk, func() (Analysis, error) { return row.ways[by].answer(r, ctx, index, sk, a) })
 	if row.uncut || side.Sums() {
 		return out, err
 	}

@@ -74,30 +74,30 @@ func (a Analysis) party(at int) string {
 	return a.Features[at].Party
 }
 
-// compared returns the pairs among which something may stand out, and what they are.
+// compared returns the pairs among which something may stand out, and which these are.
 func (a Analysis) compared() ([]Pair, string) {
 	pairs := a.Across()
 	switch {
 	case len(pairs) == 0:
-		return a.Pairs, "pairs"
+		return a.Pairs, ""
 	case a.RecordDistances != nil || a.party(pairs[0].I) == "":
-		return pairs, "pairs"
+		return pairs, ""
 	}
-	return pairs, "pairs across parties"
+	return pairs, " across parties"
 }
 
-// Differing says how many pairs can be told from 0; what they are begins with the word pairs.
-func Differing(clear, of int64, pairs string) string {
+// Differing says how many pairs can be told from 0; which they are begins with a space, or is empty.
+func Differing(clear, of int64, which string) string {
 	switch {
 	case of == 1 && clear == 1:
-		return onePair(pairs) + " clearly differs from 0"
+		return onePair(which) + " clearly differs from 0"
 	case of == 1:
-		return onePair(pairs) + " does not clearly differ from 0"
+		return onePair(which) + " does not clearly differ from 0"
 	}
-	return fmt.Sprintf("%d of %d %s clearly differ from 0", clear, of, pairs)
+	return fmt.Sprintf("%d of %d pairs%s clearly differ from 0", clear, of, which)
 }
 
-func onePair(pairs string) string { return "the one pair" + strings.TrimPrefix(pairs, "pairs") }
+func onePair(which string) string { return "the one pair" + which }
 
 // Standing counts the pairs that can be told from 0, in a phrase.
 func (a Analysis) Standing() string {
@@ -159,7 +159,7 @@ func (a Analysis) nothing() (lead, what string) {
 	case a.Undefined != "":
 	case a.Dense != nil:
 		if g := a.Dense.Gist; g.Compared > 0 && g.Clear == 0 {
-			lead, what = nothingHere, Differing(0, g.Compared, "pairs of different "+a.Compared())
+			lead, what = nothingHere, Differing(0, g.Compared, " of different "+a.Compared())
 			if newGist(a.Features).several {
 				lead = nothingAcross
 			}

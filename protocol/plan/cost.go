@@ -3,8 +3,8 @@ package plan
 import (
 	"fmt"
 	"math"
-	"time"
 
+	"github.com/cosketch/cosketch/kernel/fixedpoint"
 	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/analysis"
@@ -42,16 +42,16 @@ const (
 
 	partyBytes      = 60 << 20 // a node that does nothing
 	aggregatorBytes = 50 << 20
+	rowEntry        = 20  // bytes of an entry of records: it is held twice for a while, and some memory is free
 	recordBytes     = 100 // that a party keeps of a record: its id, digest and place
 )
 
 // DrawTime is about what the noise of an entry takes, in nanoseconds.
 const DrawTime = 33.0
 
-// ReadTime is about what a record of so many columns takes to be read from CSV, of one core.
-func ReadTime(columns int) time.Duration {
-	return time.Duration(readRecord + readValue*float64(columns))
-}
+// ReadTime is about what a record of so many columns takes to be read from CSV, in nanoseconds of
+// one core.
+func ReadTime(columns int) float64 { return readRecord + readValue*float64(columns) }
 
 // additionTime is what an addition of a projection takes, by family.
 func additionTime(f projection.Family) float64 {
@@ -64,8 +64,8 @@ func additionTime(f projection.Family) float64 {
 	return 2.75
 }
 
-// BuildTime is about what a record takes to be put into a sketch, of one core.
-func BuildTime(p release.Plan) time.Duration {
+// BuildTime is about what a record takes to be put into a sketch, in nanoseconds of one core.
+func BuildTime(p release.Plan) float64 {
 	d := float64(len(p.Features))
 	ns := takeValue * d
 	switch side := p.Sketch().Side; {
@@ -80,7 +80,7 @@ func BuildTime(p release.Plan) time.Duration {
 		rows, cols := p.Shape(1)
 		ns += clipValue*d + sumEntry*float64(rows*cols)
 	}
-	return time.Duration(ns)
+	return ns
 }
 
 // cost adds up what the sketches take.
@@ -140,7 +140,7 @@ func (o Options) partyCost(party int, sketches []Sketch) (out Cost, err error) {
 			columns++
 		}
 	}
-	ns := records * float64(ReadTime(columns))
+	ns := records * ReadTime(columns)
 	out.PartyMemory = partyBytes
 	for i, sk := range sketches {
 		plan, err := release.For(o.Study, party, i)
@@ -149,10 +149,10 @@ func (o Options) partyCost(party int, sketches []Sketch) (out Cost, err error) {
 		}
 		rows, cols := plan.Shape(int64(records))
 		entries := float64(rows) * float64(cols)
-		ns += records*float64(BuildTime(plan)) + entries*DrawTime + float64(sk.Parties[party].Bytes)*writeByte
+		ns += records*BuildTime(plan) + entries*DrawTime + float64(sk.Parties[party].Bytes)*writeByte
 		out.Sent += sk.Parties[party].Bytes
 		if sk.Side == sketch.Records {
-			out.PartyMemory += int64(2*8*entries) + int64(records)*recordBytes
+			out.PartyMemory += int64(rowEntry*entries) + int64(records)*recordBytes
 		} else {
 			out.PartyMemory += int64(2 * 8 * entries)
 		}
@@ -181,4 +181,35 @@ func seconds(s float64) string {
 		return "a second"
 	}
 	return fmt.Sprintf("%.0f seconds", math.Ceil(s))
+}
+
+// beyond warns of more records than exact sums of a sketch hold, and names the bits that do.
+func (o Options) beyond() (out []Warning) {
+	for i := range o.Study.Sketches {
+		limit := o.Study.RecordLimit(i)
+		for party, p := range o.Study.Parties {
+			records := o.records(party)
+			if records <= limit {
+				continue
+			}
+			w := Warning{Text: fmt.Sprintf("sketch %d is exact for at most %d records of a party, and %s has %d: its data will be refused", i+1, limit, p.Name, records)}
+			if bits := o.bitsFor(i, records); bits > 0 {
+				w.Change = []string{fmt.Sprintf("bits: %d", bits)}
+			}
+			out = append(out, w)
+			break
+		}
+	}
+	return out
+}
+
+// bitsFor is the finest resolution at which a sketch takes so many records; 0: none does.
+func (o Options) bitsFor(sketch int, records int64) fixedpoint.Bits {
+	coarser := *o.Study
+	for coarser.Bits--; coarser.Bits > 0; coarser.Bits-- {
+		if coarser.RecordLimit(sketch) >= records {
+			return coarser.Bits
+		}
+	}
+	return 0
 }

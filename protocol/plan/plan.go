@@ -53,7 +53,7 @@ func Make(o Options) (Plan, error) {
 	if err != nil {
 		return Plan{}, fmt.Errorf("planning what is released without noise: %w", err)
 	}
-	out.Warnings = append(out.Warnings, together...)
+	out.Warnings = slices.Concat(out.Warnings, o.beyond(), together)
 	masked, err := maskedInstead(o, out.Sketches)
 	if err != nil {
 		return Plan{}, fmt.Errorf("planning a masked sum: %w", err)

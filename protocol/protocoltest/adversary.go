@@ -1,12 +1,14 @@
 package protocoltest
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/protocol/wire"
 	"github.com/cosketch/cosketch/seed/agree"
 )
@@ -31,6 +33,8 @@ type Role struct {
 
 	withholds bool // it keeps the chunks of its release
 	Rounds    bool // it is one of studies of two rounds
+	Whole     bool // it is one of studies whose shares hold their texts
+	Apart     bool // it is one of studies whose texts travel apart
 
 	did   bool
 	tries int
@@ -57,11 +61,18 @@ func (r *Role) send(p *Party, e protocol.Verified) []protocol.Verified {
 		r.out = map[protocol.Digest][]protocol.Verified{}
 	}
 	r.out[e.ID()] = out
-	if len(out) != 1 || out[0].ID() != e.ID() {
+	if len(out) != 1 || out[0].ID() != e.ID() || !sameBeside(out[0], e) {
 		r.did = true
 		p.sim.note("%s (%s) sends %s in place of %s", p.Name, r.Name, p.sim.names(out), title(e))
 	}
 	return out
+}
+
+// sameBeside compares what no id covers.
+func sameBeside(a, b protocol.Verified) bool {
+	of, _ := a.Beside()
+	other, _ := b.Beside()
+	return slices.EqualFunc(of, other, bytes.Equal)
 }
 
 // keep is what an adversary sends that sends nothing.
@@ -87,7 +98,7 @@ func instead(kind protocol.Kind, change func(*Party, protocol.Verified) []protoc
 // Roles are all adversaries among the parties. Each call makes them anew; draw
 // chooses what a role leaves open, such as its victim.
 func Roles(draw *rand.Rand) []*Role {
-	return slices.Concat(agreementRoles(draw), complaintRoles(), lateRoles(), lossRoles())
+	return slices.Concat(agreementRoles(draw), complaintRoles(), lateRoles(), lossRoles(), apartRoles())
 }
 
 // agreementRoles misbehave in the messages of the agreement themselves.
@@ -107,7 +118,7 @@ would not, as T2 does not enter it. Two signed shares convict it.`,
 				if !p.canOpen(e.Attempt()) {
 					return as(e)
 				}
-				return []protocol.Verified{e, p.again(e, wire.EncodeShare(p.reseal(e)))}
+				return []protocol.Verified{e, p.shared(p.reseal(e), e.Attempt())}
 			})},
 		{Name: "last sharer", Story: `Waits until it is the last to share: then it knows every contribution. It seals its
 share twenty times over, computes the seed that each would lead to, and posts the one it likes best. All of them
@@ -141,19 +152,19 @@ other could. The board refuses the second one; which came second is the aggregat
 		{Name: "bad share", Blame: "proved", Story: `Seals rubbish to one victim and good shares to all others, to make the victim look like
 the one that stalls. The victim opens its side of the attempt, and everybody sees that the share does not open.`,
 			act: instead(protocol.KindShare, func(p *Party, e protocol.Verified) []protocol.Verified {
-				s := decode(wire.DecodeShare(e.Payload()))
+				s := p.sharedIn(e)
 				s.Sealed[draw.IntN(len(s.Sealed))][agree.SealedSize-1] ^= 1
-				return as(p.again(e, wire.EncodeShare(s)))
+				return as(p.shared(s, e.Attempt()))
 			})},
 		{Name: "bad shares", Blame: "proved", Story: `Seals rubbish to everybody: the first complaint that arrives is enough.`,
 			act: instead(protocol.KindShare, func(p *Party, e protocol.Verified) []protocol.Verified {
-				s := decode(wire.DecodeShare(e.Payload()))
+				s := p.sharedIn(e)
 				for i := range s.Sealed {
 					s.Sealed[i][agree.SealedSize-1] ^= 1
 				}
-				return as(p.again(e, wire.EncodeShare(s)))
+				return as(p.shared(s, e.Attempt()))
 			})},
-		{Name: "few shares", Blame: "proved", Story: `Leaves one member out of its share envelope. Its form alone is impossible.`,
+		{Name: "few shares", Whole: true, Blame: "proved", Story: `Leaves one member out of its share envelope. Its form alone is impossible.`,
 			act: instead(protocol.KindShare, func(p *Party, e protocol.Verified) []protocol.Verified {
 				s := decode(wire.DecodeShare(e.Payload()))
 				s.Sealed = s.Sealed[1:]
@@ -162,9 +173,9 @@ the one that stalls. The victim opens its side of the attempt, and everybody see
 		{Name: "foreign share", Blame: "claimed", Story: `Shares under a transcript that is not the board's. An honest member that was shown other
 commits would do the same, so it is the aggregator's word against its own, and nothing is proved.`,
 			act: instead(protocol.KindShare, func(p *Party, e protocol.Verified) []protocol.Verified {
-				s := decode(wire.DecodeShare(e.Payload()))
+				s := p.sharedIn(e)
 				s.T1[0] ^= 1
-				return as(p.again(e, wire.EncodeShare(s)))
+				return as(p.shared(s, e.Attempt()))
 			})},
 		{Name: "wrong confirmation", Blame: "proved", Story: `Confirms under a seed that is not the one agreed on. Only members can see it; the first
 of them opens its side of the attempt, so that everybody can derive the dead seed and check.`,
@@ -312,10 +323,9 @@ func shareAnyhow(p *Party) []protocol.Verified {
 		return nil
 	}
 	p.Role.tries++ // messages may be lost
-	secrets, group := p.secrets(1), a.group(p.sim.Study.ID)
+	secrets, group := p.secrets(1), a.group(p.sim.Study)
 	a.commits[group.Index(p.Signer.ID())].Message = secrets.Commit() // as if it had been the one on the board
-	share := decode(secrets.Share(group, a.commits))
-	return as(Sealed(p.Signer.Seal(p.sim.Study.ID, protocol.KindShare, 1, wire.EncodeShare(share))))
+	return as(p.shared(decode(secrets.Share(group, a.commits)), 1))
 }
 
 // silentFrom sends nothing from a kind on.
@@ -361,7 +371,7 @@ func chooseShare(p *Party, e protocol.Verified) []protocol.Verified {
 	var best protocol.Verified
 	seeds := map[[32]byte]bool{}
 	for range 20 {
-		candidate := p.again(e, wire.EncodeShare(p.reseal(e)))
+		candidate := p.shared(p.reseal(e), e.Attempt())
 		seed, err := p.wouldAgree(a, candidate)
 		if err != nil { // another member's share is bad: nobody will agree on anything
 			return as(e)
@@ -436,28 +446,40 @@ func (p *Party) canOpen(attempt uint32) bool {
 }
 
 func (p *Party) opening(attempt uint32) agree.Opening {
-	return decode(p.secrets(attempt).Opening())
+	a := attemptOf(p.sim.Aggregator.Stored, attempt)
+	group := a.group(p.sim.Study)
+	return decode(p.secrets(attempt).Complaint(group, a.commits, p.readShares(a, group)))
 }
 
 // reseal seals the own contribution anew.
 func (p *Party) reseal(e protocol.Verified) agree.Share {
 	a := attemptOf(p.sim.Aggregator.Stored, e.Attempt())
-	return decode(p.secrets(e.Attempt()).Share(a.group(p.sim.Study.ID), a.commits))
+	return decode(p.secrets(e.Attempt()).Share(a.group(p.sim.Study), a.commits))
 }
 
 // wouldAgree is the seed that an attempt comes to with this last share.
 func (p *Party) wouldAgree(a transcript, last protocol.Verified) (seed [32]byte, err error) {
-	group := a.group(p.sim.Study.ID)
-	shares := make([]agree.Posted[agree.Share], len(group.Members))
-	for id, e := range a.shares {
-		shares[group.Index(id)] = agree.Posted[agree.Share]{ID: e.ID(), Message: decode(wire.DecodeShare(e.Payload()))}
-	}
+	group := a.group(p.sim.Study)
+	shares := p.readShares(a, group)
 	shares[group.Index(p.Signer.ID())] = agree.Posted[agree.Share]{ID: last.ID(), Message: decode(wire.DecodeShare(last.Payload()))}
 	outcome, err := p.secrets(a.number).Open(group, a.commits, shares)
 	if err != nil {
 		return seed, err
 	}
 	return outcome.Seed.Bytes(), nil
+}
+
+// readShares are the shares of an attempt as the party gets them; none of who has not shared.
+func (p *Party) readShares(a transcript, group agree.Group) []agree.Posted[agree.Share] {
+	shares := make([]agree.Posted[agree.Share], len(group.Members))
+	for id, e := range a.shares {
+		s := decode(wire.DecodeShare(e.Payload()))
+		if texts, path := p.sim.Aggregator.sealedTo(p, e).Beside(); len(texts) == 1 {
+			s.Own = agree.Text{Sealed: texts[0], Path: path}
+		}
+		shares[group.Index(id)] = agree.Posted[agree.Share]{ID: e.ID(), Message: s}
+	}
+	return shares
 }
 
 // transcript is an attempt as an adversary reads it from a board.
@@ -497,8 +519,8 @@ func attemptOf(board []protocol.Verified, attempt uint32) transcript {
 	return t
 }
 
-func (t transcript) group(study protocol.StudyID) agree.Group {
-	return agree.Group{Study: study, Attempt: t.number, Roster: t.roster, Members: t.members}
+func (t transcript) group(s *study.Study) agree.Group {
+	return agree.Group{Study: s.ID, Attempt: t.number, Roster: t.roster, Members: t.members, Apart: s.Apart()}
 }
 
 // honest reports whether a party keeps to the protocol.

@@ -16,8 +16,9 @@ type Aggregator struct {
 	cancelled bool // its operator said so
 
 	Signer protocol.Signer
-	Stored []protocol.Verified // the board
-	Whole  []protocol.Digest   // ids of the releases that are wholly here, in the order of arrival
+	Stored []protocol.Verified        // the board
+	Whole  []protocol.Digest          // ids of the releases that are wholly here, in the order of arrival
+	sealed map[protocol.Digest]sealed // by the id of a share: what came beside it
 
 	sim     *Simulation
 	machine *drive.Aggregator // nil while the node is down
@@ -86,7 +87,7 @@ type shelf struct{ *Aggregator }
 
 func (a shelf) Append(envelopes []protocol.Verified) error {
 	for _, e := range envelopes {
-		a.Stored = append(a.Stored, e)
+		a.Stored = append(a.Stored, a.keep(e))
 		a.sim.note("aggregator persists %s", a.sim.names([]protocol.Verified{e}))
 		if a.sim.crashes(a.crash) {
 			return errCrashed
@@ -110,11 +111,11 @@ func (a *Aggregator) crash() {
 func (a *Aggregator) count() uint64 { return uint64(len(a.Stored)) }
 
 // reply answers a read, through the wire as a party gets it.
-func (a *Aggregator) reply(from uint64, most int) (session.Board, error) {
-	to := min(from+uint64(most), a.count())
-	raw := wire.BoardReply{From: from, Head: a.machine.HeadAt(to)}
-	for _, e := range a.Stored[from:to] {
-		raw.Envelopes = append(raw.Envelopes, e.Envelope())
+func (a *Aggregator) reply(to *Party, from uint64, most int) (session.Board, error) {
+	end := min(from+uint64(most), a.count())
+	raw := wire.BoardReply{From: from, Head: a.machine.HeadAt(end)}
+	for _, e := range a.Stored[from:end] {
+		raw.Envelopes = append(raw.Envelopes, a.sealedTo(to, e).Envelope())
 	}
 	reply, err := wire.DecodeBoardReply(wire.EncodeBoardReply(raw), a.sim.Study.ID)
 	if err != nil {

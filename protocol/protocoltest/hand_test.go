@@ -18,7 +18,7 @@ func TestNobodyIsStuckByAnother(t *testing.T) {
 			t.Parallel()
 			did := 0
 			for seed := range 2 * seeds {
-				terms := Terms{Parties: 4, Quorum: 3, Attempts: 3, Late: role.Late, Public: seed%4 > 1 && !role.withholds && !role.Rounds, Masked: role.withholds || role.Rounds && seed%2 == 0, Rounds: role.Rounds}
+				terms := Terms{Parties: 4, Quorum: 3, Attempts: 3, Late: role.Late, Apart: role.Apart, Public: seed%4 > 1 && !role.withholds && !role.Rounds, Masked: role.withholds || role.Rounds && seed%2 == 0, Rounds: role.Rounds}
 				s := begun(t, terms, seed)
 				bad := s.Parties[seed%4]
 				bad.Role = Roles(rand.New(rand.NewPCG(seed, 2)))[i]

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/session"
@@ -40,10 +41,10 @@ type Party struct {
 	begins   bool            // the next record is the first that a step asks for
 	offered  map[string]bool // jobs that were seen since the node started
 	shown    session.Status
-	sent     map[string][]byte // by title
-	restored bool              // its store was put back to an earlier state: it may sign anew
-	asked    protocol.Instant  // when the board was last read
-	way      *walk             // a bundle on its way; nil: there is none
+	sent     map[string][32]byte // by title
+	restored bool                // its store was put back to an earlier state: it may sign anew
+	asked    protocol.Instant    // when the board was last read
+	way      *walk               // a bundle on its way; nil: there is none
 }
 
 // errCrashed reports that the node died on the way; it is not a breach.
@@ -290,5 +291,5 @@ func (p *Party) upToDate() bool {
 }
 
 func changed(a, b session.Status) bool {
-	return a.State != b.State || a.WaitFor != b.WaitFor || fmt.Sprint(a.From) != fmt.Sprint(b.From) || a.Until != b.Until
+	return a.State != b.State || a.WaitFor != b.WaitFor || !slices.Equal(a.From, b.From) || a.Until != b.Until
 }

@@ -39,6 +39,7 @@ func Random(seed uint64) (Report, error) {
 	r.Terms.Joined = seed%4 == 3 && !r.Terms.Public && !r.Terms.Masked
 	r.Terms.Rounds = seed%5 == 2 && !r.Terms.Public && !r.Terms.Joined && !r.Terms.Late
 	r.Terms.Looks = r.Terms.Rounds && r.Terms.Masked && seed%2 == 0
+	r.Terms.Apart = rand.New(rand.NewPCG(seed, 0xa9a7)).IntN(3) == 0 // drawn by itself: schedules stay what they were
 	st, err := NewStudy(r.Terms)
 	if err != nil {
 		return r, err
@@ -115,7 +116,9 @@ func (r *Report) cast(s *Simulation, draw *rand.Rand) int {
 	for _, i := range draw.Perm(len(s.Parties))[:count] {
 		two := s.Study.TwoRounds()
 		between := two && draw.IntN(2) == 0 // in what only two rounds have
-		roles := slices.DeleteFunc(Roles(draw), func(r *Role) bool { return r.Rounds && !two || between && !r.Rounds })
+		roles := slices.DeleteFunc(Roles(draw), func(r *Role) bool {
+			return r.Rounds && !two || between && !r.Rounds || r.Whole && s.Study.Apart() || r.Apart && !s.Study.Apart()
+		})
 		p := s.Parties[i]
 		if k := draw.IntN(len(roles) + 1); k < len(roles) {
 			p.Role = roles[k]

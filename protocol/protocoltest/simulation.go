@@ -96,7 +96,7 @@ func New(o Options) (*Simulation, error) {
 		entropy := sha256.Sum256(fmt.Appendf(nil, "entropy of party %d, seed %d", i, o.Seed))
 		p := &Party{
 			Name: o.Study.Parties[i].Name, Signer: signer, sim: s,
-			entropy: rand.NewChaCha8(entropy), sent: map[string][]byte{},
+			entropy: rand.NewChaCha8(entropy), sent: map[string][32]byte{},
 		}
 		if err := s.survive(p.start()); err != nil {
 			return nil, err
@@ -149,6 +149,49 @@ func (s *Simulation) RunUntil(enough func() bool) error {
 		}
 	}
 	return fmt.Errorf("nodes are still busy after %d actions", patience)
+}
+
+// InTurn lets the nodes act one after the other, each for as long as it can, until none has anything
+// to do: for studies of many parties, in which to draw each action takes too long.
+func (s *Simulation) InTurn() error {
+	for busy := true; busy && s.broken == nil; {
+		busy = false
+		for _, p := range s.Parties {
+			acted, err := s.turnOf(p)
+			if err != nil {
+				return err
+			}
+			busy = busy || acted
+		}
+		for len(s.Aggregator.jobs) > 0 {
+			if err := s.Aggregator.work(); err != nil {
+				return err
+			}
+			busy = true
+		}
+	}
+	return s.broken
+}
+
+// turnOf lets one party do all that it can.
+func (s *Simulation) turnOf(p *Party) (acted bool, err error) {
+	for !p.over() && s.broken == nil {
+		post, run := p.due()
+		switch {
+		case len(post) > 0:
+			err = p.post()
+		case len(run) > 0:
+			err = p.work()
+		case !p.upToDate():
+			err = p.read(wire.MaxEnvelopes)
+		default:
+			return acted, nil
+		}
+		if acted = true; err != nil {
+			return acted, err
+		}
+	}
+	return acted, nil
 }
 
 // actions lists what can happen next, in a fixed order.
@@ -303,15 +346,23 @@ func (s *Simulation) deliver(to *Aggregator, raw []byte) error {
 
 // verify is protocol.Verify, asked once of each message, as a board is read by many, many times.
 func (s *Simulation) verify(plain protocol.Envelope) (protocol.Verified, error) {
-	bytes := string(wire.EncodeEnvelope(plain))
-	if e, ok := s.checked[bytes]; ok {
-		return e, nil
+	texts, path := plain.Texts, plain.Path // are no part of what is signed
+	if plain.Kind == protocol.KindShare {
+		plain.Texts, plain.Path = nil, nil
 	}
-	e, err := protocol.Verify(plain)
-	if err == nil {
+	bytes := string(wire.EncodeEnvelope(plain))
+	e, ok := s.checked[bytes]
+	if !ok {
+		var err error
+		if e, err = protocol.Verify(plain); err != nil {
+			return e, err
+		}
 		s.checked[bytes] = e
 	}
-	return e, err
+	if plain.Kind == protocol.KindShare {
+		e = e.With(texts, path)
+	}
+	return e, nil
 }
 
 // arrive delivers some delayed message; nobody waits for the answer any more.
@@ -351,6 +402,10 @@ func (s *Simulation) note(format string, args ...any) {
 // show records a status, in the study's names.
 func (s *Simulation) show(node string, status session.Status) {
 	s.Seen = append(s.Seen, Sighting{node, s.Now, status})
+	if len(s.Parties) > fewWaited && len(status.From) > fewWaited && status.Failure == nil {
+		s.note("%s is %s, waits for %s from %d", node, status.State, status.WaitFor, len(status.From))
+		return
+	}
 	line := fmt.Sprintf("%s is %s", node, status.State)
 	if status.WaitFor != "" {
 		var from []string
@@ -370,6 +425,9 @@ func (s *Simulation) show(node string, status session.Status) {
 	}
 	s.note("%s", strings.ReplaceAll(line, s.Study.Aggregator.ID.String(), "the aggregator"))
 }
+
+// fewWaited is how many nodes a status may wait for that the trace of a study of many parties tells of.
+const fewWaited = 26
 
 func (s *Simulation) name(id protocol.PeerID) string {
 	if i, ok := s.Study.PartyIndex(id); ok {

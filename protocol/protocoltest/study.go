@@ -26,7 +26,7 @@ const (
 
 // Terms say what differs between simulated studies.
 type Terms struct {
-	Parties  int  // default 3, at most 26; their names are a, b, c … in the order of their keys
+	Parties  int  // default 3; their names are a, b, c … z, p26, p27 … in the order of their keys
 	Quorum   int  // default: all of them
 	Attempts int  // default 3
 	Late     bool // late parties are taken until LateUntil
@@ -34,6 +34,7 @@ type Terms struct {
 	Masked   bool // the parties release masked sums; one may collude. At least 3 parties, and none late
 	Rounds   bool // two rounds, horizontal: of moments, then of code points
 	Looks    bool // of masked rounds: of a first look, then of moments
+	Apart    bool // sealed texts travel apart from their shares; always of more than 64 parties
 	Joined   bool // a vertical study of the records side, whose rows have pseudonyms
 	Nonce    byte // studies with other nonces have other ids
 }
@@ -57,13 +58,16 @@ func NewStudy(t Terms) (*study.Study, error) {
 	fmt.Fprintf(&b, "aggregator:\n  id: %s\n  hpke: %s\n  addrs: [/ip4/127.0.0.1/tcp/1]\nparties:\n",
 		Identity("aggregator").ID(), base64.StdEncoding.EncodeToString(key.PublicKey().Bytes()))
 	for i, p := range parties(t.Parties) {
-		fmt.Fprintf(&b, "  - {name: %c, id: %s}\n", 'a'+i, p.ID())
+		fmt.Fprintf(&b, "  - {name: %s, id: %s}\n", name(i), p.ID())
 	}
 	partition := study.Horizontal
 	if t.Joined {
 		partition = study.Vertical
 	}
 	fmt.Fprintf(&b, "partition: %s\nquorum: %d\nexpires: %s\ndeadline: %s\n", partition, t.Quorum, Expires, Deadline)
+	if t.Apart {
+		b.WriteString("sealed: apart\n")
+	}
 	if t.Attempts > 0 {
 		fmt.Fprintf(&b, "max_attempts: %d\n", t.Attempts)
 	}
@@ -79,7 +83,7 @@ func NewStudy(t Terms) (*study.Study, error) {
 	case t.Joined:
 		b.WriteString("columns: [{name: x, kind: numeric, bounds: [0, 1], owner: a}")
 		for i := range t.Parties - 1 {
-			fmt.Fprintf(&b, ", {name: y%d, kind: binary, owner: %c}", i, 'b'+i)
+			fmt.Fprintf(&b, ", {name: y%d, kind: binary, owner: %s}", i, name(i+1))
 		}
 		b.WriteString("]\n" + joinedTerms)
 	case t.Masked && t.Rounds && t.Looks:
@@ -149,6 +153,14 @@ func Sealed(e protocol.Verified, err error) protocol.Verified {
 		panic("protocoltest: " + err.Error())
 	}
 	return e
+}
+
+// name is that of a party by its place.
+func name(i int) string {
+	if i < 26 {
+		return string(rune('a' + i))
+	}
+	return fmt.Sprintf("p%d", i)
 }
 
 // parties returns the identities of n parties in the order of their keys.

@@ -44,8 +44,9 @@ func (e Exact) Encode() (protocol.ReleasedSketch, []byte, error) {
 
 // largestEntry bounds what an entry of an honest release can be: Plan.Limit, which
 // is trillions of records, stops short of it. Whatever parties send, the sum over all
-// of them then fits an int64, and the one that sent too much is named.
-const largestEntry = 1 << 62 / study.MaxParties
+// of them then fits an int64, and the one that sent too much is named. Where there are more
+// parties, Plan.largest is less.
+const largestEntry = 1 << 62 / study.MostWhole
 
 // Decode reads the entries of a sketch whose chunks were checked against its header, and
 // checks what hashes cannot: that the width is the least one, and the range. What is
@@ -85,7 +86,11 @@ func (p Plan) Check(h protocol.ReleasedSketch, r io.Reader) error {
 	if p.Moments != nil {
 		first = p.prefix()
 	}
+	var far error
 	err := scan(h, r, func(entries []int64) {
+		if h.Masked == 0 && far == nil {
+			far = p.inRange(entries)
+		}
 		if left := first - len(head); left > 0 {
 			head = append(head, entries[:min(left, len(entries))]...)
 		}
@@ -98,6 +103,9 @@ func (p Plan) Check(h protocol.ReleasedSketch, r io.Reader) error {
 			}
 		}
 	})
+	if err == nil {
+		err = far
+	}
 	if err != nil {
 		return err
 	}
@@ -124,6 +132,27 @@ func addressable(h protocol.ReleasedSketch) error {
 	return nil
 }
 
+// largest is largestEntry of the plan's study.
+func (p Plan) largest() int64 {
+	if p.Study == nil {
+		return largestEntry
+	}
+	return 1 << 62 / p.Study.Summands()
+}
+
+var errRange = errors.New("an entry is out of range")
+
+// inRange holds entries that are not masked against what the study's parties may send.
+func (p Plan) inRange(entries []int64) error {
+	most := p.largest()
+	for _, v := range entries {
+		if v >= most || v <= -most {
+			return errRange
+		}
+	}
+	return nil
+}
+
 // scan reads the entries of a sketch in blocks and checks them on the way.
 func scan(h protocol.ReleasedSketch, r io.Reader, take func([]int64)) error {
 	if err := addressable(h); err != nil {
@@ -137,7 +166,7 @@ func scan(h protocol.ReleasedSketch, r io.Reader, take func([]int64)) error {
 	err := sketch.Scan(int(h.Rows), int(h.Cols), h.Width, from, func(entries []int64) error {
 		for _, v := range entries {
 			if h.Masked == 0 && (v >= largestEntry || v <= -largestEntry) {
-				return errors.New("an entry is out of range")
+				return errRange
 			}
 		}
 		width = max(width, sketch.Sketch{Data: entries}.Width())

@@ -135,7 +135,7 @@ func le(v int64) []byte {
 // each as far out as Decode lets it, do not overflow.
 func TestAllPartiesAddUp(t *testing.T) {
 	for _, v := range []int64{largest, -largest} {
-		parts := slices.Repeat([]sketch.Sketch{{Side: sketch.Columns, Rows: 1, Cols: 1, Data: []int64{v}}}, study.MaxParties)
+		parts := slices.Repeat([]sketch.Sketch{{Side: sketch.Columns, Rows: 1, Cols: 1, Data: []int64{v}}}, study.MostWhole)
 		if _, err := sketch.Add(parts...); err != nil {
 			t.Error(err)
 		}

@@ -130,7 +130,7 @@ func (p Plan) Unmasked(sum sketch.Sketch, parts int) error {
 	if err := p.ofAll(parts); err != nil {
 		return err
 	}
-	limit := int64(parts) * largestEntry
+	limit := int64(parts) * p.largest()
 	for _, v := range sum.Data {
 		if v >= limit || v <= -limit {
 			return fmt.Errorf("unmasking sketch %d: %w", p.Index+1, ErrSpoilt)

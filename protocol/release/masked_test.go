@@ -414,7 +414,7 @@ func TestUnmaskedSumsAtTheirLimit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	limit := int64(3) * (1 << 62 / study.MaxParties)
+	limit := int64(3) * (1 << 62 / study.MostWhole)
 	for v, honest := range map[int64]bool{0: true, limit - 1: true, 1 - limit: true, limit: false, -limit: false, math.MaxInt64: false, math.MinInt64: false} {
 		err := p.Unmasked(sketch.Sketch{Side: sketch.Moments, Rows: 1, Cols: 2, Data: []int64{1, v}}, 3)
 		if honest != (err == nil) || !honest && !errors.Is(err, release.ErrSpoilt) {

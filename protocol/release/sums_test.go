@@ -85,7 +85,7 @@ func TestSumsShapeAndRange(t *testing.T) {
 		for _, v := range got.Data {
 			most = max(most, v, -v)
 		}
-		if per := most/11 + 1; p.Limit < 1<<30 || p.Limit > (1<<61/study.MaxParties)/(per/4+1) {
+		if per := most/11 + 1; p.Limit < 1<<30 || p.Limit > (1<<61/study.MostWhole)/(per/4+1) {
 			t.Errorf("%s: a limit of %d records, of which one moves an entry by about %d", s, p.Limit, per)
 		}
 	}

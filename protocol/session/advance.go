@@ -188,7 +188,11 @@ func (p *Party) toShared(a *attempt, out *Effects) (bool, error) {
 	if err != nil {
 		return false, a.attribute(protocol.KindCommit, err)
 	}
-	p.sign(protocol.KindShare, a.number, wire.EncodeShare(share), out)
+	var texts [][]byte
+	if p.study.Apart() {
+		texts = share.Sealed
+	}
+	p.signBeside(protocol.KindShare, a.number, wire.EncodeShare(share), texts, out)
 	return false, nil
 }
 
@@ -280,7 +284,7 @@ func (p *Party) complainOf(a *attempt, err error, out *Effects) error {
 	if p.signed(protocol.KindComplaint, a.number) {
 		return nil
 	}
-	opening, err := p.tries[a.number].secrets.Opening()
+	opening, err := p.tries[a.number].secrets.Complaint(a.group(), inOrder(a.members, a.commits), inOrder(a.members, a.shares))
 	if err != nil {
 		return err
 	}

@@ -132,8 +132,12 @@ func (a *Aggregator) post(e protocol.Verified, out *Effects) error {
 	if err := a.closedTo(e); err != nil {
 		return fault(e, err)
 	}
-	if err := a.view.admit(e); err != nil {
-		a.accuseOf(e, err, out)
+	if err := a.view.allSealed(e); err != nil {
+		return fault(e, err)
+	}
+	bare := e.With(nil, nil)
+	if err := a.view.admit(bare); err != nil {
+		a.accuseOf(bare, err, out)
 		return err
 	}
 	out.Persist = append(out.Persist, SaveEnvelope{e})
@@ -323,7 +327,7 @@ func (a *Aggregator) toComputed(t *attempt, out *Effects) {
 	switch {
 	case len(ready) > used && (complete || a.now >= a.study.Deadline && len(ready) >= a.study.Quorum):
 		a.computing = true
-		out.Run = append(out.Run, Compute{Attempt: t.number, T2: t.t2(), Releases: ready, Complete: complete, Interim: t.interim})
+		out.Run = append(out.Run, Compute{Attempt: t.number, T2: t.transcript(), Releases: ready, Complete: complete, Interim: t.interim})
 	case used > 0 && a.study.LateUntil != 0 && (a.now >= a.study.LateUntil || complete && len(a.view.absent()) == 0):
 		a.own(protocol.KindClose, t.number, wire.EncodeClose(protocol.Close{At: a.now}), out)
 	case used == 0 && a.now >= a.study.Closes():
@@ -352,7 +356,7 @@ func (a *Aggregator) computed(ev Computed, out *Effects) error {
 	}
 	t := a.view.certified()
 	r := protocol.Result{
-		Count: a.view.count(), Chain: a.view.chain(), T2: t.t2(),
+		Count: a.view.count(), Chain: a.view.chain(), T2: t.transcript(),
 		Document: ev.Document, PerParty: ev.PerParty, Completed: len(ev.Releases) == len(a.view.contributors()),
 		FirstOnly: len(ev.Firsts) > 0,
 	}
@@ -439,6 +443,16 @@ func (a *Aggregator) Head() protocol.Head {
 func (a *Aggregator) HeadAt(count uint64) protocol.Head {
 	count = min(count, a.view.count())
 	return a.signer.SignHead(a.study.ID, count, a.view.chains[count])
+}
+
+// Place is where the roster of an attempt has a node, of how many: what is sealed to it stands at that
+// place. It is -1 of who is not on the roster.
+func (a *Aggregator) Place(attempt uint32, member protocol.PeerID) (place, members int) {
+	t := a.view.at(attempt)
+	if t == nil {
+		return -1, 0
+	}
+	return t.index(member), len(t.members)
 }
 
 // Release returns the header that a party has posted.

@@ -15,8 +15,12 @@ type attempt struct {
 	number  uint32 // from 1 on
 	roster  protocol.Digest
 	members []study.Party // by raw public key
+	places  map[protocol.PeerID]int
+
+	t1, t2 *protocol.Digest // once all commits, and all shares, are in
 
 	commits   map[protocol.PeerID]agree.Posted[agree.Commit]
+	keys      map[[32]byte]bool // hashes of the commits' keys
 	shares    map[protocol.PeerID]agree.Posted[agree.Share]
 	confirms  map[protocol.PeerID]protocol.Confirm
 	proofs    map[protocol.PeerID]protocol.Verified // the envelopes of confirms
@@ -42,8 +46,13 @@ type Removal struct {
 var ErrWithdrew = errors.New("it withdrew")
 
 func newAttempt(s *study.Study, number uint32, roster protocol.Digest, members []study.Party) *attempt {
+	places := map[protocol.PeerID]int{}
+	for i, m := range members {
+		places[m.ID] = i
+	}
 	return &attempt{
-		study: s, number: number, roster: roster, members: members,
+		study: s, number: number, roster: roster, members: members, places: places,
+		keys:      map[[32]byte]bool{},
 		commits:   map[protocol.PeerID]agree.Posted[agree.Commit]{},
 		shares:    map[protocol.PeerID]agree.Posted[agree.Share]{},
 		confirms:  map[protocol.PeerID]protocol.Confirm{},
@@ -58,7 +67,10 @@ func newAttempt(s *study.Study, number uint32, roster protocol.Digest, members [
 func (a *attempt) member(id protocol.PeerID) bool { return a.index(id) >= 0 }
 
 func (a *attempt) index(id protocol.PeerID) int {
-	return slices.IndexFunc(a.members, func(m study.Party) bool { return m.ID == id })
+	if i, ok := a.places[id]; ok {
+		return i
+	}
+	return -1
 }
 
 // over reports whether the attempt has ended without a seed, or is void.
@@ -105,7 +117,7 @@ func (a *attempt) awaited(roster []study.Party) []protocol.PeerID {
 
 // group is the roster as package agree knows it.
 func (a *attempt) group() agree.Group {
-	g := agree.Group{Study: a.study.ID, Attempt: a.number, Roster: a.roster, Publish: a.study.Published()}
+	g := agree.Group{Study: a.study.ID, Attempt: a.number, Roster: a.roster, Publish: a.study.Published(), Apart: a.study.Apart()}
 	for _, m := range a.members {
 		g.Members = append(g.Members, m.ID)
 	}
@@ -137,7 +149,18 @@ func (a *attempt) lacking(kind protocol.Kind) []protocol.PeerID {
 }
 
 // complete reports whether every member has posted a message of the agreement.
-func (a *attempt) complete(kind protocol.Kind) bool { return len(a.lacking(kind)) == 0 }
+func (a *attempt) complete(kind protocol.Kind) bool {
+	posted := 0 // by members alone
+	switch kind {
+	case protocol.KindCommit:
+		posted = len(a.commits)
+	case protocol.KindShare:
+		posted = len(a.shares)
+	case protocol.KindConfirm:
+		posted = len(a.confirms)
+	}
+	return posted == len(a.members)
+}
 
 // rounds are the messages of the agreement in their order.
 var rounds = [...]protocol.Kind{protocol.KindCommit, protocol.KindShare, protocol.KindConfirm}
@@ -152,29 +175,30 @@ func (a *attempt) round() protocol.Kind {
 	return protocol.KindConfirm
 }
 
-// t1 is the transcript of all commits, which must be in.
-func (a *attempt) t1() protocol.Digest {
-	var commits [][32]byte
-	for _, c := range inOrder(a.members, a.commits) {
-		commits = append(commits, c.ID)
+// transcriptOfCommits is T1; all commits must be in.
+func (a *attempt) transcriptOfCommits() protocol.Digest {
+	if a.t1 == nil {
+		var commits [][32]byte
+		for _, c := range inOrder(a.members, a.commits) {
+			commits = append(commits, c.ID)
+		}
+		t1 := protocol.Digest(a.group().T1(commits))
+		a.t1 = &t1
 	}
-	return a.group().T1(commits)
+	return *a.t1
 }
 
-// transcripts recomputes T1 and T2; all shares must be in.
-func (a *attempt) transcripts() (t1, t2 protocol.Digest) {
-	var shares [][32]byte
-	for _, s := range inOrder(a.members, a.shares) {
-		shares = append(shares, s.ID)
+// transcript is T2, which releases name; all shares must be in.
+func (a *attempt) transcript() protocol.Digest {
+	if a.t2 == nil {
+		var shares [][32]byte
+		for _, s := range inOrder(a.members, a.shares) {
+			shares = append(shares, s.ID)
+		}
+		t2 := protocol.Digest(agree.T2(a.transcriptOfCommits(), shares))
+		a.t2 = &t2
 	}
-	t1 = a.t1()
-	return t1, agree.T2(t1, shares)
-}
-
-// t2 is the transcript that releases name.
-func (a *attempt) t2() protocol.Digest {
-	_, t2 := a.transcripts()
-	return t2
+	return *a.t2
 }
 
 // record is the attempt as package agree examines it.

@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 
 	"github.com/cosketch/cosketch/protocol"
@@ -20,7 +21,7 @@ func (v *view) commit(e protocol.Verified) error {
 	if err != nil {
 		return err
 	}
-	a.commits[e.Sender()] = agree.Posted[agree.Commit]{ID: e.ID(), Message: c}
+	a.commits[e.Sender()], a.keys[sha256.Sum256(c.EphemeralKey)] = agree.Posted[agree.Commit]{ID: e.ID(), Message: c}, true
 	return nil
 }
 
@@ -36,10 +37,9 @@ func (v *view) readCommit(a *attempt, e protocol.Verified) (agree.Commit, error)
 	if err := c.Check(); err != nil {
 		return c, invalid(err)
 	}
-	for id, other := range a.commits {
-		if id != e.Sender() && bytes.Equal(other.Message.EphemeralKey, c.EphemeralKey) {
-			return c, differs(errCopied)
-		}
+	own, posted := a.commits[e.Sender()]
+	if a.keys[sha256.Sum256(c.EphemeralKey)] && !(posted && bytes.Equal(own.Message.EphemeralKey, c.EphemeralKey)) {
+		return c, differs(errCopied)
 	}
 	return c, nil
 }

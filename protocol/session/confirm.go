@@ -82,7 +82,7 @@ func (v *view) checkPublished(a *attempt, r protocol.Release) error {
 
 // sameTranscripts checks that a confirmation is of this board's commits and shares.
 func (v *view) sameTranscripts(a *attempt, sender protocol.PeerID, c protocol.Confirm) error {
-	switch t1, t2 := a.transcripts(); {
+	switch t1, t2 := a.transcriptOfCommits(), a.transcript(); {
 	case c.T1 != t1:
 		return v.otherTranscript(sender, "transcript of the commits", c.T1, t1)
 	case c.T2 != t2:

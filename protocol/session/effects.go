@@ -30,7 +30,8 @@ func (s SaveSecrets) Format(f fmt.State, _ rune) {
 }
 
 // SaveEnvelope keeps an own envelope, exactly as signed. For the aggregator it
-// also appends it to the board that it hosts.
+// also appends it to the board that it hosts: texts that travel beside a share are kept
+// beside the board, and each member reads the one that is sealed to it.
 type SaveEnvelope struct{ Envelope protocol.Verified }
 
 // AppendBoard puts envelopes on the stored board, with the newest signed head.

@@ -30,6 +30,9 @@ func (v *view) complain(e protocol.Verified) error {
 	if err != nil {
 		return err
 	}
+	if !v.study.Apart() && len(opening.Wrong)+len(opening.Opened) > 0 {
+		return errors.New("it shows texts, which stand in the shares")
+	}
 	faults, err := a.record().Examine(a.index(e.Sender()), opening)
 	if err != nil {
 		return err
@@ -116,6 +119,9 @@ func (v *view) judge(a *attempt, one protocol.Accusation, at protocol.Instant) (
 	}
 	var shown []protocol.Verified
 	for _, plain := range one.Evidence {
+		if len(plain.Texts)+len(plain.Path) > 0 {
+			return nil, errTexts
+		}
 		e, err := protocol.Verify(plain)
 		if err != nil {
 			return nil, fmt.Errorf("evidence: %w", err)

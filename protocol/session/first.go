@@ -41,7 +41,7 @@ func (v *view) first(e protocol.Verified) error {
 	if err != nil {
 		return err
 	}
-	if t2 := a.t2(); f.T2 != t2 {
+	if t2 := a.transcript(); f.T2 != t2 {
 		return v.disagrees(e.Sender(), protocol.OnSeed, "agreement T2", f.T2, t2, otherBoard, ErrOtherSeed)
 	}
 	party, _ := v.study.PartyIndex(e.Sender())
@@ -65,7 +65,7 @@ func (v *view) takeInterim(e protocol.Verified) error {
 		return err
 	}
 	a := v.at(e.Attempt())
-	if t2 := a.t2(); i.T2 != t2 {
+	if t2 := a.transcript(); i.T2 != t2 {
 		return v.disagrees(e.Sender(), protocol.OnSeed, "agreement T2", i.T2, t2, otherBoard, ErrOtherSeed)
 	}
 	used := a.used(i)
@@ -213,7 +213,7 @@ func (a *Aggregator) toFirstOnly(t *attempt, reason string, missing []protocol.P
 		return
 	}
 	a.computing = true
-	out.Run = append(out.Run, Compute{Attempt: t.number, T2: t.t2(), Firsts: t.used(*t.interim), Interim: t.interim})
+	out.Run = append(out.Run, Compute{Attempt: t.number, T2: t.transcript(), Firsts: t.used(*t.interim), Interim: t.interim})
 }
 
 // betweenStatus is where a party stands before the interim.
@@ -261,7 +261,7 @@ func (a *Aggregator) toInterim(t *attempt, out *Effects) {
 	switch {
 	case enough:
 		a.computing = true
-		out.Run = append(out.Run, Compute{Attempt: t.number, T2: t.t2(), Firsts: firsts})
+		out.Run = append(out.Run, Compute{Attempt: t.number, T2: t.transcript(), Firsts: firsts})
 	case a.now >= a.study.Deadline:
 		a.stop(fmt.Sprintf("%d of %d first rounds arrived before the deadline; the quorum is %d", len(firsts), len(t.members), a.study.Quorum), missing, out)
 	case a.study.Masked() && a.now >= a.study.AgreeBy(t.number) && a.view.voidable(t) && len(firsts) >= a.study.Quorum:
@@ -287,7 +287,7 @@ func (a *Aggregator) interim(ev InterimComputed, out *Effects) error {
 	if a.view.ended() {
 		return nil // it was cancelled meanwhile
 	}
-	i := protocol.Interim{T2: t.t2(), Basis: ev.Basis}
+	i := protocol.Interim{T2: t.transcript(), Basis: ev.Basis}
 	for _, f := range ev.Firsts {
 		i.Firsts = append(i.Firsts, f.ID)
 	}

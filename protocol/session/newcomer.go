@@ -83,7 +83,7 @@ func (p *Party) askToJoin(a *attempt, out *Effects) error {
 
 // acceptable opens a welcome and holds its seed against all confirmations.
 func (p *Party) acceptable(a *attempt, n *newcomer, w invitation) (*agree.Outcome, bool) {
-	t1, t2 := a.transcripts()
+	t1, t2 := a.transcriptOfCommits(), a.transcript()
 	root, err := p.tries[a.number].secrets.Accept(agree.Invitation{T2: t2, Join: n.id, Welcomer: w.from, Newcomer: p.signer.ID()}, w.sealed)
 	if err != nil {
 		return nil, false

@@ -250,11 +250,17 @@ func (p *Party) retract(out *Effects) error {
 
 // sign makes an own envelope and asks for it to be persisted before it is sent.
 func (p *Party) sign(kind protocol.Kind, attempt uint32, payload []byte, out *Effects) {
+	p.signBeside(kind, attempt, payload, nil, out)
+}
+
+// signBeside is sign of a message with texts beside it.
+func (p *Party) signBeside(kind protocol.Kind, attempt uint32, payload []byte, texts [][]byte, out *Effects) {
 	e, err := p.signer.Seal(p.study.ID, kind, attempt, payload)
 	if err != nil {
 		p.fail(err)
 		return
 	}
+	e = e.With(texts, nil)
 	p.own = append(p.own, e)
 	out.Persist = append(out.Persist, SaveEnvelope{e})
 }

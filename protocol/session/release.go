@@ -24,7 +24,7 @@ func (v *view) release(e protocol.Verified) error {
 	if err != nil {
 		return err
 	}
-	if t2 := a.t2(); r.T2 != t2 {
+	if t2 := a.transcript(); r.T2 != t2 {
 		return v.disagrees(e.Sender(), protocol.OnSeed, "agreement T2", r.T2, t2, otherBoard, ErrOtherSeed)
 	}
 	party, _ := v.study.PartyIndex(e.Sender())

@@ -16,7 +16,7 @@ func (v *view) takeResult(e protocol.Verified) error {
 		return err
 	}
 	a := v.at(e.Attempt())
-	if t2 := a.t2(); r.T2 != t2 {
+	if t2 := a.transcript(); r.T2 != t2 {
 		return v.disagrees(e.Sender(), protocol.OnSeed, "agreement T2", r.T2, t2, otherBoard, ErrOtherSeed)
 	}
 	if err := v.sawThis(e.Sender(), r.Count, r.Chain); err != nil {

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/cosketch/cosketch/protocol"
@@ -19,8 +20,59 @@ func (v *view) share(e protocol.Verified) error {
 	if err != nil {
 		return err
 	}
+	if s.Own, err = v.sealedTo(a, e, s); err != nil {
+		return err
+	}
 	a.shares[e.Sender()] = agree.Posted[agree.Share]{ID: e.ID(), Message: s}
 	return nil
+}
+
+// sealedTo is what travels beside a share to who reads the board, where texts do: the one that is
+// sealed to it. Whoever keeps the board has left all others out.
+func (v *view) sealedTo(a *attempt, e protocol.Verified, s agree.Share) (own agree.Text, err error) {
+	texts, path := e.Beside()
+	place := a.index(v.self)
+	if !v.study.Apart() || place < 0 || e.Sender() == v.self {
+		if len(texts)+len(path) > 0 {
+			return own, errTexts
+		}
+		return own, nil
+	}
+	if len(texts) != 1 {
+		return own, fmt.Errorf("%w: it comes with %d of them", agree.ErrText, len(texts))
+	}
+	own = agree.Text{Sealed: texts[0], Path: path}
+	return own, own.Check(s.Root, place, len(a.members))
+}
+
+// errTexts reports sealed texts beside a share, where there are none to be.
+var errTexts = errors.New("a share comes with sealed texts that are not for this node")
+
+// allSealed checks, at who keeps the board, that a share whose turn it is comes with all its texts.
+// They are not signed: without them the share is not here, and nobody is convicted.
+func (v *view) allSealed(e protocol.Verified) error {
+	if _, there := v.slots[slotOf(e)]; there || e.Kind() != protocol.KindShare || e.Study() != v.study.ID || v.turn(e) != nil {
+		return nil
+	}
+	texts, path := e.Beside()
+	if !v.study.Apart() {
+		if len(texts)+len(path) > 0 {
+			return errTexts
+		}
+		return nil
+	}
+	a, err := v.ofMember(e)
+	if err != nil {
+		return nil // admit says what is wrong with the share itself
+	}
+	s, err := v.readShare(a, e)
+	if err != nil {
+		return nil
+	}
+	if len(path) > 0 {
+		return errTexts
+	}
+	return agree.CheckAll(s.Root, a.index(e.Sender()), texts, len(a.members))
 }
 
 func (v *view) readShare(a *attempt, e protocol.Verified) (agree.Share, error) {
@@ -31,8 +83,14 @@ func (v *view) readShare(a *attempt, e protocol.Verified) (agree.Share, error) {
 	if err != nil {
 		return s, invalid(err)
 	}
-	if t1 := a.t1(); s.T1 != t1 {
+	if apart := s.Root != [32]byte{}; apart != v.study.Apart() {
+		return s, invalid(agree.ErrShareForm)
+	}
+	if t1 := a.transcriptOfCommits(); s.T1 != t1 {
 		return s, differs(v.otherTranscript(e.Sender(), "transcript of the commits", s.T1, t1)) // its sender may have been shown another roster, or other commits
+	}
+	if v.study.Apart() {
+		return s, nil
 	}
 	if err := s.Check(len(a.members)); err != nil {
 		return s, invalid(err)

@@ -131,7 +131,7 @@ func (p *Party) Wants(job Job) bool {
 	case MakeRelease:
 		return !p.released && p.seededIn == job.Attempt && !p.awaitsFirst() && !p.endsOnFirst()
 	case Upload:
-		return p.released && !p.uploaded && !p.endsOnFirst() && (a == nil || !a.certified || a.t2() == job.Header.T2)
+		return p.released && !p.uploaded && !p.endsOnFirst() && (a == nil || !a.certified || a.transcript() == job.Header.T2)
 	}
 	return true
 }
@@ -144,7 +144,7 @@ func (a *Aggregator) toSummed(t *attempt, out *Effects) {
 	switch {
 	case len(lost) == 0:
 		a.computing = true
-		out.Run = append(out.Run, Compute{Attempt: t.number, T2: t.t2(), Releases: ready, Complete: true, Interim: t.interim})
+		out.Run = append(out.Run, Compute{Attempt: t.number, T2: t.transcript(), Releases: ready, Complete: true, Interim: t.interim})
 	case a.now >= a.study.Deadline:
 		a.toFirstOnly(t, fmt.Sprintf("%d of %d masked releases arrived before the deadline, and a masked sum needs all of them: the others are of no use, and a new study can begin without who is missing", len(ready), len(t.members)), lost, out)
 	case a.now >= a.study.AgreeBy(t.number) && a.again(t):

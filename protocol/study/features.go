@@ -158,7 +158,7 @@ func (s *Study) RecordLimit(index int) int64 {
 	case sk.Side.Sums():
 		return s.sumsLimit(index)
 	case sk.Side == sketch.Columns:
-		limit := sk.Projection.LargestRecordCount(s.LargestEntry(index)) / MaxParties
+		limit := sk.Projection.LargestRecordCount(s.LargestEntry(index)) / s.Summands()
 		if sk.Standardise {
 			limit = min(limit, ownLimit)
 		}

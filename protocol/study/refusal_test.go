@@ -193,6 +193,7 @@ var refusals = []struct{ what, base, old, new string }{
 	{"nobody said to collude", "infirmaries", "colluding: 1\n", ""},
 	{"nobody colludes", "infirmaries", "colluding: 1", "colluding: 0"},
 	{"too many collude", "infirmaries", "colluding: 1", "colluding: 2"},
+	{"sealed texts in another way", "infirmaries", "colluding: 1\n", "colluding: 1\nsealed: whole\n"},
 	{"a plain sum with colluding parties", "infirmaries", "sum: masked", "sum: plain"},
 	{"a look in one round", "infirmaries", sickSketches, "  - {side: look}\n  - {side: moments, standardise: own}\n" + sickTerms},
 	{"a look that nothing goes by", "infirmaries", sickSketches, "  - {side: look}\n  - {side: moments, clip: 2}\nrounds: 2\n" + sickTerms},

@@ -33,9 +33,10 @@ type Study struct {
 	Bits       fixedpoint.Bits
 	Sketches   []Sketch
 	Privacy    Privacy
-	Sum        Sum // default SumPlain
-	Rounds     int // 2: of sketches that go by the first round, there is a second; default 1
-	Colluding  int // SumMasked: how many parties may collude with the aggregator or with each other, at least 1; else 0
+	Sum        Sum    // default SumPlain
+	Sealed     Sealed // default SealedWhole, of more parties than MostWhole always SealedApart
+	Rounds     int    // 2: of sketches that go by the first round, there is a second; default 1
+	Colluding  int    // SumMasked: how many parties may collude with the aggregator or with each other, at least 1; else 0
 	Analyses   []Analysis
 	Recipients []string       // who gets results beside the parties, for people
 	Queries    Queries        // what parties may ask about new records, each time as a release

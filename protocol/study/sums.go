@@ -55,11 +55,10 @@ func (s *Study) Centres(index int) []int64 {
 }
 
 // sumsLimit is how many records of one party a sums sketch holds exactly, over all parties
-// and with noise: half of what an int64 sum over the most parties may be.
+// and with noise: half of what an int64 sum over Summands parties may be.
 func (s *Study) sumsLimit(index int) int64 {
-	const bound = 1 << 61 / MaxParties
 	row, _ := additiveOf(s.Sketches[index].Side)
-	return row.limit(s, index, bound)
+	return row.limit(s, index, 1<<61/s.Summands())
 }
 
 // CompleteSums fills in the projection that stands for a sketch in the study's meaning where it follows from its

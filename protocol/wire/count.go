@@ -36,14 +36,24 @@ func lists(field protoreflect.FullName) list {
 	switch field.Parent().Name() + "." + field.Name() {
 	case "PostRequest.envelopes", "BoardReply.envelopes":
 		return list{most: MaxEnvelopes}
-	case "Roster.approvals", "Roster.faults", "Interim.firsts", "Result.releases", "Stop.missing":
+	case "Roster.approvals", "Roster.faults", "Interim.firsts", "Result.releases":
+		return list{most: agree.MaxMembers, least: digestSize}
+	case "Stop.missing":
 		return list{most: agree.MaxMembers}
 	case "Result.per_party", "Accusations.against", "Certificate.confirms":
 		return list{most: agree.MaxMembers}
 	case "Accusation.evidence":
 		return list{most: 2}
 	case "Share.sealed":
-		return list{most: agree.MaxMembers - 1}
+		return list{most: agree.MaxWhole - 1}
+	case "Envelope.texts":
+		return list{most: agree.MaxMembers - 1, least: agree.SealedSize}
+	case "Envelope.path", "WrongText.path":
+		return list{most: agree.Depth(agree.MaxMembers), least: digestSize}
+	case "Complaint.wrong":
+		return list{most: agree.MaxWrong}
+	case "Complaint.opened":
+		return list{most: agree.MaxMembers, least: 2 * digestSize}
 	case "Confirm.published", "Release.published":
 		return list{most: maxPublished}
 	case "First.sketches", "First.data", "Release.sketches", "ProgressReply.missing":

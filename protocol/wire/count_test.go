@@ -45,6 +45,17 @@ func element(f protoreflect.FieldDescriptor, value []byte) []byte {
 	return protowire.AppendVarint(protowire.AppendTag(nil, f.Number(), protowire.VarintType), 1)
 }
 
+// leastOf is how many bytes an element of a list has at least, or 32.
+func leastOf(f protoreflect.FieldDescriptor) int {
+	switch f.Name() {
+	case "texts":
+		return 1232
+	case "opened":
+		return 64
+	}
+	return 32
+}
+
 // fullest is a message with as many elements as its lists may have, each as small as it may be.
 func fullest(m protoreflect.MessageDescriptor, most map[string]int) (out []byte) {
 	for _, f := range fieldsOf(m) {
@@ -52,8 +63,8 @@ func fullest(m protoreflect.MessageDescriptor, most map[string]int) (out []byte)
 		switch {
 		case f.Message() != nil:
 			value = fullest(f.Message(), most)
-		case f.Name() == "chunks":
-			value = n(32)
+		case f.Name() == "chunks" || f.Parent().Name() == "Roster" || f.Name() == "firsts" || f.Name() == "releases" || leastOf(f) > 32 || f.Name() == "path":
+			value = n(leastOf(f))
 		default:
 			value = n(1)
 		}
@@ -77,9 +88,10 @@ func most() map[string]int {
 	return map[string]int{
 		"PostRequest.envelopes": 256, "BoardReply.envelopes": 256,
 		"First.sketches": study.MaxSketches, "First.data": study.MaxSketches,
-		"Interim.firsts":   64,
-		"Roster.approvals": 64, "Roster.faults": 64, "Result.releases": 64, "Result.per_party": 64, "Stop.missing": 64,
-		"Accusations.against": 64, "Accusation.evidence": 2, "Certificate.confirms": 64, "Share.sealed": 63,
+		"Interim.firsts":   1000,
+		"Roster.approvals": 1000, "Roster.faults": 1000, "Result.releases": 1000, "Result.per_party": 1000, "Stop.missing": 1000,
+		"Accusations.against": 1000, "Accusation.evidence": 2, "Certificate.confirms": 1000, "Share.sealed": 63,
+		"Envelope.texts": 999, "Envelope.path": 10, "WrongText.path": 10, "Complaint.wrong": 500, "Complaint.opened": 1000,
 		"Confirm.published": 8, "Release.published": 8, "Release.sketches": study.MaxSketches, "ProgressReply.missing": study.MaxSketches,
 		"ReleasedSketch.chunks": protocol.MaxPayload / 34, "ReleasedSketch.row_columns": 8,
 	}
@@ -96,7 +108,7 @@ func TestEveryListIsBounded(t *testing.T) {
 			if f.IsMap() || f.IsList() != bounded {
 				t.Errorf("%s: bounded: %t", name, bounded)
 			}
-			value := n(32)
+			value := n(leastOf(f))
 			if f.Message() != nil {
 				value = nil
 			}

@@ -13,7 +13,14 @@ import (
 
 // EncodeComplaint encodes a complaint: the opening of an attempt.
 func EncodeComplaint(o agree.Opening) []byte {
-	return marshal(&wirepb.Complaint{Key: o.Key, Contribution: o.Contribution[:], Blinder: o.Blinder[:]})
+	m := &wirepb.Complaint{Key: o.Key, Contribution: o.Contribution[:], Blinder: o.Blinder[:]}
+	for _, w := range o.Wrong {
+		m.Wrong = append(m.Wrong, &wirepb.WrongText{From: uint32(w.From), Sealed: w.Sealed, Path: slices32(w.Path)})
+	}
+	for i := range o.Opened {
+		m.Opened = append(m.Opened, o.Opened[i][:])
+	}
+	return marshal(m)
 }
 
 // DecodeComplaint decodes a complaint. Whether it opens anything is agree's question.
@@ -24,10 +31,44 @@ func DecodeComplaint(b []byte) (o agree.Opening, err error) {
 		if o.Contribution, err = bytes32[[32]byte]("contribution", m.GetContribution()); err != nil {
 			return err
 		}
-		o.Blinder, err = bytes32[[32]byte]("blinder", m.GetBlinder())
-		return err
+		if o.Blinder, err = bytes32[[32]byte]("blinder", m.GetBlinder()); err != nil {
+			return err
+		}
+		return shown(&m, &o)
 	})
 	return o, err
+}
+
+// shown reads what a complaint shows where texts travel apart.
+func shown(m *wirepb.Complaint, o *agree.Opening) error {
+	for _, w := range m.GetWrong() {
+		if w.GetFrom() >= agree.MaxMembers {
+			return fmt.Errorf("a text of member %d", w.GetFrom())
+		}
+		path, err := paths(w.GetPath())
+		if err != nil {
+			return err
+		}
+		o.Wrong = append(o.Wrong, agree.Wrong{From: int(w.GetFrom()), Text: agree.Text{Sealed: w.GetSealed(), Path: path}})
+	}
+	for _, b := range m.GetOpened() {
+		if len(b) != len(agree.Opened{}) {
+			return fmt.Errorf("an opened contribution of %d bytes, want %d", len(b), len(agree.Opened{}))
+		}
+		o.Opened = append(o.Opened, agree.Opened(b))
+	}
+	if len(o.Wrong) > 0 && len(o.Opened) > 0 {
+		return errors.New("wrong texts beside opened ones")
+	}
+	return nil
+}
+
+// paths reads the hashes of a path; nil where there are none.
+func paths(in [][]byte) ([][32]byte, error) {
+	if len(in) == 0 {
+		return nil, nil
+	}
+	return list32[[32]byte]("hash of a path", in)
 }
 
 // EncodeAccusations encodes the aggregator's statement that an attempt is over.

@@ -86,6 +86,9 @@ func forms() []form {
 			return agree.Commit{EphemeralKey: drawBytes(t, "key", 1500), Commitment: draw32[[32]byte](t, "commitment")}
 		}),
 		formOf("DecodeShare", agree.Share{T1: d1, Sealed: [][]byte{{1, 2}, {3}}}, wire.EncodeShare, wire.DecodeShare, func(t *rapid.T) agree.Share {
+			if root := draw32[[32]byte](t, "root"); rapid.Bool().Draw(t, "apart") && root != [32]byte{} {
+				return agree.Share{T1: draw32[[32]byte](t, "T1"), Root: root}
+			}
 			return agree.Share{T1: draw32[[32]byte](t, "T1"), Sealed: drawList(t, "sealed", 63, func(t *rapid.T, name string) []byte { return drawBytes(t, name, 50) })}
 		}),
 		formOf("DecodeConfirm", protocol.Confirm{Confirm: agree.Confirm{T1: d1, T2: d2, Tag: d3, Published: [][32]byte{d2}}, Count: 9, Chain: d1}, wire.EncodeConfirm, wire.DecodeConfirm, func(t *rapid.T) protocol.Confirm {
@@ -148,8 +151,14 @@ func forms() []form {
 				Completed: rapid.Bool().Draw(t, "completed"), FirstOnly: rapid.Bool().Draw(t, "first only"),
 			}
 		}),
-		formOf("DecodeComplaint", agree.Opening{Key: []byte("key"), Contribution: d1, Blinder: d2}, wire.EncodeComplaint, wire.DecodeComplaint, func(t *rapid.T) agree.Opening {
-			return agree.Opening{Key: drawBytes(t, "key", 100), Contribution: draw32[[32]byte](t, "contribution"), Blinder: draw32[[32]byte](t, "blinder")}
+		formOf("DecodeComplaint", agree.Opening{Key: []byte("key"), Contribution: d1, Blinder: d2, Wrong: []agree.Wrong{{From: 999, Text: agree.Text{Sealed: []byte{1}, Path: [][32]byte{d1, d2}}}}}, wire.EncodeComplaint, wire.DecodeComplaint, func(t *rapid.T) agree.Opening {
+			return agree.Opening{
+				Key: drawBytes(t, "key", 100), Contribution: draw32[[32]byte](t, "contribution"), Blinder: draw32[[32]byte](t, "blinder"),
+				Opened: drawList(t, "opened", 9, func(t *rapid.T, name string) (o agree.Opened) {
+					copy(o[:], drawBytes(t, name, 64))
+					return o
+				}),
+			}
 		}),
 		formOf("DecodeAccusations", protocol.Accusations{At: 1796144400, Against: someAccusations()}, wire.EncodeAccusations, wire.DecodeAccusations, func(t *rapid.T) protocol.Accusations {
 			return protocol.Accusations{

@@ -66,17 +66,28 @@ func DecodeCommit(b []byte) (c agree.Commit, err error) {
 	return c, err
 }
 
-// EncodeShare encodes a share.
+// EncodeShare encodes a share; where its texts travel apart, without them.
 func EncodeShare(s agree.Share) []byte {
+	if s.Root != ([32]byte{}) {
+		return marshal(&wirepb.Share{T1: s.T1[:], Root: s.Root[:]})
+	}
 	return marshal(&wirepb.Share{Sealed: s.Sealed, T1: s.T1[:]})
 }
 
-// DecodeShare decodes a share.
+// DecodeShare decodes a share. Whether it has the form of its study is for others to say.
 func DecodeShare(b []byte) (s agree.Share, err error) {
 	var m wirepb.Share
 	err = decode("share", b, &m, func() error {
-		s.Sealed = m.GetSealed()
-		s.T1, err = bytes32[[32]byte]("t1", m.GetT1())
+		if s.T1, err = bytes32[[32]byte]("t1", m.GetT1()); err != nil {
+			return err
+		}
+		if s.Sealed = m.GetSealed(); len(m.GetRoot()) == 0 {
+			return nil
+		}
+		if len(s.Sealed) > 0 {
+			return errors.New("a root beside the texts")
+		}
+		s.Root, err = bytes32[[32]byte]("root", m.GetRoot())
 		return err
 	})
 	return s, err

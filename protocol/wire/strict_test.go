@@ -154,14 +154,14 @@ func refusals() []refusal {
 	// Payloads.
 	add("no meaning", "DecodeApprove", &wirepb.Approve{}, "meaning of 0 bytes")
 	add("long meaning", "DecodeApprove", &wirepb.Approve{Meaning: n(64)}, "meaning of 64 bytes")
-	add("too many approvals", "DecodeRoster", &wirepb.Roster{Approvals: fields(65)}, "field approvals is there more than 64 times")
-	add("short approval", "DecodeRoster", &wirepb.Roster{Approvals: append(fields(2), n(31))}, "approval of 31 bytes")
-	add("empty approval", "DecodeRoster", &wirepb.Roster{Approvals: append(fields(2), nil)}, "approval of 0 bytes")
+	add("too many approvals", "DecodeRoster", &wirepb.Roster{Approvals: fields(1001)}, "field approvals is there more than 1000 times")
+	add("short approval", "DecodeRoster", &wirepb.Roster{Approvals: append(fields(2), n(31))}, "field approvals has 31 bytes, at least 32 are wanted")
+	add("empty approval", "DecodeRoster", &wirepb.Roster{Approvals: append(fields(2), nil)}, "field approvals has 0 bytes, at least 32 are wanted")
 	add("short commitment", "DecodeCommit", &wirepb.Commit{EphemeralKey: n(1216), Commitment: n(31)}, "commitment of 31 bytes")
 	add("too many shares", "DecodeShare", &wirepb.Share{T1: n(32), Sealed: fields(64)}, "field sealed is there more than 63 times")
 	add("no T1", "DecodeShare", &wirepb.Share{Sealed: fields(2)}, "t1 of 0 bytes")
-	add("too many faults", "DecodeRoster", &wirepb.Roster{Approvals: fields(2), Faults: fields(65)}, "field faults is there more than 64 times")
-	add("short fault", "DecodeRoster", &wirepb.Roster{Approvals: fields(2), Faults: append(fields(1), n(31))}, "fault of 31 bytes")
+	add("too many faults", "DecodeRoster", &wirepb.Roster{Approvals: fields(2), Faults: fields(1001)}, "field faults is there more than 1000 times")
+	add("short fault", "DecodeRoster", &wirepb.Roster{Approvals: fields(2), Faults: append(fields(1), n(31))}, "field faults has 31 bytes, at least 32 are wanted")
 	add("short contribution", "DecodeComplaint", &wirepb.Complaint{Key: n(32), Contribution: n(31), Blinder: n(32)}, "contribution of 31 bytes")
 	add("no blinder", "DecodeComplaint", &wirepb.Complaint{Key: n(32), Contribution: n(32)}, "blinder of 0 bytes")
 	add("no meaning", "DecodeJoin", &wirepb.Join{EphemeralKey: n(1216)}, "meaning of 0 bytes")
@@ -178,7 +178,7 @@ func refusals() []refusal {
 		want    string
 	}{
 		"no accusation":            {nil, "no accusation"},
-		"too many accusations":     {make([]*wirepb.Accusation, 65), "field against is there more than 64 times"},
+		"too many accusations":     {make([]*wirepb.Accusation, 1001), "field against is there more than 1000 times"},
 		"no culprit":               {[]*wirepb.Accusation{{Cause: "missing", Kind: "commit"}}, "culprit: "},
 		"unknown cause":            {[]*wirepb.Accusation{accusation("malice", "commit", 0)}, "unknown cause"},
 		"another kind":             {[]*wirepb.Accusation{accusation("missing", "roster", 0)}, "no message of the agreement"},
@@ -191,10 +191,10 @@ func refusals() []refusal {
 		add(name, "DecodeAccusations", &wirepb.Accusations{Against: c.against}, c.want)
 	}
 	var confirms []*wirepb.Envelope
-	for range 65 {
+	for range 1001 {
 		confirms = append(confirms, envelope(func(*wirepb.Envelope) {}))
 	}
-	add("too many confirmations", "DecodeCertificate", &wirepb.Certificate{Confirms: confirms}, "field confirms is there more than 64 times")
+	add("too many confirmations", "DecodeCertificate", &wirepb.Certificate{Confirms: confirms}, "field confirms is there more than 1000 times")
 	add("short T1", "DecodeConfirm", &wirepb.Confirm{T1: n(31), T2: n(32), Tag: n(32), Chain: n(32)}, "t1 of 31 bytes")
 	add("no T2", "DecodeConfirm", &wirepb.Confirm{T1: n(32), Tag: n(32), Chain: n(32)}, "t2 of 0 bytes")
 	add("long tag", "DecodeConfirm", &wirepb.Confirm{T1: n(32), T2: n(32), Tag: n(33), Chain: n(32)}, "tag of 33 bytes")
@@ -211,9 +211,9 @@ func refusals() []refusal {
 	}{
 		"no chain":               {func(m *wirepb.Result) { m.Chain = nil }, "chain of 0 bytes"},
 		"no T2":                  {func(m *wirepb.Result) { m.T2 = nil }, "t2 of 0 bytes"},
-		"short release":          {func(m *wirepb.Result) { m.Releases = [][]byte{n(31)} }, "release of 31 bytes"},
-		"too many releases":      {func(m *wirepb.Result) { m.Releases = fields(65) }, "field releases is there more than 64 times"},
-		"too many documents":     {func(m *wirepb.Result) { m.PerParty = make([]*wirepb.PartyDocument, 65) }, "field per_party is there more than 64 times"},
+		"short release":          {func(m *wirepb.Result) { m.Releases = [][]byte{n(31)} }, "field releases has 31 bytes, at least 32 are wanted"},
+		"too many releases":      {func(m *wirepb.Result) { m.Releases = fields(1001) }, "field releases is there more than 1000 times"},
+		"too many documents":     {func(m *wirepb.Result) { m.PerParty = make([]*wirepb.PartyDocument, 1001) }, "field per_party is there more than 1000 times"},
 		"no document":            {func(m *wirepb.Result) { m.Document = nil }, "document is missing"},
 		"document without hash":  {func(m *wirepb.Result) { m.Document.Hash = nil }, "document hash of 0 bytes"},
 		"negative document":      {func(m *wirepb.Result) { m.Document.Size = -1 }, "document of -1 bytes"},
@@ -230,7 +230,7 @@ func refusals() []refusal {
 	add("long reason", "DecodeStop", &wirepb.Stop{Reason: strings.Repeat("x", 1001)}, "reason of 1001 bytes")
 	add("missing nobody", "DecodeStop", &wirepb.Stop{Missing: [][]byte{nil}}, "missing peer: ed25519 key of 0 bytes")
 	add("missing a small key", "DecodeStop", &wirepb.Stop{Missing: [][]byte{onePoint}}, "small-order")
-	add("missing too many", "DecodeStop", &wirepb.Stop{Missing: fields(65)}, "field missing is there more than 64 times")
+	add("missing too many", "DecodeStop", &wirepb.Stop{Missing: fields(1001)}, "field missing is there more than 1000 times")
 	all = append(all, refusal{"reason that is not UTF-8", "DecodeStop", []byte{0x0a, 0x01, 0xff}, "not a valid message"})
 
 	// Requests and replies.

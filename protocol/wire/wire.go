@@ -88,6 +88,7 @@ func envelopePB(e protocol.Envelope) *wirepb.Envelope {
 	return &wirepb.Envelope{
 		Study: e.Study[:], Sender: e.Sender[:], Kind: string(e.Kind),
 		Attempt: e.Attempt, Payload: e.Payload, Signature: e.Signature,
+		Texts: e.Texts, Path: slices32(e.Path),
 	}
 }
 
@@ -115,6 +116,10 @@ func envelopeFrom(m *wirepb.Envelope) (e protocol.Envelope, err error) {
 	e.Kind, e.Attempt, e.Payload, e.Signature = protocol.Kind(m.GetKind()), m.GetAttempt(), m.GetPayload(), m.GetSignature()
 	if len(e.Signature) != ed25519.SignatureSize {
 		return e, fmt.Errorf("signature of %d bytes, want %d", len(e.Signature), ed25519.SignatureSize)
+	}
+	e.Texts = m.GetTexts()
+	if e.Path, err = paths(m.GetPath()); err != nil {
+		return e, err
 	}
 	return e, e.CheckSize()
 }

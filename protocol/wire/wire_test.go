@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -180,12 +181,13 @@ func TestStopReasons(t *testing.T) {
 // is room for other encodings.
 func TestSizesAtMostMembers(t *testing.T) {
 	n := agree.MaxMembers
-	sealed := make([][]byte, n-1)
+	sealed := make([][]byte, agree.MaxWhole-1)
 	for i := range sealed {
 		sealed[i] = bytes.Repeat([]byte{0xff}, agree.SealedSize)
 	}
 	confirm := wire.EncodeConfirm(protocol.Confirm{Count: 1 << 63, Confirm: agree.Confirm{Published: make([][32]byte, 8)}})
 	documents := slices.Repeat([]protocol.PartyDocument{{Party: peer(1), Document: protocol.Document{Size: 1 << 62}}}, n)
+	wrong := slices.Repeat([]agree.Wrong{{From: n - 1, Text: agree.Text{Sealed: sealed[0], Path: make([][32]byte, agree.Depth(n))}}}, agree.MaxWrong)
 	for kind, payload := range map[protocol.Kind][]byte{
 		protocol.KindApprove:     wire.EncodeApprove(protocol.Approve{}),
 		protocol.KindRoster:      wire.EncodeRoster(protocol.Roster{Approvals: make([]protocol.Digest, n), Faults: make([]protocol.Digest, n)}),
@@ -196,7 +198,7 @@ func TestSizesAtMostMembers(t *testing.T) {
 		protocol.KindShare:       wire.EncodeShare(agree.Share{Sealed: sealed}),
 		protocol.KindConfirm:     confirm,
 		protocol.KindJoined:      confirm,
-		protocol.KindComplaint:   wire.EncodeComplaint(agree.Opening{Key: make([]byte, 32)}),
+		protocol.KindComplaint:   wire.EncodeComplaint(agree.Opening{Key: make([]byte, 32), Wrong: wrong}),
 		protocol.KindResult:      wire.EncodeResult(protocol.Result{Count: 1 << 63, Releases: make([]protocol.Digest, n), PerParty: documents}),
 		protocol.KindStop:        wire.EncodeStop(protocol.Stop{Reason: strings.Repeat("x", 2000), At: -1, Missing: make([]protocol.PeerID, n)}),
 		protocol.KindClose:       wire.EncodeClose(protocol.Close{At: -1}),
@@ -254,7 +256,7 @@ func TestWhatHoldsOthersMessagesCanBeRead(t *testing.T) {
 	}
 	var absent protocol.Accusations
 	for i := range agree.MaxMembers {
-		absent.Against = append(absent.Against, protocol.Accusation{Culprit: protocoltest.Identity(string(rune('a' + i))).ID(), Cause: protocol.CauseMissing, Kind: protocol.KindConfirm})
+		absent.Against = append(absent.Against, protocol.Accusation{Culprit: protocoltest.Identity(strconv.Itoa(i)).ID(), Cause: protocol.CauseMissing, Kind: protocol.KindConfirm})
 	}
 	slices.SortFunc(absent.Against, func(a, b protocol.Accusation) int { return a.Culprit.Compare(b.Culprit) })
 	read(protocol.KindFault, wire.EncodeAccusations(absent), accusations)

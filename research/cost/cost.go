@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -77,7 +76,9 @@ func Measure(ctx context.Context, dir string, records int) (out []Row, err error
 }
 
 // study is one of three parties with a sketch of that shape.
-func (s shape) study() (*study.Study, error) {
+func (s shape) study() (*study.Study, error) { return s.studyOf(3) }
+
+func (s shape) studyOf(parties int) (*study.Study, error) {
 	var columns strings.Builder
 	for c := range s.columns {
 		fmt.Fprintf(&columns, "  - {name: x%d, kind: numeric, centre: 0, spread: 1}\n", c)
@@ -91,7 +92,7 @@ func (s shape) study() (*study.Study, error) {
 	case strings.Contains(s.sketch, "moments"):
 		kind = "covariance"
 	}
-	return rehearsal.Study(3, study.Horizontal, fmt.Sprintf("columns:\n%ssketches: [{%s}]\nprivacy: %s\nanalyses: [{kind: %s}]\n", columns.String(), s.sketch, s.privacy, kind))
+	return rehearsal.Study(parties, study.Horizontal, fmt.Sprintf("columns:\n%ssketches: [{%s}]\nprivacy: %s\nanalyses: [{kind: %s}]\n", columns.String(), s.sketch, s.privacy, kind))
 }
 
 func (s shape) measure(records int) ([]Row, error) {
@@ -135,7 +136,7 @@ func (s shape) measure(records int) ([]Row, error) {
 	}
 	took += used() - began
 	name := fmt.Sprintf("a record of %d columns: %s", s.columns, s.sketch)
-	out := []Row{{name, float64(took.Nanoseconds()) / float64(done), float64(plan.BuildTime(p).Nanoseconds())}}
+	out := []Row{{name, float64(took.Nanoseconds()) / float64(done), plan.BuildTime(p)}}
 	began = used()
 	if err := p.Draw(&exact.Sketch, entropy, 1); err != nil {
 		return nil, err
@@ -178,17 +179,50 @@ func reading(ctx context.Context, dir string, records, columns int) (Row, error)
 		return Row{}, err
 	}
 	began := used()
-	reader, err := dataset.Open(ctx, dataset.Files(path), schema, dataset.Options{Workers: 1})
+	_, err = dataset.Each(ctx, dataset.Files(path), schema, dataset.Options{Workers: 1}, func(dataset.Batch) error { return nil }, func(dataset.Summary) {})
 	if err != nil {
 		return Row{}, err
 	}
-	defer reader.Close()
-	for err == nil {
-		_, err = reader.Next(ctx)
-	}
-	if !errors.Is(err, io.EOF) {
-		return Row{}, err
-	}
 	took := used() - began
-	return Row{fmt.Sprintf("a record of %d columns: reading CSV", columns), float64(took.Nanoseconds()) / float64(records), float64(plan.ReadTime(columns).Nanoseconds())}, os.Remove(path)
+	return Row{fmt.Sprintf("a record of %d columns: reading CSV", columns), float64(took.Nanoseconds()) / float64(records), plan.ReadTime(columns)}, os.Remove(path)
+}
+
+// Planned is what plans say of a study of many records.
+type Planned struct {
+	Records int64     `json:"records"` // of all parties
+	Columns int       `json:"columns"`
+	Parties int       `json:"parties"`
+	Sketch  string    `json:"sketch"`
+	Most    int64     `json:"most_records"` // that exact sums are sure to hold
+	Cost    plan.Cost `json:"cost"`
+}
+
+// Plan asks plans for studies of these sizes.
+func Plan(ctx context.Context, records []int64, columns, parties []int) (out []Planned, err error) {
+	for _, d := range columns {
+		for _, s := range []shape{
+			{d, "side: moments, clip: 3, products: false", "{unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}"},
+			{d, "side: moments, clip: 3", "{unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}"},
+			{d, "side: columns, family: sparse, k: 16384, s: 1", "{unit: attribute, mechanism: laplace, epsilon: 1}"},
+			{d, "side: records, family: sparse, k: 64, s: 1", "{unit: attribute, mechanism: laplace, epsilon: 1}"},
+		} {
+			for _, n := range parties {
+				of, err := s.studyOf(n)
+				if err != nil {
+					return nil, err
+				}
+				for _, m := range records {
+					if err := ctx.Err(); err != nil {
+						return nil, err
+					}
+					made, err := plan.Make(plan.Options{Study: of, Party: study.Everyone, Records: map[string]int64{"": max(m/int64(n), 1)}})
+					if err != nil {
+						return nil, fmt.Errorf("%d records of %d columns, %s: %w", m, d, s.sketch, err)
+					}
+					out = append(out, Planned{m, d, n, s.sketch, of.RecordLimit(0), made.Cost})
+				}
+			}
+		}
+	}
+	return out, nil
 }

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cosketch/cosketch/node/filename"
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/testnet/network"
 	"github.com/cosketch/cosketch/testnet/networks"
@@ -31,6 +32,7 @@ type Apart struct {
 	Party   int    // in MiB, what a party should take, which holds all of its own records
 	Join    bool   // two parties with the same people, in the place of three with their own
 	Python  string // a program that has scikit-learn and faiss, which do the same; none: it is not compared
+	Killed  bool   // the aggregator is killed in the midst of computing, and started again
 	Held    bool   // compute again with all records in memory, and compare
 }
 
@@ -71,7 +73,7 @@ func (a Apart) Play(ctx context.Context, dir string, log io.Writer) (out []Step,
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, serving.Kill()) }()
+	defer func() { err = errors.Join(err, serving.Kill()) }() // whichever serves by then
 	draft, err := site.Draft(steward.Dates{Expires: 12 * time.Hour, Deadline: 24 * time.Hour})
 	if err != nil {
 		return nil, err
@@ -98,6 +100,20 @@ func (a Apart) Play(ctx context.Context, dir string, log io.Writer) (out []Step,
 		}
 		running = append(running, one)
 	}
+	if a.Killed {
+		if err := a.midst(ctx, site.Aggregator); err != nil {
+			return nil, err
+		}
+		if err := serving.Kill(); err != nil {
+			return nil, err
+		}
+		out = append(out, all.done("until it is killed"))
+		fmt.Fprintln(log, "the aggregator is killed, and started again")
+		if serving, err = site.Aggregator.Serve(ctx, port, nil); err != nil {
+			return nil, err
+		}
+		all = watch(serving)
+	}
 	for _, one := range running {
 		select {
 		case <-one.Ended():
@@ -120,6 +136,9 @@ func (a Apart) Play(ctx context.Context, dir string, log io.Writer) (out []Step,
 		return out, err
 	}
 	out = append(out, step)
+	if own, err := a.result(site.Aggregator, id); err != nil || !reflect.DeepEqual(own.Analyses[0].KMeans, apart.Analyses[0].KMeans) {
+		return out, fmt.Errorf("the study's own result has other clusters than the same analysis again (%v)", err)
+	}
 	if !a.Join {
 		vectors := filepath.Join(home, "vectors.csv")
 		if err := a.vectors(vectors); err != nil {
@@ -174,6 +193,32 @@ func (a Apart) beside(ctx context.Context, dir string) ([]Step, error) {
 		return nil, fmt.Errorf("%s: %s", a.Python, said.Absent)
 	}
 	return said.Steps, nil
+}
+
+// result is the study's own, as the aggregator keeps it.
+func (a Apart) result(aggregator *network.Node, id string) (out analysis.Result, err error) {
+	raw, err := os.ReadFile(filepath.Join(aggregator.StateDir(), "results", id, filename.Result))
+	if err != nil {
+		return out, err
+	}
+	return out, json.Unmarshal(raw, &out)
+}
+
+// midst waits until the aggregator has kept a step of its computation.
+func (a Apart) midst(ctx context.Context, aggregator *network.Node) error {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		found, err := filepath.Glob(filepath.Join(aggregator.StateDir(), "results", "*", filename.Step("*")))
+		if err != nil || len(found) > 0 {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for a step: %w", ctx.Err())
+		case <-tick.C:
+		}
+	}
 }
 
 // allow writes the aggregator's configuration.

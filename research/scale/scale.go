@@ -57,6 +57,8 @@ type Size struct {
 	Masked bool
 	// Rounds looks for three clusters in sums of 10,000 records of each party, in one round or in two. 0: none of that.
 	Rounds int
+	// Apart lets sealed texts travel apart from their shares, as those of more than 64 parties do.
+	Apart bool
 }
 
 // manyColumns reports data of many columns.
@@ -90,7 +92,7 @@ func one(ctx context.Context, dir string, size Size) (m Measured, err error) {
 		return m, err
 	}
 	defer relay.Close()
-	home := filepath.Join(dir, fmt.Sprintf("scale-%d-%d-%t-%t-%d", n, size.Megabytes, size.Records, size.Masked, size.Rounds))
+	home := filepath.Join(dir, fmt.Sprintf("scale-%d-%d-%t-%t-%d-%t", n, size.Megabytes, size.Records, size.Masked, size.Rounds, size.Apart))
 	if err := os.Mkdir(home, 0o700); err != nil {
 		return m, fmt.Errorf("making a directory for the nodes: %w", err)
 	}
@@ -101,6 +103,10 @@ func one(ctx context.Context, dir string, size Size) (m Measured, err error) {
 	t := &table{home: home, Size: size}
 	if err := t.seat(aggregator, relay.Port()); err != nil {
 		return m, err
+	}
+	// All parties have one address here, and come again while the machine is busy.
+	if err := os.WriteFile(aggregator.SiteFile(), fmt.Appendf(nil, "limits: {connections: %d, connections_per_address: %d}\n", 1024+2*n, 256+2*n), 0o600); err != nil {
+		return m, fmt.Errorf("writing the configuration of the aggregator: %w", err)
 	}
 	path := filepath.Join(home, "study.yaml")
 	if err := os.WriteFile(path, t.study.Source, 0o600); err != nil {
@@ -178,6 +184,9 @@ func (t *table) seat(aggregator *network.Node, port int) error {
 		for i := range features {
 			fmt.Fprintf(&columns, "  - {name: x%d, kind: numeric, bounds: [0, 1]}\n", i)
 		}
+	}
+	if t.Apart {
+		terms += "sealed: apart\n"
 	}
 	template, err := networks.Parse("scale", fmt.Sprintf(`data: d
 ---

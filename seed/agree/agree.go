@@ -35,15 +35,19 @@ type Group struct {
 	Members [][32]byte // raw Ed25519 public keys, strictly ascending, at least two
 
 	Publish []seed.Label // the row keys that the study publishes; none by default
+	Apart   bool         // sealed texts travel apart from their share, which holds the root of a tree over them
 }
 
-// MaxMembers bounds a group, so that a share envelope stays under 128 KiB.
-const MaxMembers = 64
+// MaxMembers bounds a group.
+const MaxMembers = 1000
 
 // Validate checks the group's form.
 func (g Group) Validate() error {
 	if len(g.Members) < 2 || len(g.Members) > MaxMembers {
 		return fmt.Errorf("group of %d members: want 2 to %d", len(g.Members), MaxMembers)
+	}
+	if len(g.Members) > MaxWhole && !g.Apart {
+		return fmt.Errorf("group of %d members: more than %d need shares whose texts travel apart", len(g.Members), MaxWhole)
 	}
 	for i := 1; i < len(g.Members); i++ {
 		if bytes.Compare(g.Members[i-1][:], g.Members[i][:]) >= 0 {
@@ -82,6 +86,7 @@ var (
 	ErrConfirmTag   error = disagreed{"other-seed", "confirmation is under another seed"}
 	ErrOpening            = errors.New("complaint does not open the commit of its sender")
 	ErrUnfounded          = errors.New("complaint is unfounded: every share opens and every confirmation verifies")
+	ErrShown              = errors.New("complaint shows something else than what was sealed or committed to")
 	ErrOwnWord            = errors.New("complaint about a share in an attempt that its sender has confirmed")
 )
 

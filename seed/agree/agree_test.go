@@ -26,10 +26,17 @@ type attempt struct {
 }
 
 // group returns a group of n members.
-func group(n int) Group {
-	g := Group{Study: [32]byte{'s', 't', 'u', 'd', 'y'}, Attempt: 1, Roster: [32]byte{'r', 'o', 's', 't', 'e', 'r'}}
+func group(n int) Group { return groupOf(n, n > MaxWhole) }
+
+// groupOf returns a group of n members, whose texts travel apart or not.
+func groupOf(n int, apart bool) Group {
+	g := Group{Study: [32]byte{'s', 't', 'u', 'd', 'y'}, Attempt: 1, Roster: [32]byte{'r', 'o', 's', 't', 'e', 'r'}, Apart: apart}
 	for i := range n {
-		g.Members = append(g.Members, [32]byte{byte(i + 1)})
+		member := [32]byte{byte(i + 1)}
+		if n > 255 {
+			member = [32]byte{byte((i + 1) >> 8), byte(i + 1)}
+		}
+		g.Members = append(g.Members, member)
 	}
 	return g
 }
@@ -78,6 +85,21 @@ func (a *attempt) share(t testing.TB, i int) Posted[Share] {
 	return post(a.group.Members[i], s)
 }
 
+// readBy are the shares as a member gets them: where texts travel apart, with its own one.
+func (a *attempt) readBy(to int) []Posted[Share] {
+	if !a.group.Apart {
+		return a.shares
+	}
+	out := slices.Clone(a.shares)
+	for from := range out {
+		if m := &out[from].Message; from != to {
+			m.Own = Text{m.Sealed[place(from, to)], NewTree(from, m.Sealed).Path(to)}
+		}
+		out[from].Message.Sealed = nil
+	}
+	return out
+}
+
 // post gives a message an id, as its envelope would.
 func post[M any](member [32]byte, message M) Posted[M] {
 	return Posted[M]{ID: sha256.Sum256(fmt.Append(nil, member, message)), Message: message}
@@ -86,7 +108,7 @@ func post[M any](member [32]byte, message M) Posted[M] {
 // open ends the agreement at a member that must succeed.
 func (a *attempt) open(t testing.TB, i int) Outcome {
 	t.Helper()
-	o, err := a.secrets[i].Open(a.group, a.commits, a.shares)
+	o, err := a.secrets[i].Open(a.group, a.commits, a.readBy(i))
 	if err != nil {
 		t.Fatalf("member %d: %v", i, err)
 	}
@@ -102,16 +124,8 @@ func (a *attempt) confirm(t testing.TB, i int) Confirm {
 	return c
 }
 
-// place is where a share from one member holds what is sealed to another.
-func place(from, to int) int {
-	if to > from {
-		return to - 1
-	}
-	return to
-}
-
 func TestMembersAgree(t *testing.T) {
-	for _, n := range []int{2, 3, 5, MaxMembers} {
+	for _, n := range []int{2, 3, 5, MaxWhole, MaxWhole + 1} {
 		t.Run(fmt.Sprintf("%d members", n), func(t *testing.T) {
 			a := shared(t, group(n))
 			outcomes := make([]Outcome, n)
@@ -278,7 +292,7 @@ func TestGroupValidate(t *testing.T) {
 	turned := group(3)
 	slices.Reverse(turned.Members)
 	for name, g := range map[string]Group{
-		"nobody": group(0), "one": group(1), "65": group(MaxMembers + 1), "twins": twins, "descending": turned,
+		"nobody": group(0), "one": group(1), "1001": group(MaxMembers + 1), "65 whole": groupOf(MaxWhole+1, false), "twins": twins, "descending": turned,
 	} {
 		if g.Validate() == nil {
 			t.Errorf("%s: accepted", name)

@@ -2,6 +2,7 @@ package agree
 
 import (
 	"bytes"
+	"crypto/hpke"
 	"fmt"
 	"io"
 
@@ -17,6 +18,11 @@ type Opening struct {
 	Key          []byte // MLKEM768-X25519 private key
 	Contribution [32]byte
 	Blinder      [32]byte
+
+	// Where texts travel apart: those that are wrong, in roster order, or what every member
+	// contributed, by its place. See Complaint.
+	Wrong  []Wrong
+	Opened []Opened
 }
 
 // Opening gives this member's secrets of the attempt away. The caller must be done
@@ -49,7 +55,9 @@ type Record struct {
 //   - the complainant, if the opening is not that of its commit;
 //   - else the sharers whose shares to the complainant do not open or do not match
 //     their commitments, or the complainant alone if it had confirmed: an honest
-//     member confirms only what it opened;
+//     member confirms only what it opened. Where texts travel apart, these are among
+//     those that it shows, and it is at fault itself if it shows what was not sealed
+//     to it;
 //   - else the members whose confirmations are under another seed, or of other public
 //     row keys;
 //   - else the complainant, whose complaint is unfounded.
@@ -80,16 +88,11 @@ func (r Record) Examine(complainant int, o Opening) ([]Fault, error) {
 		own[0].Err = ErrOpening
 		return own, nil
 	}
-	contributions := make([][]byte, n)
-	var faults []Fault
-	for i := range contributions {
-		if contributions[i] = o.Contribution[:]; i == complainant {
-			continue
-		}
-		if contributions[i], _, err = open(r.Group, t1, key, i, complainant, r.Commits[i].Message, r.Shares[i].Message); err != nil {
-			faults = append(faults, Fault{Member: i, Err: err})
-		}
+	look := r.opened
+	if r.Group.Apart {
+		look = r.shown
 	}
+	contributions, faults := look(complainant, t1, key, o)
 	if len(faults) > 0 && r.Confirms[complainant] != nil {
 		own[0].Err = ErrOwnWord
 		return own, nil
@@ -98,6 +101,23 @@ func (r Record) Examine(complainant int, o Opening) ([]Fault, error) {
 		return faults, nil
 	}
 	return r.examineConfirms(complainant, t1, t2, contributions)
+}
+
+// opened judges the shares that hold their texts: the contributions that follow, or who is at fault.
+func (r Record) opened(complainant int, t1 [32]byte, key hpke.PrivateKey, o Opening) (contributions [][]byte, faults []Fault) {
+	contributions = make([][]byte, len(r.Group.Members))
+	for i := range contributions {
+		if contributions[i] = o.Contribution[:]; i == complainant {
+			continue
+		}
+		plain, err := open(r.Group, t1, key, i, complainant, r.Commits[i].Message, r.Shares[i].Message)
+		if err != nil {
+			faults = append(faults, Fault{Member: i, Err: err})
+			continue
+		}
+		contributions[i] = plain[:32]
+	}
+	return contributions, faults
 }
 
 // examineConfirms judges when every share opened: the seed can be derived.

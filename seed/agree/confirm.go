@@ -43,10 +43,11 @@ func (s *Secrets) Open(g Group, commits []Posted[Commit], shares []Posted[Share]
 			contributions[i] = secret.Reveal(s.hidden).contribution[:]
 			continue
 		}
-		contributions[i], halves[i], err = open(g, t1, secret.Reveal(s.hidden).ephemeral, i, self, commits[i].Message, shares[i].Message)
+		plain, err := open(g, t1, secret.Reveal(s.hidden).ephemeral, i, self, commits[i].Message, shares[i].Message)
 		if err != nil {
 			return Outcome{}, &Fault{Member: i, Err: err}
 		}
+		contributions[i], halves[i] = plain[:32], plain[64:]
 	}
 	root, err := seed.Extract(t1, contributions)
 	if err != nil {
@@ -60,27 +61,23 @@ func (s *Secrets) Open(g Group, commits []Posted[Commit], shares []Posted[Share]
 }
 
 // open opens what one member sealed to another, checks it against the commitment, and
-// returns the contribution and the sender's half of the pairwise secret.
-func open(g Group, t1 [32]byte, key hpke.PrivateKey, from, to int, c Commit, sh Share) (contribution, half []byte, err error) {
+// returns contribution, blinder and the sender's half of the pairwise secret.
+func open(g Group, t1 [32]byte, key hpke.PrivateKey, from, to int, c Commit, sh Share) ([]byte, error) {
 	if sh.T1 != t1 {
-		return nil, nil, ErrTranscript
+		return nil, ErrTranscript
 	}
-	if err := sh.Check(len(g.Members)); err != nil {
-		return nil, nil, err
+	text, err := sh.text(g, from, to)
+	if err != nil {
+		return nil, err
 	}
-	place := to
-	if to > from {
-		place-- // the sender's own place is left out
-	}
-	plain, err := hpke.Open(key, kdf(), aead(), shareInfo(t1, from, to), sh.Sealed[place])
+	plain, err := hpke.Open(key, kdf(), aead(), shareInfo(t1, from, to), text)
 	if err != nil || len(plain) != shareSize {
-		return nil, nil, ErrShareSealed
+		return nil, ErrShareSealed
 	}
-	contribution, blinder := plain[:32], plain[32:64]
-	if commitment(g.Study, g.Attempt, g.Members[from], contribution, blinder) != c.Commitment {
-		return nil, nil, ErrCommitment
+	if commitment(g.Study, g.Attempt, g.Members[from], plain[:32], plain[32:64]) != c.Commitment {
+		return nil, ErrCommitment
 	}
-	return contribution, plain[64:], nil
+	return plain, nil
 }
 
 // Confirm returns this member's proof that it holds the seed.

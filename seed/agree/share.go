@@ -19,6 +19,11 @@ import (
 type Share struct {
 	T1     [32]byte
 	Sealed [][]byte // n-1 ciphertexts, the sender's own place left out
+
+	// Where texts travel apart: the root of the tree over them, and in place of Sealed, at who
+	// reads the share, the one that is sealed to it.
+	Root [32]byte
+	Own  Text
 }
 
 // Sizes of one share in bytes.
@@ -92,6 +97,9 @@ func (s *Secrets) Share(g Group, commits []Posted[Commit]) (Share, error) {
 			return Share{}, &Fault{Member: j, Err: fmt.Errorf("%w: %v", ErrEphemeralKey, err)}
 		}
 		out.Sealed = append(out.Sealed, sealed)
+	}
+	if g.Apart {
+		out.Root = NewTree(self, out.Sealed).Root()
 	}
 	return out, nil
 }

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +17,11 @@ STUDIES = {
     "vertical": network.vertical,
     "wide": network.wide,
 }
+
+
+def blocks(language: str, document: str = "python.md") -> list[str]:
+    """What stands in blocks of a document."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", (ROOT / "docs" / document).read_text(), re.M | re.S)
 
 
 @dataclass(frozen=True)

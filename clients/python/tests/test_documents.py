@@ -11,16 +11,12 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from conftest import ROOT, Played
+from conftest import Played, blocks
 from nbclient import NotebookClient
 
 import cosketch
 
 NOTEBOOK = Path(__file__).resolve().parents[1] / "notebook" / "analysis.ipynb"
-
-
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```$", (ROOT / "docs" / "python.md").read_text(), re.M | re.S)
 
 
 @pytest.fixture
@@ -32,7 +28,7 @@ def results(played: dict[str, Played], tmp_path: Path) -> Path:
 
 def test_the_document(played: dict[str, Played], results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     of = played["horizontal"]
-    folder, api = blocks("python")
+    folder, api, _ = blocks("python")  # the last one is of Spark
     monkeypatch.chdir(results)
     said = {"AGGREGATOR": of.aggregator, "STUDY": of.study}
     for name, text in said.items():

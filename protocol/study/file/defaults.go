@@ -24,6 +24,9 @@ func (r *reader) complete(s *study.Study) {
 	if !r.Given("quorum") {
 		s.Quorum = len(s.Parties)
 	}
+	if len(s.Parties) > study.MostWhole {
+		s.Sealed = study.SealedApart
+	}
 	asked := append(kindsOf(s.Analyses), s.Later...)
 	var total float64
 	for i := range s.Sketches {

@@ -214,7 +214,7 @@ func TestDraftsAreStudies(t *testing.T) {
 		t.Error("a study with an open bound")
 	}
 	_, _, err = draft(study.Vertical, "nonsense").Text()
-	if !errors.Is(err, ErrNoSketch) || strings.Count(err.Error(), "nonsense") != 1 || strings.Contains(err.Error(), "line ") {
+	if err == nil || !strings.Contains(err.Error(), "(one of: inner-product, ") || strings.Count(err.Error(), "nonsense") != 1 || strings.Contains(err.Error(), "line ") {
 		t.Errorf("an analysis that there is not, which is to be said once and of no file: %v", err)
 	}
 	for what, c := range map[string]struct {

@@ -95,6 +95,10 @@ func studyKeys() schema.Keys[study.Study] {
 			Form: anyWhole(func(s *S) *int { return &s.Colluding }, "whole number, 1 to the number of parties less 2"),
 		},
 		{
+			Name: "sealed", Path: "sealed", IfSet: true, Unset: "in the share, which all read", Says: "apart: in the seed agreement each party reads what is sealed to it, and not what is sealed to others; above 64 parties always",
+			Form: schema.Word(func(s *S) *study.Sealed { return &s.Sealed }, sealedTexts),
+		},
+		{
 			Name: "rounds", Path: "rounds", IfSet: true, Unset: "1", Says: "2: sketches of side codes, or with a sketch of side look those of moments, are made in a second round, in the light of the first; one approval is for both",
 			Form: schema.Whole(func(s *S) *int { return &s.Rounds }, 1, 2),
 		},

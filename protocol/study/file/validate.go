@@ -251,6 +251,9 @@ func (r *reader) validateRandomised(s *study.Study) {
 }
 
 func (r *reader) validateSketch(s *study.Study, i int) {
+	if s.Partition == study.Vertical && s.Sketches[i].Side == sketch.Records && len(s.Parties) > study.MostWhole {
+		r.Fail(fmt.Sprintf("sketches[%d].side", i), "records of %d parties are not joined: at most %d are", len(s.Parties), study.MostWhole).Hint = "take fewer parties, or side columns"
+	}
 	sk, path := s.Sketches[i], fmt.Sprintf("sketches[%d]", i)
 	if row, ok := additiveOf(sk.Side); ok {
 		r.validateSums(s, row, i)

@@ -15,6 +15,7 @@ var (
 	families     = schema.Words{What: "family", Has: familyNames()}
 	units        = schema.Words{What: "unit", Has: []string{"attribute", "record"}}
 	mechanisms   = schema.Words{What: "mechanism", Has: []string{"laplace", "gaussian", "randomised-response", "none"}}
+	sealedTexts  = schema.Words{What: "way of sealed texts", Has: []string{"apart"}}
 	sums         = schema.Words{What: "sum", Has: []string{"plain", "masked"}}
 	normalizings = schema.Words{What: "normalization", Has: []string{"nfc", "trim", "casefold", "digits"}, Planned: []string{"pad"}}
 	duplicates   = schema.Words{What: "rule for duplicates", Has: []string{"refuse"}, Planned: []string{"sum"}}

@@ -25,13 +25,17 @@ const (
 )
 
 type Envelope struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Study         []byte                 `protobuf:"bytes,1,opt,name=study,proto3" json:"study,omitempty"`
-	Sender        []byte                 `protobuf:"bytes,2,opt,name=sender,proto3" json:"sender,omitempty"`
-	Kind          string                 `protobuf:"bytes,3,opt,name=kind,proto3" json:"kind,omitempty"`
-	Attempt       uint32                 `protobuf:"varint,4,opt,name=attempt,proto3" json:"attempt,omitempty"`
-	Payload       []byte                 `protobuf:"bytes,5,opt,name=payload,proto3" json:"payload,omitempty"`
-	Signature     []byte                 `protobuf:"bytes,6,opt,name=signature,proto3" json:"signature,omitempty"`
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Study     []byte                 `protobuf:"bytes,1,opt,name=study,proto3" json:"study,omitempty"`
+	Sender    []byte                 `protobuf:"bytes,2,opt,name=sender,proto3" json:"sender,omitempty"`
+	Kind      string                 `protobuf:"bytes,3,opt,name=kind,proto3" json:"kind,omitempty"`
+	Attempt   uint32                 `protobuf:"varint,4,opt,name=attempt,proto3" json:"attempt,omitempty"`
+	Payload   []byte                 `protobuf:"bytes,5,opt,name=payload,proto3" json:"payload,omitempty"`
+	Signature []byte                 `protobuf:"bytes,6,opt,name=signature,proto3" json:"signature,omitempty"`
+	// Beside a share whose texts travel apart: on the way to the aggregator all of them, on the way to a member the one
+	// that is sealed to it, with its path to the root that the payload holds.
+	Texts         [][]byte `protobuf:"bytes,7,rep,name=texts,proto3" json:"texts,omitempty"`
+	Path          [][]byte `protobuf:"bytes,8,rep,name=path,proto3" json:"path,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -104,6 +108,20 @@ func (x *Envelope) GetPayload() []byte {
 func (x *Envelope) GetSignature() []byte {
 	if x != nil {
 		return x.Signature
+	}
+	return nil
+}
+
+func (x *Envelope) GetTexts() [][]byte {
+	if x != nil {
+		return x.Texts
+	}
+	return nil
+}
+
+func (x *Envelope) GetPath() [][]byte {
+	if x != nil {
+		return x.Path
 	}
 	return nil
 }
@@ -241,10 +259,13 @@ func (x *Roster) GetFaults() [][]byte {
 }
 
 type Complaint struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Key           []byte                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
-	Contribution  []byte                 `protobuf:"bytes,2,opt,name=contribution,proto3" json:"contribution,omitempty"`
-	Blinder       []byte                 `protobuf:"bytes,3,opt,name=blinder,proto3" json:"blinder,omitempty"`
+	state        protoimpl.MessageState `protogen:"open.v1"`
+	Key          []byte                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	Contribution []byte                 `protobuf:"bytes,2,opt,name=contribution,proto3" json:"contribution,omitempty"`
+	Blinder      []byte                 `protobuf:"bytes,3,opt,name=blinder,proto3" json:"blinder,omitempty"`
+	// Where texts travel apart: those that are wrong, or what each member contributed, with its blinder.
+	Wrong         []*WrongText `protobuf:"bytes,4,rep,name=wrong,proto3" json:"wrong,omitempty"`
+	Opened        [][]byte     `protobuf:"bytes,5,rep,name=opened,proto3" json:"opened,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -300,6 +321,80 @@ func (x *Complaint) GetBlinder() []byte {
 	return nil
 }
 
+func (x *Complaint) GetWrong() []*WrongText {
+	if x != nil {
+		return x.Wrong
+	}
+	return nil
+}
+
+func (x *Complaint) GetOpened() [][]byte {
+	if x != nil {
+		return x.Opened
+	}
+	return nil
+}
+
+type WrongText struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	From          uint32                 `protobuf:"varint,1,opt,name=from,proto3" json:"from,omitempty"`
+	Sealed        []byte                 `protobuf:"bytes,2,opt,name=sealed,proto3" json:"sealed,omitempty"`
+	Path          [][]byte               `protobuf:"bytes,3,rep,name=path,proto3" json:"path,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WrongText) Reset() {
+	*x = WrongText{}
+	mi := &file_wire_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WrongText) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WrongText) ProtoMessage() {}
+
+func (x *WrongText) ProtoReflect() protoreflect.Message {
+	mi := &file_wire_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WrongText.ProtoReflect.Descriptor instead.
+func (*WrongText) Descriptor() ([]byte, []int) {
+	return file_wire_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *WrongText) GetFrom() uint32 {
+	if x != nil {
+		return x.From
+	}
+	return 0
+}
+
+func (x *WrongText) GetSealed() []byte {
+	if x != nil {
+		return x.Sealed
+	}
+	return nil
+}
+
+func (x *WrongText) GetPath() [][]byte {
+	if x != nil {
+		return x.Path
+	}
+	return nil
+}
+
 type Accusation struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Culprit       []byte                 `protobuf:"bytes,1,opt,name=culprit,proto3" json:"culprit,omitempty"`
@@ -312,7 +407,7 @@ type Accusation struct {
 
 func (x *Accusation) Reset() {
 	*x = Accusation{}
-	mi := &file_wire_proto_msgTypes[5]
+	mi := &file_wire_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -324,7 +419,7 @@ func (x *Accusation) String() string {
 func (*Accusation) ProtoMessage() {}
 
 func (x *Accusation) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[5]
+	mi := &file_wire_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -337,7 +432,7 @@ func (x *Accusation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Accusation.ProtoReflect.Descriptor instead.
 func (*Accusation) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{5}
+	return file_wire_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Accusation) GetCulprit() []byte {
@@ -378,7 +473,7 @@ type Accusations struct {
 
 func (x *Accusations) Reset() {
 	*x = Accusations{}
-	mi := &file_wire_proto_msgTypes[6]
+	mi := &file_wire_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -390,7 +485,7 @@ func (x *Accusations) String() string {
 func (*Accusations) ProtoMessage() {}
 
 func (x *Accusations) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[6]
+	mi := &file_wire_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -403,7 +498,7 @@ func (x *Accusations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Accusations.ProtoReflect.Descriptor instead.
 func (*Accusations) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{6}
+	return file_wire_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Accusations) GetAt() int64 {
@@ -428,7 +523,7 @@ type Abandon struct {
 
 func (x *Abandon) Reset() {
 	*x = Abandon{}
-	mi := &file_wire_proto_msgTypes[7]
+	mi := &file_wire_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -440,7 +535,7 @@ func (x *Abandon) String() string {
 func (*Abandon) ProtoMessage() {}
 
 func (x *Abandon) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[7]
+	mi := &file_wire_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -453,7 +548,7 @@ func (x *Abandon) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Abandon.ProtoReflect.Descriptor instead.
 func (*Abandon) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{7}
+	return file_wire_proto_rawDescGZIP(), []int{8}
 }
 
 type Certificate struct {
@@ -465,7 +560,7 @@ type Certificate struct {
 
 func (x *Certificate) Reset() {
 	*x = Certificate{}
-	mi := &file_wire_proto_msgTypes[8]
+	mi := &file_wire_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -477,7 +572,7 @@ func (x *Certificate) String() string {
 func (*Certificate) ProtoMessage() {}
 
 func (x *Certificate) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[8]
+	mi := &file_wire_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -490,7 +585,7 @@ func (x *Certificate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Certificate.ProtoReflect.Descriptor instead.
 func (*Certificate) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{8}
+	return file_wire_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Certificate) GetConfirms() []*Envelope {
@@ -510,7 +605,7 @@ type Join struct {
 
 func (x *Join) Reset() {
 	*x = Join{}
-	mi := &file_wire_proto_msgTypes[9]
+	mi := &file_wire_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -522,7 +617,7 @@ func (x *Join) String() string {
 func (*Join) ProtoMessage() {}
 
 func (x *Join) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[9]
+	mi := &file_wire_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -535,7 +630,7 @@ func (x *Join) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Join.ProtoReflect.Descriptor instead.
 func (*Join) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{9}
+	return file_wire_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Join) GetMeaning() []byte {
@@ -562,7 +657,7 @@ type Welcome struct {
 
 func (x *Welcome) Reset() {
 	*x = Welcome{}
-	mi := &file_wire_proto_msgTypes[10]
+	mi := &file_wire_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -574,7 +669,7 @@ func (x *Welcome) String() string {
 func (*Welcome) ProtoMessage() {}
 
 func (x *Welcome) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[10]
+	mi := &file_wire_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -587,7 +682,7 @@ func (x *Welcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Welcome.ProtoReflect.Descriptor instead.
 func (*Welcome) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{10}
+	return file_wire_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Welcome) GetJoin() []byte {
@@ -613,7 +708,7 @@ type Close struct {
 
 func (x *Close) Reset() {
 	*x = Close{}
-	mi := &file_wire_proto_msgTypes[11]
+	mi := &file_wire_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -625,7 +720,7 @@ func (x *Close) String() string {
 func (*Close) ProtoMessage() {}
 
 func (x *Close) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[11]
+	mi := &file_wire_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -638,7 +733,7 @@ func (x *Close) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Close.ProtoReflect.Descriptor instead.
 func (*Close) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{11}
+	return file_wire_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Close) GetAt() int64 {
@@ -658,7 +753,7 @@ type Commit struct {
 
 func (x *Commit) Reset() {
 	*x = Commit{}
-	mi := &file_wire_proto_msgTypes[12]
+	mi := &file_wire_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -670,7 +765,7 @@ func (x *Commit) String() string {
 func (*Commit) ProtoMessage() {}
 
 func (x *Commit) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[12]
+	mi := &file_wire_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -683,7 +778,7 @@ func (x *Commit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Commit.ProtoReflect.Descriptor instead.
 func (*Commit) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{12}
+	return file_wire_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Commit) GetEphemeralKey() []byte {
@@ -701,16 +796,18 @@ func (x *Commit) GetCommitment() []byte {
 }
 
 type Share struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Sealed        [][]byte               `protobuf:"bytes,1,rep,name=sealed,proto3" json:"sealed,omitempty"`
-	T1            []byte                 `protobuf:"bytes,2,opt,name=t1,proto3" json:"t1,omitempty"`
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Sealed [][]byte               `protobuf:"bytes,1,rep,name=sealed,proto3" json:"sealed,omitempty"`
+	T1     []byte                 `protobuf:"bytes,2,opt,name=t1,proto3" json:"t1,omitempty"`
+	// In place of the texts, where they travel apart: the root of the tree over them.
+	Root          []byte `protobuf:"bytes,3,opt,name=root,proto3" json:"root,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Share) Reset() {
 	*x = Share{}
-	mi := &file_wire_proto_msgTypes[13]
+	mi := &file_wire_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -722,7 +819,7 @@ func (x *Share) String() string {
 func (*Share) ProtoMessage() {}
 
 func (x *Share) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[13]
+	mi := &file_wire_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -735,7 +832,7 @@ func (x *Share) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Share.ProtoReflect.Descriptor instead.
 func (*Share) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{13}
+	return file_wire_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Share) GetSealed() [][]byte {
@@ -748,6 +845,13 @@ func (x *Share) GetSealed() [][]byte {
 func (x *Share) GetT1() []byte {
 	if x != nil {
 		return x.T1
+	}
+	return nil
+}
+
+func (x *Share) GetRoot() []byte {
+	if x != nil {
+		return x.Root
 	}
 	return nil
 }
@@ -767,7 +871,7 @@ type Confirm struct {
 
 func (x *Confirm) Reset() {
 	*x = Confirm{}
-	mi := &file_wire_proto_msgTypes[14]
+	mi := &file_wire_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -779,7 +883,7 @@ func (x *Confirm) String() string {
 func (*Confirm) ProtoMessage() {}
 
 func (x *Confirm) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[14]
+	mi := &file_wire_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -792,7 +896,7 @@ func (x *Confirm) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Confirm.ProtoReflect.Descriptor instead.
 func (*Confirm) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{14}
+	return file_wire_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Confirm) GetT1() []byte {
@@ -850,7 +954,7 @@ type Release struct {
 
 func (x *Release) Reset() {
 	*x = Release{}
-	mi := &file_wire_proto_msgTypes[15]
+	mi := &file_wire_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -862,7 +966,7 @@ func (x *Release) String() string {
 func (*Release) ProtoMessage() {}
 
 func (x *Release) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[15]
+	mi := &file_wire_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -875,7 +979,7 @@ func (x *Release) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Release.ProtoReflect.Descriptor instead.
 func (*Release) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{15}
+	return file_wire_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Release) GetT2() []byte {
@@ -920,7 +1024,7 @@ type First struct {
 
 func (x *First) Reset() {
 	*x = First{}
-	mi := &file_wire_proto_msgTypes[16]
+	mi := &file_wire_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -932,7 +1036,7 @@ func (x *First) String() string {
 func (*First) ProtoMessage() {}
 
 func (x *First) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[16]
+	mi := &file_wire_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -945,7 +1049,7 @@ func (x *First) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use First.ProtoReflect.Descriptor instead.
 func (*First) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{16}
+	return file_wire_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *First) GetT2() []byte {
@@ -998,7 +1102,7 @@ type Interim struct {
 
 func (x *Interim) Reset() {
 	*x = Interim{}
-	mi := &file_wire_proto_msgTypes[17]
+	mi := &file_wire_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1010,7 +1114,7 @@ func (x *Interim) String() string {
 func (*Interim) ProtoMessage() {}
 
 func (x *Interim) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[17]
+	mi := &file_wire_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1023,7 +1127,7 @@ func (x *Interim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Interim.ProtoReflect.Descriptor instead.
 func (*Interim) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{17}
+	return file_wire_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Interim) GetT2() []byte {
@@ -1097,7 +1201,7 @@ type ReleasedSketch struct {
 
 func (x *ReleasedSketch) Reset() {
 	*x = ReleasedSketch{}
-	mi := &file_wire_proto_msgTypes[18]
+	mi := &file_wire_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1109,7 +1213,7 @@ func (x *ReleasedSketch) String() string {
 func (*ReleasedSketch) ProtoMessage() {}
 
 func (x *ReleasedSketch) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[18]
+	mi := &file_wire_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1122,7 +1226,7 @@ func (x *ReleasedSketch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleasedSketch.ProtoReflect.Descriptor instead.
 func (*ReleasedSketch) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{18}
+	return file_wire_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ReleasedSketch) GetSide() string {
@@ -1185,7 +1289,7 @@ type RowColumn struct {
 
 func (x *RowColumn) Reset() {
 	*x = RowColumn{}
-	mi := &file_wire_proto_msgTypes[19]
+	mi := &file_wire_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1197,7 +1301,7 @@ func (x *RowColumn) String() string {
 func (*RowColumn) ProtoMessage() {}
 
 func (x *RowColumn) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[19]
+	mi := &file_wire_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1210,7 +1314,7 @@ func (x *RowColumn) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RowColumn.ProtoReflect.Descriptor instead.
 func (*RowColumn) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{19}
+	return file_wire_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *RowColumn) GetName() string {
@@ -1243,7 +1347,7 @@ type Result struct {
 
 func (x *Result) Reset() {
 	*x = Result{}
-	mi := &file_wire_proto_msgTypes[20]
+	mi := &file_wire_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1255,7 +1359,7 @@ func (x *Result) String() string {
 func (*Result) ProtoMessage() {}
 
 func (x *Result) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[20]
+	mi := &file_wire_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1268,7 +1372,7 @@ func (x *Result) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Result.ProtoReflect.Descriptor instead.
 func (*Result) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{20}
+	return file_wire_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Result) GetCount() uint64 {
@@ -1337,7 +1441,7 @@ type Document struct {
 
 func (x *Document) Reset() {
 	*x = Document{}
-	mi := &file_wire_proto_msgTypes[21]
+	mi := &file_wire_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1349,7 +1453,7 @@ func (x *Document) String() string {
 func (*Document) ProtoMessage() {}
 
 func (x *Document) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[21]
+	mi := &file_wire_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1362,7 +1466,7 @@ func (x *Document) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Document.ProtoReflect.Descriptor instead.
 func (*Document) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{21}
+	return file_wire_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Document) GetHash() []byte {
@@ -1389,7 +1493,7 @@ type PartyDocument struct {
 
 func (x *PartyDocument) Reset() {
 	*x = PartyDocument{}
-	mi := &file_wire_proto_msgTypes[22]
+	mi := &file_wire_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1401,7 +1505,7 @@ func (x *PartyDocument) String() string {
 func (*PartyDocument) ProtoMessage() {}
 
 func (x *PartyDocument) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[22]
+	mi := &file_wire_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1414,7 +1518,7 @@ func (x *PartyDocument) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PartyDocument.ProtoReflect.Descriptor instead.
 func (*PartyDocument) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{22}
+	return file_wire_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *PartyDocument) GetParty() []byte {
@@ -1442,7 +1546,7 @@ type Stop struct {
 
 func (x *Stop) Reset() {
 	*x = Stop{}
-	mi := &file_wire_proto_msgTypes[23]
+	mi := &file_wire_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1454,7 +1558,7 @@ func (x *Stop) String() string {
 func (*Stop) ProtoMessage() {}
 
 func (x *Stop) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[23]
+	mi := &file_wire_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1467,7 +1571,7 @@ func (x *Stop) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stop.ProtoReflect.Descriptor instead.
 func (*Stop) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{23}
+	return file_wire_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Stop) GetReason() string {
@@ -1502,7 +1606,7 @@ type Head struct {
 
 func (x *Head) Reset() {
 	*x = Head{}
-	mi := &file_wire_proto_msgTypes[24]
+	mi := &file_wire_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1514,7 +1618,7 @@ func (x *Head) String() string {
 func (*Head) ProtoMessage() {}
 
 func (x *Head) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[24]
+	mi := &file_wire_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1527,7 +1631,7 @@ func (x *Head) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Head.ProtoReflect.Descriptor instead.
 func (*Head) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{24}
+	return file_wire_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Head) GetCount() uint64 {
@@ -1560,7 +1664,7 @@ type PostRequest struct {
 
 func (x *PostRequest) Reset() {
 	*x = PostRequest{}
-	mi := &file_wire_proto_msgTypes[25]
+	mi := &file_wire_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1572,7 +1676,7 @@ func (x *PostRequest) String() string {
 func (*PostRequest) ProtoMessage() {}
 
 func (x *PostRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[25]
+	mi := &file_wire_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1585,7 +1689,7 @@ func (x *PostRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PostRequest.ProtoReflect.Descriptor instead.
 func (*PostRequest) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{25}
+	return file_wire_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *PostRequest) GetEnvelopes() []*Envelope {
@@ -1607,7 +1711,7 @@ type ReadRequest struct {
 
 func (x *ReadRequest) Reset() {
 	*x = ReadRequest{}
-	mi := &file_wire_proto_msgTypes[26]
+	mi := &file_wire_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1619,7 +1723,7 @@ func (x *ReadRequest) String() string {
 func (*ReadRequest) ProtoMessage() {}
 
 func (x *ReadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[26]
+	mi := &file_wire_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1632,7 +1736,7 @@ func (x *ReadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadRequest.ProtoReflect.Descriptor instead.
 func (*ReadRequest) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{26}
+	return file_wire_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ReadRequest) GetStudy() []byte {
@@ -1668,7 +1772,7 @@ type BoardReply struct {
 
 func (x *BoardReply) Reset() {
 	*x = BoardReply{}
-	mi := &file_wire_proto_msgTypes[27]
+	mi := &file_wire_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1680,7 +1784,7 @@ func (x *BoardReply) String() string {
 func (*BoardReply) ProtoMessage() {}
 
 func (x *BoardReply) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[27]
+	mi := &file_wire_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1693,7 +1797,7 @@ func (x *BoardReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BoardReply.ProtoReflect.Descriptor instead.
 func (*BoardReply) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{27}
+	return file_wire_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *BoardReply) GetFrom() uint64 {
@@ -1729,7 +1833,7 @@ type ChunkRequest struct {
 
 func (x *ChunkRequest) Reset() {
 	*x = ChunkRequest{}
-	mi := &file_wire_proto_msgTypes[28]
+	mi := &file_wire_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1741,7 +1845,7 @@ func (x *ChunkRequest) String() string {
 func (*ChunkRequest) ProtoMessage() {}
 
 func (x *ChunkRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[28]
+	mi := &file_wire_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1754,7 +1858,7 @@ func (x *ChunkRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChunkRequest.ProtoReflect.Descriptor instead.
 func (*ChunkRequest) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{28}
+	return file_wire_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ChunkRequest) GetStudy() []byte {
@@ -1795,7 +1899,7 @@ type ProgressRequest struct {
 
 func (x *ProgressRequest) Reset() {
 	*x = ProgressRequest{}
-	mi := &file_wire_proto_msgTypes[29]
+	mi := &file_wire_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1807,7 +1911,7 @@ func (x *ProgressRequest) String() string {
 func (*ProgressRequest) ProtoMessage() {}
 
 func (x *ProgressRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[29]
+	mi := &file_wire_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1820,7 +1924,7 @@ func (x *ProgressRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProgressRequest.ProtoReflect.Descriptor instead.
 func (*ProgressRequest) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{29}
+	return file_wire_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ProgressRequest) GetStudy() []byte {
@@ -1841,7 +1945,7 @@ type ProgressReply struct {
 
 func (x *ProgressReply) Reset() {
 	*x = ProgressReply{}
-	mi := &file_wire_proto_msgTypes[30]
+	mi := &file_wire_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1853,7 +1957,7 @@ func (x *ProgressReply) String() string {
 func (*ProgressReply) ProtoMessage() {}
 
 func (x *ProgressReply) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[30]
+	mi := &file_wire_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1866,7 +1970,7 @@ func (x *ProgressReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProgressReply.ProtoReflect.Descriptor instead.
 func (*ProgressReply) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{30}
+	return file_wire_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ProgressReply) GetMissing() []uint32 {
@@ -1894,7 +1998,7 @@ type DocumentRequest struct {
 
 func (x *DocumentRequest) Reset() {
 	*x = DocumentRequest{}
-	mi := &file_wire_proto_msgTypes[31]
+	mi := &file_wire_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1906,7 +2010,7 @@ func (x *DocumentRequest) String() string {
 func (*DocumentRequest) ProtoMessage() {}
 
 func (x *DocumentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[31]
+	mi := &file_wire_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1919,7 +2023,7 @@ func (x *DocumentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DocumentRequest.ProtoReflect.Descriptor instead.
 func (*DocumentRequest) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{31}
+	return file_wire_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *DocumentRequest) GetStudy() []byte {
@@ -1952,7 +2056,7 @@ type DocumentReply struct {
 
 func (x *DocumentReply) Reset() {
 	*x = DocumentReply{}
-	mi := &file_wire_proto_msgTypes[32]
+	mi := &file_wire_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1964,7 +2068,7 @@ func (x *DocumentReply) String() string {
 func (*DocumentReply) ProtoMessage() {}
 
 func (x *DocumentReply) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[32]
+	mi := &file_wire_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1977,7 +2081,7 @@ func (x *DocumentReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DocumentReply.ProtoReflect.Descriptor instead.
 func (*DocumentReply) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{32}
+	return file_wire_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *DocumentReply) GetData() []byte {
@@ -1999,7 +2103,7 @@ type HelloRequest struct {
 
 func (x *HelloRequest) Reset() {
 	*x = HelloRequest{}
-	mi := &file_wire_proto_msgTypes[33]
+	mi := &file_wire_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2011,7 +2115,7 @@ func (x *HelloRequest) String() string {
 func (*HelloRequest) ProtoMessage() {}
 
 func (x *HelloRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[33]
+	mi := &file_wire_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2024,7 +2128,7 @@ func (x *HelloRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HelloRequest.ProtoReflect.Descriptor instead.
 func (*HelloRequest) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{33}
+	return file_wire_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *HelloRequest) GetStudy() []byte {
@@ -2054,7 +2158,7 @@ type HelloReply struct {
 
 func (x *HelloReply) Reset() {
 	*x = HelloReply{}
-	mi := &file_wire_proto_msgTypes[34]
+	mi := &file_wire_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2066,7 +2170,7 @@ func (x *HelloReply) String() string {
 func (*HelloReply) ProtoMessage() {}
 
 func (x *HelloReply) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[34]
+	mi := &file_wire_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2079,7 +2183,7 @@ func (x *HelloReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HelloReply.ProtoReflect.Descriptor instead.
 func (*HelloReply) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{34}
+	return file_wire_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *HelloReply) GetNow() int64 {
@@ -2120,7 +2224,7 @@ type LedgerHead struct {
 
 func (x *LedgerHead) Reset() {
 	*x = LedgerHead{}
-	mi := &file_wire_proto_msgTypes[35]
+	mi := &file_wire_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2132,7 +2236,7 @@ func (x *LedgerHead) String() string {
 func (*LedgerHead) ProtoMessage() {}
 
 func (x *LedgerHead) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[35]
+	mi := &file_wire_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2145,7 +2249,7 @@ func (x *LedgerHead) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LedgerHead.ProtoReflect.Descriptor instead.
 func (*LedgerHead) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{35}
+	return file_wire_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *LedgerHead) GetParty() []byte {
@@ -2203,7 +2307,7 @@ type IntroduceRequest struct {
 
 func (x *IntroduceRequest) Reset() {
 	*x = IntroduceRequest{}
-	mi := &file_wire_proto_msgTypes[36]
+	mi := &file_wire_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2215,7 +2319,7 @@ func (x *IntroduceRequest) String() string {
 func (*IntroduceRequest) ProtoMessage() {}
 
 func (x *IntroduceRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[36]
+	mi := &file_wire_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2228,7 +2332,7 @@ func (x *IntroduceRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IntroduceRequest.ProtoReflect.Descriptor instead.
 func (*IntroduceRequest) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{36}
+	return file_wire_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *IntroduceRequest) GetInvitation() []byte {
@@ -2257,25 +2361,33 @@ var File_wire_proto protoreflect.FileDescriptor
 const file_wire_proto_rawDesc = "" +
 	"\n" +
 	"\n" +
-	"wire.proto\x12\x10cosketch.wire.v1\"\x9e\x01\n" +
+	"wire.proto\x12\x10cosketch.wire.v1\"\xc8\x01\n" +
 	"\bEnvelope\x12\x14\n" +
 	"\x05study\x18\x01 \x01(\fR\x05study\x12\x16\n" +
 	"\x06sender\x18\x02 \x01(\fR\x06sender\x12\x12\n" +
 	"\x04kind\x18\x03 \x01(\tR\x04kind\x12\x18\n" +
 	"\aattempt\x18\x04 \x01(\rR\aattempt\x12\x18\n" +
 	"\apayload\x18\x05 \x01(\fR\apayload\x12\x1c\n" +
-	"\tsignature\x18\x06 \x01(\fR\tsignature\"#\n" +
+	"\tsignature\x18\x06 \x01(\fR\tsignature\x12\x14\n" +
+	"\x05texts\x18\a \x03(\fR\x05texts\x12\x12\n" +
+	"\x04path\x18\b \x03(\fR\x04path\"#\n" +
 	"\aApprove\x12\x18\n" +
 	"\ameaning\x18\x01 \x01(\fR\ameaning\"\n" +
 	"\n" +
 	"\bWithdraw\">\n" +
 	"\x06Roster\x12\x1c\n" +
 	"\tapprovals\x18\x01 \x03(\fR\tapprovals\x12\x16\n" +
-	"\x06faults\x18\x02 \x03(\fR\x06faults\"[\n" +
+	"\x06faults\x18\x02 \x03(\fR\x06faults\"\xa6\x01\n" +
 	"\tComplaint\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\fR\x03key\x12\"\n" +
 	"\fcontribution\x18\x02 \x01(\fR\fcontribution\x12\x18\n" +
-	"\ablinder\x18\x03 \x01(\fR\ablinder\"\x88\x01\n" +
+	"\ablinder\x18\x03 \x01(\fR\ablinder\x121\n" +
+	"\x05wrong\x18\x04 \x03(\v2\x1b.cosketch.wire.v1.WrongTextR\x05wrong\x12\x16\n" +
+	"\x06opened\x18\x05 \x03(\fR\x06opened\"K\n" +
+	"\tWrongText\x12\x12\n" +
+	"\x04from\x18\x01 \x01(\rR\x04from\x12\x16\n" +
+	"\x06sealed\x18\x02 \x01(\fR\x06sealed\x12\x12\n" +
+	"\x04path\x18\x03 \x03(\fR\x04path\"\x88\x01\n" +
 	"\n" +
 	"Accusation\x12\x18\n" +
 	"\aculprit\x18\x01 \x01(\fR\aculprit\x12\x14\n" +
@@ -2300,10 +2412,11 @@ const file_wire_proto_rawDesc = "" +
 	"\rephemeral_key\x18\x01 \x01(\fR\fephemeralKey\x12\x1e\n" +
 	"\n" +
 	"commitment\x18\x02 \x01(\fR\n" +
-	"commitment\"/\n" +
+	"commitment\"C\n" +
 	"\x05Share\x12\x16\n" +
 	"\x06sealed\x18\x01 \x03(\fR\x06sealed\x12\x0e\n" +
-	"\x02t1\x18\x02 \x01(\fR\x02t1\"\x85\x01\n" +
+	"\x02t1\x18\x02 \x01(\fR\x02t1\x12\x12\n" +
+	"\x04root\x18\x03 \x01(\fR\x04root\"\x85\x01\n" +
 	"\aConfirm\x12\x0e\n" +
 	"\x02t1\x18\x01 \x01(\fR\x02t1\x12\x0e\n" +
 	"\x02t2\x18\x02 \x01(\fR\x02t2\x12\x10\n" +
@@ -2430,64 +2543,66 @@ func file_wire_proto_rawDescGZIP() []byte {
 	return file_wire_proto_rawDescData
 }
 
-var file_wire_proto_msgTypes = make([]protoimpl.MessageInfo, 37)
+var file_wire_proto_msgTypes = make([]protoimpl.MessageInfo, 38)
 var file_wire_proto_goTypes = []any{
 	(*Envelope)(nil),         // 0: cosketch.wire.v1.Envelope
 	(*Approve)(nil),          // 1: cosketch.wire.v1.Approve
 	(*Withdraw)(nil),         // 2: cosketch.wire.v1.Withdraw
 	(*Roster)(nil),           // 3: cosketch.wire.v1.Roster
 	(*Complaint)(nil),        // 4: cosketch.wire.v1.Complaint
-	(*Accusation)(nil),       // 5: cosketch.wire.v1.Accusation
-	(*Accusations)(nil),      // 6: cosketch.wire.v1.Accusations
-	(*Abandon)(nil),          // 7: cosketch.wire.v1.Abandon
-	(*Certificate)(nil),      // 8: cosketch.wire.v1.Certificate
-	(*Join)(nil),             // 9: cosketch.wire.v1.Join
-	(*Welcome)(nil),          // 10: cosketch.wire.v1.Welcome
-	(*Close)(nil),            // 11: cosketch.wire.v1.Close
-	(*Commit)(nil),           // 12: cosketch.wire.v1.Commit
-	(*Share)(nil),            // 13: cosketch.wire.v1.Share
-	(*Confirm)(nil),          // 14: cosketch.wire.v1.Confirm
-	(*Release)(nil),          // 15: cosketch.wire.v1.Release
-	(*First)(nil),            // 16: cosketch.wire.v1.First
-	(*Interim)(nil),          // 17: cosketch.wire.v1.Interim
-	(*ReleasedSketch)(nil),   // 18: cosketch.wire.v1.ReleasedSketch
-	(*RowColumn)(nil),        // 19: cosketch.wire.v1.RowColumn
-	(*Result)(nil),           // 20: cosketch.wire.v1.Result
-	(*Document)(nil),         // 21: cosketch.wire.v1.Document
-	(*PartyDocument)(nil),    // 22: cosketch.wire.v1.PartyDocument
-	(*Stop)(nil),             // 23: cosketch.wire.v1.Stop
-	(*Head)(nil),             // 24: cosketch.wire.v1.Head
-	(*PostRequest)(nil),      // 25: cosketch.wire.v1.PostRequest
-	(*ReadRequest)(nil),      // 26: cosketch.wire.v1.ReadRequest
-	(*BoardReply)(nil),       // 27: cosketch.wire.v1.BoardReply
-	(*ChunkRequest)(nil),     // 28: cosketch.wire.v1.ChunkRequest
-	(*ProgressRequest)(nil),  // 29: cosketch.wire.v1.ProgressRequest
-	(*ProgressReply)(nil),    // 30: cosketch.wire.v1.ProgressReply
-	(*DocumentRequest)(nil),  // 31: cosketch.wire.v1.DocumentRequest
-	(*DocumentReply)(nil),    // 32: cosketch.wire.v1.DocumentReply
-	(*HelloRequest)(nil),     // 33: cosketch.wire.v1.HelloRequest
-	(*HelloReply)(nil),       // 34: cosketch.wire.v1.HelloReply
-	(*LedgerHead)(nil),       // 35: cosketch.wire.v1.LedgerHead
-	(*IntroduceRequest)(nil), // 36: cosketch.wire.v1.IntroduceRequest
+	(*WrongText)(nil),        // 5: cosketch.wire.v1.WrongText
+	(*Accusation)(nil),       // 6: cosketch.wire.v1.Accusation
+	(*Accusations)(nil),      // 7: cosketch.wire.v1.Accusations
+	(*Abandon)(nil),          // 8: cosketch.wire.v1.Abandon
+	(*Certificate)(nil),      // 9: cosketch.wire.v1.Certificate
+	(*Join)(nil),             // 10: cosketch.wire.v1.Join
+	(*Welcome)(nil),          // 11: cosketch.wire.v1.Welcome
+	(*Close)(nil),            // 12: cosketch.wire.v1.Close
+	(*Commit)(nil),           // 13: cosketch.wire.v1.Commit
+	(*Share)(nil),            // 14: cosketch.wire.v1.Share
+	(*Confirm)(nil),          // 15: cosketch.wire.v1.Confirm
+	(*Release)(nil),          // 16: cosketch.wire.v1.Release
+	(*First)(nil),            // 17: cosketch.wire.v1.First
+	(*Interim)(nil),          // 18: cosketch.wire.v1.Interim
+	(*ReleasedSketch)(nil),   // 19: cosketch.wire.v1.ReleasedSketch
+	(*RowColumn)(nil),        // 20: cosketch.wire.v1.RowColumn
+	(*Result)(nil),           // 21: cosketch.wire.v1.Result
+	(*Document)(nil),         // 22: cosketch.wire.v1.Document
+	(*PartyDocument)(nil),    // 23: cosketch.wire.v1.PartyDocument
+	(*Stop)(nil),             // 24: cosketch.wire.v1.Stop
+	(*Head)(nil),             // 25: cosketch.wire.v1.Head
+	(*PostRequest)(nil),      // 26: cosketch.wire.v1.PostRequest
+	(*ReadRequest)(nil),      // 27: cosketch.wire.v1.ReadRequest
+	(*BoardReply)(nil),       // 28: cosketch.wire.v1.BoardReply
+	(*ChunkRequest)(nil),     // 29: cosketch.wire.v1.ChunkRequest
+	(*ProgressRequest)(nil),  // 30: cosketch.wire.v1.ProgressRequest
+	(*ProgressReply)(nil),    // 31: cosketch.wire.v1.ProgressReply
+	(*DocumentRequest)(nil),  // 32: cosketch.wire.v1.DocumentRequest
+	(*DocumentReply)(nil),    // 33: cosketch.wire.v1.DocumentReply
+	(*HelloRequest)(nil),     // 34: cosketch.wire.v1.HelloRequest
+	(*HelloReply)(nil),       // 35: cosketch.wire.v1.HelloReply
+	(*LedgerHead)(nil),       // 36: cosketch.wire.v1.LedgerHead
+	(*IntroduceRequest)(nil), // 37: cosketch.wire.v1.IntroduceRequest
 }
 var file_wire_proto_depIdxs = []int32{
-	0,  // 0: cosketch.wire.v1.Accusation.evidence:type_name -> cosketch.wire.v1.Envelope
-	5,  // 1: cosketch.wire.v1.Accusations.against:type_name -> cosketch.wire.v1.Accusation
-	0,  // 2: cosketch.wire.v1.Certificate.confirms:type_name -> cosketch.wire.v1.Envelope
-	18, // 3: cosketch.wire.v1.Release.sketches:type_name -> cosketch.wire.v1.ReleasedSketch
-	18, // 4: cosketch.wire.v1.First.sketches:type_name -> cosketch.wire.v1.ReleasedSketch
-	19, // 5: cosketch.wire.v1.ReleasedSketch.row_columns:type_name -> cosketch.wire.v1.RowColumn
-	21, // 6: cosketch.wire.v1.Result.document:type_name -> cosketch.wire.v1.Document
-	22, // 7: cosketch.wire.v1.Result.per_party:type_name -> cosketch.wire.v1.PartyDocument
-	21, // 8: cosketch.wire.v1.PartyDocument.document:type_name -> cosketch.wire.v1.Document
-	0,  // 9: cosketch.wire.v1.PostRequest.envelopes:type_name -> cosketch.wire.v1.Envelope
-	0,  // 10: cosketch.wire.v1.BoardReply.envelopes:type_name -> cosketch.wire.v1.Envelope
-	24, // 11: cosketch.wire.v1.BoardReply.head:type_name -> cosketch.wire.v1.Head
-	12, // [12:12] is the sub-list for method output_type
-	12, // [12:12] is the sub-list for method input_type
-	12, // [12:12] is the sub-list for extension type_name
-	12, // [12:12] is the sub-list for extension extendee
-	0,  // [0:12] is the sub-list for field type_name
+	5,  // 0: cosketch.wire.v1.Complaint.wrong:type_name -> cosketch.wire.v1.WrongText
+	0,  // 1: cosketch.wire.v1.Accusation.evidence:type_name -> cosketch.wire.v1.Envelope
+	6,  // 2: cosketch.wire.v1.Accusations.against:type_name -> cosketch.wire.v1.Accusation
+	0,  // 3: cosketch.wire.v1.Certificate.confirms:type_name -> cosketch.wire.v1.Envelope
+	19, // 4: cosketch.wire.v1.Release.sketches:type_name -> cosketch.wire.v1.ReleasedSketch
+	19, // 5: cosketch.wire.v1.First.sketches:type_name -> cosketch.wire.v1.ReleasedSketch
+	20, // 6: cosketch.wire.v1.ReleasedSketch.row_columns:type_name -> cosketch.wire.v1.RowColumn
+	22, // 7: cosketch.wire.v1.Result.document:type_name -> cosketch.wire.v1.Document
+	23, // 8: cosketch.wire.v1.Result.per_party:type_name -> cosketch.wire.v1.PartyDocument
+	22, // 9: cosketch.wire.v1.PartyDocument.document:type_name -> cosketch.wire.v1.Document
+	0,  // 10: cosketch.wire.v1.PostRequest.envelopes:type_name -> cosketch.wire.v1.Envelope
+	0,  // 11: cosketch.wire.v1.BoardReply.envelopes:type_name -> cosketch.wire.v1.Envelope
+	25, // 12: cosketch.wire.v1.BoardReply.head:type_name -> cosketch.wire.v1.Head
+	13, // [13:13] is the sub-list for method output_type
+	13, // [13:13] is the sub-list for method input_type
+	13, // [13:13] is the sub-list for extension type_name
+	13, // [13:13] is the sub-list for extension extendee
+	0,  // [0:13] is the sub-list for field type_name
 }
 
 func init() { file_wire_proto_init() }
@@ -2501,7 +2616,7 @@ func file_wire_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_wire_proto_rawDesc), len(file_wire_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   37,
+			NumMessages:   38,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

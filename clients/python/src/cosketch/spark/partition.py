@@ -1,0 +1,128 @@
+"""What a Spark worker does with one partition. It is sent there by value, so that workers need no cosketch."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import os
+import socket
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+import pyarrow as pa  # type: ignore[import-untyped]
+from pyspark import Accumulator, AccumulatorParam, SparkFiles, TaskContext
+
+SHARDS = "cosketch.shards"  # the job's property that says how many there are
+FAILED = ".failed"  # the end of a file's name that says why a shard has no part
+_FINAL = (4, 8)  # exit codes about data, job and versions, of which no other attempt has better ones
+_PIPE = 1 << 20  # bytes that wait for the program, as many as Linux grants
+_SAID = 1 << 20  # bytes that are read of what the program says, at most
+
+
+class Notes(AccumulatorParam[list[str]]):
+    """What was made, as it becomes known to the driver."""
+
+    def zero(self, value: list[str]) -> list[str]:
+        return []
+
+    def addInPlace(self, value1: list[str], value2: list[str]) -> list[str]:
+        return value1 + value2
+
+
+def make_part(
+    batches: Iterator[pa.RecordBatch],
+    *,
+    job: bytes,
+    party: str,
+    staging: Path,
+    empty: pa.Schema,
+    notes: Accumulator[list[str]],
+) -> Iterator[pa.RecordBatch]:
+    """Feed a partition to ``party advanced part``; yield one row, which is what the program says of it.
+
+    Every attempt of a task writes a file of its own. The program cannot tell a worker that is killed from the end of
+    the records, so that the file counts only if this row reaches the driver. Where the program refuses the shard, the
+    row says so: a task that failed would be tried again, with the same records.
+    """
+    context = TaskContext.get()
+    if context is None:
+        raise RuntimeError("a partition is read by a task of Spark")
+    number, of = context.partitionId() + 1, int(context.getLocalProperty(SHARDS) or 0)
+    where = f"shard {number} of {of} on {socket.gethostname()}"
+    if not staging.is_dir():
+        raise FileNotFoundError(f"{where}: no directory {staging}: the driver and all workers have to reach out")
+    part = staging / f"{number}.{context.taskAttemptId()}"
+    failed = staging / f"{number}{FAILED}"
+    words = [_program(party), "--format", "json", "advanced", "part", "--shard", f"{number}/{of}", "-o", str(part)]
+    code, said, complained = _run(words, job, batches, empty)
+    if code == 0:
+        row = json.dumps(json.loads(said))
+    else:
+        row = json.dumps({"shard": number, "where": where, "code": code, "refused": complained})
+        if code not in _FINAL:
+            why = part.with_name(f"{part.name}.why")
+            why.write_text(row)
+            why.replace(failed)
+            raise RuntimeError(f"{where}: party advanced part: exit {code}: {complained}")
+    failed.unlink(missing_ok=True)  # an earlier attempt's
+    notes.add([row])
+    yield pa.RecordBatch.from_pydict({"part": [row]})
+
+
+def _program(party: str) -> str:
+    """A file that Spark has shipped, or else a path or what PATH finds."""
+    shipped = Path(SparkFiles.getRootDirectory()).absolute() / party  # "." on a worker, where "party" alone is of PATH
+    return str(shipped) if shipped.is_file() else party
+
+
+def _run(words: list[str], job: bytes, batches: Iterator[pa.RecordBatch], empty: pa.Schema) -> tuple[int, str, str]:
+    """The program's exit code, and the end of what it wrote to standard output and to standard error."""
+    read, write = os.pipe()
+    # The job is a secret: it goes through a pipe, which no other user can open, and not through a file.
+    with os.fdopen(write, "wb") as secret, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        try:
+            process = subprocess.Popen(  # noqa: S603
+                [*words, "--job", f"/dev/fd/{read}"],
+                stdin=subprocess.PIPE,
+                pipesize=_PIPE,
+                stdout=out,
+                stderr=err,
+                pass_fds=[read],
+            )
+        finally:
+            os.close(read)
+        records = process.stdin
+        assert records is not None  # noqa: S101
+        try:
+            with contextlib.suppress(BrokenPipeError):  # it has ended, and says why
+                secret.write(job)
+                secret.close()
+                _feed(records, batches, empty)
+            code = process.wait()
+        finally:
+            process.kill()  # of a task that ends otherwise
+            process.wait()
+            for pipe in (secret, records):
+                with contextlib.suppress(BrokenPipeError):
+                    pipe.close()
+        return code, _end(out), _end(err)
+
+
+def _feed(into: IO[bytes], batches: Iterator[pa.RecordBatch], empty: pa.Schema) -> None:
+    """Write batches as they come: a full pipe makes Spark wait."""
+    first = next(batches, None)
+    schema = empty if first is None else first.schema
+    with contextlib.closing(pa.ipc.new_stream(into, schema)) as stream:
+        for batch in itertools.chain([] if first is None else [first], batches):
+            stream.write_batch(batch)
+    into.close()
+
+
+def _end(file: IO[bytes]) -> str:
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(0, size - _SAID))
+    return file.read().decode(errors="replace").strip()

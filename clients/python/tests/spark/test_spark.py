@@ -1,0 +1,194 @@
+"""Parts that a Spark cluster makes add up to what a party releases that reads all records itself."""
+
+from __future__ import annotations
+
+import os
+import select
+from collections.abc import Iterator
+from concurrent import futures
+from pathlib import Path
+
+import network
+import pyarrow as pa  # type: ignore[import-untyped]
+import pytest
+from cluster import Cluster
+from conftest import blocks
+from lake import BORN, COLUMNS, Lake, records
+from pyspark import TaskContext
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+import cosketch
+from cosketch.spark import Part, PartError, make_parts
+
+FILES = 6  # each a partition, the last one without a record
+COUNT = 6000  # records in a file
+
+
+@pytest.fixture(scope="module")
+def lake(programs: Path, tmp_path_factory: pytest.TempPathFactory) -> Lake:
+    tables = [records(i * COUNT, COUNT) for i in range(FILES - 1)]
+    folder = tmp_path_factory.mktemp("lakes") / "lake"
+    return Lake(programs, folder, [*tables, records(0, 0)], [BORN, *COLUMNS])
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    running = Cluster(tmp_path_factory.mktemp("cluster"))
+    with running.running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def spark(cluster: Cluster) -> Iterator[SparkSession]:
+    with cluster.session() as session:
+        yield session
+
+
+@pytest.fixture(scope="module")
+def job(lake: Lake) -> Iterator[Path]:
+    with lake.waiting() as written:
+        yield written
+
+
+def held_up(df: DataFrame, partition: int, gate: Path) -> DataFrame:
+    """The data frame, of which a partition does not go on in the middle when it is first read."""
+
+    def hold(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        task = TaskContext.get()
+        assert task is not None
+        for i, batch in enumerate(batches):
+            if i == COUNT // 200 and task.partitionId() == partition and task.attemptNumber() == 0:
+                with gate.open():  # until somebody writes, and nobody does
+                    pass
+            yield batch
+
+    return df.mapInArrow(hold, df.schema)
+
+
+def told(lines: int, n: int = 1) -> list[int]:
+    """The ids of processes, a line each, as the program of a shard begins."""
+    text = b""
+    while text.count(b"\n") < n:
+        ready, _, _ = select.select([lines], [], [], 2 * network.MINUTE)
+        assert ready, "the shard is not read"
+        text += os.read(lines, 4096)
+    return [int(line) for line in text.split()]
+
+
+def test_a_worker_that_is_lost_changes_nothing(
+    lake: Lake, job: Path, spark: SparkSession, cluster: Cluster, tmp_path: Path
+) -> None:
+    # What docs/python.md shows, of a lake that is read twice.
+    text = blocks("python")[-1].replace('("lake")', "(at, at)")
+    for word, path in {
+        "party": lake.programs / "party",
+        "study.job": job,
+        "/mnt/parts": tmp_path / "once",
+    }.items():
+        assert text.count(f'"{word}"') == 1
+        text = text.replace(f'"{word}"', repr(str(path)))
+    exec(text, {"spark": spark, "at": str(lake.lake)})  # noqa: S102
+    said = lake.run("north", "advanced", "sketch", lake.of, "--parts", str(tmp_path / "once" / "*"))
+    assert f"{lake.complete} records held" in said
+    lake.run("north", "advanced", "sketch", lake.of, "--job", "again.job", "--rebuild")
+
+    df = spark.read.parquet(str(lake.lake)).withColumn("id", F.sha2("id", 256))
+
+    # A worker is killed in the middle of a shard; its program lives on, and takes that for the end of the records.
+    begins, gate, program = tmp_path / "begins", tmp_path / "gate", tmp_path / "party"
+    os.mkfifo(begins)
+    os.mkfifo(gate)
+    program.write_text(
+        f"""#!/bin/sh
+case " $* " in *" --shard 2/{FILES} "*) echo $$ >{begins} ;; esac
+exec {lake.programs / "party"} "$@"
+"""
+    )
+    program.chmod(0o755)
+    seen: list[Part] = []
+    lines = os.open(begins, os.O_RDWR)
+    with futures.ThreadPoolExecutor(1) as pool:
+        making = pool.submit(
+            make_parts,
+            held_up(df, 1, gate),
+            lake.folder / "again.job",
+            tmp_path / "parts",
+            party=str(program),
+            progress=seen.append,
+        )
+        first = told(lines)
+        cluster.lose(first[0])
+        again = told(lines)
+        parts = making.result(timeout=5 * network.MINUTE)
+    os.close(lines)
+    cluster.add_worker()
+    assert again != first
+    assert [p.shard for p in parts] == list(range(1, FILES + 1))
+    assert {p.of for p in parts} == {FILES}
+    assert sorted(p.shard for p in seen) == [p.shard for p in parts]
+    assert sorted(p.records for p in parts)[0] == 0
+    assert sum(p.records for p in parts) == lake.complete
+    assert sum(p.skipped for p in parts) == lake.count - lake.complete
+    assert sorted(p.name for p in (tmp_path / "parts").iterdir()) == [p.file.name for p in parts]
+
+    said = lake.run("north", "advanced", "sketch", lake.of, "--parts", str(tmp_path / "parts" / "*"))
+    assert f"{lake.complete} records held" in said
+
+    # Processes without Spark, one for each file, of which some read what Spark has in several batches as one.
+    for i in range(1, FILES + 1):
+        file = lake.folder / f"{i}.part"
+        words = ["--job", "west.job", "--shard", f"{i}/{FILES}", "-o", str(file), f"lake/{i}.parquet"]
+        lake.run("west", "advanced", "part", *words)
+    lake.run("west", "advanced", "sketch", lake.of, "--parts", "*.part")
+
+    north, south, west = lake.released()
+    assert north == south == west != []
+
+
+def test_what_the_program_refuses_reaches_the_driver(
+    lake: Lake, job: Path, spark: SparkSession, tmp_path: Path
+) -> None:
+    df = spark.read.parquet(str(lake.lake))
+    party = str(lake.programs / "party")
+    for column, type_, says in (
+        ("born", "timestamp", "holds timestamp values, not numbers"),
+        ("x", "string", "x"),
+        ("id", "double", "holds float64 values"),
+        ("w", "binary", "holds binary values"),
+    ):
+        with pytest.raises(PartError, match=says) as refused:
+            make_parts(df.withColumn(column, F.col(column).try_cast(type_)), job, tmp_path / "out", party=party)
+        assert refused.value.code == 4
+        assert column in str(refused.value)
+        assert refused.value.id
+        assert list((tmp_path / "out").iterdir()) == []
+    with pytest.raises(PartError, match="record id repeated"):
+        make_parts(df.union(df).coalesce(1), job, tmp_path / "out", party=party)
+    with pytest.raises(PartError, match=r"shard 1 of 1 on .*job") as refused:
+        make_parts(df.coalesce(1), b"no job", tmp_path / "out", party=party)
+    with pytest.raises(cosketch.CosketchError, match="none/party"):
+        make_parts(df, job, tmp_path / "out", party="/none/party")
+    (tmp_path / "other").write_text("#!/bin/sh\nexit 3\n")
+    (tmp_path / "other").chmod(0o755)
+    with pytest.raises(PartError, match=r"exit 3"):
+        make_parts(df, job, tmp_path / "out", party=str(tmp_path / "other"))
+    with pytest.raises(cosketch.CosketchError, match="no partition"):
+        make_parts(df.limit(0), job, tmp_path / "out", party=party)
+
+
+def test_what_is_refused_before_anything_is_read(lake: Lake, job: Path, spark: SparkSession, tmp_path: Path) -> None:
+    df = spark.read.parquet(str(lake.lake))
+    with pytest.raises(cosketch.FileError, match=r"s3a://bucket/parts.*mount"):
+        make_parts(df, job, "s3a://bucket/parts")
+    with pytest.raises(cosketch.FileError, match=r"none\.job"):
+        make_parts(df, tmp_path / "none.job", tmp_path / "out")
+    copy = tmp_path / "copy.job"
+    copy.write_bytes(job.read_bytes())
+    copy.chmod(0o644)
+    with pytest.raises(cosketch.FileError, match="chmod go= "):
+        make_parts(df, copy, tmp_path / "out")
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "1.part").touch()
+    with pytest.raises(cosketch.FileError, match="has parts already"):
+        make_parts(df, job, tmp_path / "old")

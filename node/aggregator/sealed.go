@@ -1,0 +1,68 @@
+package aggregator
+
+import (
+	"fmt"
+
+	"github.com/cosketch/cosketch/node/stored"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/wire"
+	"github.com/cosketch/cosketch/seed/agree"
+)
+
+// What travels beside the shares of a study whose sealed texts travel apart is kept beside its board, for
+// each member of the roster in order the text that is sealed to it and its path, so that a member's
+// is read without those of others.
+
+// keepSealed stores the texts beside a share, and returns the share without them.
+func (h *hosted) keepSealed(e protocol.Verified) (protocol.Verified, error) {
+	texts, _ := e.Beside()
+	if len(texts) == 0 {
+		return e, nil
+	}
+	sender, members := h.machine.Place(e.Attempt(), e.Sender())
+	tree := agree.NewTree(sender, texts)
+	all := make([]byte, 0, members*recordOf(members))
+	for place := range members {
+		text := make([]byte, agree.SealedSize) // of the sender's own place
+		if place != sender {
+			text = agree.TextFor(texts, sender, place)
+		}
+		all = append(all, text...)
+		for _, hash := range tree.Path(place) {
+			all = append(all, hash[:]...)
+		}
+	}
+	return e.With(nil, nil), h.Store.PutSealed(h.study.ID, e.Sender(), e.Attempt(), all)
+}
+
+// recordOf is how many bytes are kept for each member of a roster.
+func recordOf(members int) int { return agree.SealedSize + 32*agree.Depth(members) }
+
+// sealedTo puts beside a share on the board what is sealed to a reader.
+func (h *hosted) sealedTo(e *protocol.Envelope, reader protocol.PeerID) error {
+	if e.Kind != protocol.KindShare || !h.study.Apart() || e.Sender == reader {
+		return nil
+	}
+	place, members := h.machine.Place(e.Attempt, reader)
+	if place < 0 {
+		return nil
+	}
+	size := recordOf(members)
+	record, err := h.Store.Sealed(h.study.ID, e.Sender, e.Attempt, int64(place)*int64(size), size)
+	if err != nil {
+		return err
+	}
+	own := agree.Text{Sealed: record[:agree.SealedSize]}
+	for at := agree.SealedSize; at < size; at += 32 {
+		own.Path = append(own.Path, [32]byte(record[at:]))
+	}
+	share, err := wire.DecodeShare(e.Payload)
+	if err == nil {
+		err = own.Check(share.Root, place, members)
+	}
+	if err != nil { // disks change bytes: the reader would blame this node
+		return stored.DamagedBoard(h.study.ID, fmt.Errorf("what %s sealed: %w", e.Sender, err))
+	}
+	e.Texts, e.Path = [][]byte{own.Sealed}, own.Path
+	return nil
+}

@@ -1,0 +1,91 @@
+package node_test
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/cosketch/cosketch/node/aggregator"
+	"github.com/cosketch/cosketch/node/stored"
+	"github.com/cosketch/cosketch/protocol"
+)
+
+func apart() terms {
+	w := smallSketch
+	w.more = "sealed: apart\n"
+	return w
+}
+
+// Sealed texts that travel apart from their shares: every member agrees by those that are sealed to it,
+// its board has no others, and the aggregator's board none.
+func TestSealedTextsApart(t *testing.T) {
+	t.Parallel()
+	for name, play := range map[string]func(*bench){
+		"over the network": func(b *bench) {
+			stop := b.serve()
+			defer stop()
+			b.runAll(b.context(), b.parties...)
+		},
+		"by hand": func(b *bench) { b.carryAll() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, apart(), uniform(50))
+			play(b)
+			for _, name := range append([]string{"agg"}, b.parties...) {
+				st := b.open(name)
+				board, err := stored.Board(st, b.study.ID)
+				check(t, err)
+				self, err := st.ID()
+				check(t, err)
+				check(t, st.Close())
+				shares := 0
+				for _, e := range board {
+					if e.Kind() != protocol.KindShare {
+						continue
+					}
+					shares++
+					want := 1
+					if name == "agg" || e.Sender() == self {
+						want = 0
+					}
+					if texts, path := e.Beside(); len(texts) != want || len(path) != 2*want {
+						t.Errorf("on the board of %s: %d texts and a path of %d beside %s", name, len(texts), len(path), e)
+					}
+				}
+				if shares != 3 {
+					t.Errorf("%d shares on the board of %s", shares, name)
+				}
+			}
+		})
+	}
+}
+
+// A text that the aggregator's disk has changed is named there: no member gets it, to blame the aggregator
+// before everybody.
+func TestSealedTextsAreDamaged(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, apart(), uniform(50))
+	b.carryAll()
+	files, err := filepath.Glob(filepath.Join(b.path("agg"), "sealed", "*", "*", "*"))
+	check(t, err)
+	if len(files) != 3 {
+		t.Fatalf("%d files of sealed texts", len(files))
+	}
+	for _, name := range files {
+		data, err := os.ReadFile(name)
+		check(t, err)
+		for i := range data {
+			data[i] ^= 1
+		}
+		check(t, os.WriteFile(name, data, 0o600))
+	}
+	st := b.open("agg")
+	defer st.Close()
+	err = aggregator.ExportBoard(b.deskOptions(st), b.study, b.study.Parties[0].ID, io.Discard)
+	var damaged *stored.DamagedError
+	if !errors.As(err, &damaged) {
+		t.Errorf("a damaged text is handed out: %v", err)
+	}
+}

@@ -1,0 +1,52 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// What a study takes grows with records and with columns, and twice the records take twice the
+// time once there are many.
+func TestCostGrows(t *testing.T) {
+	a, b := sumsPlan(t, 1_000_000).Cost, sumsPlan(t, 2_000_000).Cost
+	if ratio := b.PartySeconds / a.PartySeconds; ratio < 1.9 || ratio > 2.1 {
+		t.Errorf("twice the records take %.2f times as long", ratio)
+	}
+	if a.Sent == 0 || a.PartyMemory < partyBytes || a.AggregatorMemory < aggregatorBytes || a.AggregatorDisk < 2*a.Sent {
+		t.Errorf("cost %+v", a)
+	}
+	wider := planOf(t, horizontal(24, bothSides, perRecordGaussian), func(o *Options) { o.Records = map[string]int64{"": 1_000_000} }).Cost
+	if wider.PartySeconds <= a.PartySeconds || wider.Sent <= a.Sent {
+		t.Errorf("12 columns: %+v, 24: %+v", a, wider)
+	}
+	if says := a.Says(); !strings.HasPrefix(says, "It takes a party about 3 seconds of one core and ") || !strings.HasSuffix(says, " of disk.") {
+		t.Error(says)
+	}
+	for s, want := range map[float64]string{0.2: "a second", 59.1: "60 seconds", 179: "179 seconds", 600: "10 minutes", 7200: "120 minutes", 36000: "10 hours", 900000: "10 days"} {
+		if got := seconds(s); got != want {
+			t.Errorf("%g s: %q, want %q", s, got, want)
+		}
+	}
+}
+
+// More records than exact sums hold are warned of, with the bits at which they do, if any.
+func TestBeyondExactSums(t *testing.T) {
+	warned := func(p Plan) Warning {
+		at := slices.IndexFunc(p.Warnings, func(w Warning) bool { return strings.Contains(w.Text, "its data will be refused") })
+		if at < 0 {
+			return Warning{}
+		}
+		return p.Warnings[at]
+	}
+	if w := warned(sumsPlan(t, 1_000_000)); w.Text != "" {
+		t.Error(w)
+	}
+	if w := warned(sumsPlan(t, 5_000_000_000)); len(w.Change) != 1 || !strings.HasPrefix(w.Change[0], "bits: ") {
+		t.Errorf("of 5·10^9 records: %+v", w)
+	}
+	rows := planOf(t, horizontal(3, "{side: records, family: identity}", "{unit: attribute, mechanism: laplace, epsilon: 1}"), func(o *Options) { o.Records = map[string]int64{"": 1 << 32} })
+	if w := warned(rows); w.Text == "" || len(w.Change) != 0 {
+		t.Errorf("of 2^32 rows: %+v", w)
+	}
+}

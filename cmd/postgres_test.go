@@ -3,11 +3,10 @@
 package cmd_test
 
 import (
-	"database/sql"
 	"os"
 	"testing"
 
-	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/cosketch/cosketch/node/dataset/postgrestest"
@@ -19,13 +18,13 @@ func TestPostgres(t *testing.T) {
 		t.Skip("starts a PostgreSQL server: COSKETCH_FULL=1")
 	}
 	dsn := postgrestest.Start(t)
-	db, err := sql.Open("pgx", dsn)
+	db, err := pgconn.Connect(t.Context(), dsn)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
-	if _, err := db.ExecContext(t.Context(), `CREATE TABLE visits AS
-		SELECT 'p' || n AS patient, 20 + n % 70 AS age, (95 + n % 60)::numeric(6,1) AS pressure FROM generate_series(1, 300) AS n`); err != nil {
+	defer db.Close(t.Context())
+	if _, err := db.Exec(t.Context(), `CREATE TABLE visits AS
+		SELECT 'p' || n AS patient, 20 + n % 70 AS age, (95 + n % 60)::numeric(6,1) AS pressure FROM generate_series(1, 300) AS n`).ReadAll(); err != nil {
 		t.Fatal(err)
 	}
 	p := scripts("testdata/postgres/postgres.txtar")

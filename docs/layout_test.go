@@ -208,6 +208,7 @@ func TestOneImporterEach(t *testing.T) {
 		"github.com/libp2p":           {"node/p2p", "node/p2p/raw"},
 		"modernc.org/sqlite":          {"node/store", "node/dataset"},
 		"github.com/jackc/pgx":        {"node/dataset"},
+		"github.com/apache/arrow-go":  {"node/dataset/arrow"},
 		"github.com/parquet-go":       {"node/dataset", "node/table", "research/bench"},
 		"github.com/alecthomas/kong":  {"node/console", "testnet", "testnet/program", "research"},
 		"github.com/vbauerster/mpb":   {"cmd/party"},

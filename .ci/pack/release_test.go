@@ -31,9 +31,10 @@ import (
 	"github.com/sassoftware/go-rpmutils"
 )
 
-// largest is how many bytes a program may have. The party has 54.7 MB: 13 of them are readers of data (SQLite,
-// PostgreSQL, Parquet, and 5 for Arrow), and nobody has looked at what a program that exceeds this links.
-const largest = 55_500_000
+// largest is how many bytes a program may have. The aggregator has 46.9 MB for linux/amd64, the party 51.5, of which 3.5
+// are for Arrow. In each, 8 are methods that nobody calls: kong and html/template find methods by names that the linker
+// does not know, so that it keeps all. Nobody has looked at what a program that exceeds this links.
+var largest = map[string]int{"party": 52_400_000, "aggregator": 47_700_000}
 
 // unwanted are modules that no program needs: what libp2p links by itself, and tools.
 var unwanted = []string{"github.com/pion/", "github.com/quic-go/webtransport-go", "go.uber.org/fx", "go.uber.org/dig", "github.com/libp2p/zeroconf", "honnef.co/", "github.com/chromedp/", "github.com/goreleaser/", "pgregory.net/"}
@@ -198,8 +199,8 @@ func TestArchives(t *testing.T) {
 // looksRight holds that a program is for its platform, small, stripped, static, and made of what it needs.
 func looksRight(t *testing.T, p platform, program string, text []byte) {
 	t.Helper()
-	if len(text) > largest {
-		t.Errorf("%s for %v has %d bytes, more than %d: see what links it", program, p, len(text), largest)
+	if len(text) > largest[program] {
+		t.Errorf("%s for %v has %d bytes, more than %d: see what links it", program, p, len(text), largest[program])
 	}
 	info, err := buildinfo.Read(bytes.NewReader(text))
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/dataset"
+	"github.com/cosketch/cosketch/node/dataset/arrow"
 	"github.com/cosketch/cosketch/node/local"
 	"github.com/cosketch/cosketch/node/part"
 	"github.com/cosketch/cosketch/protocol/block"
@@ -102,7 +103,7 @@ func (cmd partCommand) Run(ctx context.Context, c *console.Console) error {
 // source is the shard, and what ends its reading.
 func (cmd partCommand) source(c *console.Console) (dataset.Source, func(), error) {
 	if len(cmd.Files) == 0 || len(cmd.Files) == 1 && cmd.Files[0] == "-" {
-		return dataset.Source{Stream: &dataset.Stream{Name: "standard input", From: c.In}}, func() {}, nil
+		return dataset.Source{Stream: &dataset.Stream{Name: "standard input", From: c.In, Arrow: arrow.Open}}, func() {}, nil
 	}
 	if !slices.ContainsFunc(cmd.Files, arrowFile) {
 		return dataset.Files(cmd.Files...), func() {}, nil
@@ -114,7 +115,7 @@ func (cmd partCommand) source(c *console.Console) (dataset.Source, func(), error
 	if err != nil {
 		return dataset.Source{}, nil, fail.Usage.Of(err)
 	}
-	return dataset.Source{Stream: &dataset.Stream{Name: cmd.Files[0], From: f}}, func() { f.Close() }, nil
+	return dataset.Source{Stream: &dataset.Stream{Name: cmd.Files[0], From: f, Arrow: arrow.Open}}, func() { f.Close() }, nil
 }
 
 // arrowFile reports whether a file is one of Arrow, by its name.

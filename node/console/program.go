@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -201,6 +202,13 @@ func (p Program) misused(err error, args []string) error {
 			}
 		}
 	}
+	if i := slices.IndexFunc(args, negative); i >= 0 && !slices.Contains(args[:i], "--") {
+		said := args[i]
+		if i > 0 && strings.HasPrefix(args[i-1], "--") {
+			said = args[i-1] + " " + said
+		}
+		err = fmt.Errorf("%s: the number must not be negative", said)
+	}
 	flag, _, _ := strings.Cut(err.Error(), " ")
 	name := p.variable(strings.TrimPrefix(flag, "--"))
 	given := func(arg string) bool { return arg == flag || strings.HasPrefix(arg, flag+"=") }
@@ -208,6 +216,13 @@ func (p Program) misused(err error, args []string) error {
 		err = fmt.Errorf("environment variable %s: %w", name, err)
 	}
 	return fmt.Errorf("%w (see %s --help)", err, command)
+}
+
+// negative reports an argument that is a negative number, which the parser takes for flags: there is no flag of one
+// digit, and no argument that may be below 0.
+func negative(arg string) bool {
+	_, err := strconv.ParseFloat(arg, 64)
+	return err == nil && len(arg) > 1 && arg[0] == '-' && (arg[1] == '.' || arg[1] >= '0' && arg[1] <= '9')
 }
 
 // fill adds where the node keeps its things to what the caller left out.

@@ -21,7 +21,7 @@ func contents(page parquet.Page) (values encoding.Values, indexes []int32) {
 }
 
 // numbers appends n of the values, by their indexes if there are any.
-func numbers[T int32 | int64 | uint32 | uint64 | float32 | float64](v *vector, values []T, indexes []int32, from, n int, divisor float64) error {
+func numbers[T int32 | int64 | uint32 | uint64 | float32 | float64](v *Vector, values []T, indexes []int32, from, n int, divisor float64) error {
 	v.addPresent(n)
 	if indexes == nil {
 		values = values[from : from+n]
@@ -44,7 +44,7 @@ func numbers[T int32 | int64 | uint32 | uint64 | float32 | float64](v *vector, v
 }
 
 func int32Numbers(divisor float64, signed bool) decoder {
-	return func(v *vector, page parquet.Page, from, n int) error {
+	return func(v *Vector, page parquet.Page, from, n int) error {
 		values, indexes := contents(page)
 		if !signed {
 			return numbers(v, values.Uint32(), indexes, from, n, divisor)
@@ -54,7 +54,7 @@ func int32Numbers(divisor float64, signed bool) decoder {
 }
 
 func int64Numbers(divisor float64, signed bool) decoder {
-	return func(v *vector, page parquet.Page, from, n int) error {
+	return func(v *Vector, page parquet.Page, from, n int) error {
 		values, indexes := contents(page)
 		if !signed {
 			return numbers(v, values.Uint64(), indexes, from, n, divisor)
@@ -63,18 +63,18 @@ func int64Numbers(divisor float64, signed bool) decoder {
 	}
 }
 
-func decodeFloats(v *vector, page parquet.Page, from, n int) error {
+func decodeFloats(v *Vector, page parquet.Page, from, n int) error {
 	values, indexes := contents(page)
 	return numbers(v, values.Float(), indexes, from, n, 1)
 }
 
-func decodeDoubles(v *vector, page parquet.Page, from, n int) error {
+func decodeDoubles(v *Vector, page parquet.Page, from, n int) error {
 	values, indexes := contents(page)
 	return numbers(v, values.Double(), indexes, from, n, 1)
 }
 
 // decodeBooleans reads bits, the lowest of each byte first.
-func decodeBooleans(v *vector, page parquet.Page, from, n int) error {
+func decodeBooleans(v *Vector, page parquet.Page, from, n int) error {
 	values, indexes := contents(page)
 	packed := values.Boolean()
 	for i := range n {
@@ -85,12 +85,12 @@ func decodeBooleans(v *vector, page parquet.Page, from, n int) error {
 		if uint(bit/8) >= uint(len(packed)) {
 			return errDictionary
 		}
-		v.addNumber(float64(packed[bit/8] >> (bit % 8) & 1))
+		v.AddNumber(float64(packed[bit/8] >> (bit % 8) & 1))
 	}
 	return nil
 }
 
-func decodeTexts(v *vector, page parquet.Page, from, n int) error {
+func decodeTexts(v *Vector, page parquet.Page, from, n int) error {
 	values, indexes := contents(page)
 	data, offsets := values.ByteArray()
 	for i := range n {
@@ -101,13 +101,13 @@ func decodeTexts(v *vector, page parquet.Page, from, n int) error {
 		if at < 0 || at+1 >= len(offsets) {
 			return errDictionary
 		}
-		v.addText(data[offsets[at]:offsets[at+1]])
+		v.AddText(data[offsets[at]:offsets[at+1]])
 	}
 	return nil
 }
 
 // integers appends n of the values as decimal texts.
-func integers[T int32 | int64 | uint32](v *vector, values []T, indexes []int32, from, n int) error {
+func integers[T int32 | int64 | uint32](v *Vector, values []T, indexes []int32, from, n int) error {
 	for i := range n {
 		at := from + i
 		if indexes != nil {
@@ -116,13 +116,13 @@ func integers[T int32 | int64 | uint32](v *vector, values []T, indexes []int32, 
 		if uint(at) >= uint(len(values)) {
 			return errDictionary
 		}
-		v.addInteger(int64(values[at]))
+		v.AddInteger(int64(values[at]))
 	}
 	return nil
 }
 
 func int32Texts(signed bool) decoder {
-	return func(v *vector, page parquet.Page, from, n int) error {
+	return func(v *Vector, page parquet.Page, from, n int) error {
 		values, indexes := contents(page)
 		if !signed {
 			return integers(v, values.Uint32(), indexes, from, n)
@@ -131,7 +131,7 @@ func int32Texts(signed bool) decoder {
 	}
 }
 
-func decodeInt64Texts(v *vector, page parquet.Page, from, n int) error {
+func decodeInt64Texts(v *Vector, page parquet.Page, from, n int) error {
 	values, indexes := contents(page)
 	return integers(v, values.Int64(), indexes, from, n)
 }

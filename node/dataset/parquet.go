@@ -34,7 +34,7 @@ type parquetColumn struct {
 	decoder  decoder
 	required byte // the definition level of a value that is there
 	words    *standIns
-	texts    *vector // texts that words or their own form make numbers; or nil
+	texts    *Vector // texts that words or their own form make numbers; or nil
 	pages    parquet.Pages
 
 	page    parquet.Page
@@ -106,9 +106,9 @@ func (q *parquetFile) begin() error {
 		if field := i - len(q.plan.schema.ID); field >= 0 {
 			column.words = q.plan.columns[field].words
 		}
-		if decode == nil && column.words != nil && holds == holdsText {
+		if decode == nil && column.words != nil && holds == HoldsText {
 			decode, _ = decoderFor(c.Type(), false)
-			column.texts = &vector{}
+			column.texts = &Vector{}
 		}
 		if decode == nil {
 			return q.plan.wrongType(q.name, 0, i, holds)
@@ -185,7 +185,7 @@ func (c *parquetColumn) begin(chunk parquet.ColumnChunk) {
 }
 
 // fill appends the next n values.
-func (c *parquetColumn) fill(v *vector, n int, isNumber bool) error {
+func (c *parquetColumn) fill(v *Vector, n int, isNumber bool) error {
 	for n > 0 {
 		if c.at == c.records {
 			if err := c.turn(); err != nil {
@@ -224,12 +224,12 @@ func (c *parquetColumn) turn() error {
 }
 
 // copy appends n values of the page in hand, in runs of those that are there.
-func (c *parquetColumn) copy(v *vector, n int, isNumber bool) error {
+func (c *parquetColumn) copy(v *Vector, n int, isNumber bool) error {
 	for end := c.at + n; c.at < end; {
 		run := end - c.at
 		if c.levels != nil {
 			if c.levels[c.at] != c.required {
-				v.addNull(isNumber)
+				v.AddNull(isNumber)
 				c.at++
 				continue
 			}
@@ -286,10 +286,10 @@ func (q *parquetFile) Close() error {
 }
 
 // decoder appends n values of a page from one on, counting those that are there.
-type decoder func(v *vector, page parquet.Page, from, n int) error
+type decoder func(v *Vector, page parquet.Page, from, n int) error
 
-// holdsText is what a column of strings holds.
-const holdsText = "text"
+// HoldsText is what a column of strings holds.
+const HoldsText = "text"
 
 // decoderFor returns nil and what a column holds if that is not wanted. Numbers are
 // booleans (0 and 1), integers, floating point, decimals in integers, and dates
@@ -337,7 +337,7 @@ func decoderFor(t parquet.Type, isNumber bool) (_ decoder, holds string) {
 		if kind == parquet.FixedLenByteArray {
 			return nil, "bytes"
 		}
-		return nil, holdsText
+		return nil, HoldsText
 	case kind == parquet.Boolean:
 		return nil, "booleans"
 	case kind == parquet.Float || kind == parquet.Double:

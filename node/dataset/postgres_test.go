@@ -4,11 +4,12 @@ package dataset
 
 import (
 	"context"
-	"database/sql"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/cosketch/cosketch/node/dataset/postgrestest"
 )
@@ -17,19 +18,28 @@ func TestPostgres(t *testing.T) {
 	dsn := postgrestest.Start(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	db, err := sql.Open("pgx", dsn)
+	db, err := pgconn.Connect(ctx, dsn)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
-	if _, err := db.ExecContext(ctx, `
+	defer db.Close(ctx)
+	answer := func(query string) string {
+		t.Helper()
+		results, err := db.Exec(ctx, query).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if last := results[len(results)-1]; len(last.Rows) == 1 {
+			return string(last.Rows[0][0])
+		}
+		return ""
+	}
+	answer(`
 		CREATE TABLE visits (x NUMERIC(8,2), ward VARCHAR(3), flag BOOLEAN, id UUID, unused BYTEA, small SMALLINT, real4 REAL, day DATE, word TEXT, at TIMESTAMPTZ);
 		INSERT INTO visits VALUES
-			(1.25, 'a', TRUE, '00000000-0000-0000-0000-00000000000A', 'x', 1, 0.5, '1970-01-03', '`+secret+`', now()),
+			(1.25, 'a', TRUE, '00000000-0000-0000-0000-00000000000A', 'x', 1, 0.5, '1970-01-03', '` + secret + `', now()),
 			(NULL, NULL, NULL, '00000000-0000-0000-0000-00000000000B', NULL, 2, 1.5, '1970-01-04', '1', NULL),
-			(256, '7', FALSE, '00000000-0000-0000-0000-00000000000C', NULL, 3, 2.5, '1970-01-05', '2', NULL)`); err != nil {
-		t.Fatal(err)
-	}
+			(256, '7', FALSE, '00000000-0000-0000-0000-00000000000C', NULL, 3, 2.5, '1970-01-05', '2', NULL)`)
 	t.Setenv("COSKETCH_TEST_DSN", dsn)
 	ask := func(query string) (table, Summary, error) {
 		return readSource(Source{SQL: &SQL{Driver: PostgreSQL, DSN: Secret{Env: "COSKETCH_TEST_DSN"}, Query: query}}, sqlSchema(t), Options{})
@@ -61,9 +71,38 @@ func TestPostgres(t *testing.T) {
 			t.Errorf("%s:\ngot  %v\nwant %s", query, err, want)
 		}
 	}
-	var left int
-	if err := db.QueryRowContext(ctx, "SELECT count(*) FROM visits").Scan(&left); err != nil || left != 3 {
-		t.Errorf("%d rows are left, %v", left, err)
+	if left := answer("SELECT count(*) FROM visits"); left != "3" {
+		t.Errorf("%s rows are left", left)
+	}
+
+	// Every type is read as it is stored, whatever the server's settings say about how to write it.
+	answer("ALTER ROLE steward SET DateStyle = 'German'; ALTER ROLE steward SET extra_float_digits = -15; ALTER ROLE steward SET bytea_output = 'escape'")
+	for value, want := range map[string]int64{
+		"17::int8": 17, "17::int4": 17, "17::int2": 17, "17::oid": 17, "17::numeric(9,3)": 17, "'17'": 17, "'17'::varchar": 17,
+		"-3::int8": 0, "-3::int4": 0, "-3::int2": 0, "2.5::float4*4": 10, "85.0::float8/5": 17, "17::bool::int": 1, "true": 1,
+		"'1970-01-18'::date": 17, "'1970-01-18'::timestamp": 17, "'1970-01-18'::date::timestamptz": 17, "'1969-12-31'::date": 0, "'17'::bytea": 17, "'17'::json": 17, "'2000-09-08'::date - 11000": 208,
+	} {
+		got, _, err := ask("SELECT 'a' AS id, 1 AS flag, 'a' AS ward, " + value + " AS x")
+		if err != nil || got.Values[0] != want {
+			t.Errorf("%s: %v, %v", value, got.Values, err)
+		}
+	}
+	for value, says := range map[string]string{
+		"'infinity'::date": "not a finite number", "'-infinity'::timestamp": "not a finite number", "'1970-01-18 10:00'::timestamp": "holds times of day",
+		"'NaN'::float8": "not a finite number", "'\\xff'::bytea": "not a decimal number", "array[1]": "not a decimal number",
+	} {
+		if _, _, err := ask("SELECT 'a' AS id, 1 AS flag, 'a' AS ward, " + value + " AS x"); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", value, err)
+		}
+	}
+	// What else a query does wrong.
+	for query, says := range map[string]string{
+		"SELECT 1; SELECT 2": "the query fails: ", "SET search_path TO public": `no column "id"`, "": "no SQL query is given", "SELECT $1 AS id": "the query fails",
+		"SELECT n AS id, 1 AS flag, 'a' AS ward, 10/(500-n) AS x FROM generate_series(1, 900) AS n": "the query fails after 499 rows with SQLSTATE 22012",
+	} {
+		if _, _, err := ask(query); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", query, err)
+		}
 	}
 
 	// A result larger than what is read at once, and one that is given up.
@@ -90,6 +129,9 @@ func TestPostgres(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	r.Close()
+	if left := answer("SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%generate_series(1, 1000%' AND state = 'active' AND pid <> pg_backend_pid()"); left != "0" {
+		t.Errorf("%s queries that were given up still run", left)
+	}
 
 	// Neither a wrong password nor an absent server shows a secret.
 	for _, wrong := range []string{strings.Replace(dsn, "pw@", "PW@", 1), strings.Replace(dsn, "127.0.0.1", "127.0.0.2", 1)} {

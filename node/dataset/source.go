@@ -40,8 +40,9 @@ type Source struct {
 // Stream is records that are read once, as they come: CSV, compressed or not, or Arrow record batches; those in the format
 // of files from a file alone.
 type Stream struct {
-	Name string    // for people, like "standard input"
-	From io.Reader // required
+	Name  string      // for people, like "standard input"
+	From  io.Reader   // required
+	Arrow OpenBatches // required: that of package dataset/arrow
 }
 
 // Asked reports whether the records are the answer of a database or a program: nothing tells which of them

@@ -13,9 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/stdlib"
 	_ "modernc.org/sqlite" // the driver "sqlite"
 )
 
@@ -61,7 +59,7 @@ type query struct {
 	number  int // of the file in the source
 	format  string
 	plan    *plan
-	db      *sql.DB // nil for a sheet
+	db      *sql.DB // of SQLite, or nil
 	tx      *sql.Tx
 	sheet   *sheet  // nil for a database
 	file    path    // of the sheet
@@ -119,60 +117,69 @@ func openSQL(ctx context.Context, s *SQL, p *plan) (*query, error) {
 	if strings.TrimSpace(s.Query) == "" {
 		return nil, fmt.Errorf("opening data: no SQL query is given")
 	}
-	db, err := s.connect()
-	if err != nil {
-		return nil, err
-	}
-	q := &query{from: s.String(), format: "SQL query", plan: p, db: db}
-	if err := q.begin(ctx, s); err != nil {
+	q := &query{from: s.String(), format: "SQL query", plan: p}
+	if err := q.ask(ctx, s); err != nil {
 		q.Close()
 		return nil, err
 	}
 	return q, nil
 }
 
-// connect makes a database handle; it does not dial yet.
-func (s *SQL) connect() (*sql.DB, error) {
+const cannotOpen, queryFails = "cannot be opened", "the query fails"
+
+// ask asks the query and finds the schema's columns in its result.
+func (q *query) ask(ctx context.Context, s *SQL) error {
 	switch s.Driver {
 	case SQLite:
-		if _, err := statFile(s.Database); err != nil {
-			return nil, err
-		}
-		absolute, err := filepath.Abs(s.Database)
-		if err != nil {
-			return nil, fileError(s.Database, "cannot be opened", err)
-		}
-		options := url.Values{"mode": {"ro"}, "_pragma": {"busy_timeout(10000)", "query_only(1)"}}
-		location := url.URL{Scheme: "file", Path: filepath.ToSlash(absolute), RawQuery: options.Encode()}
-		return sql.Open("sqlite", location.String())
+		return q.askSQLite(ctx, s)
 	case PostgreSQL:
-		dsn, err := s.DSN.value()
-		if err != nil {
-			return nil, err
-		}
-		config, err := pgx.ParseConfig(dsn)
-		if err != nil { // its text may hold parts of the secret
-			return nil, &Error{File: s.String(), Message: "not a data source name", Hint: "write postgres://user:password@host/database or host=… user=… password=… dbname=…"}
-		}
-		return stdlib.OpenDB(*config), nil
+		return q.askPostgres(ctx, s)
 	}
-	return nil, fmt.Errorf("opening data: unknown SQL driver %q", s.Driver)
+	return fmt.Errorf("opening data: unknown SQL driver %q", s.Driver)
 }
 
-// begin asks the query and finds the schema's columns in its result.
-func (q *query) begin(ctx context.Context, s *SQL) (err error) {
-	// SQLite cannot write anyway: the database is opened so.
-	if q.tx, err = q.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: s.Driver == PostgreSQL}); err != nil {
-		return q.explain("cannot be opened", err)
+func (q *query) askPostgres(ctx context.Context, s *SQL) error {
+	dsn, err := s.DSN.value()
+	if err != nil {
+		return err
+	}
+	config, err := pgconn.ParseConfig(dsn)
+	if err != nil { // its text may hold parts of the secret
+		return &Error{File: s.String(), Message: "not a data source name", Hint: "write postgres://user:password@host/database or host=… user=… password=… dbname=…"}
+	}
+	rows, step, err := openPostgres(ctx, config, s.Query)
+	if err != nil {
+		return q.explain(step, err)
+	}
+	q.rows = rows
+	return q.locate(rows.names())
+}
+
+// askSQLite opens the database so that nothing can write to it.
+func (q *query) askSQLite(ctx context.Context, s *SQL) error {
+	if _, err := statFile(s.Database); err != nil {
+		return err
+	}
+	absolute, err := filepath.Abs(s.Database)
+	if err != nil {
+		return fileError(s.Database, cannotOpen, err)
+	}
+	options := url.Values{"mode": {"ro"}, "_pragma": {"busy_timeout(10000)", "query_only(1)"}}
+	location := url.URL{Scheme: "file", Path: filepath.ToSlash(absolute), RawQuery: options.Encode()}
+	if q.db, err = sql.Open("sqlite", location.String()); err != nil {
+		return err
+	}
+	if q.tx, err = q.db.BeginTx(ctx, nil); err != nil {
+		return q.explain(cannotOpen, err)
 	}
 	rows, err := q.tx.QueryContext(ctx, s.Query)
 	if err != nil {
-		return q.explain("the query fails", err)
+		return q.explain(queryFails, err)
 	}
 	q.rows = rows
 	names, err := rows.Columns()
 	if err != nil {
-		return q.explain("the query fails", err)
+		return q.explain(queryFails, err)
 	}
 	return q.locate(names)
 }
@@ -247,6 +254,7 @@ func (q *query) next(ctx context.Context, reuse rows) (rows, error) {
 func (q *query) end(ctx context.Context) error {
 	err := q.rows.Err()
 	if q.sheet == nil {
+		q.rows.Close()
 		q.rows = nil
 	}
 	if err == nil {
@@ -258,7 +266,7 @@ func (q *query) end(ctx context.Context) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return fmt.Errorf("reading %s: %w", q.from, cause)
 	}
-	return q.explain(fmt.Sprintf("the query fails after %d rows", q.read), err)
+	return q.explain(fmt.Sprintf("%s after %d rows", queryFails, q.read), err)
 }
 
 // scanFault reports the row after those that were read, whose values a sink refused.
@@ -272,7 +280,7 @@ func (q *query) scanFault(err error) error {
 			return &Error{File: q.from, Row: row, Column: q.plan.headers[i], Message: s.wrong.message, Hint: typedHints[s.wrong]}
 		}
 	}
-	return q.explain("the query fails", err)
+	return q.explain(queryFails, err)
 }
 
 func (q *query) finish() (*Origin, error) {
@@ -340,7 +348,7 @@ func (b both) Scan(value any) error { return errors.Join(b.first.Scan(value), b.
 
 // sink takes a column's values into a vector. After an error, it says why.
 type sink struct {
-	to      *vector
+	to      *Vector
 	number  bool
 	words   *standIns
 	dialect *Dialect
@@ -355,7 +363,7 @@ var errRefused = errors.New("value refused")
 func (s *sink) Scan(value any) error {
 	switch v := s.words.value(value).(type) {
 	case nil:
-		s.to.addNull(s.number)
+		s.to.AddNull(s.number)
 		return nil
 	case string:
 		return s.text([]byte(v))
@@ -363,16 +371,16 @@ func (s *sink) Scan(value any) error {
 		return s.text(v)
 	case padded:
 		if s.number {
-			s.to.addNumber(float64(v.number))
+			s.to.AddNumber(float64(v.number))
 		} else {
-			s.to.addText([]byte(v.text))
+			s.to.AddText([]byte(v.text))
 		}
 		return nil
 	case int64:
 		if s.number {
-			s.to.addNumber(float64(v))
+			s.to.AddNumber(float64(v))
 		} else {
-			s.to.addInteger(v)
+			s.to.AddInteger(v)
 		}
 		return nil
 	}
@@ -390,19 +398,19 @@ func (s *sink) Scan(value any) error {
 	}
 	switch v := value.(type) { // not words: those are texts
 	case float64:
-		s.to.addNumber(v)
+		s.to.AddNumber(v)
 	case bool:
 		x := 0.0
 		if v {
 			x = 1
 		}
-		s.to.addNumber(x)
+		s.to.AddNumber(x)
 	case time.Time:
 		if h, m, sec := v.Clock(); h != 0 || m != 0 || sec != 0 || v.Nanosecond() != 0 {
 			s.holds = "times of day"
 			return errRefused
 		}
-		s.to.addNumber(dayNumber(v))
+		s.to.AddNumber(dayNumber(v))
 	default:
 		s.holds = "something else"
 		return errRefused
@@ -417,12 +425,12 @@ func (s *sink) text(value []byte) error {
 			s.wrong = notUTF8
 			return errRefused
 		}
-		s.to.addText(value)
+		s.to.AddText(value)
 		return nil
 	}
 	value = trimSpace(value)
 	if len(value) == 0 {
-		s.to.addNull(true)
+		s.to.AddNull(true)
 		return nil
 	}
 	x, wrong := s.dialect.number(value)
@@ -430,6 +438,6 @@ func (s *sink) text(value []byte) error {
 		s.wrong = wrong
 		return errRefused
 	}
-	s.to.addNumber(x)
+	s.to.AddNumber(x)
 	return nil
 }

@@ -34,11 +34,11 @@ func openStream(s *Stream, p *plan, fixed Dialect, options Options) (streamed, e
 		if info, err := file.Stat(); !ok || err != nil || !info.Mode().IsRegular() {
 			return streamed{}, &Error{File: s.Name, Message: "an Arrow file, which is not read as it comes", Hint: "write it in the streaming format, or name the file"}
 		}
-		in, err := openArrow(s.Name, file, p)
+		in, err := openBatches(s.Name, file, s.Arrow, p)
 		return streamed{in, false}, err
 	}
 	if bytes.HasPrefix(start, []byte(continuation)) {
-		in, err := openArrow(s.Name, from, p)
+		in, err := openBatches(s.Name, from, s.Arrow, p)
 		return streamed{in, false}, err
 	}
 	t, err := newText(&file{path: path{name: s.Name}, f: io.NopCloser(from), hash: sha256.New(), program: true})

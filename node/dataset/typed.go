@@ -16,12 +16,12 @@ type typedRows struct {
 	number  int    // of the file in the source
 	first   int64  // row of the first record, from 1
 	records int
-	columns []vector
+	columns []Vector
 	fault   error // ends the data after these records, or nil
 }
 
-// vector is one column's values.
-type vector struct {
+// Vector is one column's values.
+type Vector struct {
 	present []bool    // per record
 	absent  int       // records without a value
 	numbers []float64 // per record, of a numeric or binary column
@@ -32,7 +32,7 @@ type vector struct {
 func newTypedRows(p *plan, reuse rows) *typedRows {
 	t, _ := reuse.(*typedRows)
 	if t == nil {
-		t = &typedRows{columns: make([]vector, len(p.headers))}
+		t = &typedRows{columns: make([]Vector, len(p.headers))}
 	}
 	for i := range t.columns {
 		t.columns[i].reset()
@@ -41,17 +41,18 @@ func newTypedRows(p *plan, reuse rows) *typedRows {
 	return t
 }
 
-func (v *vector) reset() {
+func (v *Vector) reset() {
 	v.present, v.absent, v.numbers, v.text, v.ends = v.present[:0], 0, v.numbers[:0], v.text[:0], v.ends[:0]
 }
 
-func (v *vector) addNumber(x float64) {
+// AddNumber adds a number, of a numeric or binary column.
+func (v *Vector) AddNumber(x float64) {
 	v.present = append(v.present, true)
 	v.numbers = append(v.numbers, x)
 }
 
 // addPresent notes n values that are there, which the caller appends.
-func (v *vector) addPresent(n int) {
+func (v *Vector) addPresent(n int) {
 	from := len(v.present)
 	v.present = slices.Grow(v.present, n)[:from+n]
 	for i := range v.present[from:] {
@@ -59,20 +60,22 @@ func (v *vector) addPresent(n int) {
 	}
 }
 
-func (v *vector) addText(text []byte) {
+// AddText adds a text, of another column.
+func (v *Vector) AddText(text []byte) {
 	v.present = append(v.present, true)
 	v.text = append(v.text, text...)
 	v.ends = append(v.ends, len(v.text))
 }
 
-func (v *vector) addInteger(x int64) {
+// AddInteger adds an integer as a text.
+func (v *Vector) AddInteger(x int64) {
 	v.present = append(v.present, true)
 	v.text = strconv.AppendInt(v.text, x, 10)
 	v.ends = append(v.ends, len(v.text))
 }
 
-// addNull adds an absent value; of a number or of a text.
-func (v *vector) addNull(isNumber bool) {
+// AddNull adds an absent value; of a number or of a text.
+func (v *Vector) AddNull(isNumber bool) {
 	v.present = append(v.present, false)
 	v.absent++
 	if isNumber {
@@ -83,7 +86,7 @@ func (v *vector) addNull(isNumber bool) {
 }
 
 // at returns the i-th text.
-func (v *vector) at(i int) []byte {
+func (v *Vector) at(i int) []byte {
 	if i == 0 {
 		return v.text[:v.ends[0]]
 	}
@@ -106,7 +109,7 @@ func (p *plan) batchRows() int {
 
 // translate reads words in the place of a column's values, or of texts in its place. The first record that they make
 // wrong is the fault.
-func (t *typedRows) translate(column int, words *standIns, texts *vector) {
+func (t *typedRows) translate(column int, words *standIns, texts *Vector) {
 	if words == nil {
 		return
 	}
@@ -166,7 +169,7 @@ func (t *typedRows) parseColumns(b *block) bool {
 
 // addColumn encodes the values of records from to to of the i-th field into dst,
 // which begins at the first one's place, or reports false.
-func (b *block) addColumn(i int, dst []int64, v *vector, from, to int) bool {
+func (b *block) addColumn(i int, dst []int64, v *Vector, from, to int) bool {
 	c, bits, width := &b.plan.columns[i], b.plan.schema.Bits, b.plan.width
 	if c.field.Kind == study.Numeric && v.absent == 0 {
 		encoded, outside := c.field.Scale.EncodeColumn(dst, width, v.numbers[from:to], bits)

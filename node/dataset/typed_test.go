@@ -24,30 +24,30 @@ func drawTyped(t *rapid.T, p *plan) *typedRows {
 		if rare() {
 			id = " "
 		}
-		rows.columns[0].addText([]byte(id))
+		rows.columns[0].AddText([]byte(id))
 		for i, c := range p.columns {
 			v := &rows.columns[1+i]
 			switch {
 			case rare():
-				v.addNull(p.isNumber(1 + i))
+				v.AddNull(p.isNumber(1 + i))
 			case c.field.Kind == study.Categorical:
 				text := []string{"u", " v", "w"}[rapid.IntRange(0, 2).Draw(t, "category")]
 				if rare() {
 					text = rapid.SampledFrom([]string{"", "\xff", "x"}).Draw(t, "text")
 				}
-				v.addText([]byte(text))
+				v.AddText([]byte(text))
 			case c.field.Kind == study.Binary:
 				x := float64(rapid.IntRange(0, 1).Draw(t, "bit"))
 				if rare() {
 					x = 0.5
 				}
-				v.addNumber(x)
+				v.AddNumber(x)
 			default:
 				x := rapid.Float64Range(-1, 11).Draw(t, "x")
 				if rare() {
 					x = rapid.SampledFrom([]float64{math.NaN(), math.Inf(1), math.Inf(-1)}).Draw(t, "no number")
 				}
-				v.addNumber(x)
+				v.AddNumber(x)
 			}
 		}
 	}

@@ -124,7 +124,7 @@ func (s *standIns) value(value any) any {
 
 // translate reads words in the place of a column's numbers or texts. It returns how many records were read before
 // one that a word makes wrong, and why it is.
-func (s *standIns) translate(v *vector, isNumber bool) (records int, wrong *problem) {
+func (s *standIns) translate(v *Vector, isNumber bool) (records int, wrong *problem) {
 	if !isNumber {
 		in := *v
 		v.text, v.ends = make([]byte, 0, len(in.text)), make([]int, 0, len(in.ends))
@@ -150,19 +150,19 @@ func (s *standIns) translate(v *vector, isNumber bool) (records int, wrong *prob
 	return len(v.present), nil
 }
 
-// numbers reads texts as numbers into a vector, as translate does.
-func (s *standIns) numbers(texts, into *vector) (records int, wrong *problem) {
+// numbers reads texts as numbers into a Vector, as translate does.
+func (s *standIns) numbers(texts, into *Vector) (records int, wrong *problem) {
 	for i, present := range texts.present {
 		text := s.read(trimSpace(texts.at(i)))
 		if !present || len(text) == 0 {
-			into.addNull(true)
+			into.AddNull(true)
 			continue
 		}
 		x, wrong := parseNumber(text, '.', DateISO)
 		if wrong != nil {
 			return i, wrong
 		}
-		into.addNumber(x)
+		into.AddNumber(x)
 	}
 	return len(texts.present), nil
 }

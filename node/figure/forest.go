@@ -24,7 +24,7 @@ const (
 )
 
 // forest draws intervals one under the other. On a common axis they can be compared; where
-// units differ each row has an axis of its own, whose middle is 0.
+// units or sizes may differ each row has an axis of its own, whose middle is 0.
 func forest(f block.Forest) drawn {
 	rows := f.Rows[:min(len(f.Rows), mostEntries)]
 	total := max(f.Of, len(f.Rows))
@@ -83,8 +83,12 @@ func forest(f block.Forest) drawn {
 	if people {
 		says = " Dots are estimates. Bars with ends are their intervals " + block.ForRecords + ", thin lines those " + block.ForPeople + ". If the latter contains 0, both are dashed."
 	}
-	if !f.Common {
-		says = " Units differ, so each row has its own scale, with 0 in the middle. Compare how far bars are from 0, not rows with each other." + says
+	switch {
+	case f.Common:
+	case total == 1:
+		says = " 0 is in the middle." + says
+	default:
+		says = " Each row has its own scale, with 0 in the middle. Compare how far bars are from 0, not rows with each other." + says
 	}
 	if total > len(rows) {
 		says += fmt.Sprintf(" The %d clearest of %d.", len(rows), total)

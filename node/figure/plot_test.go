@@ -47,3 +47,17 @@ func TestHeatMapHatchesWhatCannotBeTold(t *testing.T) {
 		t.Error("a cell does not say its number")
 	}
 }
+
+// What is said of scales holds whatever the units are.
+func TestForestSaysWhatItsScalesAre(t *testing.T) {
+	row := block.ForestRow{Name: "x", Number: block.Number{Value: 54.2, Low: 54.1, High: 54.3}}
+	for want, f := range map[string]block.Forest{
+		" Each row has its own scale, with 0 in the middle. Compare how far": {Rows: []block.ForestRow{row, row}},
+		" 0 is in the middle. Dots are estimates":                            {Rows: []block.ForestRow{row}},
+		" Dots are estimates": {Rows: []block.ForestRow{row, row}, Common: true},
+	} {
+		if got := forest(f).says; !strings.HasPrefix(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

@@ -94,6 +94,9 @@ func (l *LDA) nothing() string {
 	if len(l.Apart) == 0 || slices.ContainsFunc(l.Apart, func(c ClassApart) bool { return c.Distance.Told() }) {
 		return ""
 	}
+	if len(l.Apart) == 1 {
+		return "the two classes cannot be told apart"
+	}
 	return fmt.Sprintf("0 of %d pairs of classes can be told apart", len(l.Apart))
 }
 

@@ -74,17 +74,30 @@ func (a Analysis) party(at int) string {
 	return a.Features[at].Party
 }
 
-// compared returns the pairs among which something may stand out, and what they are.
+// compared returns the pairs among which something may stand out, and which these are.
 func (a Analysis) compared() ([]Pair, string) {
 	pairs := a.Across()
 	switch {
 	case len(pairs) == 0:
-		return a.Pairs, "pairs"
+		return a.Pairs, ""
 	case a.RecordDistances != nil || a.party(pairs[0].I) == "":
-		return pairs, "pairs"
+		return pairs, ""
 	}
-	return pairs, "pairs across parties"
+	return pairs, " across parties"
 }
+
+// Differing says how many pairs can be told from 0; which they are begins with a space, or is empty.
+func Differing(clear, of int64, which string) string {
+	switch {
+	case of == 1 && clear == 1:
+		return onePair(which) + " clearly differs from 0"
+	case of == 1:
+		return onePair(which) + " does not clearly differ from 0"
+	}
+	return fmt.Sprintf("%d of %d pairs%s clearly differ from 0", clear, of, which)
+}
+
+func onePair(which string) string { return "the one pair" + which }
 
 // Standing counts the pairs that can be told from 0, in a phrase.
 func (a Analysis) Standing() string {
@@ -100,11 +113,17 @@ func (a Analysis) Standing() string {
 			unanswered++
 		}
 	}
+	switch {
+	case len(pairs) == 1 && unanswered == 1:
+		return onePair(of) + " has no answer"
+	case len(pairs) == 1 && undefined == 1:
+		return onePair(of) + " is undefined"
+	}
 	who := block.ForRecords
 	if a.People() {
 		who = block.ForPeople
 	}
-	text := fmt.Sprintf("%d of %d %s clearly differ from 0 %s", clear, len(pairs), of, who)
+	text := Differing(int64(clear), int64(len(pairs)), of) + " " + who
 	for _, rest := range []struct {
 		n         int
 		one, many string
@@ -140,7 +159,7 @@ func (a Analysis) nothing() (lead, what string) {
 	case a.Undefined != "":
 	case a.Dense != nil:
 		if g := a.Dense.Gist; g.Compared > 0 && g.Clear == 0 {
-			lead, what = nothingHere, fmt.Sprintf("0 of %d pairs of different %s clearly differ from 0", g.Compared, a.Compared())
+			lead, what = nothingHere, Differing(0, g.Compared, " of different "+a.Compared())
 			if newGist(a.Features).several {
 				lead = nothingAcross
 			}
@@ -148,7 +167,7 @@ func (a Analysis) nothing() (lead, what string) {
 	case len(a.Pairs) > 0:
 		told := func(p Pair) bool { return p.Told() }
 		if pairs, of := a.compared(); !slices.ContainsFunc(pairs, told) && !slices.ContainsFunc(a.Shifts, told) {
-			lead, what = nothingHere, fmt.Sprintf("0 of %d %s clearly differ from 0", len(pairs), of)
+			lead, what = nothingHere, Differing(0, int64(len(pairs)), of)
 			if slices.ContainsFunc(a.Pairs, func(p Pair) bool { return p.I != p.J && p.Told() }) {
 				lead = nothingAcross
 			}

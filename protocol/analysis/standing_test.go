@@ -82,10 +82,11 @@ func TestNothing(t *testing.T) {
 		"a component":      {Analysis{Kind: study.PCA, Sections: Sections{PCA: &PCA{Components: []Component{{LoadingIntervals: []Number{clear}}}}}}, ""},
 		"steps":            {Analysis{Kind: study.Clustering, Sections: Sections{Hierarchy: &Hierarchy{Merges: []Merge{{Close: true}, {Close: true}}}}}, "Nothing here stands out of the noise: 0 of 2 merges are settled."},
 		"a step":           {Analysis{Kind: study.Clustering, Sections: Sections{Hierarchy: &Hierarchy{Merges: []Merge{{Close: true}, {}}}}}, ""},
-		"classes":          {Analysis{Kind: study.LDA, Sections: Sections{LDA: &LDA{Apart: []ClassApart{{Distance: lost}}}}}, "Nothing here stands out of the noise: 0 of 1 pairs of classes can be told apart."},
+		"classes":          {Analysis{Kind: study.LDA, Sections: Sections{LDA: &LDA{Apart: []ClassApart{{Distance: lost}}}}}, "Nothing here stands out of the noise: the two classes cannot be told apart."},
 		"guesses":          {Analysis{Kind: study.SVM, Sections: Sections{Classifier: &Classifier{Majority: "no", Accuracy: between(.8, .7, .9), Baseline: between(.75, .7, .8)}}}, "Nothing here stands out of the noise: predictions are not for certain better than always no."},
 		"better":           {Analysis{Kind: study.SVM, Sections: Sections{Classifier: &Classifier{Majority: "no", Accuracy: between(.9, .85, .95), Baseline: between(.75, .7, .8)}}}, ""},
 		"a large table":    {Analysis{Kind: study.Correlation, Features: two, Dense: &Dense{Gist: Gist{Compared: 2}}}, "Nothing across parties stands out of the noise: 0 of 2 pairs of different parties' columns clearly differ from 0."},
+		"one pair":         {Analysis{Kind: study.Covariance, Features: two, Pairs: []Pair{{0, 2, lost}}}, "Nothing here stands out of the noise: the one pair across parties does not clearly differ from 0."},
 		"one in the table": {Analysis{Kind: study.Correlation, Features: two, Dense: &Dense{Gist: Gist{Compared: 2, Clear: 1}}}, ""},
 	} {
 		if got := c.a.Nothing(); got != c.want {
@@ -187,6 +188,25 @@ func TestWhatMomentsAssume(t *testing.T) {
 		}
 		if got := m.rests(study.LDA, premise.Normal).String(); !strings.HasPrefix(got, "that values are normal") {
 			t.Errorf("%+v: %q", cut, got)
+		}
+	}
+}
+
+// Of one pair nothing is counted.
+func TestStandingOfOnePair(t *testing.T) {
+	one, whole := []Feature{{Column: "x"}, {Column: "y"}}, func(low, high float64) Number {
+		x := (low + high) / 2
+		return Number{Estimate: &x, Low: &low, High: &high}
+	}
+	for want, n := range map[string]Number{
+		"the one pair clearly differs from 0 for these records":         whole(.4, .6),
+		"the one pair does not clearly differ from 0 for these records": whole(-.4, .6),
+		"the one pair has no answer":                                    whole(-1, 1),
+		"the one pair is undefined":                                     {Undefined: "no shared records"},
+	} {
+		a := Analysis{Kind: study.Correlation, Features: one, Pairs: []Pair{{0, 1, n}}}
+		if got := a.Standing(); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

@@ -39,15 +39,14 @@ func evidence(a analysis.Analysis) string {
 	if !ok || kindOf(a.Kind).sizes {
 		return ""
 	}
-	things := "pairs"
-	if e.Of == 1 {
-		things = "pair"
-	}
 	if len(e.Pairs) == 0 {
-		if e.Alone > 0 {
-			return fmt.Sprintf("of %d %s nothing stands out, all together at 95 %%; each by itself, %d would", e.Of, things, e.Alone)
+		switch {
+		case e.Of == 1:
+			return "the one pair does not stand out of the noise"
+		case e.Alone > 0:
+			return fmt.Sprintf("of %d pairs nothing stands out, all together at 95 %%; each by itself, %d would", e.Of, e.Alone)
 		}
-		return fmt.Sprintf("nothing stands out of the noise, of %d %s", e.Of, things)
+		return fmt.Sprintf("nothing stands out of the noise, of %d pairs", e.Of)
 	}
 	clearest := e.Pairs[0]
 	n := numberOf(a, clearest)
@@ -55,6 +54,9 @@ func evidence(a analysis.Analysis) string {
 	name := a.Features[clearest.I].Name()
 	if clearest.I != clearest.J {
 		name += " and " + a.Features[clearest.J].Name()
+	}
+	if e.Of == 1 {
+		return fmt.Sprintf("the one pair stands out at 95 %%: %s, %s %s", name, number, between)
 	}
 	count := fmt.Sprint(len(e.Pairs))
 	if e.Least {
@@ -64,5 +66,5 @@ func evidence(a analysis.Analysis) string {
 	if len(e.Pairs) == 1 {
 		verb = "stands"
 	}
-	return fmt.Sprintf("%s of %d %s %s out, all together at 95 %%; the clearest: %s, %s %s", count, e.Of, things, verb, name, number, between)
+	return fmt.Sprintf("%s of %d pairs %s out, all together at 95 %%; the clearest: %s, %s %s", count, e.Of, verb, name, number, between)
 }

@@ -67,7 +67,7 @@ func (s *section) everyPair(a analysis.Analysis) {
 // dense shows the clearest numbers of a dense table, which are all that its document has.
 func (s *section) dense(a analysis.Analysis) {
 	g := a.Dense.Gist
-	s.heading.Says = fmt.Sprintf("%d of %d pairs of different %s clearly differ from 0", g.Clear, g.Compared, a.Compared())
+	s.heading.Says = analysis.Differing(g.Clear, g.Compared, " of different "+a.Compared())
 	if g.Undefined > 0 {
 		s.heading.Says += fmt.Sprintf("; %d are undefined", g.Undefined)
 	}

@@ -31,7 +31,7 @@ func Analysis(id string, a analysis.Analysis, beside []analysis.Analysis) []bloc
 		return []block.Block{s.heading, block.Text{Tone: block.Warn, Lead: "Not shown", Text: "The document does not hang together here: " + err.Error() + "."}}
 	}
 	if a.Undefined != "" {
-		return append(s.begin(), block.Text{Tone: block.Warn, Lead: "No answer", Text: a.Undefined})
+		return append(s.begin(), block.Text{Tone: block.Warn, Lead: "No answer", Text: capital(a.Undefined)})
 	}
 	s.skip("assumes") // the codes of what terms says in words
 	s.pairs()

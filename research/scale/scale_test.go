@@ -34,3 +34,24 @@ func TestRun(t *testing.T) {
 		}
 	}
 }
+
+// Records that the aggregator gathers on its disk have the answers of records in memory, of three parties
+// and joined of two, with all on real processes.
+func TestPlayApart(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds and runs the programs")
+	}
+	dir := t.TempDir()
+	if err := network.Build(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	for _, join := range []bool{false, true} {
+		steps, err := Apart{Records: 12_000, K: 16, Memory: 4, Party: 512, Join: join, Held: true}.Play(t.Context(), dir, io.Discard)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := map[bool]int{false: 7, true: 5}[join]; len(steps) != want {
+			t.Errorf("steps %+v", steps)
+		}
+	}
+}

@@ -1,4 +1,4 @@
-package dataset
+package arrow
 
 import (
 	"bytes"
@@ -16,11 +16,13 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/cosketch/cosketch/kernel/fixedpoint"
+	"github.com/cosketch/cosketch/node/dataset"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// arrowVisits are record batches with a column for many types; every seventh value is null.
-func arrowVisits(t testing.TB, batches, each int) (*arrow.Schema, []arrow.RecordBatch) {
+// visits are record batches with a column for many types; every seventh value is null.
+func visits(t testing.TB, batches, each int) (*arrow.Schema, []arrow.RecordBatch) {
 	t.Helper()
 	dictionary := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}
 	schema := arrow.NewSchema([]arrow.Field{
@@ -63,13 +65,22 @@ func arrowVisits(t testing.TB, batches, each int) (*arrow.Schema, []arrow.Record
 	return schema, out
 }
 
-// arrowSchema is what is asked of arrowVisits.
-func arrowSchema(t testing.TB) Schema {
-	s := Schema{ID: []string{"patient", "visit"}, Missing: study.MissingCentre, Bits: 10, MaxRecords: 1 << 20}
-	for _, name := range []string{"age", "height", "cost", "day"} {
-		s.Fields = append(s.Fields, Field{Name: name, Kind: study.Numeric, Scale: bounds(t, 0, 100)})
+func bounds(t testing.TB, lo, hi float64) fixedpoint.Scale {
+	t.Helper()
+	s, err := fixedpoint.Bounds(lo, hi)
+	if err != nil {
+		t.Fatal(err)
 	}
-	s.Fields = append(s.Fields, Field{Name: "smoker", Kind: study.Binary, Scale: bounds(t, 0, 1)}, Field{Name: "ward", Kind: study.Categorical, Values: []string{"north", "south"}})
+	return s
+}
+
+// schemaOf is what is asked of visits.
+func schemaOf(t testing.TB) dataset.Schema {
+	s := dataset.Schema{ID: []string{"patient", "visit"}, Missing: study.MissingCentre, Bits: 10, MaxRecords: 1 << 20}
+	for _, name := range []string{"age", "height", "cost", "day"} {
+		s.Fields = append(s.Fields, dataset.Field{Name: name, Kind: study.Numeric, Scale: bounds(t, 0, 100)})
+	}
+	s.Fields = append(s.Fields, dataset.Field{Name: "smoker", Kind: study.Binary, Scale: bounds(t, 0, 1)}, dataset.Field{Name: "ward", Kind: study.Categorical, Values: []string{"north", "south"}})
 	return s
 }
 
@@ -116,7 +127,7 @@ func writeArrow(t testing.TB, w interface {
 
 // Arrow record batches, in a stream or in a file, are the same records as CSV with the same values.
 func TestArrowIsAsCSV(t *testing.T) {
-	schema, all := arrowVisits(t, 4, 77)
+	schema, all := visits(t, 4, 77)
 	var stream bytes.Buffer
 	writeArrow(t, ipc.NewWriter(&stream, ipc.WithSchema(schema), ipc.WithZstd()), all)
 	path := filepath.Join(t.TempDir(), "data.arrow")
@@ -129,13 +140,13 @@ func TestArrowIsAsCSV(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, one := arrowVisits(t, 1, 4*77) // a file has one dictionary
+	_, one := visits(t, 1, 4*77) // a file has one dictionary
 	writeArrow(t, w, one)
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		t.Fatal(err)
 	}
-	read := func(from io.Reader) (ids []string, values []int64, s Summary) {
-		r, err := Open(t.Context(), Source{Stream: &Stream{Name: "stream", From: from}}, arrowSchema(t), Options{BatchRecords: 50})
+	read := func(from io.Reader) (ids []string, values []int64, s dataset.Summary) {
+		r, err := dataset.Open(t.Context(), dataset.Source{Stream: &dataset.Stream{Arrow: Open, Name: "stream", From: from}}, schemaOf(t), dataset.Options{BatchRecords: 50})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,32 +181,33 @@ func TestArrowIsAsCSV(t *testing.T) {
 
 // What cannot be read is an error about the stream, whatever is wrong with it.
 func TestArrowRefusals(t *testing.T) {
-	schema, all := arrowVisits(t, 2, 30)
+	schema, all := visits(t, 2, 30)
 	var stream bytes.Buffer
 	writeArrow(t, ipc.NewWriter(&stream, ipc.WithSchema(schema)), all)
 	whole := stream.Bytes()
-	lists := arrowSchema(t)
+	lists := schemaOf(t)
 	lists.Fields[0].Header = "note"
-	texts := arrowSchema(t)
+	texts := schemaOf(t)
 	texts.Fields[0].Header = "patient"
-	absent := arrowSchema(t)
+	absent := schemaOf(t)
 	absent.Fields[0].Header = "weight"
+	const unreadable = "not a readable stream of Arrow record batches"
 	for name, c := range map[string]struct {
 		data   []byte
-		schema Schema
+		schema dataset.Schema
 		says   string
 	}{
-		"cut off":        {whole[:len(whole)/2], arrowSchema(t), unreadableStream},
-		"only a message": {whole[:40], arrowSchema(t), unreadableStream},
+		"cut off":        {whole[:len(whole)/2], schemaOf(t), unreadable},
+		"only a message": {whole[:40], schemaOf(t), unreadable},
 		"lists":          {whole, lists, `column "note": holds list values, not numbers`},
 		"texts":          {whole, texts, `column "patient": holds text, not numbers`},
 		"no column":      {whole, absent, `no column "weight"`},
-		"a file":         {[]byte("ARROW1\x00\x00 and so on"), arrowSchema(t), "an Arrow file, which is not read as it comes"},
-		"Parquet":        {[]byte("PAR1 and so on, and on"), arrowSchema(t), "a Parquet file, which is not read as it comes"},
-		"nothing":        {nil, arrowSchema(t), "writes nothing"},
+		"a file":         {[]byte("ARROW1\x00\x00 and so on"), schemaOf(t), "an Arrow file, which is not read as it comes"},
+		"Parquet":        {[]byte("PAR1 and so on, and on"), schemaOf(t), "a Parquet file, which is not read as it comes"},
+		"nothing":        {nil, schemaOf(t), "writes nothing"},
 	} {
-		_, err := Each(t.Context(), Source{Stream: &Stream{Name: "stream", From: bytes.NewReader(c.data)}}, c.schema, Options{}, func(Batch) error { return nil }, func(Summary) {})
-		if wrong := (*Error)(nil); !errors.As(err, &wrong) || !strings.Contains(err.Error(), c.says) {
+		_, err := dataset.Each(t.Context(), dataset.Source{Stream: &dataset.Stream{Arrow: Open, Name: "stream", From: bytes.NewReader(c.data)}}, c.schema, dataset.Options{}, func(dataset.Batch) error { return nil }, func(dataset.Summary) {})
+		if wrong := (*dataset.Error)(nil); !errors.As(err, &wrong) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -205,8 +217,8 @@ func TestArrowRefusals(t *testing.T) {
 		}
 		data := bytes.Clone(whole)
 		data[at] ^= 0xff
-		_, err := Each(t.Context(), Source{Stream: &Stream{Name: "stream", From: bytes.NewReader(data)}}, arrowSchema(t), Options{}, func(Batch) error { return nil }, func(Summary) {})
-		if wrong := (*Error)(nil); err != nil && !errors.As(err, &wrong) {
+		_, err := dataset.Each(t.Context(), dataset.Source{Stream: &dataset.Stream{Arrow: Open, Name: "stream", From: bytes.NewReader(data)}}, schemaOf(t), dataset.Options{}, func(dataset.Batch) error { return nil }, func(dataset.Summary) {})
+		if wrong := (*dataset.Error)(nil); err != nil && !errors.As(err, &wrong) {
 			t.Fatalf("byte %d: %v", at, err)
 		}
 	}

@@ -78,7 +78,7 @@ type Mail struct {
 
 // What a bundle of the aggregator may hold. Boards are kept in memory, and documents on disk.
 const (
-	mostBoards   = 1 << 28 // bytes of all stretches: what 1,000 parties with small headers release and agree, and more
+	mostBoards   = 1 << 28 // bytes of all stretches: what 256 parties with small headers release and agree, and more
 	mostPieces   = 1 << 18 // of all documents, and so documents
 	mostUnpacked = 1 << 36 // bytes of all documents
 )

@@ -6,6 +6,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/full"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/session"
+	"github.com/cosketch/cosketch/protocol/study"
 )
 
 // Many parties, whose sealed texts travel apart, agree and release masked sums to a result. One of
@@ -28,9 +29,9 @@ func TestManyParties(t *testing.T) {
 // With COSKETCH_FULL=1: as many as a study may have.
 func TestMostParties(t *testing.T) {
 	if !full.Asked() {
-		t.Skip("takes a quarter of an hour and 10 GB")
+		t.Skip("takes minutes")
 	}
-	inTurn(t, newSimulation(t, Options{}, Terms{Parties: 1000, Masked: true}))
+	inTurn(t, newSimulation(t, Options{}, Terms{Parties: study.MaxParties, Masked: true}))
 }
 
 // inTurn plays a study to its result, which all honest parties have.

@@ -2,7 +2,7 @@ package study
 
 // Limits on what a study may list.
 const (
-	MaxParties   = 1_000
+	MaxParties   = 256
 	MaxColumns   = 10_000
 	MaxValues    = 1_000 // of one categorical column
 	MaxFeatures  = 65_536

@@ -38,7 +38,7 @@ type Group struct {
 	Apart   bool         // sealed texts travel apart from their share, which holds the root of a tree over them
 }
 
-// MaxMembers bounds a group.
+// MaxMembers bounds a group: what messages have room for. Studies have fewer.
 const MaxMembers = 1000
 
 // Validate checks the group's form.

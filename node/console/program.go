@@ -208,6 +208,10 @@ func (p Program) misused(err error, args []string) error {
 			said = args[i-1] + " " + said
 		}
 		err = fmt.Errorf("%s: the number must not be negative", said)
+	} else if parse != nil && len(args) > 0 {
+		if flag := wanting(parse.Context, args[len(args)-1]); flag != nil {
+			err = fmt.Errorf("--%s: its value is missing: --%s %s", flag.Name, flag.Name, flag.FormatPlaceHolder())
+		}
 	}
 	flag, _, _ := strings.Cut(err.Error(), " ")
 	name := p.variable(strings.TrimPrefix(flag, "--"))
@@ -216,6 +220,16 @@ func (p Program) misused(err error, args []string) error {
 		err = fmt.Errorf("environment variable %s: %w", name, err)
 	}
 	return fmt.Errorf("%w (see %s --help)", err, command)
+}
+
+// wanting is the flag that the last argument names, if that takes a value, which then is missing.
+func wanting(c *kong.Context, last string) *kong.Flag {
+	for _, flag := range c.Flags() {
+		if last == "--"+flag.Name && !flag.IsBool() && !flag.IsCounter() {
+			return flag
+		}
+	}
+	return nil
 }
 
 // negative reports an argument that is a negative number, which the parser takes for flags: there is no flag of one

@@ -19,6 +19,13 @@ type Error struct {
 	Err     error  // the cause, where the operating system gave one
 }
 
+// What several kinds of source can answer.
+const (
+	cannotOpen = "cannot be opened"
+	cannotRead = "cannot be read"
+	queryFails = "the query fails"
+)
+
 // Error returns all parts on one line.
 func (e *Error) Error() string {
 	var b strings.Builder

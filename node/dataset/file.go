@@ -32,7 +32,7 @@ func statFile(name string) (fs.FileInfo, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fileError(name, "no such file", err)
 	case err != nil:
-		return nil, fileError(name, "cannot be opened", err)
+		return nil, fileError(name, cannotOpen, err)
 	case info.IsDir():
 		return nil, &Error{File: name, Message: "a directory", Hint: "name the file in it, or a pattern that ends like /*.csv"}
 	case !info.Mode().IsRegular():
@@ -46,7 +46,7 @@ func statFile(name string) (fs.FileInfo, error) {
 func openFile(p path) (*file, error) {
 	f, err := os.Open(p.name)
 	if err != nil {
-		return nil, fileError(p.name, "cannot be opened", err)
+		return nil, fileError(p.name, cannotOpen, err)
 	}
 	return &file{path: p, f: f, hash: sha256.New()}, nil
 }
@@ -57,7 +57,7 @@ func (f *file) Read(p []byte) (int, error) {
 	f.hash.Write(p[:n])
 	f.read += int64(n)
 	if err != nil && err != io.EOF && !f.program {
-		err = fileError(f.name, "cannot be read", err)
+		err = fileError(f.name, cannotRead, err)
 	}
 	return n, err
 }
@@ -72,7 +72,7 @@ func (f *file) unchanged() error {
 	}
 	info, err := opened.Stat()
 	if err != nil {
-		return fileError(f.name, "cannot be read", err)
+		return fileError(f.name, cannotRead, err)
 	}
 	if info.Size() != f.info.Size() || f.read != info.Size() || !info.ModTime().Equal(f.info.ModTime()) {
 		return &Error{File: f.name, Message: "the file changed while it was read", Hint: "try again when its writer has finished"}

@@ -47,7 +47,7 @@ type parquetColumn struct {
 func openParquet(p path, number int, pl *plan, workers int) (_ input, err error) {
 	f, err := os.Open(p.name)
 	if err != nil {
-		return nil, fileError(p.name, "cannot be opened", err)
+		return nil, fileError(p.name, cannotOpen, err)
 	}
 	q := &parquetFile{path: p, plan: pl, number: number, workers: workers, file: f}
 	if err := q.guard(q.begin); err != nil {

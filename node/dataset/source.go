@@ -101,7 +101,7 @@ func (p path) lines() bool { return !p.parquet() && !p.workbook() }
 func (p path) unchanged() error {
 	info, err := os.Stat(p.name)
 	if err != nil {
-		return fileError(p.name, "cannot be read", err)
+		return fileError(p.name, cannotRead, err)
 	}
 	if info.Size() != p.info.Size() || !info.ModTime().Equal(p.info.ModTime()) {
 		return &Error{File: p.name, Message: "the file changed while it was read", Hint: "try again when its writer has finished"}

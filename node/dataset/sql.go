@@ -125,8 +125,6 @@ func openSQL(ctx context.Context, s *SQL, p *plan) (*query, error) {
 	return q, nil
 }
 
-const cannotOpen, queryFails = "cannot be opened", "the query fails"
-
 // ask asks the query and finds the schema's columns in its result.
 func (q *query) ask(ctx context.Context, s *SQL) error {
 	switch s.Driver {

@@ -24,7 +24,7 @@ func openStream(s *Stream, p *plan, fixed Dialect, options Options) (streamed, e
 	from := bufio.NewReaderSize(s.From, sampleBytes)
 	start, err := from.Peek(signatureBytes)
 	if err != nil && err != io.EOF {
-		return streamed{}, fileError(s.Name, "cannot be read", err)
+		return streamed{}, fileError(s.Name, cannotRead, err)
 	}
 	if bytes.HasPrefix(start, []byte("PAR1")) {
 		return streamed{}, &Error{File: s.Name, Message: "a Parquet file, which is not read as it comes", Hint: "name the file: its columns are found from its end"}

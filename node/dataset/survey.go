@@ -202,7 +202,7 @@ func (s *survey) readParquet(ctx context.Context, p path, number int) error {
 func (s *survey) parquetColumns(p path) (fields []Field, readable []*tally, err error) {
 	f, err := os.Open(p.name)
 	if err != nil {
-		return nil, nil, fileError(p.name, "cannot be opened", err)
+		return nil, nil, fileError(p.name, cannotOpen, err)
 	}
 	defer f.Close()
 	q := &parquetFile{path: p}

@@ -19,6 +19,7 @@ type apart struct {
 	Python  string `placeholder:"PATH" help:"A Python that has scikit-learn and faiss, whose times are told beside ours."`
 	Killed  bool   `help:"Kill the aggregator in the midst of computing, and start it again."`
 	Held    bool   `help:"Compute again with all records in memory, and fail where the answer is another."`
+	Within  int    `placeholder:"MiB" help:"Confine the aggregator's processes to so much memory of the system, pages of files and all, with a control group. It takes Linux and root, and fails where the system kills one."`
 	program.Formatted
 	program.Timed `embed:"" set:"timeout=3h"`
 }
@@ -26,7 +27,7 @@ type apart struct {
 // Run plays studies of more records than memory takes and tells what each step took.
 func (o apart) Run(ctx context.Context, s program.Streams) error {
 	return program.In(ctx, "apart", s.Log, func(dir string) error {
-		steps, err := scale.Apart{Records: o.Records, K: o.K, Memory: o.Memory, Party: o.Party, Join: o.Join, Python: o.Python, Killed: o.Killed, Held: o.Held}.Play(ctx, dir, s.Log)
+		steps, err := scale.Apart{Records: o.Records, K: o.K, Memory: o.Memory, Party: o.Party, Join: o.Join, Python: o.Python, Killed: o.Killed, Held: o.Held, Within: o.Within}.Play(ctx, dir, s.Log)
 		if shown := o.Print(s, steps, func(w io.Writer) error { o.tell(steps, w); return nil }); err == nil {
 			err = shown
 		}

@@ -34,6 +34,9 @@ type Apart struct {
 	Python  string // a program that has scikit-learn and faiss, which do the same; none: it is not compared
 	Killed  bool   // the aggregator is killed in the midst of computing, and started again
 	Held    bool   // compute again with all records in memory, and compare
+	Within  int    // in MiB, what the system gives the aggregator's processes, pages of files and all; 0: as it likes
+
+	within *confined
 }
 
 // Step is what one process took for one thing.
@@ -69,7 +72,13 @@ func (a Apart) Play(ctx context.Context, dir string, log io.Writer) (out []Step,
 	if err := a.allow(site.Aggregator, a.Memory); err != nil {
 		return nil, err
 	}
-	serving, err := site.Aggregator.Serve(ctx, port, nil)
+	if a.Within > 0 {
+		if a.within, err = confine(int64(a.Within) << 20); err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, a.unharmed(), a.within.end()) }()
+	}
+	serving, err := a.serve(ctx, site.Aggregator, port)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +118,7 @@ func (a Apart) Play(ctx context.Context, dir string, log io.Writer) (out []Step,
 		}
 		out = append(out, all.done("until it is killed"))
 		fmt.Fprintln(log, "the aggregator is killed, and started again")
-		if serving, err = site.Aggregator.Serve(ctx, port, nil); err != nil {
+		if serving, err = a.serve(ctx, site.Aggregator, port); err != nil {
 			return nil, err
 		}
 		all = watch(serving)
@@ -160,7 +169,9 @@ func (a Apart) Play(ctx context.Context, dir string, log io.Writer) (out []Step,
 		if err := a.allow(site.Aggregator, 1<<20); err != nil {
 			return out, err
 		}
-		held, step, err := a.ask(ctx, site.Aggregator, id, "k-means in memory", "analyze", id, "k-means", fmt.Sprintf("clusters=%d", clustersApart))
+		free := a
+		free.within = nil
+		held, step, err := free.ask(ctx, site.Aggregator, id, "k-means in memory", "analyze", id, "k-means", fmt.Sprintf("clusters=%d", clustersApart))
 		if err != nil {
 			return out, err
 		}
@@ -204,6 +215,35 @@ func (a Apart) result(aggregator *network.Node, id string) (out analysis.Result,
 	return out, json.Unmarshal(raw, &out)
 }
 
+// serve starts the aggregator.
+func (a Apart) serve(ctx context.Context, aggregator *network.Node, port int) (*network.Started, error) {
+	serving, err := aggregator.Serve(ctx, port, nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.enclose(serving); err != nil {
+		return nil, errors.Join(err, serving.Kill())
+	}
+	return serving, nil
+}
+
+// enclose puts a process of the aggregator where it has so much memory.
+func (a Apart) enclose(process *network.Started) error {
+	if a.within == nil {
+		return nil
+	}
+	return a.within.take(process.PID())
+}
+
+// unharmed is an error where the system has killed a process for want of memory.
+func (a Apart) unharmed() error {
+	n, err := a.within.killed()
+	if err == nil && n > 0 {
+		err = fmt.Errorf("the system has killed %d processes of the aggregator, which took more than %d MiB", n, a.Within)
+	}
+	return err
+}
+
 // midst waits until the aggregator has kept a step of its computation.
 func (a Apart) midst(ctx context.Context, aggregator *network.Node) error {
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -234,6 +274,9 @@ func (a Apart) ask(ctx context.Context, aggregator *network.Node, id, what strin
 		return out, s, err
 	}
 	w := watch(one)
+	if err := a.enclose(one); err != nil {
+		return out, s, errors.Join(err, one.Kill())
+	}
 	select {
 	case <-one.Ended():
 		err = one.Err()

@@ -57,6 +57,7 @@ func (cmd analyzeCommand) Run(ctx context.Context, c *console.Console, g *consol
 	if err != nil {
 		return fail.Usage.Of(err)
 	}
+	boundAnalysis(conf)
 	further, err := cmd.answer(ctx, c, st, s, asked, conf.Memory)
 	if err != nil {
 		return err

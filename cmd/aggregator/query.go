@@ -54,6 +54,7 @@ func (cmd queryCommand) Run(ctx context.Context, c *console.Console, g *console.
 	if err != nil {
 		return fail.Usage.Of(err)
 	}
+	boundAnalysis(conf)
 	answers, summary, err := aggregator.Query(ctx, options(st), s, aggregator.Vectors{
 		Source: dataset.Files(cmd.File), Name: cmd.ID, Neighbors: cmd.Neighbors, Limit: conf.Memory,
 	})

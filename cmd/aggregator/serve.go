@@ -112,8 +112,15 @@ const besides = 256 << 20
 // boundMemory makes the runtime collect what is unused before the process takes more than its
 // configuration says, unless the environment has a limit already.
 func boundMemory(conf config.Aggregator) {
+	boundTo(conf.Memory + max(conf.Limits.Memory, 512<<20) + besides)
+}
+
+// boundAnalysis does so for a command that analyses and serves nobody.
+func boundAnalysis(conf config.Aggregator) { boundTo(conf.Memory + besides/2) }
+
+func boundTo(bytes int64) {
 	if _, set := os.LookupEnv("GOMEMLIMIT"); !set {
-		debug.SetMemoryLimit(conf.Memory + max(conf.Limits.Memory, 512<<20) + besides)
+		debug.SetMemoryLimit(bytes)
 	}
 }
 

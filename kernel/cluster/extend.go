@@ -5,18 +5,20 @@ import (
 	"fmt"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/cosketch/cosketch/kernel/room"
 )
 
 // Extend groups points by the centroids that were found on some of them: each goes to the
 // nearest. Centroids, iterations and batches stay; labels, sizes and inertia are of the
 // points. It is for points of which some are better than others at telling where clusters
-// are. Workers are goroutines; the result does not depend on them.
-func Extend(ctx context.Context, points *mat.Dense, found Result, workers int) (Result, error) {
+// are. Workers are goroutines; the result does not depend on them, nor on the room for what is known of each point.
+func Extend(ctx context.Context, points *mat.Dense, found Result, workers int, from room.Giver) (Result, error) {
 	clusters, d := found.Centroids.Dims()
 	if _, own := points.Dims(); own != d {
 		return Result{}, fmt.Errorf("extending clusters: points of %d coordinates for centroids of %d", own, d)
 	}
-	l, err := newLloyd(ctx, points.RawMatrix(), Options{Clusters: clusters, Workers: max(workers, 1)}, false)
+	l, err := newLloyd(ctx, points.RawMatrix(), Options{Clusters: clusters, Workers: max(workers, 1), Room: from}, false)
 	if err != nil {
 		return Result{}, fmt.Errorf("extending clusters: %w", err)
 	}
@@ -26,7 +28,10 @@ func Extend(ctx context.Context, points *mat.Dense, found Result, workers int) (
 	if _, err := l.assign(); err != nil {
 		return Result{}, fmt.Errorf("extending clusters: %w", err)
 	}
-	out := l.result(l.inertia(), found.Iterations)
+	out, err := l.result(nil, l.inertia(), found.Iterations)
+	if err != nil {
+		return Result{}, fmt.Errorf("extending clusters: %w", err)
+	}
 	out.Batches, out.extended = found.Batches, true
 	return out, nil
 }

@@ -108,7 +108,7 @@ func TestExtendOfJoinedRecords(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		extended, err := Extend(context.Background(), r.points, part, 2)
+		extended, err := Extend(context.Background(), r.points, part, 2, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,7 +139,7 @@ func TestExtend(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, workers := range []int{0, 1, 3} {
-		again, err := Extend(context.Background(), r.points, found, workers)
+		again, err := Extend(context.Background(), r.points, found, workers, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,7 +147,7 @@ func TestExtend(t *testing.T) {
 			t.Errorf("%d workers: extending to the same points changed something", workers)
 		}
 	}
-	if _, err := Extend(context.Background(), mat.NewDense(2, 3, nil), found, 1); err == nil {
+	if _, err := Extend(context.Background(), mat.NewDense(2, 3, nil), found, 1, nil); err == nil {
 		t.Error("points of 3 coordinates went to centroids of 32")
 	}
 }

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,9 +9,11 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/cosketch/cosketch/kernel/distance"
+	"github.com/cosketch/cosketch/kernel/room"
 )
 
 // Options says what KMeans looks for.
@@ -24,7 +27,8 @@ type Options struct {
 	BatchAbove    int               // more points than these are clustered by mini-batches; default 2^20
 	Known         *Model            // of mini-batches of the same points, as Found was told of it: it is not looked for again
 	Found         func(Model) error // told of mini-batches' model before the last passes over all points; its error ends the run. May be nil
-	Memory        int64             // bytes that packed copies of the points may take, beside 20 bytes a point; what does not fit is packed anew in every pass, and the result is the same. Default: any
+	Memory        int64             // bytes that packed copies of the points may take, beside what is known of each point; what does not fit is packed anew in every pass, and the result is the same. Default: any
+	Room          room.Giver        // for what is known of each point, 28 bytes. Default: memory
 }
 
 // Model is where clusters are, before points are labelled by them.
@@ -109,8 +113,8 @@ type Result struct {
 // fewer distances are computed, but in tiles all of them take less time than reading
 // the points.
 //
-// It reads points and does not change or keep it; but for the points of mini-batches in
-// order, so that they may lie in a mapped file. Values that are not finite are refused.
+// It reads points and does not change or keep it; in order, so that they may lie in a mapped file: of
+// mini-batches of points that do not fit into Memory, 32 are drawn at once. Values that are not finite are refused.
 // The context is looked at in every pass over the points. The result is the same for any
 // number of workers, and on every machine.
 func KMeans(ctx context.Context, points *mat.Dense, opts Options) (Result, error) {
@@ -146,7 +150,9 @@ func full(ctx context.Context, points *mat.Dense, opts Options) (best Result, er
 			return Result{}, fmt.Errorf("restart %d: %w", restart+1, err)
 		}
 		if inertia := l.inertia(); restart == 0 || inertia < best.Inertia {
-			best = l.result(inertia, iterations)
+			if best, err = l.result(best.Labels, inertia, iterations); err != nil {
+				return Result{}, err
+			}
 		}
 	}
 	return best, nil
@@ -190,15 +196,19 @@ func batched(ctx context.Context, points *mat.Dense, opts Options) (Result, erro
 	if _, err := l.assign(); err != nil {
 		return Result{}, err
 	}
-	out := l.result(l.inertia(), model.Iterations)
+	out, err := l.result(nil, l.inertia(), model.Iterations)
 	out.Batches = model.Batches
-	return out, nil
+	return out, err
 }
 
 // locate clusters a part of the points, and moves its centroids by mini-batches of all.
 func (l *lloyd) locate() (*Model, error) {
 	opts := l.opts
-	part, err := full(l.ctx, l.sample(min(max(partSize, 20*opts.Clusters), opts.BatchAbove)), opts)
+	drawn, err := l.sample(min(max(partSize, 20*opts.Clusters), opts.BatchAbove))
+	if err != nil {
+		return nil, err
+	}
+	part, err := full(l.ctx, drawn, opts)
 	if err != nil {
 		return nil, fmt.Errorf("a part of the points: %w", err)
 	}
@@ -208,9 +218,14 @@ func (l *lloyd) locate() (*Model, error) {
 		seen[c] = float64(size)
 	}
 	batches, quiet := 0, 0
+	ahead := l.ahead()
 	for batches < opts.MaxIterations && quiet < calm {
+		some, err := ahead.next(opts.MaxIterations - batches)
+		if err != nil {
+			return nil, err
+		}
 		batches++
-		moved, err := l.batch(seen)
+		moved, err := l.batch(some, seen)
 		if err != nil {
 			return nil, err
 		}
@@ -222,20 +237,118 @@ func (l *lloyd) locate() (*Model, error) {
 }
 
 // sample copies random points, some of them perhaps twice.
-func (l *lloyd) sample(size int) *mat.Dense {
-	out := mat.NewDense(size, l.points.Cols, nil)
-	for i := range size {
-		out.SetRow(i, distance.Row(l.points, l.opts.Rand.IntN(l.points.Rows)))
-	}
-	return out
+func (l *lloyd) sample(size int) (*mat.Dense, error) {
+	return gather(l.opts.Room, l.points, l.draw(size))
 }
 
-// batch moves each centroid towards the mean of those of some random points that are
+// draw draws points.
+func (l *lloyd) draw(size int) []int32 {
+	at := make([]int32, size)
+	for i := range at {
+		at[i] = int32(l.opts.Rand.IntN(l.points.Rows))
+	}
+	return at
+}
+
+// gather copies points, which it reads as they lie.
+func gather(from room.Giver, points blas64.General, at []int32) (*mat.Dense, error) {
+	data, err := room.Of[float64](from, len(at)*points.Cols)
+	if err != nil {
+		return nil, err
+	}
+	out := mat.NewDense(len(at), points.Cols, data)
+	for _, i := range ascending(at) {
+		out.SetRow(int(i), distance.Row(points, int(at[i])))
+	}
+	return out, nil
+}
+
+// ascending lists the places of numbers from the least on.
+func ascending(of []int32) []int32 {
+	order := make([]int32, len(of))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortFunc(order, func(a, b int32) int { return cmp.Or(cmp.Compare(of[a], of[b]), cmp.Compare(a, b)) })
+	return order
+}
+
+// ahead draws the points of several batches before the first is needed, so that all points are read
+// through once for all of them where they do not fit into memory.
+type ahead struct {
+	*lloyd
+	size, batches int       // points of a batch; batches that are copied at once
+	copies        []float64 // batch by batch, as the points lie
+	places        []int32   // batch by batch, of each copy: which point of the batch it is
+	left          int       // batches in it that were not taken
+	filled        int
+	one           *mat.Dense // the batch that was taken
+}
+
+// mostAhead is how many batches are copied at once.
+const mostAhead = 32
+
+func (l *lloyd) ahead() *ahead {
+	a := &ahead{lloyd: l, size: min(batchSize, l.points.Rows), batches: 1}
+	if !l.opts.keeps(l.points.Rows, 2*l.points.Cols) { // as float64
+		a.batches = mostAhead
+	}
+	return a
+}
+
+// next is another batch, of so many that may be needed.
+func (a *ahead) next(most int) (*mat.Dense, error) {
+	if a.batches == 1 {
+		return a.sample(a.size)
+	}
+	if a.left == 0 {
+		if err := a.fill(min(a.batches, most)); err != nil {
+			return nil, err
+		}
+	}
+	batch := a.filled - a.left
+	a.left--
+	for i, place := range a.places[batch*a.size:][:a.size] {
+		a.one.SetRow(int(place), a.copies[(batch*a.size+i)*a.points.Cols:][:a.points.Cols])
+	}
+	return a.one, nil
+}
+
+// fill draws batches and copies their points.
+func (a *ahead) fill(batches int) (err error) {
+	if a.copies == nil {
+		if a.copies, err = room.Of[float64](a.opts.Room, batches*a.size*a.points.Cols); err != nil {
+			return err
+		}
+		a.places = make([]int32, batches*a.size)
+		one, err := room.Of[float64](a.opts.Room, a.size*a.points.Cols)
+		if err != nil {
+			return err
+		}
+		a.one = mat.NewDense(a.size, a.points.Cols, one)
+	}
+	drawn, counts := a.draw(batches*a.size), make([]int, batches)
+	for n, i := range ascending(drawn) {
+		if n%4096 == 0 && a.ctx.Err() != nil {
+			return a.ctx.Err()
+		}
+		batch := int(i) / a.size
+		to := batch*a.size + counts[batch]
+		counts[batch]++
+		copy(a.copies[to*a.points.Cols:][:a.points.Cols], distance.Row(a.points, int(drawn[i])))
+		a.places[to] = int32(int(i) % a.size)
+	}
+	a.left, a.filled = batches, batches
+	return nil
+}
+
+// batch moves each centroid towards the mean of those of some points that are
 // nearest to it, and returns the summed squared movement.
-func (l *lloyd) batch(seen []float64) (moved float64, err error) {
+func (l *lloyd) batch(some *mat.Dense, seen []float64) (moved float64, err error) {
 	opts := l.opts
 	opts.Clusters = l.centroids.Rows
-	b, err := newLloyd(l.ctx, l.sample(min(batchSize, l.points.Rows)).RawMatrix(), opts, true)
+	opts.Room = nil // it is small, and there are many
+	b, err := newLloyd(l.ctx, some.RawMatrix(), opts, opts.keeps(some.Dims()))
 	if err != nil {
 		return 0, err
 	}

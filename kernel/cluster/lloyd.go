@@ -11,6 +11,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/cpu"
 	"github.com/cosketch/cosketch/kernel/distance"
 	"github.com/cosketch/cosketch/kernel/parallel"
+	"github.com/cosketch/cosketch/kernel/room"
 )
 
 // lloyd holds one problem and the buffers that its restarts share.
@@ -46,12 +47,19 @@ func newLloyd(ctx context.Context, points blas64.General, opts Options, keep boo
 	n := opts.Clusters
 	l := &lloyd{
 		ctx: ctx, points: points, opts: opts, frame: frame,
-		norms:     make([]float32, points.Rows),
 		centroids: general(n, points.Cols),
 		rows:      make([]float32, (n+distance.Rows-1)/distance.Rows*frame.GroupSize()),
-		labels:    make([]int32, points.Rows),
 		sizes:     make([]int, n),
 		sums:      general(n, points.Cols),
+	}
+	if l.norms, err = room.Of[float32](opts.Room, points.Rows); err != nil {
+		return nil, err
+	}
+	if l.labels, err = room.Of[int32](opts.Room, points.Rows); err != nil {
+		return nil, err
+	}
+	if l.summed, err = room.Of[int32](opts.Room, points.Rows); err != nil {
+		return nil, err
 	}
 	pieces := (points.Rows + distance.Stretch - 1) / distance.Stretch
 	spreads := make([]float64, pieces)
@@ -221,11 +229,19 @@ const (
 	partNumbers = 1 << 24
 )
 
+func partsOf(numbers int) int { return min(mostParts, max(partNumbers/numbers, 1)) }
+
+// Sums is about how many bytes the sums of so many clusters of a dimension take.
+func Sums(clusters, dimension int) int64 {
+	numbers := max(clusters, 1) * max(dimension, 1)
+	return 8 * int64(numbers) * int64(partsOf(numbers)+4)
+}
+
 // update moves the centroids to the means of their points and returns the summed
 // squared movement. An empty cluster's centroid stays. Only points that changed their
 // cluster are looked at.
 func (l *lloyd) update() (movement float64) {
-	parts := min(mostParts, max(partNumbers/len(l.sums.Data), 1))
+	parts := partsOf(len(l.sums.Data))
 	each := (l.points.Rows + parts - 1) / parts
 	sums := make([]blas64.General, parts)
 	parallel.Share(parts, l.opts.Workers, func(_, part int) {
@@ -270,9 +286,6 @@ func (l *lloyd) means() {
 // unsum takes all points out of the sums.
 func (l *lloyd) unsum() {
 	clear(l.sums.Data)
-	if l.summed == nil {
-		l.summed = make([]int32, l.points.Rows)
-	}
 	for i := range l.summed {
 		l.summed[i] = none
 	}
@@ -297,8 +310,13 @@ func sum(x []float64) (total float64) {
 	return total
 }
 
-func (l *lloyd) result(inertia float64, iterations int) Result {
-	labels := make([]int, len(l.labels))
+// result puts labels in the place of those of an earlier one, if there is one.
+func (l *lloyd) result(labels []int, inertia float64, iterations int) (_ Result, err error) {
+	if labels == nil {
+		if labels, err = room.Of[int](l.opts.Room, len(l.labels)); err != nil {
+			return Result{}, err
+		}
+	}
 	for i, label := range l.labels {
 		labels[i] = int(label)
 	}
@@ -308,7 +326,7 @@ func (l *lloyd) result(inertia float64, iterations int) Result {
 		Sizes:      append([]int(nil), l.sizes...),
 		Inertia:    inertia,
 		Iterations: iterations,
-	}
+	}, nil
 }
 
 func general(rows, cols int) blas64.General {

@@ -17,6 +17,7 @@ func (l *lloyd) seed() error {
 	n := l.points.Rows
 	trials := min(2+int(math.Log(float64(l.opts.Clusters))), distance.Rows)
 	s := &seeding{lloyd: l, near: make([][]float32, trials), sums: make([][]float64, trials)}
+	// Of more points than BatchAbove a part is clustered, so that these are not many.
 	for t := range s.near {
 		s.near[t], s.sums[t] = make([]float32, n), make([]float64, (n+distance.Stretch-1)/distance.Stretch)
 	}

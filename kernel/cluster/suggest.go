@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/cosketch/cosketch/kernel/estimate"
+	"github.com/cosketch/cosketch/kernel/room"
 )
 
 // SuggestOptions says among which numbers of clusters to choose.
@@ -15,7 +16,7 @@ type SuggestOptions struct {
 	Most     int              // required: the largest number, at least 2
 	Records  estimate.Records // required: how the points err
 	Restarts int              // of k-means for each number; default 5
-	Options  Options          // of k-means: Rand, required, and Workers
+	Options  Options          // of k-means: Rand, required, Workers, and Room
 }
 
 // Suggestion is how many clusters there seem to be.
@@ -32,7 +33,7 @@ const suggestOf = 1 << 14
 // Suggest chooses a number of clusters from 2 to Most, which is cut to a third of the
 // points, by the index of the package comment.
 func Suggest(ctx context.Context, points *mat.Dense, o SuggestOptions) (Suggestion, error) {
-	m, d := points.Dims()
+	m, _ := points.Dims()
 	k := o.Options.withDefaults()
 	if k.Restarts = o.Restarts; k.Restarts == 0 {
 		k.Restarts = 5
@@ -46,16 +47,18 @@ func Suggest(ctx context.Context, points *mat.Dense, o SuggestOptions) (Suggesti
 		return Suggestion{Undefined: fmt.Sprintf("%d records are too few to compare numbers of clusters", m)}, nil
 	}
 	if m > suggestOf {
-		part := mat.NewDense(suggestOf, d, nil)
-		order := make([]int32, m)
+		order, err := room.Of[int32](k.Room, m)
+		if err != nil {
+			return Suggestion{}, fmt.Errorf("suggesting a number of clusters: %w", err)
+		}
 		for i := range order {
 			order[i] = int32(i)
 		}
 		k.Rand.Shuffle(m, func(i, j int) { order[i], order[j] = order[j], order[i] })
-		for i, at := range order[:suggestOf] {
-			part.SetRow(i, points.RawRowView(int(at)))
+		if points, err = gather(k.Room, points.RawMatrix(), order[:suggestOf]); err != nil {
+			return Suggestion{}, fmt.Errorf("suggesting a number of clusters: %w", err)
 		}
-		points, m = part, suggestOf
+		m = suggestOf
 	}
 	found, err := groupings(ctx, points, k, most)
 	if err != nil {

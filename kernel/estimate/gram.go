@@ -90,7 +90,7 @@ func FromIntegers(ctx context.Context, s Integers, noise []Noise) (*Gram, error)
 	if len(noise) != s.N {
 		return nil, fmt.Errorf("computing the gram matrix: %d columns but %d noises", s.N, len(noise))
 	}
-	return fromIntegers(ctx, s, noise)
+	return fromIntegers(ctx, s, nil, noise)
 }
 
 // FromColumns is the Gram matrix of some columns of a sketch, each given once. The others'
@@ -100,7 +100,6 @@ func FromColumns(ctx context.Context, s Integers, noise []Noise, columns []int) 
 	if len(noise) != s.N || len(s.Data) != s.K*s.N {
 		return nil, fmt.Errorf("computing the gram matrix: %d columns, %d noises and %d entries of %d rows", s.N, len(noise), len(s.Data), s.K)
 	}
-	part := Integers{K: s.K, N: len(columns), Unit: s.Unit, Data: make([]int64, s.K*len(columns))}
 	some, place := make([]Noise, len(columns)), make([]int32, s.N)
 	for i := range place {
 		place[i] = -1
@@ -111,13 +110,7 @@ func FromColumns(ctx context.Context, s Integers, noise []Noise, columns []int) 
 		}
 		some[at], place[column] = noise[column], int32(at)
 	}
-	for row := range s.K {
-		from, to := s.Data[row*s.N:][:s.N], part.Data[row*part.N:][:part.N]
-		for at, column := range columns {
-			to[at] = from[column]
-		}
-	}
-	g, err := fromIntegers(ctx, part, some)
+	g, err := fromIntegers(ctx, s, columns, some)
 	if err != nil {
 		return nil, err
 	}
@@ -125,11 +118,17 @@ func FromColumns(ctx context.Context, s Integers, noise []Noise, columns []int) 
 	return g, nil
 }
 
-func fromIntegers(ctx context.Context, s Integers, noise []Noise) (*Gram, error) {
+// fromIntegers is of some columns, or of all where columns are nil.
+func fromIntegers(ctx context.Context, s Integers, columns []int, noise []Noise) (_ *Gram, err error) {
 	if !(s.Unit > 0) || math.IsInf(s.Unit, 0) {
 		return nil, fmt.Errorf("computing the gram matrix: unit %g is not a number above 0", s.Unit)
 	}
-	products, err := gram.Of(ctx, s.Data, s.K, s.N)
+	var products *mat.SymDense
+	if columns == nil {
+		products, err = gram.Of(ctx, s.Data, s.K, s.N)
+	} else {
+		products, err = gram.OfColumns(ctx, s.Data, s.K, s.N, columns)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package gram
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/bits"
@@ -19,17 +20,32 @@ const MaxColumns = 20_000
 // Of returns the n × n matrix of inner products of the columns of data, k × n
 // row-major, each rounded to the nearest float64. It uses all processors.
 func Of(ctx context.Context, data []int64, k, n int) (*mat.SymDense, error) {
-	return of(ctx, cpu.Best(), data, k, n)
+	return of(ctx, cpu.Best(), data, k, n, nil)
 }
 
-func of(ctx context.Context, level cpu.Level, data []int64, k, n int) (*mat.SymDense, error) {
+// OfColumns is the matrix of some of the n columns, in their order. The rows are read through once, and no
+// copy is made of them, so that they may lie in a mapped file.
+func OfColumns(ctx context.Context, data []int64, k, n int, columns []int) (*mat.SymDense, error) {
+	for _, c := range columns {
+		if c < 0 || c >= n {
+			return nil, fmt.Errorf("computing the gram matrix: column %d of %d", c, n)
+		}
+	}
+	if len(columns) == 0 {
+		return nil, errors.New("computing the gram matrix: of no columns")
+	}
+	return of(ctx, cpu.Best(), data, k, n, columns)
+}
+
+// of is of all columns where columns are nil.
+func of(ctx context.Context, level cpu.Level, data []int64, k, n int, columns []int) (*mat.SymDense, error) {
 	switch {
 	case k < 1 || n < 1 || len(data)/n != k || len(data)%n != 0:
 		return nil, fmt.Errorf("computing the gram matrix: %d entries are not %d × %d", len(data), k, n)
 	case n > MaxColumns:
 		return nil, fmt.Errorf("computing the gram matrix: %d columns are too many: at most %d are possible", n, MaxColumns)
 	}
-	s := newSums(level, data, k, n)
+	s := newSums(level, data, k, n, columns)
 	if s.largest > math.MaxInt32 {
 		return s.slow(ctx)
 	}
@@ -53,7 +69,9 @@ const blockRows = 256
 type sums struct {
 	level   cpu.Level
 	data    []int64
-	k, n    int
+	k, all  int   // rows and columns of the data
+	n       int   // columns that are multiplied
+	columns []int // which; nil: all
 	panels  int
 	largest uint64 // in absolute value, of all entries
 	packed  []int32
@@ -62,17 +80,40 @@ type sums struct {
 	wide    []wide // of the tiles' entries, in their order: what was there when they were last emptied; nil if never
 }
 
-func newSums(level cpu.Level, data []int64, k, n int) *sums {
-	s := &sums{level: level, data: data, k: k, n: n, panels: (n + panelWidth - 1) / panelWidth}
+func newSums(level cpu.Level, data []int64, k, all int, columns []int) *sums {
+	s := &sums{level: level, data: data, k: k, all: all, n: all, columns: columns}
+	if columns != nil {
+		s.n = len(columns)
+	}
+	s.panels = (s.n + panelWidth - 1) / panelWidth
 	shares := make([]uint64, (k+blockRows-1)/blockRows)
 	parallel.For(len(shares), func(i int) {
 		to := min((i+1)*blockRows, k)
-		shares[i] = largest(data[i*blockRows*n : to*n])
+		if columns == nil {
+			shares[i] = largest(data[i*blockRows*all : to*all])
+			return
+		}
+		row := make([]int64, len(columns))
+		for at := i * blockRows; at < to; at++ {
+			shares[i] = max(shares[i], largest(s.row(at, row)))
+		}
 	})
 	for _, v := range shares {
 		s.largest = max(s.largest, v)
 	}
 	return s
+}
+
+// row is one of the columns that are multiplied.
+func (s *sums) row(i int, into []int64) []int64 {
+	row := s.data[i*s.all:][:s.all]
+	if s.columns == nil {
+		return row
+	}
+	for at, c := range s.columns {
+		into[at] = row[c]
+	}
+	return into
 }
 
 // largest is the largest absolute value, or one at most once more beyond 32 bits.
@@ -119,8 +160,9 @@ func (s *sums) add(from, rows int) {
 
 // pack puts rows of the data into panels. What lies beyond the last column stays zero.
 func (s *sums) pack(base, from, to int) {
+	own := make([]int64, len(s.columns))
 	for i := from; i < to; i++ {
-		row := s.data[(base+i)*s.n:][:s.n]
+		row := s.row(base+i, own)
 		for p := 0; len(row) > 0; p++ {
 			width := min(panelWidth, len(row))
 			out := s.packed[(p*blockRows+i)*panelWidth:][:width]
@@ -169,19 +211,22 @@ func (s *sums) rounded() *mat.SymDense {
 
 // slow multiplies in 128 bits.
 func (s *sums) slow(ctx context.Context) (*mat.SymDense, error) {
-	columns := make([]int64, len(s.data)) // column-major
-	parallel.For(s.n, func(j int) {
-		for i := range s.k {
-			columns[j*s.k+i] = s.data[i*s.n+j]
+	column := func(j int, into []int64) []int64 {
+		if s.columns != nil {
+			j = s.columns[j]
 		}
-	})
+		for i := range into {
+			into[i] = s.data[i*s.all+j]
+		}
+		return into
+	}
 	out := mat.NewSymDense(s.n, nil)
 	raw := out.RawSymmetric()
 	var lost atomic.Bool
 	parallel.For(s.n, func(i int) {
-		x := columns[i*s.k:][:s.k]
+		x, y := column(i, make([]int64, s.k)), make([]int64, s.k)
 		for j := i; j < s.n && ctx.Err() == nil; j++ {
-			sum, ok := wideProduct(x, columns[j*s.k:][:s.k])
+			sum, ok := wideProduct(x, column(j, y))
 			if !ok {
 				lost.Store(true)
 			}

@@ -46,7 +46,7 @@ func TestEveryLevelIsExact(t *testing.T) {
 			}
 			want := exact(data, k, n)
 			for _, level := range cpu.Levels() {
-				got, err := of(context.Background(), level, data, k, n)
+				got, err := of(context.Background(), level, data, k, n, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -98,7 +98,7 @@ func BenchmarkGram(b *testing.B) {
 	for _, level := range cpu.Levels() {
 		b.Run(fmt.Sprint(level), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := of(context.Background(), level, data, k, n); err != nil {
+				if _, err := of(context.Background(), level, data, k, n, nil); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -127,4 +127,37 @@ print(sorted(times)[2] * 1e9)`, k, n)).Output()
 			}
 		}
 	})
+}
+
+// Products of some columns are those that all have, whether entries are small or large.
+func TestOfColumns(t *testing.T) {
+	const k, n = 300, 40
+	rng := rand.New(rand.NewPCG(7, 8))
+	for _, most := range []int64{1 << 12, 1 << 40} {
+		data := make([]int64, k*n)
+		for i := range data {
+			data[i] = rng.Int64N(most) - most/2
+		}
+		all, err := Of(t.Context(), data, k, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		columns := rng.Perm(n)[:21]
+		some, err := OfColumns(t.Context(), data, k, n, columns)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, a := range columns {
+			for j, b := range columns {
+				if some.At(i, j) != all.At(a, b) {
+					t.Fatalf("entries below %d: product of columns %d and %d is %g, want %g", most, a, b, some.At(i, j), all.At(a, b))
+				}
+			}
+		}
+	}
+	for _, wrong := range [][]int{nil, {-1}, {n}} {
+		if _, err := OfColumns(t.Context(), make([]int64, k*n), k, n, wrong); err == nil {
+			t.Errorf("columns %v are taken", wrong)
+		}
+	}
 }

@@ -6,6 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/cosketch/cosketch/kernel/room"
 )
 
 // Data are n labelled points of dimension d. They are read and neither changed nor kept.
@@ -14,6 +16,10 @@ type Data struct {
 	Labels  []int      // n classes, from 0 to Classes-1
 	Classes int        // at least 2
 	Noise   Randomised // what was done to the labels; default: nothing
+	Room    room.Giver // for what training takes of each point, and matrices. Default: memory
+	Memory  int64      // bytes of the points that are held to read them out of order; the result is the same. Default: all
+
+	space *space // of all models that are trained; nil: each has its own
 }
 
 // Randomised says that labels went through k-ary randomised response.

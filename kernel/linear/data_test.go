@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -173,5 +174,39 @@ func TestSameSourceSameModel(t *testing.T) {
 	}
 	if !mat.Equal(before, data.Points) {
 		t.Error("points were changed")
+	}
+}
+
+// Points that are read in stretches of an order, with what is known of each elsewhere, train the models
+// of points that are held, to the bit.
+func TestStretches(t *testing.T) {
+	rng := rand.New(rand.NewPCG(41, 42))
+	const n, d, classes = 700, 5, 3
+	data := linear.Data{Points: mat.NewDense(n, d, nil), Classes: classes}
+	for i := range n {
+		data.Labels = append(data.Labels, i%classes)
+		for j := range d {
+			data.Points.Set(i, j, rng.NormFloat64()+float64(i%classes))
+		}
+	}
+	for name, by := range map[string]func(*rand.Rand) linear.Trainer{
+		"svm":        func(r *rand.Rand) linear.Trainer { return linear.SVM{Rand: r, Passes: 20} },
+		"perceptron": func(r *rand.Rand) linear.Trainer { return linear.Perceptron{Voted: true, Rand: r} },
+		"ridge":      func(*rand.Rand) linear.Trainer { return linear.Ridge{} },
+	} {
+		var want linear.Validation
+		for _, memory := range []int64{0, 8 * d, 100 * 8 * d, 8 * d * n} {
+			data.Memory = memory
+			folds := linear.Folds{Count: 5, Rand: rand.New(rand.NewPCG(1, 1))}
+			got, err := linear.CrossValidate(t.Context(), data, by(rand.New(rand.NewPCG(2, 2))), folds)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if memory == 0 {
+				want = got
+			} else if !reflect.DeepEqual(got, want) {
+				t.Errorf("%s, %d bytes: other predictions", name, memory)
+			}
+		}
 	}
 }

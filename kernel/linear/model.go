@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/cosketch/cosketch/kernel/room"
 )
 
 // Plane is a hyperplane: a point x is on its positive side if Weights·x + Bias is above 0.
@@ -95,7 +97,15 @@ func Train(ctx context.Context, d Data, by Trainer) (Model, error) {
 	if err := errors.Join(d.check(), by.check()); err != nil {
 		return Model{}, fmt.Errorf("training a classifier: %w", err)
 	}
-	m, err := train(ctx, d, all(len(d.Labels)), by, func() {})
+	d.space = &space{}
+	rows, err := room.Of[int](d.Room, len(d.Labels))
+	if err != nil {
+		return Model{}, fmt.Errorf("training a classifier: %w", err)
+	}
+	for i := range rows {
+		rows[i] = i
+	}
+	m, err := train(ctx, d, rows, by, func() {})
 	if err != nil {
 		return Model{}, fmt.Errorf("training a classifier: %w", err)
 	}

@@ -51,18 +51,19 @@ func (p Perceptron) one(ctx context.Context, t task) (Scorer, error) {
 	_, d := t.Points.Dims()
 	now := Plane{Weights: make([]float64, d)}
 	var kept voters
-	votes, order := 0, all(len(t.rows))
+	votes := 0
+	order, err := t.order()
+	if err != nil {
+		return Scorer{}, err
+	}
 	for epoch := range p.Epochs {
-		if err := ctx.Err(); err != nil {
-			return Scorer{}, err
-		}
 		p.Rand.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 		wrong := false
-		for _, i := range order {
-			x, y := t.point(i), t.sign(i)
+		if err := t.pass(ctx, order, func(i int, x []float64) {
+			y := t.sign(i)
 			if y*now.At(x) > 0 {
 				votes++
-				continue
+				return
 			}
 			if p.Voted && votes > 0 {
 				kept.add(now, votes)
@@ -71,6 +72,8 @@ func (p Perceptron) one(ctx context.Context, t task) (Scorer, error) {
 			step := y * t.weight(y)
 			add(now.Weights, step, x)
 			now.Bias += step
+		}); err != nil {
+			return Scorer{}, err
 		}
 		if !wrong {
 			votes += (p.Epochs - 1 - epoch) * len(order) // nor will the passes left have one

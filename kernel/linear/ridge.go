@@ -2,12 +2,12 @@ package linear
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -15,7 +15,7 @@ import (
 // the class and -1 for the others (unbiased ones where labels were randomised). The bias b
 // is not penalised.
 //
-// It is solved in closed form, by a Cholesky decomposition of the d × d normal equations of
+// It is solved in closed form, in place, by a Cholesky decomposition of the d × d normal equations of
 // centred points, or of the n × n ones of the dual where n < d.
 type Ridge struct {
 	Penalty float64 // default 1
@@ -111,8 +111,12 @@ func (c centred) blocks(ctx context.Context, take func(from int, x, y blas64.Gen
 // primal solves (X'X + λI)W = X'Y.
 func (r Ridge) primal(ctx context.Context, c centred) (*mat.Dense, error) {
 	d := len(c.mean)
-	normal, right := mat.NewSymDense(d, nil), mat.NewDense(d, len(c.tasks), nil)
-	err := c.blocks(ctx, func(_ int, x, y blas64.General) {
+	right := mat.NewDense(d, len(c.tasks), nil)
+	normal, err := c.tasks[0].symmetric(d)
+	if err != nil {
+		return nil, err
+	}
+	err = c.blocks(ctx, func(_ int, x, y blas64.General) {
 		blas64.Syrk(blas.Trans, 1, x, 1, normal.RawSymmetric())
 		blas64.Gemm(blas.Trans, blas.NoTrans, 1, x, y, 1, right.RawMatrix())
 	})
@@ -125,15 +129,22 @@ func (r Ridge) primal(ctx context.Context, c centred) (*mat.Dense, error) {
 // dual solves (XX' + λI)A = Y and returns X'A.
 func (r Ridge) dual(ctx context.Context, c centred) (*mat.Dense, error) {
 	n, d := len(c.tasks[0].rows), len(c.mean)
-	x, y := mat.NewDense(n, d, nil), mat.NewDense(n, len(c.tasks), nil)
-	err := c.blocks(ctx, func(from int, points, targets blas64.General) {
+	points, err := again(c.tasks[0].Room, &c.tasks[0].shared().second, n*d, n*d)
+	if err != nil {
+		return nil, err
+	}
+	x, y := mat.NewDense(n, d, points), mat.NewDense(n, len(c.tasks), nil)
+	err = c.blocks(ctx, func(from int, points, targets blas64.General) {
 		copy(x.RawMatrix().Data[from*d:], points.Data)
 		copy(y.RawMatrix().Data[from*len(c.tasks):], targets.Data)
 	})
 	if err != nil {
 		return nil, err
 	}
-	normal := mat.NewSymDense(n, nil)
+	normal, err := c.tasks[0].symmetric(n)
+	if err != nil {
+		return nil, err
+	}
 	blas64.Syrk(blas.NoTrans, 1, x.RawMatrix(), 0, normal.RawSymmetric())
 	a, err := r.decompose(normal, y)
 	if err != nil {
@@ -144,19 +155,15 @@ func (r Ridge) dual(ctx context.Context, c centred) (*mat.Dense, error) {
 	return &w, nil
 }
 
-// decompose solves (m + λI)X = right.
+// decompose solves (m + λI)X = right, in the place of both.
 func (r Ridge) decompose(m *mat.SymDense, right *mat.Dense) (*mat.Dense, error) {
 	for i := range m.SymmetricDim() {
 		m.SetSym(i, i, m.At(i, i)+r.Penalty)
 	}
-	var c mat.Cholesky
-	if !c.Factorize(m) {
+	triangle, definite := lapack64.Potrf(m.RawSymmetric())
+	if !definite {
 		return nil, unfit("the normal equations of ridge are singular to rounding: a larger penalty helps")
 	}
-	var x mat.Dense
-	var ill mat.Condition
-	if err := c.SolveTo(&x, right); err != nil && !errors.As(err, &ill) {
-		return nil, fmt.Errorf("ridge: %w", err)
-	}
-	return &x, nil
+	lapack64.Potrs(triangle, right.RawMatrix())
+	return right, nil
 }

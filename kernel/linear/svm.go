@@ -15,7 +15,7 @@ import (
 // the same Cost fits points of any scale; 1 is Joachims's choice in SVMlight.
 //
 // The dual is solved coordinate by coordinate in random order (Hsieh, Chang, Lin, Keerthi
-// and Sundararajan 2008, algorithm 1), without their shrinking: memory is one number a
+// and Sundararajan 2008, algorithm 1), without their shrinking: it keeps three numbers a
 // point.
 type SVM struct {
 	Cost      float64    // relative to the points' lengths. Default 1
@@ -71,7 +71,14 @@ func (s SVM) solve(ctx context.Context, t task) (solution, error) {
 	s = s.withDefaults()
 	_, d := t.Points.Dims()
 	w := Plane{Weights: make([]float64, d)}
-	alpha, lengths := make([]float64, len(t.rows)), make([]float64, len(t.rows))
+	alpha, err := again(t.Room, &t.shared().alpha, len(t.rows), len(t.Labels))
+	if err != nil {
+		return solution{}, err
+	}
+	lengths, err := again(t.Room, &t.shared().lengths, len(t.rows), len(t.Labels))
+	if err != nil {
+		return solution{}, err
+	}
 	mean := 0.0
 	for i := range lengths {
 		lengths[i] = dot(t.point(i), t.point(i)) + 1
@@ -79,15 +86,15 @@ func (s SVM) solve(ctx context.Context, t task) (solution, error) {
 	}
 	s.Cost /= mean
 	found := solution{alpha: alpha, cost: s.Cost}
-	order := all(len(t.rows))
+	order, err := t.order()
+	if err != nil {
+		return solution{}, err
+	}
 	for range s.Passes {
 		s.Rand.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 		low, high := math.Inf(1), math.Inf(-1)
-		for n, i := range order {
-			if n%4096 == 0 && ctx.Err() != nil {
-				return solution{}, ctx.Err()
-			}
-			x, y := t.point(i), t.sign(i)
+		if err := t.pass(ctx, order, func(i int, x []float64) {
+			y := t.sign(i)
 			upper, diagonal := s.box(t.weight(y))
 			gradient := y*w.At(x) - 1 + diagonal*alpha[i]
 			projected := gradient
@@ -99,13 +106,15 @@ func (s SVM) solve(ctx context.Context, t task) (solution, error) {
 			}
 			low, high = min(low, projected), max(high, projected)
 			if projected == 0 {
-				continue
+				return
 			}
 			before := alpha[i]
 			alpha[i] = min(max(before-gradient/(lengths[i]+diagonal), 0), upper)
 			step := (alpha[i] - before) * y
 			add(w.Weights, step, x)
 			w.Bias += step
+		}); err != nil {
+			return solution{}, err
 		}
 		if found.converged = high-low <= s.Tolerance; found.converged {
 			break

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/cosketch/cosketch/kernel/estimate"
+	"github.com/cosketch/cosketch/kernel/room"
 )
 
 // Folds says how records are divided for cross-validation.
@@ -69,10 +70,25 @@ func validate(ctx context.Context, d Data, by Trainer, f Folds) (Validation, err
 	if err := f.check(d); err != nil {
 		return Validation{}, err
 	}
-	v := Validation{Predicted: make([]int, len(d.Labels)), Margins: make([]float64, len(d.Labels)), Fold: f.deal(d)}
+	d.space = &space{}
+	v, n := Validation{}, len(d.Labels)
+	var err error
+	if v.Predicted, err = room.Of[int](d.Room, n); err != nil {
+		return Validation{}, err
+	}
+	if v.Margins, err = room.Of[float64](d.Room, n); err != nil {
+		return Validation{}, err
+	}
+	if v.Fold, err = f.deal(d); err != nil {
+		return Validation{}, err
+	}
+	all, err := room.Of[int](d.Room, n)
+	if err != nil {
+		return Validation{}, err
+	}
 	done, total := 0, f.Count*len(d.tasks(nil))
 	for fold := range f.Count {
-		var rows []int
+		rows := all[:0]
 		for i, in := range v.Fold {
 			if in != fold {
 				rows = append(rows, i)
@@ -110,20 +126,33 @@ func (f Folds) check(d Data) error {
 
 // deal gives each record its fold: the records of each label in random order, one fold after
 // the other, going on where the label before ended.
-func (f Folds) deal(d Data) []int {
-	byLabel := make([][]int, d.Classes)
-	for i, label := range d.Labels {
-		byLabel[label] = append(byLabel[label], i)
+func (f Folds) deal(d Data) ([]int, error) {
+	sorted, err := room.Of[int](d.Room, len(d.Labels))
+	if err != nil {
+		return nil, err
 	}
-	out, next := make([]int, len(d.Labels)), 0
-	for _, rows := range byLabel {
+	out, err := room.Of[int](d.Room, len(d.Labels))
+	if err != nil {
+		return nil, err
+	}
+	counts, ends := d.counts(), make([]int, d.Classes)
+	for class := 1; class < d.Classes; class++ {
+		ends[class] = ends[class-1] + counts[class-1]
+	}
+	for i, label := range d.Labels {
+		sorted[ends[label]] = i
+		ends[label]++
+	}
+	next := 0
+	for class, count := range counts {
+		rows := sorted[ends[class]-count : ends[class]]
 		f.Rand.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 		for _, i := range rows {
 			out[i] = next % f.Count
 			next++
 		}
 	}
-	return out
+	return out, nil
 }
 
 // judge holds predictions against labels.

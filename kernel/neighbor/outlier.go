@@ -1,15 +1,23 @@
 package neighbor
 
-import "math"
+import (
+	"math"
+
+	"github.com/cosketch/cosketch/kernel/room"
+)
 
 // Reach is how far each point of a graph has to go for its farthest neighbour: the
 // distance itself, not squared. A point far from all others scores high.
 func (g Graph) Reach() []float64 {
 	out := make([]float64, g.Len())
+	g.reach(out)
+	return out
+}
+
+func (g Graph) reach(out []float64) {
 	for i := range out {
 		out[i] = math.Sqrt(g.Squared[(i+1)*g.Neighbors-1])
 	}
-	return out
 }
 
 // regular keeps the density of points that lie on each other finite. Breunig et al.
@@ -22,10 +30,18 @@ const regular = 1e-10
 // reach). About 1 inside a cluster, however dense that is; higher outside.
 //
 // A point has exactly Neighbors neighbours here, the first by index where several are
-// as far; in the definition all that are as far count.
-func (g Graph) LocalOutlierFactor() []float64 {
-	reach := g.Reach()
-	density := make([]float64, g.Len())
+// as far; in the definition all that are as far count. What is known of each point is put where
+// there is room; nil: in memory.
+func (g Graph) LocalOutlierFactor(from room.Giver) ([]float64, error) {
+	reach, err := room.Of[float64](from, g.Len())
+	if err != nil {
+		return nil, err
+	}
+	density, err := room.Of[float64](from, g.Len())
+	if err != nil {
+		return nil, err
+	}
+	g.reach(reach)
 	for i := range density {
 		index, squared := g.Of(i)
 		var sum float64
@@ -34,7 +50,7 @@ func (g Graph) LocalOutlierFactor() []float64 {
 		}
 		density[i] = 1 / (sum/float64(g.Neighbors) + regular)
 	}
-	out := make([]float64, g.Len())
+	out := reach // which is needed no more
 	for i := range out {
 		index, _ := g.Of(i)
 		var sum float64
@@ -43,5 +59,5 @@ func (g Graph) LocalOutlierFactor() []float64 {
 		}
 		out[i] = sum / float64(g.Neighbors) / density[i]
 	}
-	return out
+	return out, nil
 }

@@ -26,7 +26,11 @@ func TestLocalOutlierFactorByHand(t *testing.T) {
 	// 2: (max(1,1)+max(1,2))/2, 3: (max(1,1)+max(2,1))/2, 4: (max(7,2)+max(8,1))/2.
 	density := []float64{1 / 1.5, 1 / 1.5, 1 / 1.5, 1 / 1.5, 1 / 7.5}
 	want := []float64{1, 1, 1, 1, density[3] / density[4]}
-	for i, score := range g.LocalOutlierFactor() {
+	scores, err := g.LocalOutlierFactor(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, score := range scores {
 		if math.Abs(score-want[i]) > 1e-9 {
 			t.Errorf("factor of point %d is %g, want %g", i, score, want[i])
 		}
@@ -50,7 +54,11 @@ func TestLocalOutlierFactorIsLocal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	scores, reach := g.LocalOutlierFactor(), g.Reach()
+	scores, err := g.LocalOutlierFactor(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reach := g.Reach()
 	if slices.Max(scores) != scores[400] || scores[400] < 3 {
 		t.Errorf("the factor of the point beside the dense cluster is %g, the largest %g", scores[400], slices.Max(scores))
 	}
@@ -67,7 +75,11 @@ func TestScoresOfDuplicates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, score := range g.LocalOutlierFactor() {
+	scores, err := g.LocalOutlierFactor(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, score := range scores {
 		if i < 39 && score != 1 || i == 39 && math.Abs(score/1e10-1) > 1e-6 {
 			t.Errorf("factor of point %d is %g", i, score)
 		}

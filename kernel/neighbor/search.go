@@ -13,6 +13,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/cpu"
 	"github.com/cosketch/cosketch/kernel/distance"
 	"github.com/cosketch/cosketch/kernel/parallel"
+	"github.com/cosketch/cosketch/kernel/room"
 )
 
 // Options of a search.
@@ -20,6 +21,7 @@ type Options struct {
 	Neighbors int                     // required: how many of each query, at least 1
 	Workers   int                     // goroutines. Default: 1
 	Memory    int64                   // bytes to work in, besides points and result; at least a few hundred points are held at a time. Default: 256 MB
+	Room      room.Giver              // for the result. Default: memory
 	Progress  func(done, total int64) // called from workers, in any order, as pairs of points are compared; may be nil
 }
 
@@ -75,7 +77,9 @@ func search(ctx context.Context, points, queries blas64.General, join bool, o Op
 	if s.Memory == 0 {
 		s.Memory = defaultMemory
 	}
-	s.prepare()
+	if err := s.prepare(); err != nil {
+		return Graph{}, fmt.Errorf("searching neighbours: %w", err)
+	}
 	if err := s.run(ctx); err != nil {
 		return Graph{}, fmt.Errorf("searching neighbours: %w", err)
 	}
@@ -105,15 +109,24 @@ type searcher struct {
 
 // prepare makes room for the result and for as many packed points as the memory
 // allows.
-func (s *searcher) prepare() {
+func (s *searcher) prepare() (err error) {
 	m, k := s.queries.Rows, s.Neighbors
-	s.index, s.squared, s.found = make([]int32, m*k), make([]float64, m*k), make([]int32, m)
+	if s.index, err = room.Of[int32](s.Room, m*k); err != nil {
+		return err
+	}
+	if s.squared, err = room.Of[float64](s.Room, m*k); err != nil {
+		return err
+	}
+	if s.found, err = room.Of[int32](s.Room, m); err != nil {
+		return err
+	}
 	const least = 16
 	size := int64(s.frame.PanelSize())
 	each := int64(blockGroups*s.frame.GroupSize()) * int64(max(s.Workers, 1))
 	panels := max((s.Memory/4-each)/size, least)
 	all := int64(s.points.Rows+distance.Lanes-1) / distance.Lanes
 	s.panels = make([]float32, min(panels, all)*size)
+	return nil
 }
 
 // run takes the points part by part. Each part is packed, then every query is

@@ -72,7 +72,10 @@ func compare(t *testing.T, kind string, p *mat.Dense, got Graph) {
 	if err := json.Unmarshal(printed, &want); err != nil {
 		t.Fatal(err)
 	}
-	factors := got.LocalOutlierFactor()
+	factors, err := got.LocalOutlierFactor(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i, index := range want.Index {
 		own, squared := got.Of(i)
 		for j := range index {

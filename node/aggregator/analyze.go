@@ -28,10 +28,18 @@ type Further struct {
 	Labels []analysis.Labels // for each party in it, in the study's order; nil where records are not labelled
 
 	tables *scratch
+	files  *mapped.Files // in which labels may lie
 }
 
-// Close removes the answer's tables, which a published answer has in the store.
-func (f Further) Close() error { return f.tables.remove() }
+// Close removes the answer's tables, which a published answer has in the store, and gives back what
+// its labels lie in: they are not read any more.
+func (f Further) Close() error {
+	err := f.tables.remove()
+	if f.files != nil {
+		err = errors.Join(err, f.files.Close())
+	}
+	return err
+}
 
 // MemoryError refuses an analysis that would take more memory than the operator allows.
 type MemoryError struct{ Needs, Limit int64 } // bytes
@@ -69,7 +77,11 @@ func Analyze(ctx context.Context, o Options, s *study.Study, asked study.Analysi
 		return Further{}, cmp.Or(err, stored.ErrPurged)
 	}
 	files := a.files()
-	defer func() { err = errors.Join(err, files.Close()) }()
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, files.Close())
+		}
+	}()
 	run := analysis.Options{
 		Memory: limit, Scratch: files,
 		Study: h.lit(), Attempt: raw.Attempt, T2: result.T2, Complete: result.Completed, FirstOnly: result.FirstOnly, Analyses: []study.Analysis{asked},
@@ -79,7 +91,7 @@ func Analyze(ctx context.Context, o Options, s *study.Study, asked study.Analysi
 	if run.Contributions, err = h.contributionsTo(ctx, asking(h.lit(), asked), index, result, limit, files); err != nil {
 		return Further{}, err
 	}
-	out.T2, out.tables = result.T2, &scratch{}
+	out.T2, out.tables, out.files = result.T2, &scratch{}, files
 	run.Keep = out.tables
 	if out.Result, out.Labels, err = analysis.Run(ctx, run); err != nil {
 		return Further{}, errors.Join(err, out.tables.remove())

@@ -2,11 +2,14 @@ package aggregator
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
+	numbers "github.com/cosketch/cosketch/kernel/room"
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/aggregator/upload"
 	"github.com/cosketch/cosketch/node/event"
@@ -15,7 +18,6 @@ import (
 	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/analysis"
-	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -186,7 +188,7 @@ func (c computer) analyse(ctx context.Context, job session.Compute) (done sessio
 	}
 	for i, l := range labels {
 		party := c.study.Parties[o.Contributions[i].Party].ID
-		d, err := c.put(filename.PartyLabels(party), l)
+		d, err := putLabels(c.Store, c.study.ID, filename.PartyLabels(party), l, " ")
 		if err != nil {
 			return session.Computed{}, err
 		}
@@ -202,16 +204,15 @@ func (s *shared) files() *mapped.Files {
 
 // contributions reads releases for analyses within quotas.
 func (c computer) contributions(ctx context.Context, releases []session.Header, files *mapped.Files, q analysis.Quotas) (out []analysis.Contribution, err error) {
-	room := func(sketch, rows int) ([]release.Pseudonym, error) {
+	where := func(sketch int) (numbers.Giver, error) {
 		apart, err := q.Apart(c.study, sketch, recordsOf(releases))
 		if err != nil || !apart {
-			return make([]release.Pseudonym, 0, rows), err
+			return nil, err
 		}
-		to, err := mapped.Slice[release.Pseudonym](files, rows)
-		return to[:0], err
+		return files, nil
 	}
 	for _, header := range releases {
-		one, err := c.uploads.Contribution(ctx, header, room)
+		one, err := c.uploads.Contribution(ctx, header, where)
 		if err != nil {
 			return nil, err
 		}
@@ -231,6 +232,34 @@ func recordsOf(releases []session.Header) (n int64) {
 // failed logs an analysis that is undefined in the result, as numerics failed.
 func (c computer) failed(f analysis.Failure) {
 	c.Log.Error("an analysis failed", "study", c.study.ID.Short(), "analysis", f.Analysis+1, "kind", f.Kind, "error", f.Err, "stack", f.Stack)
+}
+
+// putLabels stores what is told of records, which may be more than memory takes.
+func putLabels(st node.State, study protocol.StudyID, name string, l analysis.Labels, indent string) (d protocol.Document, err error) {
+	f, err := st.NewResult(study)
+	if err != nil {
+		return d, err
+	}
+	sum, size := sha256.New(), new(counter)
+	to := io.MultiWriter(f, sum, size)
+	if err = l.Encode(to, indent); err == nil && indent != "" {
+		_, err = io.WriteString(to, "\n")
+	}
+	if err != nil {
+		f.Discard()
+		return d, err
+	}
+	sum.Sum(d.Hash[:0])
+	d.Size = int64(*size)
+	return d, f.Keep(name)
+}
+
+// counter counts what is written to it.
+type counter int64
+
+func (c *counter) Write(p []byte) (int, error) {
+	*c += counter(len(p))
+	return len(p), nil
 }
 
 func (c computer) put(name string, document any) (protocol.Document, error) {

@@ -2,7 +2,6 @@ package aggregator
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -51,15 +50,12 @@ func publish(o Options, s *study.Study, answer Further) (protocol.Further, error
 		if !known {
 			return f, fmt.Errorf("labels %d are of %q, which is no party", i, l.Party)
 		}
-		data, err := json.Marshal(l)
-		if err != nil {
-			return f, fmt.Errorf("encoding labels: %w", err)
-		}
 		party := s.Parties[index].ID
-		if err := o.Store.PutResult(s.ID, filename.FurtherLabels(f.Document.Hash, party), data); err != nil {
+		d, err := putLabels(o.Store, s.ID, filename.FurtherLabels(f.Document.Hash, party), l, "")
+		if err != nil {
 			return f, err
 		}
-		f.PerParty = append(f.PerParty, protocol.PartyDocument{Party: party, Document: stored.DocumentOf(data)})
+		f.PerParty = append(f.PerParty, protocol.PartyDocument{Party: party, Document: d})
 	}
 	if err := answer.putTables(o.Store, s.ID); err != nil {
 		return f, err

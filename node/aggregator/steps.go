@@ -1,7 +1,6 @@
 package aggregator
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"errors"
 	"io"
@@ -31,21 +30,37 @@ func (c computer) steps(job session.Compute) steps {
 	return steps{c.Store, c.study.ID, protocol.Digest(about.Sum(nil))}
 }
 
-// Recall returns what a step of the same computation found; nil where none did.
-func (s steps) Recall(step string) ([]byte, error) {
-	raw, err := s.state.Result(s.study, filename.Step(step))
+// Recall has what a step of the same computation found read, where one did.
+func (s steps) Recall(step string, read func(io.Reader) error) (err error) {
+	f, err := s.state.OpenResult(s.study, filename.Step(step))
 	if errors.Is(err, store.ErrNotFound) {
-		return nil, nil
+		return nil
 	}
-	found, same := bytes.CutPrefix(raw, s.of[:])
-	if err != nil || !same {
-		return nil, err
+	if err != nil {
+		return err
 	}
-	return found, nil
+	defer func() { err = errors.Join(err, f.Close()) }()
+	of, from := protocol.Digest{}, io.NewSectionReader(f, 0, f.Size())
+	if _, err := io.ReadFull(from, of[:]); err != nil || of != s.of {
+		return nil
+	}
+	return read(from)
 }
 
-func (s steps) Remember(step string, found []byte) error {
-	return s.state.PutResult(s.study, filename.Step(step), append(bytes.Clone(s.of[:]), found...))
+// Remember keeps what a step has found.
+func (s steps) Remember(step string, write func(io.Writer) error) error {
+	f, err := s.state.NewResult(s.study)
+	if err != nil {
+		return err
+	}
+	if _, err = f.Write(s.of[:]); err == nil {
+		err = write(f)
+	}
+	if err != nil {
+		f.Discard()
+		return err
+	}
+	return f.Keep(filename.Step(step))
 }
 
 // clear drops what all steps found: there is a result.

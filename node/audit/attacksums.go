@@ -58,7 +58,11 @@ func (s seen) means() ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := estimate.NewTallied([]estimate.Tally{s.plan.MomentTally(sums, s.records, 1)}, s.plan.TallyColumns())
+	tally, err := s.plan.MomentTally(nil, sums, s.records, 1)
+	if err != nil {
+		return nil, err
+	}
+	m, err := estimate.NewTallied([]estimate.Tally{tally}, s.plan.TallyColumns())
 	if err != nil {
 		return nil, err
 	}

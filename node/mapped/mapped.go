@@ -10,9 +10,9 @@ package mapped
 import (
 	"errors"
 	"fmt"
-	"math"
 	"os"
-	"unsafe"
+
+	"github.com/cosketch/cosketch/kernel/room"
 )
 
 // Files are mapped files in a directory, which belong together. The zero value without a
@@ -21,7 +21,8 @@ type Files struct {
 	Dir  string                  // required: on a disk, not in memory
 	Room func(bytes int64) error // asked before a file is made; its error refuses. Default: what the disk takes
 
-	open []mapping
+	open  []mapping
+	parts []*Files
 }
 
 // mapping is one mapped file.
@@ -31,33 +32,29 @@ type mapping struct {
 	unmap
 }
 
-// Floats returns so many zeros, good until Close.
-func (f *Files) Floats(n int) ([]float64, error) { return Slice[float64](f, n) }
-
-// Plain are types without pointers.
-type Plain interface{ ~float64 | ~[16]byte }
-
-// Slice returns so many zeros, good until Close of the files.
-func Slice[T Plain](f *Files, n int) ([]T, error) {
-	var one T
-	size := int64(unsafe.Sizeof(one))
-	if n < 0 || int64(n) > math.MaxInt64/size {
-		return nil, fmt.Errorf("mapping a file of %d × %d bytes", n, size)
+// Bytes returns so many zeros, good until Close.
+func (f *Files) Bytes(n int) ([]byte, error) {
+	if n < 0 {
+		return nil, fmt.Errorf("mapping a file of %d bytes", n)
 	}
 	if n == 0 {
-		return []T{}, nil
+		return []byte{}, nil
 	}
-	data, err := f.bytes(int64(n) * size)
+	data, err := f.bytes(int64(n))
 	if err != nil {
-		return nil, fmt.Errorf("mapping a file of %d bytes in %q: %w", int64(n)*size, f.Dir, err)
+		return nil, fmt.Errorf("mapping a file of %d bytes in %q: %w", n, f.Dir, err)
 	}
-	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(data))), n), nil // pages are aligned
+	return data, nil // pages are aligned
+}
+
+// Part gives files that are given back by themselves, at the latest when these are.
+func (f *Files) Part() room.Part {
+	part := &Files{Dir: f.Dir, Room: f.Room}
+	f.parts = append(f.parts, part)
+	return part
 }
 
 func (f *Files) bytes(size int64) ([]byte, error) {
-	if int64(int(size)) != size {
-		return nil, errors.New("that is more than this machine can address")
-	}
 	if f.Room != nil {
 		if err := f.Room(size); err != nil {
 			return nil, err
@@ -80,6 +77,10 @@ func (f *Files) bytes(size int64) ([]byte, error) {
 
 // Close gives all of it back. Nothing that Slice returned may be used from then on.
 func (f *Files) Close() (err error) {
+	for _, part := range f.parts {
+		err = errors.Join(err, part.Close())
+	}
+	f.parts = nil
 	for _, m := range f.open {
 		err = errors.Join(err, m.unmap(), m.file.Close())
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/cosketch/cosketch/kernel/room"
 	"github.com/cosketch/cosketch/node/mapped"
 )
 
@@ -14,11 +15,11 @@ import (
 func TestSlices(t *testing.T) {
 	f := &mapped.Files{Dir: t.TempDir()}
 	const n = 3<<17 + 5
-	x, err := f.Floats(n)
+	x, err := room.Of[float64](f, n)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ids, err := mapped.Slice[[16]byte](f, n)
+	ids, err := room.Of[[16]byte](f, n)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +44,7 @@ func TestSlices(t *testing.T) {
 
 func TestNothingAtAll(t *testing.T) {
 	f := &mapped.Files{Dir: t.TempDir()}
-	if x, err := f.Floats(0); err != nil || len(x) != 0 {
+	if x, err := f.Bytes(0); err != nil || len(x) != 0 {
 		t.Errorf("%v, %v", x, err)
 	}
 	if err := f.Close(); err != nil {
@@ -60,25 +61,52 @@ func TestRefusals(t *testing.T) {
 		}
 		return nil
 	}}
-	if _, err := f.Floats(101); !errors.Is(err, full) {
+	if _, err := f.Bytes(808); !errors.Is(err, full) {
 		t.Errorf("error %v", err)
 	}
-	if _, err := f.Floats(100); err != nil {
+	if _, err := f.Bytes(800); err != nil {
 		t.Error(err)
 	}
 	for _, n := range []int{-1, math.MaxInt} {
-		if _, err := f.Floats(n); err == nil {
-			t.Errorf("%d numbers are given", n)
+		if _, err := f.Bytes(n); err == nil {
+			t.Errorf("%d bytes are given", n)
 		}
 	}
 	f.Room = nil
-	if _, err := f.Floats(1 << 56); err == nil {
+	if _, err := f.Bytes(1 << 56); err == nil {
 		t.Error("more than any disk has is given")
 	}
 	f.Dir += "/none"
-	if _, err := f.Floats(1); !errors.Is(err, os.ErrNotExist) {
+	if _, err := f.Bytes(1); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("error %v", err)
 	}
+	if err := f.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A part is given back by itself, and the rest stays.
+func TestParts(t *testing.T) {
+	f := &mapped.Files{Dir: t.TempDir()}
+	whole, err := f.Bytes(1 << 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		part := f.Part()
+		of, err := part.Bytes(1 << 20)
+		if err != nil || of[0] != 0 {
+			t.Fatal(err)
+		}
+		of[0] = 1
+		if err := part.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := f.Part().Bytes(1 << 20); err != nil { // left to Close
+		t.Error(err)
+	}
+	whole[1<<20-1] = 7
 	if err := f.Close(); err != nil {
 		t.Error(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/estimate"
 	"github.com/cosketch/cosketch/kernel/linear"
+	"github.com/cosketch/cosketch/kernel/room"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/premise"
 	"github.com/cosketch/cosketch/protocol/release"
@@ -150,12 +151,21 @@ func (r *run) classify(ctx context.Context, index, sk int, a study.Analysis, tra
 	if err != nil {
 		return Analysis{}, err
 	}
-	predicted := make([]string, all.len())
-	for i, at := range known.at {
-		predicted[at] = found[i]
+	from, err := r.passing(sk)
+	if err != nil {
+		return Analysis{}, err
 	}
-	r.label(all, RowColumn{Analysis: index, Sketch: sk, Name: predictedColumn, Texts: predicted})
-	return out, nil
+	predicted, err := newCoded(from, known.plan.Labels.Classes, all.len(), false)
+	if err != nil {
+		return Analysis{}, err
+	}
+	for i := range predicted.of {
+		predicted.of[i] = noName
+	}
+	for i, at := range known.at {
+		predicted.of[at] = int32(found[i])
+	}
+	return out, r.label(all, RowColumn{Analysis: index, Sketch: sk, Name: predictedColumn, coded: predicted})
 }
 
 // labelled are the records whose label is known: of joined records those that the party
@@ -164,20 +174,26 @@ type labelled struct {
 	plan   release.Plan // of a party that has the labels
 	points *mat.Dense
 	labels []int
-	at     []int // which of the points each is
+	at     []int32 // which of the points each is
 }
 
 func (r *run) labelled(all *points, sk int) (labelled, error) {
-	labels := make([]int, all.len())
+	var out labelled
+	from, err := r.passing(sk)
+	if err != nil {
+		return out, err
+	}
+	labels, err := room.Of[int](from, all.len())
+	if err != nil {
+		return out, err
+	}
 	for i := range labels {
 		labels[i] = -1
 	}
-	var out labelled
 	for n, c := range r.Contributions {
 		if _, ok := r.Study.LabelOf(c.Party, sk); !ok {
 			continue
 		}
-		var err error
 		if out.plan, err = release.For(r.Study, c.Party, sk); err != nil {
 			return out, err
 		}
@@ -187,32 +203,37 @@ func (r *run) labelled(all *points, sk int) (labelled, error) {
 			}
 		}
 	}
+	if out.at, err = room.Of[int32](from, len(labels)); err != nil {
+		return out, err
+	}
+	known := 0
 	for at, label := range labels {
 		if label >= 0 {
-			out.labels, out.at = append(out.labels, label), append(out.at, at)
+			labels[known], out.at[known] = label, int32(at) // where an earlier one has been read
+			known++
 		}
 	}
+	out.labels, out.at = labels[:known], out.at[:known]
 	if len(out.at) == 0 {
 		return out, unanswerable("no party in this result has labels of its records")
 	}
-	if len(out.at) == len(labels) {
+	if known == len(labels) {
 		out.points = all.matrix
 		return out, nil
 	}
 	_, k := all.matrix.Dims()
-	var err error
-	if out.points, err = r.dense(sk, len(out.at), k); err != nil {
+	if out.points, err = dense(from, known, k); err != nil {
 		return out, err
 	}
 	for i, at := range out.at {
-		out.points.SetRow(i, all.matrix.RawRowView(at))
+		out.points.SetRow(i, all.matrix.RawRowView(int(at)))
 	}
 	return out, nil
 }
 
 // train fills the section from a matrix of records and their labels, and returns the
-// predicted class of each.
-func (r *run) train(ctx context.Context, index int, a study.Analysis, level estimate.Level, known labelled, trainer trainer, out *Analysis) ([]string, error) {
+// number of the predicted class of each.
+func (r *run) train(ctx context.Context, index int, a study.Analysis, level estimate.Level, known labelled, trainer trainer, out *Analysis) ([]int, error) {
 	o, ok := a.Options.(study.ClassifierOptions)
 	if !ok {
 		return nil, fmt.Errorf("options %T", a.Options)
@@ -222,7 +243,11 @@ func (r *run) train(ctx context.Context, index int, a study.Analysis, level esti
 	if l == nil {
 		return nil, errors.New("no labels travel with the sketch")
 	}
-	data := linear.Data{Points: points, Labels: labels, Classes: len(l.Classes), Noise: linear.Randomised{Other: l.Response.Other()}}
+	from, err := r.passing(out.Sketch)
+	if err != nil {
+		return nil, err
+	}
+	data := linear.Data{Room: from, Memory: r.work(out.Sketch), Points: points, Labels: labels, Classes: len(l.Classes), Noise: linear.Randomised{Other: l.Response.Other()}}
 	start := func(what string, about ...[]byte) *rand.Rand {
 		return rand.New(rand.NewChaCha8(protocol.Hash("cosketch/1/analysis/"+what, about...)))
 	}
@@ -250,29 +275,34 @@ func (r *run) train(ctx context.Context, index int, a study.Analysis, level esti
 		out.Classifier.Unfinished = out.Classifier.Unfinished || s.Unfinished
 	}
 	if l.Response.Other() == 0 {
-		out.Classifier.Margins = margins(v, labels, l.Classes)
+		if out.Classifier.Margins, err = margins(from, v, labels, l.Classes); err != nil {
+			return nil, err
+		}
 	}
-	if out.Classifier.Scatter, err = groups(ctx, points, v.Predicted, len(l.Classes), r.Study.Privacy.Mechanism); err != nil {
+	if out.Classifier.Scatter, err = groups(ctx, from, points, v.Predicted, len(l.Classes), r.Study.Privacy.Mechanism); err != nil {
 		return nil, err
 	}
-	predicted := make([]string, len(v.Predicted))
-	for i, class := range v.Predicted {
-		predicted[i] = l.Classes[class]
-	}
-	return predicted, nil
+	return v.Predicted, nil
 }
 
 // margins are those of each class's records.
-func margins(v linear.Validation, labels []int, classes []string) []Margins {
-	of := make([][]float64, len(classes))
-	for i, label := range labels {
-		of[label] = append(of[label], v.Margins[i])
+func margins(from room.Giver, v linear.Validation, labels []int, classes []string) ([]Margins, error) {
+	own, err := room.Of[float64](from, len(labels))
+	if err != nil {
+		return nil, err
 	}
 	out := make([]Margins, len(classes))
 	for c := range out {
-		out[c] = Margins{classes[c], quantiles(of[c])}
+		n := 0
+		for i, label := range labels {
+			if label == c {
+				own[n] = v.Margins[i]
+				n++
+			}
+		}
+		out[c] = Margins{classes[c], quantilesOf(own[:n])}
 	}
-	return out
+	return out, nil
 }
 
 // trainer is the kernel's with the options of a study.
@@ -288,7 +318,8 @@ func classifier(name study.AnalysisKind, planes int64, by trainer) kind {
 		most: func(t *taken) int64 {
 			return plus(mostNumbers(2, t.classes, t.classes+20), times(mostEntry*t.classes*planes, t.k+4))
 		},
-		record: func(study.Analysis) int64 { return recordBytes },
+		// A copy; and its label, place, fold, prediction and margin, what training knows of it, and lists of records.
+		record: func(_ study.Analysis, k int64) (takes, stays int64) { return 8*k + 104, 4 },
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/cosketch/cosketch/kernel/cluster"
+	"github.com/cosketch/cosketch/kernel/room"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/measure"
@@ -103,11 +104,11 @@ func (r *run) recordMeans(ctx context.Context, index, sk int, a study.Analysis) 
 		return Analysis{}, unanswerable("%d records are fewer than %d clusters", m, o.Clusters)
 	}
 	basis, whole := all, 0
-	if some, ok := all.whole(); ok && len(some) >= wholeEach*max(o.Clusters, o.MaxClusters) {
-		if basis, err = r.only(sk, all, some); err != nil {
+	if some, ok := all.whole(); ok && some >= wholeEach*max(o.Clusters, o.MaxClusters) {
+		if basis, err = r.wholes(sk, all, some); err != nil {
 			return Analysis{}, err
 		}
-		whole = len(some)
+		whole = some
 	}
 	suggested, err := r.suggest(ctx, index, sk, basis, o)
 	if err != nil {
@@ -119,9 +120,13 @@ func (r *run) recordMeans(ctx context.Context, index, sk int, a study.Analysis) 
 		}
 		o.Clusters = *suggested.Clusters
 	}
+	from, err := r.passing(sk)
+	if err != nil {
+		return Analysis{}, err
+	}
 	found, err := r.kmeans(ctx, index, sk, basis.matrix, o)
 	if err == nil && whole > 0 {
-		found, err = cluster.Extend(ctx, all.matrix, found, r.Workers)
+		found, err = cluster.Extend(ctx, all.matrix, found, r.Workers, from)
 	}
 	if err != nil {
 		return Analysis{}, err
@@ -139,24 +144,28 @@ func (r *run) recordMeans(ctx context.Context, index, sk int, a study.Analysis) 
 	for c := range o.Clusters {
 		out.KMeans.Centroids = append(out.KMeans.Centroids, mat.Row(nil, c, found.Centroids))
 	}
-	out.KMeans.Distances = distancesFrom(found, all.matrix)
-	if out.KMeans.Scatter, err = scatter(ctx, all.matrix, found, r.Study.Privacy.Mechanism); err != nil {
+	if out.KMeans.Distances, err = distancesFrom(from, found, all.matrix); err != nil {
 		return Analysis{}, err
 	}
-	r.label(all, RowColumn{Analysis: index, Sketch: sk, Name: clusterColumn, Integers: found.Labels})
-	return out, nil
+	if out.KMeans.Scatter, err = scatter(ctx, from, all.matrix, found, r.Study.Privacy.Mechanism); err != nil {
+		return Analysis{}, err
+	}
+	return out, r.label(all, RowColumn{Analysis: index, Sketch: sk, Name: clusterColumn, Integers: found.Labels})
 }
 
 // distancesFrom are quantiles of the rows' squared distances from their centroids.
-func distancesFrom(found cluster.Result, points *mat.Dense) []Quantile {
-	out := make([]float64, len(found.Labels))
+func distancesFrom(from room.Giver, found cluster.Result, points *mat.Dense) ([]Quantile, error) {
+	out, err := room.Of[float64](from, len(found.Labels))
+	if err != nil {
+		return nil, err
+	}
 	for i, c := range found.Labels {
 		centroid := found.Centroids.RawRowView(c)
 		for j, x := range points.RawRowView(i) {
 			out[i] += float64((x - centroid[j]) * (x - centroid[j]))
 		}
 	}
-	return quantilesOf(out)
+	return quantilesOf(out), nil
 }
 
 // suggest compares numbers of clusters.
@@ -165,12 +174,16 @@ func (r *run) suggest(ctx context.Context, index, sk int, all *points, o study.K
 	if err != nil {
 		return Suggested{}, err
 	}
+	from, err := r.passing(sk)
+	if err != nil {
+		return Suggested{}, err
+	}
 	out := Suggested{Most: o.MaxClusters}
 	if !o.Auto {
 		out.Most = study.DefaultMaxClusters
 	}
 	found, err := cluster.Suggest(ctx, all.matrix, cluster.SuggestOptions{
-		Most: out.Most, Records: law, Options: cluster.Options{Workers: r.Workers, Rand: r.starts("suggestion", index)},
+		Most: out.Most, Records: law, Options: cluster.Options{Workers: r.Workers, Rand: r.starts("suggestion", index), Room: from},
 	})
 	if err != nil {
 		return Suggested{}, err
@@ -187,10 +200,22 @@ func (r *run) starts(what string, index int) *rand.Rand {
 }
 
 // label hands each contribution its own rows of a column about all records.
-func (r *run) label(all *points, column RowColumn) {
-	for i, of := range all.of {
-		r.inform(i, column.rows(of))
+func (r *run) label(all *points, column RowColumn) error {
+	from, err := r.lasting(column.Sketch)
+	if err != nil {
+		return err
 	}
+	for i, of := range all.of {
+		own, err := column.rows(from, of)
+		if err != nil {
+			return err
+		}
+		if from == nil {
+			own = own.spelt()
+		}
+		r.inform(i, own)
+	}
+	return nil
 }
 
 // inform hands one contribution a column about its rows.
@@ -214,8 +239,8 @@ func ofKMeans() kind {
 			}
 			return plus(size, plus(mostNumbers(2, clusters, t.values+4), times(mostEntry*clusters, t.k)))
 		},
-		// Its label twice, its norm, its distance, and its place in its party's document.
-		record:    func(study.Analysis) int64 { return 40 },
+		// Its label, three times, its norm, its distance, and its place in an order.
+		record:    func(study.Analysis, int64) (takes, stays int64) { return 32, 8 },
 		asked:     study.KMeansOptions{Clusters: 256},
 		shortened: ": means of clusters are of the shortened data",
 	}

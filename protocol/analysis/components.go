@@ -211,7 +211,8 @@ func ofPCA() kind {
 			o, _ := t.asked.Options.(study.PCAOptions)
 			return mostNumbers(min(int64(o.Components), t.values)+1, t.values+4)
 		},
-		refuse: cubic(study.PCA, "decomposed", decompose.MaxEigen, 8),
-		asked:  study.PCAOptions{Components: MostInline},
+		refuse:   cubic(study.PCA, "decomposed", decompose.MaxEigen, 8),
+		matrices: 8,
+		asked:    study.PCAOptions{Components: MostInline},
 	}
 }

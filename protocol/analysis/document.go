@@ -234,10 +234,14 @@ type RowColumn struct {
 	Texts    []string  `json:"texts,omitempty"`    // one a row
 	Absent   []int     `json:"absent,omitempty"`   // rows of which nothing can be said, ascending: records that other parties lack
 	Own      []int     `json:"own,omitempty"`      // where a value is another of the party's own records: its row; else -1, and Texts has the value
+
+	coded coded // in the place of Texts, where these lie apart
 }
 
 // Rows is how many values the column has.
-func (c RowColumn) Rows() int { return max(len(c.Integers), len(c.Numbers), len(c.Texts)) }
+func (c RowColumn) Rows() int {
+	return max(len(c.Integers), len(c.Numbers), len(c.Texts), len(c.coded.of))
+}
 
 // Text is the value of a row, as a table shows it; empty for another row of the party.
 func (c RowColumn) Text(row int) string {
@@ -251,34 +255,10 @@ func (c RowColumn) Text(row int) string {
 		return strconv.FormatFloat(c.Numbers[row], 'g', 6, 64)
 	case row < len(c.Texts):
 		return c.Texts[row]
+	case row < len(c.coded.of):
+		return c.coded.text(row)
 	}
 	return ""
-}
-
-// rows is the column of a release whose rows are of these records, or of none.
-func (c RowColumn) rows(of rows) RowColumn {
-	c.Absent = nil
-	for row, record := range of.all() {
-		if record == notJoined {
-			c.Absent = append(c.Absent, row)
-		}
-	}
-	c.Integers, c.Numbers, c.Texts = pick(c.Integers, of), pick(c.Numbers, of), pick(c.Texts, of)
-	return c
-}
-
-// pick returns the values of these records, and a zero for notJoined; nil of nil.
-func pick[T any](values []T, of rows) []T {
-	if values == nil {
-		return nil
-	}
-	out := make([]T, of.len())
-	for row, record := range of.all() {
-		if record != notJoined {
-			out[row] = values[record]
-		}
-	}
-	return out
 }
 
 // check reports what does not hang together in a column.

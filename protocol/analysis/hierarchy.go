@@ -154,7 +154,8 @@ func definedOf(n int, pairs []Pair) (out []int) {
 func ofClustering() kind {
 	return kind{
 		name: study.Clustering, ways: []way{onColumns((*columns).clustering)},
-		size:   func(t *taken) Size { return numbers(t.values) },
-		refuse: cubic(study.Clustering, "clustered", MostClustered, 12),
+		size:     func(t *taken) Size { return numbers(t.values) },
+		refuse:   cubic(study.Clustering, "clustered", MostClustered, 12),
+		matrices: 12,
 	}
 }

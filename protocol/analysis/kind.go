@@ -26,8 +26,11 @@ type kind struct {
 	most   func(t *taken) int64     // what it takes of a document at the most; nil: what every answer does
 	refuse func(n int) string       // why so many values have no answer, or ""; nil: any have
 	told   func(study.Analysis) int // columns of a party's own document; nil: 2
-	// record is about how many bytes it takes of each record, beside its coordinates; nil: none.
-	record func(study.Analysis) int64
+	// record is about how many bytes it takes of each record of k coordinates, beside these, where they lie on the
+	// disk: until it is answered, and until all are; nil: none.
+	record func(a study.Analysis, k int64) (takes, stays int64)
+	// matrices are those of all columns that it makes of their products, in memory.
+	matrices int64
 	// asked is a question after the study's own that takes at least as much as any of sense; nil: such as
 	// its defaults.
 	asked study.Options

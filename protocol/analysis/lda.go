@@ -194,6 +194,7 @@ func ofLDA() kind {
 		most: func(t *taken) int64 {
 			return plus(plus(mostNumbers(4, t.values, t.classes), mostNumbers(2, t.classes, t.classes)), times(mostEntry*t.values, t.values))
 		},
-		refuse: cubic(study.LDA, "in one equation", decompose.MaxEigen, 8),
+		refuse:   cubic(study.LDA, "in one equation", decompose.MaxEigen, 8),
+		matrices: 8,
 	}
 }

@@ -3,7 +3,6 @@ package analysis
 import (
 	"fmt"
 
-	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/release"
 )
 
@@ -40,12 +39,4 @@ func (r *run) planned(party, index int) (release.Plan, error) {
 		return plan, err
 	}
 	return plan.Among(len(r.Contributions))
-}
-
-// added is the parties' sum of a sketch, whose plan it is.
-func (r *run) added(plan release.Plan, parts []sketch.Sketch) (sketch.Sketch, error) {
-	if r.Study.Masked() {
-		return plan.Unmask(parts)
-	}
-	return sketch.Add(parts...)
 }

@@ -1,21 +1,26 @@
 package analysis
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/cosketch/cosketch/kernel/cluster"
+	"github.com/cosketch/cosketch/kernel/room"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
 // Memo keeps what a run has found so far of records that are gathered beside the memory, which
 // takes long: a run on the same contributions that is begun anew goes on behind that.
 type Memo interface {
-	Recall(step string) ([]byte, error) // nil: nothing is kept
-	Remember(step string, found []byte) error
+	// Recall has what was kept read; it is not called where nothing was.
+	Recall(step string, read func(io.Reader) error) error
+	Remember(step string, write func(io.Writer) error) error
 }
 
 // recall reads what a step found; false where that is not kept, or not as this version writes it.
@@ -23,64 +28,105 @@ func (r *run) recall(sk int, step string, into any) (bool, error) {
 	if n, err := r.needs(sk); err != nil || r.Memo == nil || !n.apart {
 		return false, err
 	}
-	raw, err := r.Memo.Recall(step)
+	known := false
+	err := r.Memo.Recall(step, func(from io.Reader) error {
+		known = json.NewDecoder(from).Decode(into) == nil
+		return nil
+	})
 	if err != nil {
 		return false, &KeepError{err}
 	}
-	return raw != nil && json.Unmarshal(raw, into) == nil, nil
+	return known, nil
 }
 
 func (r *run) remember(sk int, step string, found any) error {
 	if n, err := r.needs(sk); err != nil || r.Memo == nil || !n.apart {
 		return err
 	}
-	raw, err := json.Marshal(found)
-	if err != nil {
-		return fmt.Errorf("encoding %s: %w", step, err)
-	}
-	if err := r.Memo.Remember(step, raw); err != nil {
+	if err := r.Memo.Remember(step, func(to io.Writer) error { return json.NewEncoder(to).Encode(found) }); err != nil {
 		return &KeepError{err}
 	}
 	return nil
 }
 
-// answered is an analysis and what it tells each contribution.
-type answered struct {
-	Analysis Analysis
-	Columns  [][]RowColumn
-}
-
 // once answers an analysis, unless a run before has.
 func (r *run) once(index, sk int, answer func() (Analysis, error)) (Analysis, error) {
-	step := fmt.Sprintf("answer-%d", index)
-	var kept answered
-	known, err := r.recall(sk, step, &kept)
+	n, err := r.needs(sk)
 	if err != nil {
 		return Analysis{}, err
 	}
-	if known && (len(kept.Columns) == 0 || len(kept.Columns) == len(r.Contributions)) {
-		for i, columns := range kept.Columns {
-			for _, c := range columns {
-				r.inform(i, c)
-			}
-		}
-		return kept.Analysis, nil
+	if r.Memo == nil || !n.apart {
+		return answer()
 	}
-	out, err := answer()
-	if err != nil {
+	step := fmt.Sprintf("answer-%d", index)
+	out, known, err := r.answered(sk, step)
+	if err != nil || known {
 		return out, err
 	}
-	kept = answered{Analysis: out}
-	for _, l := range r.labels {
-		var own []RowColumn
+	if out, err = answer(); err != nil {
+		return out, err
+	}
+	told := make([][]RowColumn, len(r.labels))
+	for i, l := range r.labels {
 		for _, c := range l.Columns {
 			if c.Analysis == index {
-				own = append(own, c)
+				told[i] = append(told[i], c)
 			}
 		}
-		kept.Columns = append(kept.Columns, own)
 	}
-	return out, r.remember(sk, step, kept)
+	if err := r.Memo.Remember(step, func(to io.Writer) error {
+		w := bufio.NewWriterSize(to, 1<<16)
+		if err := errors.Join(json.NewEncoder(w).Encode(out), json.NewEncoder(w).Encode(len(told)), keep(w, told)); err != nil {
+			return err
+		}
+		return w.Flush()
+	}); err != nil {
+		return out, &KeepError{err}
+	}
+	return out, nil
+}
+
+// answered takes over an answer that was kept, and what it tells each contribution.
+func (r *run) answered(sk int, step string) (out Analysis, known bool, err error) {
+	from, err := r.lasting(sk)
+	if err != nil {
+		return out, false, err
+	}
+	var told [][]RowColumn
+	err = r.Memo.Recall(step, func(kept io.Reader) error {
+		first := json.NewDecoder(kept)
+		if first.Decode(&out) != nil {
+			return nil
+		}
+		behind := bufio.NewReaderSize(io.MultiReader(first.Buffered(), kept), 1<<16)
+		behind.ReadByte() // the end of the line
+		var n int
+		if line(behind, &n) != nil || n != 0 && n != len(r.Contributions) {
+			return nil
+		}
+		rows := make([]int, n)
+		for i := range rows {
+			rows[i] = r.Contributions[i].Sketches[sk].Rows
+		}
+		var noRoom *room.Error
+		told, err = take(behind, from, rows)
+		if known = err == nil; errors.As(err, &noRoom) {
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		return out, false, &KeepError{err}
+	}
+	if !known {
+		return Analysis{}, false, nil
+	}
+	for i, columns := range told {
+		for _, c := range columns {
+			r.inform(i, c)
+		}
+	}
+	return out, true, nil
 }
 
 // centroids are a [cluster.Model].
@@ -92,8 +138,12 @@ type centroids struct {
 // kmeans clusters points, from where a run before has found that clusters are.
 func (r *run) kmeans(ctx context.Context, index, sk int, points *mat.Dense, o study.KMeansOptions) (cluster.Result, error) {
 	step := fmt.Sprintf("centroids-%d", index)
+	from, err := r.passing(sk)
+	if err != nil {
+		return cluster.Result{}, err
+	}
 	opts := cluster.Options{
-		Clusters: o.Clusters, Restarts: o.Restarts, Workers: r.Workers, Memory: r.work(sk), Rand: r.starts("k-means", index),
+		Room: from, Clusters: o.Clusters, Restarts: o.Restarts, Workers: r.Workers, Memory: r.work(sk), Rand: r.starts("k-means", index),
 		Found: func(m cluster.Model) error {
 			c := centroids{Iterations: m.Iterations, Batches: m.Batches}
 			for i := range o.Clusters {

@@ -2,7 +2,9 @@ package analysis
 
 import (
 	"fmt"
+	"math"
 
+	"github.com/cosketch/cosketch/kernel/room"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/release"
 )
@@ -27,7 +29,13 @@ func (r *run) mergedColumns(plan release.Plan, index int, add bool) (sketch.Sket
 			out.Cols += s.Cols
 		}
 	}
-	out.Data = make([]int64, out.Rows*out.Cols)
+	from, err := r.lasting(index)
+	if err != nil {
+		return out, nil, err
+	}
+	if out.Data, err = room.Of[int64](from, out.Rows*out.Cols); err != nil {
+		return out, nil, err
+	}
 	var heads [][]int64
 	offset := 0 // of the party's first column
 	for _, c := range r.Contributions {
@@ -68,13 +76,80 @@ func (c Contribution) addTo(to sketch.Sketch, index, offset, before int) (head [
 			}
 		}
 	}
-	if s.Data != nil || c.Scan == nil {
-		take(s.Data)
-	} else if err := c.Scan(index, take); err != nil {
+	if err := c.entries(index, take); err != nil {
 		return nil, err
 	}
 	if row != to.Rows {
 		return nil, fmt.Errorf("it ends after %d of %d rows", row+before, s.Rows)
 	}
 	return head, nil
+}
+
+// summed adds up all parties' sums of an index, one release after the other.
+func (r *run) summed(plan release.Plan, index int) (sketch.Sketch, error) {
+	first := r.Contributions[0].Sketches[index]
+	out := sketch.Sketch{Side: first.Side, Rows: first.Rows, Cols: first.Cols}
+	from, err := r.passing(index)
+	if err != nil {
+		return out, err
+	}
+	if out.Data, err = room.Of[int64](from, out.Rows*out.Cols); err != nil {
+		return out, err
+	}
+	masked := r.Study.Masked()
+	for _, c := range r.Contributions {
+		name := r.Study.Parties[c.Party].Name
+		if s := c.Sketches[index]; s.Side != first.Side || s.Rows != first.Rows || s.Cols != first.Cols {
+			return out, fmt.Errorf("adding sketches: that of party %q is a %s, the first a %s", name, s, first)
+		}
+		at, beyond := 0, false
+		if err := c.entries(index, func(entries []int64) {
+			entries = entries[:min(len(entries), len(out.Data)-at)]
+			for i, v := range entries {
+				sum := &out.Data[at+i]
+				beyond = beyond || !masked && (v > 0 && *sum > math.MaxInt64-v || v < 0 && *sum < math.MinInt64-v)
+				*sum += v // of masked ones modulo 2^64
+			}
+			at += len(entries)
+		}); err != nil {
+			return out, fmt.Errorf("adding sketches: that of party %q: %w", name, err)
+		}
+		if at != len(out.Data) || beyond {
+			return out, fmt.Errorf("adding sketches: that of party %q has %d entries of %d, or a sum of them overflows", name, at, len(out.Data))
+		}
+	}
+	if masked {
+		err = plan.Unmasked(out, len(r.Contributions))
+	}
+	return out, err
+}
+
+// whole is one contribution's sketch of sums, where there is room.
+func (c Contribution) whole(from room.Giver, index int) (sketch.Sketch, error) {
+	s := c.Sketches[index]
+	if s.Data != nil || c.Scan == nil {
+		return s, nil
+	}
+	data, err := room.Of[int64](from, s.Rows*s.Cols)
+	if err != nil {
+		return s, err
+	}
+	at := 0
+	if err := c.Scan(index, func(entries []int64) { at += copy(data[at:], entries) }); err != nil {
+		return s, err
+	}
+	if at != len(data) {
+		return s, fmt.Errorf("it ends after %d of %d entries", at, len(data))
+	}
+	s.Data = data
+	return s, nil
+}
+
+// entries hands over those of a sketch, block by block.
+func (c Contribution) entries(index int, take func([]int64)) error {
+	if s := c.Sketches[index]; s.Data != nil || c.Scan == nil {
+		take(s.Data)
+		return nil
+	}
+	return c.Scan(index, take)
 }

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -9,6 +10,7 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/decompose"
 	"github.com/cosketch/cosketch/kernel/estimate"
+	"github.com/cosketch/cosketch/kernel/room"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/measure"
 	"github.com/cosketch/cosketch/protocol/premise"
@@ -75,15 +77,14 @@ func (x axes) origin(i int) float64 {
 
 // together is the parties' sum of a sketch, with the plan that all of them have.
 func (r *run) together(index int) (axes, sketch.Sketch, error) {
-	var parts []sketch.Sketch
-	for _, c := range r.Contributions {
-		parts = append(parts, c.Sketches[index])
-	}
 	plan, err := r.planned(r.Contributions[0].Party, index)
 	if err != nil {
 		return axes{}, sketch.Sketch{}, err
 	}
-	sum, err := r.added(plan, parts)
+	sum, err := r.summed(plan, index)
+	if noRoom := (*room.Error)(nil); errors.As(err, &noRoom) {
+		return axes{}, sum, err
+	}
 	if err != nil {
 		return axes{}, sum, &brokenInput{err}
 	}
@@ -111,7 +112,15 @@ func (r *run) moments(index int) (*moments, error) {
 		if err != nil {
 			return nil, err
 		}
-		tallies = append(tallies, plan.MomentTally(one, m.records, len(r.Contributions)))
+		from, err := r.passing(index)
+		if err != nil {
+			return nil, err
+		}
+		t, err := plan.MomentTally(from, one, m.records, len(r.Contributions))
+		if err != nil {
+			return nil, err
+		}
+		tallies = append(tallies, t)
 	} else if tallies, err = r.plainTallies(plan, index); err != nil {
 		return nil, err
 	}
@@ -125,27 +134,56 @@ func (r *run) moments(index int) (*moments, error) {
 	return m, err
 }
 
-// plainTallies adds up parties that summed around one centre in one scale.
+// plainTallies adds up parties that summed around one centre in one scale, one after the other.
 func (r *run) plainTallies(plan release.Plan, index int) (out []estimate.Tally, err error) {
+	from, err := r.passing(index)
+	if err != nil {
+		return nil, err
+	}
 	for _, c := range r.Contributions {
-		one, err := plan.Summed(c.Sketches[index])
-		if err != nil {
+		if err := r.tally(&out, plan, c, index, from); err != nil {
 			return nil, fmt.Errorf("party %q: %w", r.Study.Parties[c.Party].Name, err)
-		}
-		t := plan.MomentTally(one, c.Records, 1)
-		if len(out) == 0 || t.Units != nil {
-			out = append(out, t)
-			continue
-		}
-		sum := &out[0]
-		sum.Records += t.Records
-		sum.Clips = append(sum.Clips, t.Clips...)
-		for i, v := range t.Values {
-			sum.Values[i] += v
-			sum.Variances[i] += t.Variances[i]
 		}
 	}
 	return out, nil
+}
+
+// tally adds one contribution's tally to the one of all, or puts it beside those of others. What
+// passes with it is given back.
+func (r *run) tally(out *[]estimate.Tally, plan release.Plan, c Contribution, index int, lasting room.Giver) (err error) {
+	passing := lasting
+	if lasting != nil {
+		part := r.Scratch.Part()
+		passing = part
+		defer func() { err = errors.Join(err, part.Close()) }()
+	}
+	read, err := c.whole(passing, index)
+	if err != nil {
+		return &brokenInput{err}
+	}
+	one, err := plan.Summed(read)
+	if err != nil {
+		return err
+	}
+	if len(*out) == 0 || one.Moves != nil {
+		passing = lasting
+	}
+	t, err := plan.MomentTally(passing, one, c.Records, 1)
+	if err != nil {
+		return err
+	}
+	if len(*out) == 0 || t.Units != nil {
+		*out = append(*out, t)
+		return nil
+	}
+	sum := &(*out)[0]
+	sum.Records += t.Records
+	sum.Clips = append(sum.Clips, t.Clips...)
+	for i, v := range t.Values {
+		sum.Values[i] += v
+		sum.Variances[i] += t.Variances[i]
+	}
+	return nil
 }
 
 // rests says what numbers from moments rest on, beside what a kind's own rest on.

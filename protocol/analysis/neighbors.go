@@ -3,7 +3,7 @@ package analysis
 import (
 	"cmp"
 	"context"
-	"encoding/hex"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/estimate"
 	"github.com/cosketch/cosketch/kernel/neighbor"
+	"github.com/cosketch/cosketch/kernel/room"
 	"github.com/cosketch/cosketch/protocol/measure"
 	"github.com/cosketch/cosketch/protocol/premise"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -105,18 +106,20 @@ func (r *run) neighbors(ctx context.Context, index, sk int, a study.Analysis) (A
 	if err != nil {
 		return Analysis{}, err
 	}
+	from, err := r.passing(sk)
+	if err != nil {
+		return Analysis{}, err
+	}
 	d.sort(graph)
 	out.Neighbors = &Neighbors{Neighbors: o.Neighbors, Told: told, Unbounded: d.of(0, 0, 0).Undefined}
 	out.Neighbors.count(graph, all, len(r.Contributions))
-	out.Neighbors.Nearest = d.quantiles(graph, 0)
-	out.Neighbors.Farthest = d.quantiles(graph, o.Neighbors-1)
-	for i := range r.Contributions {
-		t := &teller{run: r, to: i, all: all, graph: graph, distances: d, column: RowColumn{Analysis: index, Sketch: sk}}
-		if err := t.tell(); err != nil {
-			return Analysis{}, err
-		}
+	if out.Neighbors.Nearest, err = d.quantiles(from, graph, 0); err != nil {
+		return Analysis{}, err
 	}
-	return out, nil
+	if out.Neighbors.Farthest, err = d.quantiles(from, graph, o.Neighbors-1); err != nil {
+		return Analysis{}, err
+	}
+	return out, r.tellAll(teller{run: r, all: all, graph: graph, distances: d, column: RowColumn{Analysis: index, Sketch: sk}})
 }
 
 // graph is that of the nearest neighbours.
@@ -124,7 +127,11 @@ func (r *run) graph(ctx context.Context, index, sk int, kind study.AnalysisKind,
 	if m := all.len(); k >= m {
 		return neighbor.Graph{}, unanswerable("%d neighbours are asked for, and each of %d records has only %d others", k, m, m-1)
 	}
-	o := neighbor.Options{Neighbors: k, Workers: r.Workers, Memory: r.work(sk)}
+	from, err := r.passing(sk)
+	if err != nil {
+		return neighbor.Graph{}, err
+	}
+	o := neighbor.Options{Neighbors: k, Workers: r.Workers, Memory: r.work(sk), Room: from}
 	tell, last := r.tell(index, kind), atomic.Int64{}
 	o.Progress = func(done, total int64) { // from several goroutines
 		if tenth, said := 10*done/max(total, 1), last.Load(); tenth > said && last.CompareAndSwap(said, tenth) {
@@ -226,10 +233,17 @@ func (d *distances) between(x, y estimate.Noise, squared float64) estimate.Estim
 		law := d.law
 		law.Noise = noise
 		ready, _ = d.make(law) // refused only what was refused before
+		if len(d.ready) == mostReady {
+			clear(d.ready)
+		}
 		d.ready[noise] = ready
 	}
 	return ready.Of(squared)
 }
+
+// mostReady bounds the estimators that are kept: records of many parties have as many noises as there
+// are sets of parties, and pairs of them the square of that.
+const mostReady = 1 << 14
 
 func meanNoise(x, y estimate.Noise) estimate.Noise {
 	x.Variance, x.FourthCumulant = (x.Variance+y.Variance)/2, (x.FourthCumulant+y.FourthCumulant)/2
@@ -319,59 +333,128 @@ func apart(told float64) (float64, error) {
 }
 
 // quantiles are those of the records' distances from their neighbour of a rank.
-func (d *distances) quantiles(graph neighbor.Graph, rank int) []Quantile {
-	values := make([]float64, graph.Len())
+func (d *distances) quantiles(from room.Giver, graph neighbor.Graph, rank int) ([]Quantile, error) {
+	values, err := room.Of[float64](from, graph.Len())
+	if err != nil {
+		return nil, err
+	}
 	for i := range values {
 		index, squared := graph.Of(i)
 		values[i] = d.debiased(i, int(index[rank]), squared[rank])
 	}
-	return quantiles(values)
+	return quantilesOf(values), nil
 }
 
 // teller tells one contribution of the graph.
 type teller struct {
 	*run
 	*distances
-	to     int
-	all    *points
-	graph  neighbor.Graph
-	column RowColumn // what its columns have in common
+	to      int
+	all     *points
+	graph   neighbor.Graph
+	column  RowColumn // what its columns have in common
+	names   []string  // of contributions
+	own     []int32   // by record: which row of the contribution it is, or -1
+	handles []uint64  // by record: what stands for it
+	drawn   []bool    // by record: whether it has a handle
 }
 
-// tell adds, for each rank, who the neighbour is, and its distance with the interval.
-func (t *teller) tell() error {
-	names, err := t.handles()
+// tellAll tells each contribution.
+func (r *run) tellAll(t teller) error {
+	sk := t.column.Sketch
+	from, err := r.passing(sk)
 	if err != nil {
 		return err
 	}
-	own := t.own()
-	of := t.all.of[t.to]
-	for rank := range t.graph.Neighbors {
-		who, distance, low, high := t.named(neighborColumn, rank), t.named(distanceColumn, rank), t.named(distanceLowColumn, rank), t.named(distanceHighColumn, rank)
-		bounded := true
-		for _, record := range of.all() {
-			if record == notJoined {
-				who.add("", -1)
-				distance.Numbers, low.Numbers, high.Numbers = append(distance.Numbers, 0), append(low.Numbers, 0), append(high.Numbers, 0)
-				continue
-			}
-			index, squared := t.graph.Of(record)
-			other := int(index[rank])
-			who.add(names[other], own[other])
-			e := t.distances.of(record, other, squared[rank])
-			bounded = bounded && e.Defined()
-			distance.Numbers = append(distance.Numbers, t.debiased(record, other, squared[rank]))
-			low.Numbers, high.Numbers = append(low.Numbers, e.Low), append(high.Numbers, e.High)
+	lasting, err := r.lasting(sk)
+	if err != nil {
+		return err
+	}
+	m := t.all.len()
+	if t.own, err = room.Of[int32](from, m); err != nil {
+		return err
+	}
+	if t.handles, err = room.Of[uint64](from, m); err != nil {
+		return err
+	}
+	if t.drawn, err = room.Of[bool](from, m); err != nil {
+		return err
+	}
+	for i := range r.Contributions {
+		t.names = append(t.names, r.name(i))
+	}
+	for t.to = range r.Contributions {
+		if err := t.tell(lasting); err != nil {
+			return err
 		}
-		columns := []RowColumn{who, distance, low, high}
-		if !bounded {
-			columns = columns[:2]
+	}
+	return nil
+}
+
+// tell adds, for each rank, who the neighbour is, and its distance with the interval.
+func (t *teller) tell(from room.Giver) error {
+	of := t.all.of[t.to]
+	for i := range t.own {
+		t.own[i] = -1
+	}
+	for row, record := range of.all() {
+		if record != notJoined {
+			t.own[record] = int32(row)
+		}
+	}
+	if err := t.draw(); err != nil {
+		return err
+	}
+	for rank := range t.graph.Neighbors {
+		columns, err := t.rank(from, of, rank)
+		if err != nil {
+			return err
 		}
 		for _, c := range columns {
+			if from == nil {
+				c = c.spelt()
+			}
 			t.run.inform(t.to, c)
 		}
 	}
 	return nil
+}
+
+// rank are the columns about the neighbours of a rank.
+func (t *teller) rank(from room.Giver, of rows, rank int) (_ []RowColumn, err error) {
+	who, distance, low, high := t.named(neighborColumn, rank), t.named(distanceColumn, rank), t.named(distanceLowColumn, rank), t.named(distanceHighColumn, rank)
+	n := of.len()
+	if who.coded, err = newCoded(from, t.names, n, true); err != nil {
+		return nil, err
+	}
+	if who.Own, err = room.Of[int](from, n); err != nil {
+		return nil, err
+	}
+	for _, c := range []*RowColumn{&distance, &low, &high} {
+		if c.Numbers, err = room.Of[float64](from, n); err != nil {
+			return nil, err
+		}
+	}
+	bounded := true
+	for row, record := range of.all() {
+		who.coded.of[row], who.Own[row] = noName, -1
+		if record == notJoined {
+			continue
+		}
+		index, squared := t.graph.Of(record)
+		other := int(index[rank])
+		if who.Own[row] = int(t.own[other]); who.Own[row] < 0 {
+			who.coded.of[row], who.coded.handles[row] = int32(t.all.holder(other)), t.handles[other]
+		}
+		e := t.distances.of(record, other, squared[rank])
+		bounded = bounded && e.Defined()
+		distance.Numbers[row] = t.debiased(record, other, squared[rank])
+		low.Numbers[row], high.Numbers[row] = e.Low, e.High
+	}
+	if !bounded {
+		return []RowColumn{who, distance}, nil
+	}
+	return []RowColumn{who, distance, low, high}, nil
 }
 
 func (t *teller) named(what string, rank int) RowColumn {
@@ -384,49 +467,34 @@ func (c *RowColumn) add(text string, own int) {
 	c.Texts, c.Own = append(c.Texts, text), append(c.Own, own)
 }
 
-// own says for each record which row of the contribution it is, or -1.
-func (t *teller) own() []int {
-	out := make([]int, t.all.len())
-	for i := range out {
-		out[i] = -1
-	}
-	for row, record := range t.all.of[t.to].all() {
-		if record != notJoined {
-			out[record] = row
-		}
-	}
-	return out
-}
-
 // handleBytes is the length of a handle.
 const handleBytes = 8
 
-// handles names the neighbours that other parties hold: their party, and 8 random bytes.
+// draw names the neighbours that other parties hold: their party, and 8 random bytes.
 // A record has one handle in all that an analysis tells a party. What others are told,
 // and other results, have other handles, so that nobody can follow a record by them.
-func (t *teller) handles() (map[int]string, error) {
+func (t *teller) draw() error {
 	if t.Entropy == nil {
-		return nil, &brokenInput{errors.New("no entropy for handles")}
+		return &brokenInput{errors.New("no entropy for handles")}
 	}
-	own := t.own()
-	out := map[int]string{}
+	clear(t.drawn)
+	var handle [handleBytes]byte
 	for _, record := range t.all.of[t.to].all() {
 		if record == notJoined {
 			continue
 		}
 		index, _ := t.graph.Of(record)
 		for _, other := range index {
-			if own[other] >= 0 || out[int(other)] != "" {
+			if t.own[other] >= 0 || t.drawn[other] {
 				continue
 			}
-			var handle [handleBytes]byte
 			if _, err := io.ReadFull(t.Entropy, handle[:]); err != nil {
-				return nil, &brokenInput{fmt.Errorf("drawing handles: %w", err)}
+				return &brokenInput{fmt.Errorf("drawing handles: %w", err)}
 			}
-			out[int(other)] = t.name(t.all.holder(int(other))) + ":" + hex.EncodeToString(handle[:])
+			t.handles[other], t.drawn[other] = binary.BigEndian.Uint64(handle[:]), true
 		}
 	}
-	return out, nil
+	return nil
 }
 
 func ofNeighbors() kind {
@@ -436,9 +504,10 @@ func ofNeighbors() kind {
 			o, _ := a.Options.(study.NeighborsOptions)
 			return 4 * o.Neighbors
 		},
-		record: func(a study.Analysis) int64 {
+		// Each neighbour and its distance; its row, its handle and quantiles. Then what is said of each neighbour.
+		record: func(a study.Analysis, _ int64) (takes, stays int64) {
 			o, _ := a.Options.(study.NeighborsOptions)
-			return recordBytes + neighborBytes*int64(o.Neighbors)
+			return 12*int64(o.Neighbors) + 40, 44 * int64(o.Neighbors)
 		},
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/cosketch/cosketch/kernel/room"
 	"github.com/cosketch/cosketch/protocol/measure"
 	"github.com/cosketch/cosketch/protocol/premise"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -64,6 +65,10 @@ func (r *run) outliers(ctx context.Context, index, sk int, a study.Analysis) (An
 	if err != nil {
 		return Analysis{}, err
 	}
+	from, err := r.passing(sk)
+	if err != nil {
+		return Analysis{}, err
+	}
 	d, err := r.distances(sk, all, 0)
 	if err != nil {
 		return Analysis{}, err
@@ -76,59 +81,88 @@ func (r *run) outliers(ctx context.Context, index, sk int, a study.Analysis) (An
 	var scores []float64
 	if o.Score == study.ScoreDistance {
 		out.Rests, out.Units = premise.List{premise.NoiseTakenOff}, measure.Squared
-		for i := range all.len() {
-			near, squared := graph.Of(i)
-			scores = append(scores, d.debiased(i, int(near[o.Neighbors-1]), squared[o.Neighbors-1]))
+		if scores, err = room.Of[float64](from, all.len()); err != nil {
+			return Analysis{}, err
 		}
-		quartiles := quantiles(scores)
+		for i := range scores {
+			near, squared := graph.Of(i)
+			scores[i] = d.debiased(i, int(near[o.Neighbors-1]), squared[o.Neighbors-1])
+		}
+		quartiles, err := quantiles(from, scores)
+		if err != nil {
+			return Analysis{}, err
+		}
 		section.Threshold = quartiles[3].Value + farOut*(quartiles[3].Value-quartiles[1].Value)
-	} else {
-		scores = graph.LocalOutlierFactor()
+	} else if scores, err = graph.LocalOutlierFactor(from); err != nil {
+		return Analysis{}, err
 	}
-	section.Quantiles = quantiles(scores)
-	ranks := section.rank(scores, all, len(r.Contributions))
-	if section.Scatter, err = groups(ctx, all.matrix, section.standing(scores), 2, r.Study.Privacy.Mechanism); err != nil {
+	if section.Quantiles, err = quantiles(from, scores); err != nil {
+		return Analysis{}, err
+	}
+	ranks, err := section.rank(from, scores, all, len(r.Contributions))
+	if err != nil {
+		return Analysis{}, err
+	}
+	standing, err := section.standing(from, scores)
+	if err != nil {
+		return Analysis{}, err
+	}
+	if section.Scatter, err = groups(ctx, from, all.matrix, standing, 2, r.Study.Privacy.Mechanism); err != nil {
 		return Analysis{}, err
 	}
 	out.Outliers = section
-	r.label(all, RowColumn{Analysis: index, Sketch: sk, Name: scoreColumn, Numbers: scores})
-	r.label(all, RowColumn{Analysis: index, Sketch: sk, Name: outlierColumn, Integers: ranks})
-	return out, nil
+	if err := r.label(all, RowColumn{Analysis: index, Sketch: sk, Name: scoreColumn, Numbers: scores}); err != nil {
+		return Analysis{}, err
+	}
+	return out, r.label(all, RowColumn{Analysis: index, Sketch: sk, Name: outlierColumn, Integers: ranks})
 }
 
 // standing tells the records that stand out, by 1.
-func (o *Outliers) standing(scores []float64) []int {
-	out := make([]int, len(scores))
-	for i, score := range scores {
-		if score > o.Threshold {
+func (o *Outliers) standing(from room.Giver, scores []float64) ([]int, error) {
+	out, err := room.Of[int](from, len(scores))
+	for i := range out {
+		if scores[i] > o.Threshold {
 			out[i] = 1
 		}
 	}
-	return out
+	return out, err
 }
 
 // rank counts, and returns the rank of each record, 1 for the greatest score; 0 for
 // those that are not ranked.
-func (o *Outliers) rank(scores []float64, all *points, parties int) []int {
+func (o *Outliers) rank(from room.Giver, scores []float64, all *points, parties int) ([]int, error) {
 	o.Above, o.Ranked = make([]int, parties), make([]int, parties)
-	order := make([]int, len(scores))
+	order, err := room.Of[int](from, len(scores))
+	if err != nil {
+		return nil, err
+	}
+	ranks, err := room.Of[int](from, len(scores))
+	if err != nil {
+		return nil, err
+	}
 	for i := range order {
 		order[i] = i
 		if scores[i] > o.Threshold {
 			o.Above[all.holder(i)]++
 		}
 	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(scores[j], scores[i]) })
-	ranks := make([]int, len(scores))
+	slices.SortFunc(order, func(i, j int) int { return cmp.Or(cmp.Compare(scores[j], scores[i]), cmp.Compare(i, j)) })
 	for rank, record := range order[:o.Top] {
 		ranks[record] = rank + 1
 		o.Ranked[all.holder(record)]++
 	}
-	return ranks
+	return ranks, nil
 }
 
 // quantiles are the usual ones, with straight lines between the values.
-func quantiles(values []float64) []Quantile { return quantilesOf(slices.Clone(values)) }
+func quantiles(from room.Giver, values []float64) ([]Quantile, error) {
+	sorted, err := room.Of[float64](from, len(values))
+	if err != nil {
+		return nil, err
+	}
+	copy(sorted, values)
+	return quantilesOf(sorted), nil
+}
 
 // quantilesOf sorts the values for it.
 func quantilesOf(sorted []float64) []Quantile {
@@ -146,9 +180,10 @@ func quantilesOf(sorted []float64) []Quantile {
 func ofOutliers() kind {
 	return kind{
 		name: study.Outliers, ways: []way{onRecords((*run).outliers)},
-		record: func(a study.Analysis) int64 {
+		// Each neighbour and its distance; its reach, density, score, rank and quantiles. Then score and rank.
+		record: func(a study.Analysis, _ int64) (takes, stays int64) {
 			o, _ := a.Options.(study.OutliersOptions)
-			return recordBytes + neighborBytes*int64(o.Neighbors)
+			return 12*int64(o.Neighbors) + 64, 16
 		},
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/estimate"
 	"github.com/cosketch/cosketch/kernel/projection"
+	"github.com/cosketch/cosketch/kernel/room"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -166,7 +167,11 @@ func (r *run) stacked(ctx context.Context, sk int) (*points, error) {
 		return nil, err
 	}
 	out.has = []holding{{noise: plan.NoiseOf(0, 1, 1)}}
-	if out.matrix, err = r.dense(sk, m, plan.Spec().K); err != nil {
+	from, err := r.lasting(sk)
+	if err != nil {
+		return nil, err
+	}
+	if out.matrix, err = dense(from, m, plan.Spec().K); err != nil {
 		return nil, err
 	}
 	return out, r.fill(ctx, sk, out)
@@ -251,15 +256,27 @@ func (r *run) join(ctx context.Context, sk int) (*points, error) {
 	if err != nil {
 		return nil, err
 	}
+	from, err := r.lasting(sk)
+	if err != nil {
+		return nil, err
+	}
 	left, total := make([][]release.Pseudonym, len(r.Contributions)), 0
 	for n, c := range r.Contributions {
 		left[n] = c.Rows[sk].Pseudonyms
 		total += len(left[n])
-		out.of = append(out.of, rows{listed: make([]int32, 0, len(left[n]))})
+		listed, err := room.Of[int32](from, len(left[n]))
+		if err != nil {
+			return nil, err
+		}
+		out.of = append(out.of, rows{listed: listed[:0]})
 	}
 	if total > math.MaxInt32 {
 		return nil, unanswerable("%d rows are more than the %d that are joined", total, math.MaxInt32)
 	}
+	if out.by, err = room.Of[uint32](from, r.mostJoined(total, left)); err != nil {
+		return nil, err
+	}
+	out.by = out.by[:0]
 	known := map[uint64]uint32{}
 	for {
 		if len(out.by)%stretch == 0 && ctx.Err() != nil {
@@ -292,10 +309,21 @@ func (r *run) join(ctx context.Context, sk int) (*points, error) {
 	if len(out.by) == 0 {
 		return nil, unanswerable("no record is in the releases of all %d parties", len(left))
 	}
-	if out.matrix, err = r.dense(sk, len(out.by), r.Study.Sketches[sk].Projection.K); err != nil {
+	if out.matrix, err = dense(from, len(out.by), r.Study.Sketches[sk].Projection.K); err != nil {
 		return nil, err
 	}
 	return out, r.fill(ctx, sk, out)
+}
+
+// mostJoined is how many records so many rows become at the most.
+func (r *run) mostJoined(total int, left [][]release.Pseudonym) int {
+	if r.Study.Records.Join == study.JoinAny {
+		return total
+	}
+	for _, l := range left {
+		total = min(total, len(l))
+	}
+	return total
 }
 
 // firstOf returns whose next pseudonym is the least, a bit each; 0 where none is left.
@@ -378,30 +406,45 @@ func (r *run) features(plan release.Plan) int {
 	return len(plan.Features)
 }
 
-// whole lists the records that every contribution has; ok is false where that is all of them.
-func (p *points) whole() (out []int, ok bool) {
+// whole counts the records that every contribution has; ok is false where that is all of them.
+func (p *points) whole() (n int, ok bool) {
 	if p.joined == nil || len(p.has) == 1 {
-		return nil, false
+		return 0, false
 	}
-	for record, kind := range p.by {
-		if bits.OnesCount64(p.has[kind].who) == len(p.of) {
-			out = append(out, record)
+	for record := range p.by {
+		if p.isWhole(record) {
+			n++
 		}
 	}
-	return out, len(out) < len(p.by)
+	return n, n < len(p.by)
 }
 
-// only copies some records, without saying whose they are.
-func (r *run) only(sk int, p *points, records []int) (*points, error) {
-	_, k := p.matrix.Dims()
-	matrix, err := r.dense(sk, len(records), k)
+func (p *points) isWhole(record int) bool {
+	return bits.OnesCount64(p.has[p.by[record]].who) == len(p.of)
+}
+
+// wholes copies the records that every contribution has, so many, without saying whose they are.
+func (r *run) wholes(sk int, p *points, count int) (*points, error) {
+	from, err := r.passing(sk)
 	if err != nil {
 		return nil, err
 	}
-	out := &points{matrix: matrix, has: p.has, by: make([]uint32, len(records))}
-	for i, record := range records {
-		matrix.SetRow(i, p.matrix.RawRowView(record))
-		out.by[i] = p.by[record]
+	_, k := p.matrix.Dims()
+	matrix, err := dense(from, count, k)
+	if err != nil {
+		return nil, err
+	}
+	out := &points{matrix: matrix, has: p.has}
+	if out.by, err = room.Of[uint32](from, count); err != nil {
+		return nil, err
+	}
+	i := 0
+	for record, kind := range p.by {
+		if p.isWhole(record) {
+			matrix.SetRow(i, p.matrix.RawRowView(record))
+			out.by[i] = kind
+			i++
+		}
 	}
 	return out, nil
 }

@@ -195,7 +195,8 @@ func (f Feature) text() string {
 func ofRegression() kind {
 	return kind{
 		name: study.Regression, ways: []way{onMoments((*moments).regression), onColumns((*columns).regression)},
-		size:   func(t *taken) Size { return numbers(t.values) },
-		refuse: cubic(study.Regression, "in one equation", decompose.MaxEigen, 8),
+		size:     func(t *taken) Size { return numbers(t.values) },
+		refuse:   cubic(study.Regression, "in one equation", decompose.MaxEigen, 8),
+		matrices: 8,
 	}
 }

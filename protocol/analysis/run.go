@@ -12,6 +12,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/estimate"
 	"github.com/cosketch/cosketch/kernel/parallel"
+	"github.com/cosketch/cosketch/kernel/room"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/fail"
@@ -33,10 +34,9 @@ type Contribution struct {
 	// Published are the row keys that the release shows, in the study's order; required where
 	// a sketch is of cells.
 	Published [][32]byte
-	// Scan hands over, block by block and in order, the entries of a sketch of the columns or
-	// records side of which Sketches has the shape and no Data: then no party's sketch is in
-	// memory, only what is merged of all. A row of records has its label behind it, where labels
-	// travel. Its error ends the run. It is not used where sketches are masked.
+	// Scan hands over, block by block and in order, the entries of a sketch of which Sketches has the
+	// shape and no Data: then no party's sketch is in memory, only what is merged of all. A row of
+	// records has its label behind it, where labels travel. Its error ends the run.
 	Scan func(sketch int, take func(entries []int64)) error
 }
 
@@ -53,7 +53,7 @@ type Options struct {
 	Entropy  io.Reader      // for handles of records that are told to other parties; required where neighbors are asked for
 	Memory   int64          // bytes that an analysis may take; what needs more is undefined. Default: any
 	Memo     Memo           // keeps what long steps find. Default: a run that is broken off begins anew
-	Scratch  Scratch        // takes records that do not fit into Memory. Default: such analyses are undefined
+	Scratch  Scratch        // takes what does not fit into Memory, and some of what Run returns. Default: such analyses are undefined
 	Workers  int            // goroutines; no number in a result depends on them. Default 1
 	Observe  func(Progress) // told of the progress of long analyses, ten times each; default nobody
 	Failed   func(Failure)  // told of analyses that failed, for a log; default nobody
@@ -63,10 +63,10 @@ type Options struct {
 }
 
 // Scratch is room beside the memory, such as files that are mapped. What it gives is used until
-// Run returns.
+// Run returns, and then by Labels.
 type Scratch interface {
-	// Floats returns so many zeros.
-	Floats(n int) ([]float64, error)
+	room.Giver
+	Part() room.Part
 }
 
 // Failure is an analysis that an error or a panic left without an answer. The document says
@@ -176,12 +176,14 @@ func Run(ctx context.Context, o Options) (Result, []Labels, error) {
 // attempt answers an analysis, or says why it is undefined. Its error ends the run.
 func (r *run) attempt(ctx context.Context, index int, a study.Analysis) (Analysis, error) {
 	answer, stack, err := r.recovered(ctx, index, a)
-	switch why, broken, keeping := (*noAnswer)(nil), (*brokenInput)(nil), (*KeepError)(nil); {
+	switch why, broken, keeping, noRoom := (*noAnswer)(nil), (*brokenInput)(nil), (*KeepError)(nil), (*room.Error)(nil); {
 	case err == nil:
 		answer.word()
 		return answer, nil
 	case errors.As(err, &broken) || errors.As(err, &keeping):
 		return Analysis{}, err
+	case errors.As(err, &noRoom):
+		return Analysis{}, &KeepError{err}
 	case ctx.Err() != nil:
 		return Analysis{}, ctx.Err()
 	case !errors.As(err, &why):
@@ -210,6 +212,7 @@ func (r *run) recovered(ctx context.Context, index int, a study.Analysis) (out A
 			out, stack, err = Analysis{}, at, fmt.Errorf("panic: %v", said)
 		}
 	}()
+	defer func() { err = errors.Join(err, r.clear()) }()
 	out, err = r.answer(ctx, index, a)
 	return out, "", err
 }
@@ -220,6 +223,40 @@ type run struct {
 	labels   []Labels
 	gathered map[int]*points // by sketch of the records side
 	merged   map[int]columns // by sketch of the columns side
+	part     room.Part       // of Scratch, for the analysis that is being answered; nil: it has taken none
+}
+
+// passing is room for what the answer to one analysis takes; lasting is room that goes on until Run has
+// returned. They are nil, which is memory, where there is room for the sketch in it.
+func (r *run) passing(sk int) (room.Giver, error) {
+	n, err := r.needs(sk)
+	if err != nil || !n.apart {
+		return nil, err
+	}
+	if r.part == nil {
+		r.part = r.Scratch.Part()
+	}
+	return r.part, nil
+}
+
+func (r *run) lasting(sk int) (room.Giver, error) {
+	n, err := r.needs(sk)
+	if err != nil || !n.apart {
+		return nil, err
+	}
+	return r.Scratch, nil
+}
+
+// clear gives back what passes.
+func (r *run) clear() error {
+	if r.part == nil {
+		return nil
+	}
+	err := r.part.Close()
+	if r.part = nil; err != nil {
+		return &KeepError{err}
+	}
+	return nil
 }
 
 // brokenInput is why no analysis can be answered: what the run was given cannot be read, or

@@ -12,6 +12,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/cluster"
 	"github.com/cosketch/cosketch/kernel/decompose"
 	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/room"
 )
 
 // Scatter is a picture of records in groups, like clusters: some of the sketched, noised
@@ -40,7 +41,7 @@ const (
 
 // scatter draws the points of a clustering, and its centroids where it has them; nil where there is nothing to
 // see, or where the points carry no noise.
-func scatter(ctx context.Context, points *mat.Dense, found cluster.Result, mechanism dp.Mechanism) (*Scatter, error) {
+func scatter(ctx context.Context, from room.Giver, points *mat.Dense, found cluster.Result, mechanism dp.Mechanism) (*Scatter, error) {
 	rows, cols := points.Dims()
 	if mechanism == dp.None || cols < 2 || len(found.Sizes) > mostDrawn {
 		return nil, nil
@@ -49,7 +50,10 @@ func scatter(ctx context.Context, points *mat.Dense, found cluster.Result, mecha
 	if len(chosen) < 3 {
 		return nil, nil
 	}
-	drawn := mat.NewDense(len(chosen), cols, nil)
+	drawn, err := dense(from, len(chosen), cols)
+	if err != nil {
+		return nil, err
+	}
 	for i, row := range chosen {
 		drawn.SetRow(i, points.RawRowView(row))
 	}
@@ -92,12 +96,12 @@ func scatter(ctx context.Context, points *mat.Dense, found cluster.Result, mecha
 }
 
 // groups draws points by what was said of each; nil as scatter.
-func groups(ctx context.Context, points *mat.Dense, of []int, count int, mechanism dp.Mechanism) (*Scatter, error) {
+func groups(ctx context.Context, from room.Giver, points *mat.Dense, of []int, count int, mechanism dp.Mechanism) (*Scatter, error) {
 	found := cluster.Result{Labels: of, Sizes: make([]int, count)}
 	for _, group := range of {
 		found.Sizes[group]++
 	}
-	return scatter(ctx, points, found, mechanism)
+	return scatter(ctx, from, points, found, mechanism)
 }
 
 // sample chooses at most mostDots rows, of each cluster as many as its share and evenly

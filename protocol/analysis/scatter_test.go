@@ -42,7 +42,7 @@ func blobs() (*mat.Dense, cluster.Result) {
 
 func TestScatterShowsTheClusters(t *testing.T) {
 	points, found := blobs()
-	s, err := scatter(context.Background(), points, found, dp.Laplace)
+	s, err := scatter(context.Background(), nil, points, found, dp.Laplace)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,14 +78,14 @@ func TestScatterShowsTheClusters(t *testing.T) {
 
 func TestScatterKeepsRowsWithoutNoiseBack(t *testing.T) {
 	points, found := blobs()
-	if s, err := scatter(context.Background(), points, found, dp.None); s != nil || err != nil {
+	if s, err := scatter(context.Background(), nil, points, found, dp.None); s != nil || err != nil {
 		t.Errorf("a picture of %v (%v)", s, err)
 	}
 }
 
 func TestScatterOfEqualRows(t *testing.T) {
 	found := cluster.Result{Labels: make([]int, 9), Sizes: []int{9}, Centroids: mat.NewDense(1, 3, nil)}
-	if s, err := scatter(context.Background(), mat.NewDense(9, 3, nil), found, dp.Laplace); s != nil || err != nil {
+	if s, err := scatter(context.Background(), nil, mat.NewDense(9, 3, nil), found, dp.Laplace); s != nil || err != nil {
 		t.Errorf("a picture of %v (%v)", s, err)
 	}
 }
@@ -94,7 +94,7 @@ func TestScatterOfEqualRows(t *testing.T) {
 func TestScatterOfALine(t *testing.T) {
 	points := mat.NewDense(4, 2, []float64{0, 0, 1, 2, 2, 4, 3, 6})
 	found := cluster.Result{Labels: []int{0, 0, 0, 0}, Sizes: []int{4}, Centroids: mat.NewDense(1, 2, []float64{1.5, 3})}
-	s, err := scatter(context.Background(), points, found, dp.Laplace)
+	s, err := scatter(context.Background(), nil, points, found, dp.Laplace)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/room"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -168,11 +169,17 @@ func (p Plan) Unpack(s sketch.Sketch) (sketch.Sketch, []int, error) {
 }
 
 // Beside reads what Unpack and DecodeRows return beside the entries of a sketch of the records
-// side, in memory that does not grow with those. Pseudonyms are appended to room.
-func (p Plan) Beside(h protocol.ReleasedSketch, r io.Reader, room []Pseudonym) (labels []int, rows Rows, err error) {
+// side, in memory that does not grow with those, and puts it where there is room; nil: in memory.
+func (p Plan) Beside(h protocol.ReleasedSketch, r io.Reader, to room.Giver) (labels []int, rows Rows, err error) {
 	var at, wrong int64 // entries so far; the first row whose label is none of the column's, from 1
+	if err := addressable(h); err != nil {
+		return nil, Rows{}, err
+	}
 	if p.Labels != nil {
-		labels = make([]int, 0, h.Rows)
+		if labels, err = room.Of[int](to, int(h.Rows)); err != nil {
+			return nil, Rows{}, err
+		}
+		labels = labels[:0]
 	}
 	err = scan(h, r, func(entries []int64) {
 		if p.Labels == nil {
@@ -193,7 +200,13 @@ func (p Plan) Beside(h protocol.ReleasedSketch, r io.Reader, room []Pseudonym) (
 	if wrong > 0 {
 		return nil, Rows{}, p.Labels.unknown(wrong)
 	}
-	rows, err = DecodeRows(h, r, room)
+	var pseudonyms []Pseudonym
+	if len(h.RowColumns) > 0 {
+		if pseudonyms, err = room.Of[Pseudonym](to, int(h.Rows)); err != nil {
+			return nil, Rows{}, err
+		}
+	}
+	rows, err = DecodeRows(h, r, pseudonyms[:0])
 	return labels, rows, err
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/estimate"
+	"github.com/cosketch/cosketch/kernel/room"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/protocol/sum"
@@ -348,10 +349,16 @@ type SummedMoments struct {
 
 // MomentTally divides the sums of so many records, with so many members' noise, by their weights,
 // into encoded units around the public centre.
-func (p Plan) MomentTally(m SummedMoments, records int64, members int) estimate.Tally {
+func (p Plan) MomentTally(from room.Giver, m SummedMoments, records int64, members int) (out estimate.Tally, err error) {
 	l := p.Moments.Layout
 	factors, one := l.Factors(m.Weights), float64(p.Study.Bits.One())
-	out := estimate.Tally{Records: records, Layout: l, Unlabelled: p.Study.Unlabelled(p.Index), Values: make([]float64, len(factors)), Variances: make([]float64, len(factors))}
+	out = estimate.Tally{Records: records, Layout: l, Unlabelled: p.Study.Unlabelled(p.Index)}
+	if out.Values, err = room.Of[float64](from, len(factors)); err != nil {
+		return out, err
+	}
+	if out.Variances, err = room.Of[float64](from, len(factors)); err != nil {
+		return out, err
+	}
 	fine := float64(p.Study.ReadBits().One())
 	variance := float64(members) * m.Noise.Variance()
 	for i, w := range factors {
@@ -385,7 +392,7 @@ func (p Plan) MomentTally(m SummedMoments, records int64, members int) estimate.
 		out.Thought = p.Study.Thought(p.Index)
 	}
 	if m.Moves == nil {
-		return out
+		return out, nil
 	}
 	centres := p.Study.Centres(p.Index)
 	for i, at := range p.Moments.Entries {
@@ -393,7 +400,7 @@ func (p Plan) MomentTally(m SummedMoments, records int64, members int) estimate.
 		out.Centres = append(out.Centres, float64(move.Centre)/16/one-float64(centres[at])/one)
 		out.Units = append(out.Units, float64(move.Spread)/16/one)
 	}
-	return out
+	return out, nil
 }
 
 // TallyColumns are the columns of such tallies: the sketch's features, and then the classes of

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"log/slog"
 
+	"github.com/cosketch/cosketch/kernel/room"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/store"
@@ -73,11 +74,11 @@ func (u Uploads) acceptable(ctx context.Context, header session.Header) error {
 	return nil
 }
 
-// Room is where the pseudonyms of so many rows of a sketch are put, which are appended to what it returns.
-type Room func(sketch, rows int) ([]release.Pseudonym, error)
+// Room is for what stands beside the rows of a sketch; nil: memory.
+type Room func(sketch int) (room.Giver, error)
 
 // Contribution reads a release that is wholly here for analyses, which read the rows of its sketches themselves.
-func (u Uploads) Contribution(ctx context.Context, header session.Header, room Room) (analysis.Contribution, error) {
+func (u Uploads) Contribution(ctx context.Context, header session.Header, where Room) (analysis.Contribution, error) {
 	index, _ := u.Study.PartyIndex(header.Party.ID)
 	out := analysis.Contribution{Party: index, Header: header.ID, Records: header.Release.Records, Published: header.Release.Published}
 	out.Scan = func(i int, take func(entries []int64)) error {
@@ -92,25 +93,18 @@ func (u Uploads) Contribution(ctx context.Context, header session.Header, room R
 		one := sketch.Sketch{Side: s.Side, Rows: int(s.Rows), Cols: int(s.Cols)}
 		var labels []int
 		var rows release.Rows
-		var err error
-		switch from := u.sketch(ctx, header, i); s.Side {
-		case sketch.Columns: // read when it is merged
-		case sketch.Records: // read when its records are gathered
-			var to []release.Pseudonym
-			if len(s.RowColumns) > 0 {
-				if to, err = room(i, one.Rows); err != nil {
-					return out, err
-				}
+		if s.Side == sketch.Records { // of which rows are read when they are gathered, as others are when they are merged
+			to, err := where(i)
+			if err != nil {
+				return out, err
 			}
-			labels, rows, err = beside(header.By, index, i, s, from, to)
+			labels, rows, err = beside(header.By, index, i, s, u.sketch(ctx, header, i), to)
+			if err != nil {
+				return out, fmt.Errorf("sketch %d of %s: %w", i, header.Party.Name, err)
+			}
 			if labels != nil {
 				one.Cols--
 			}
-		default:
-			one, err = sums(header.By, index, i, s, from)
-		}
-		if err != nil {
-			return out, fmt.Errorf("sketch %d of %s: %w", i, header.Party.Name, err)
 		}
 		out.Sketches, out.Labels, out.Rows = append(out.Sketches, one), append(out.Labels, labels), append(out.Rows, rows)
 		out.Bytes += s.Size()
@@ -119,28 +113,12 @@ func (u Uploads) Contribution(ctx context.Context, header session.Header, room R
 }
 
 // beside reads what stands beside the rows of a released sketch of records.
-func beside(by *study.Study, party, index int, s protocol.ReleasedSketch, from io.Reader, room []release.Pseudonym) ([]int, release.Rows, error) {
+func beside(by *study.Study, party, index int, s protocol.ReleasedSketch, from io.Reader, to room.Giver) ([]int, release.Rows, error) {
 	plan, err := release.For(by, party, index)
 	if err != nil {
 		return nil, release.Rows{}, err
 	}
-	return plan.Beside(s, from, room)
-}
-
-// sums reads a released sketch of sums.
-func sums(by *study.Study, party, index int, s protocol.ReleasedSketch, from io.Reader) (sketch.Sketch, error) {
-	plan, err := release.For(by, party, index)
-	if err != nil {
-		return sketch.Sketch{}, err
-	}
-	decoded, err := release.Decode(s, from)
-	if err == nil {
-		_, err = release.DecodeRows(s, from, nil)
-	}
-	if err == nil {
-		decoded, _, err = plan.Unpack(decoded)
-	}
-	return decoded, err
+	return plan.Beside(s, from, to)
 }
 
 // sketch reads a sketch of a party's release. A damaged chunk is named and removed. Reading ends with ctx.

@@ -127,7 +127,7 @@ func TestMemoryIsAsReckoned(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long")
 	}
-	columns, parties := full.Or(500, 2000), full.Or(8, 32)
+	columns, parties := full.Or(500, 2000), full.Or(8, 16)
 	var north strings.Builder
 	for i := range columns - 2 {
 		fmt.Fprintf(&north, "  - {name: c%d, kind: numeric, bounds: [0, 1], owner: north}\n", i)

@@ -45,10 +45,12 @@ func rows() terms {
 // A party that has many more records than the aggregator can compute with is told so when its
 // release's header comes, before a chunk of it does. The others get their result.
 func TestAReleaseBeyondTheQuota(t *testing.T) {
-	for what, quotas := range map[string]analysis.Quotas{"memory": {Memory: 100 << 10}, "disk": {Disk: 3 << 16}} { // less memory than passes over records on a disk take
+	for what, quotas := range map[string]analysis.Quotas{"memory": {Memory: 250 << 10}, "disk": {Disk: 3 << 16}} { // less memory than passes over records on a disk take
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t, rows(), many(3000))
+			w := rows()
+			w.sketches = strings.Replace(w.sketches, "k: 16", "k: 64", 1)
+			b := newBench(t, w, many(3000))
 			var chunks, taken atomic.Int64
 			b.tune = func(o *aggregator.Options) {
 				o.Quotas = aggregator.Quotas{Quotas: quotas}

@@ -26,7 +26,7 @@ type Plain interface {
 }
 
 // least is how many bytes are worth room of their own: fewer are in memory, whoever gives.
-const least = 1 << 16
+const least = 1 << 12
 
 // Error is that a giver has no room.
 type Error struct{ Err error }

@@ -10,7 +10,6 @@ package mapped
 import (
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/cosketch/cosketch/kernel/room"
 )
@@ -21,15 +20,9 @@ type Files struct {
 	Dir  string                  // required: on a disk, not in memory
 	Room func(bytes int64) error // asked before a file is made; its error refuses. Default: what the disk takes
 
-	open  []mapping
+	open  []unmap
+	rest  []byte // of a file that is shared
 	parts []*Files
-}
-
-// mapping is one mapped file.
-type mapping struct {
-	file *os.File
-	data []byte
-	unmap
 }
 
 // Bytes returns so many zeros, good until Close.
@@ -40,12 +33,28 @@ func (f *Files) Bytes(n int) ([]byte, error) {
 	if n == 0 {
 		return []byte{}, nil
 	}
-	data, err := f.bytes(int64(n))
-	if err != nil {
-		return nil, fmt.Errorf("mapping a file of %d bytes in %q: %w", n, f.Dir, err)
+	if n > few {
+		return f.bytes(int64(n)) // pages are aligned
 	}
-	return data, nil // pages are aligned
+	taken := (n + aligned - 1) / aligned * aligned
+	if taken > len(f.rest) {
+		fresh, err := f.bytes(shared)
+		if err != nil {
+			return nil, err
+		}
+		f.rest = fresh
+	}
+	out := f.rest[:n:n]
+	f.rest = f.rest[taken:]
+	return out, nil
 }
+
+// Files of shared bytes hold requests of a few, each aligned, as files and mappings are not without number.
+const (
+	shared  = 4 << 20
+	few     = 256 << 10
+	aligned = 64
+)
 
 // Part gives files that are given back by themselves, at the latest when these are.
 func (f *Files) Part() room.Part {
@@ -54,7 +63,13 @@ func (f *Files) Part() room.Part {
 	return part
 }
 
-func (f *Files) bytes(size int64) ([]byte, error) {
+// bytes maps a file.
+func (f *Files) bytes(size int64) (_ []byte, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("mapping a file of %d bytes in %q: %w", size, f.Dir, err)
+		}
+	}()
 	if f.Room != nil {
 		if err := f.Room(size); err != nil {
 			return nil, err
@@ -64,27 +79,27 @@ func (f *Files) bytes(size int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := mapping{file: file}
-	if err = reserve(file, size); err == nil {
-		m.data, m.unmap, err = mapFile(file, int(size))
+	if err := reserve(file, size); err != nil {
+		return nil, errors.Join(err, file.Close())
 	}
+	data, end, err := mapFile(file, int(size))
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	f.open = append(f.open, m)
-	return m.data, nil
+	f.open = append(f.open, end)
+	return data, nil
 }
 
-// Close gives all of it back. Nothing that Slice returned may be used from then on.
+// Close gives all of it back. Nothing that Bytes returned may be used from then on.
 func (f *Files) Close() (err error) {
 	for _, part := range f.parts {
 		err = errors.Join(err, part.Close())
 	}
 	f.parts = nil
-	for _, m := range f.open {
-		err = errors.Join(err, m.unmap(), m.file.Close())
+	for _, end := range f.open {
+		err = errors.Join(err, end())
 	}
-	f.open = nil
+	f.open, f.rest = nil, nil
 	if err != nil {
 		return fmt.Errorf("giving mapped files back: %w", err)
 	}

@@ -56,12 +56,12 @@ func TestNothingAtAll(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	full := errors.New("no room")
 	f := &mapped.Files{Dir: t.TempDir(), Room: func(bytes int64) error {
-		if bytes > 800 {
+		if bytes > 5<<20 {
 			return full
 		}
 		return nil
 	}}
-	if _, err := f.Bytes(808); !errors.Is(err, full) {
+	if _, err := f.Bytes(6 << 20); !errors.Is(err, full) {
 		t.Errorf("error %v", err)
 	}
 	if _, err := f.Bytes(800); err != nil {
@@ -77,8 +77,37 @@ func TestRefusals(t *testing.T) {
 		t.Error("more than any disk has is given")
 	}
 	f.Dir += "/none"
-	if _, err := f.Bytes(1); !errors.Is(err, os.ErrNotExist) {
+	if _, err := f.Bytes(1 << 20); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("error %v", err)
+	}
+	if err := f.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// What is small shares files, and nothing else.
+func TestSmallSlices(t *testing.T) {
+	f := &mapped.Files{Dir: t.TempDir()}
+	var all [][]int32
+	for i := range 300 {
+		x, err := room.Of[int32](f, 1<<10+7*i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for at, v := range x {
+			if v != 0 {
+				t.Fatalf("slice %d holds %d at %d", i, v, at)
+			}
+			x[at] = int32(i)
+		}
+		all = append(all, append(x, -1)) // not into the next
+	}
+	for i, x := range all {
+		for at, v := range x[:len(x)-1] {
+			if v != int32(i) {
+				t.Fatalf("slice %d holds %d at %d", i, v, at)
+			}
+		}
 	}
 	if err := f.Close(); err != nil {
 		t.Error(err)

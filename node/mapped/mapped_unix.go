@@ -3,6 +3,7 @@
 package mapped
 
 import (
+	"errors"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -21,10 +22,15 @@ func nameless(dir string) (*os.File, error) {
 	return file, nil
 }
 
+// mapFile maps a file, which is closed when the mapping ends, or before.
 func mapFile(file *os.File, size int) ([]byte, unmap, error) {
 	data, err := unix.Mmap(int(file.Fd()), 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
 		return nil, nil, os.NewSyscallError("mmap", err)
 	}
-	return data, func() error { return os.NewSyscallError("munmap", unix.Munmap(data)) }, nil
+	end := func() error { return os.NewSyscallError("munmap", unix.Munmap(data)) }
+	if err := file.Close(); err != nil { // the mapping keeps the file, and takes no descriptor
+		return nil, nil, errors.Join(err, end())
+	}
+	return data, end, nil
 }

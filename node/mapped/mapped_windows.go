@@ -1,6 +1,7 @@
 package mapped
 
 import (
+	"errors"
 	"os"
 	"unsafe"
 
@@ -29,6 +30,7 @@ func nameless(dir string) (*os.File, error) {
 	return os.NewFile(uintptr(handle), name), nil
 }
 
+// mapFile maps a file, which is closed when the mapping ends, or before.
 func mapFile(file *os.File, size int) ([]byte, unmap, error) {
 	handle, err := windows.CreateFileMapping(windows.Handle(file.Fd()), nil, windows.PAGE_READWRITE, uint32(uint64(size)>>32), uint32(size), nil)
 	if err != nil {
@@ -45,6 +47,6 @@ func mapFile(file *os.File, size int) ([]byte, unmap, error) {
 		if closed := windows.CloseHandle(handle); err == nil {
 			err = closed
 		}
-		return os.NewSyscallError("UnmapViewOfFile", err)
+		return errors.Join(os.NewSyscallError("UnmapViewOfFile", err), file.Close())
 	}, nil
 }

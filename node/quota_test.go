@@ -1,8 +1,10 @@
 package node_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -17,6 +19,7 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/session"
+	"github.com/cosketch/cosketch/protocol/study"
 )
 
 // many gives party c so many records and the others forty, of columns x and y.
@@ -200,5 +203,53 @@ func TestAComputationThatEndsTheNode(t *testing.T) {
 	defer st.Close()
 	if _, err := st.Result(b.study.ID, "computing.json"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("the mark is still there: %v", err)
+	}
+}
+
+// Records that memory does not take are gathered in files, and so is what is said of them: parties are
+// told to the byte what they would be told from memory, in the result and in an answer after it.
+func TestRecordsOnTheDisk(t *testing.T) {
+	w := rows()
+	w.analyses = "[{kind: k-means, clusters: 2}, {kind: neighbors, neighbors: 3}, {kind: outliers, neighbors: 3}]"
+	b := newBench(t, w, many(1500))
+	const little, plenty = 1 << 20, 1 << 30
+	b.tune = func(o *aggregator.Options) { o.Quotas.Memory = little }
+	stop := b.serve()
+	b.runAll(b.context(), b.parties...)
+	stop()
+	st := b.open("agg")
+	defer st.Close()
+	result, _, err := stored.Result(st, b.study.ID)
+	check(t, err)
+	for i, asked := range b.study.Analyses {
+		if why := result.Analyses[i].Undefined; why != "" {
+			t.Fatalf("analysis %d: %s", i, why)
+		}
+		var told [2]bytes.Buffer
+		var answers [2]aggregator.Further
+		for at, memory := range []int64{little, plenty} {
+			answers[at], err = aggregator.Analyze(b.context(), b.deskOptions(st), b.study, asked, memory)
+			check(t, err)
+			for _, l := range answers[at].Labels {
+				if asked.Kind != study.Neighbors { // whose handles are drawn anew
+					check(t, l.Encode(&told[at], " "))
+				}
+			}
+		}
+		if !bytes.Equal(answers[0].Raw, answers[1].Raw) || !bytes.Equal(told[0].Bytes(), told[1].Bytes()) || len(answers[0].Labels) != 3 {
+			t.Errorf("analysis %d: from the disk %s\nfrom memory %s", i, answers[0].Raw, answers[1].Raw)
+		}
+		for _, a := range answers {
+			signed, err := aggregator.Publish(b.deskOptions(st), b.study, a)
+			check(t, err)
+			if len(signed.PerParty) != 3 {
+				t.Errorf("analysis %d: %d parties are told", i, len(signed.PerParty))
+			}
+			check(t, a.Close())
+		}
+	}
+	left, err := filepath.Glob(filepath.Join(st.Dir(), "scratch-*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("left: %v (%v)", left, err)
 	}
 }

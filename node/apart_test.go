@@ -145,7 +145,7 @@ func TestNoRoomForSealedTexts(t *testing.T) {
 		all.Go(func() {
 			if err := b.run(b.context(), name, func(p event.Progress) {
 				var refusal *p2p.Refusal
-				if errors.As(p.Err, &refusal) && refusal.Code == p2p.CodeBusy && strings.Contains(refusal.Message, "has no room for 3.9 kB more") {
+				if errors.As(p.Err, &refusal) && refusal.Code == p2p.CodeBusy && strings.Contains(refusal.Message, "has no room for 3.89 kB more") {
 					told.Do(func() { free.Store(1 << 30) })
 				}
 			}); err != nil {

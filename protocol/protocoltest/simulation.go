@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 
+	"github.com/cosketch/cosketch/kernel/parallel"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -193,20 +193,11 @@ func (s *Simulation) readAll() error {
 		}
 	}
 	failed := make([]error, len(all))
-	var next atomic.Int64
-	var workers sync.WaitGroup
-	at := 1 // few go through the wire, which remembers what it has verified
+	workers := 1 // few go through the wire, which remembers what it has verified
 	if s.many() {
-		at = runtime.GOMAXPROCS(0)
+		workers = runtime.GOMAXPROCS(0)
 	}
-	for range at {
-		workers.Go(func() {
-			for i := next.Add(1) - 1; i < int64(len(all)); i = next.Add(1) - 1 {
-				failed[i] = all[i].read(wire.MaxEnvelopes)
-			}
-		})
-	}
-	workers.Wait()
+	parallel.Share(len(all), workers, func(_, i int) { failed[i] = all[i].read(wire.MaxEnvelopes) })
 	return errors.Join(failed...)
 }
 

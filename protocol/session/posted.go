@@ -20,8 +20,11 @@ func (p *posted) put(e protocol.Verified) {
 	if p.at == nil {
 		p.at = make([]protocol.Verified, p.most)
 	}
-	p.at[p.places.of(e.Sender())] = e
-	p.count++
+	at := &p.at[p.places.of(e.Sender())]
+	if at.Kind() == "" {
+		p.count++
+	}
+	*at = e
 }
 
 // of returns what a member has posted.

@@ -32,8 +32,8 @@ repeated keys are errors, with a suggestion; so are anchors, aliases, tags and a
 `)
 	b.WriteString(schema.Reference("The file", studyfile.Keys()))
 	writeAnalyses(&b)
-	fmt.Fprintf(&b, "\nAt most %d parties, %d columns, %d values of a column, %d sketches, %d analyses, and %d bytes. Names of studies, parties\nand columns have 1 to 64 letters, digits, _, -, . and single spaces; other texts up to 200 characters.\n",
-		study.MaxParties, study.MaxColumns, study.MaxValues, study.MaxSketches, study.MaxAnalyses, studyfile.MaxSource)
+	fmt.Fprintf(&b, "\nAt most %d parties (%d where sums are not masked), %d columns, %d values of a column, %d sketches, %d analyses, and %d bytes. Names of studies, parties\nand columns have 1 to 64 letters, digits, _, -, . and single spaces; other texts up to 200 characters.\n",
+		study.MaxParties, study.MostUnmasked, study.MaxColumns, study.MaxValues, study.MaxSketches, study.MaxAnalyses, studyfile.MaxSource)
 	b.WriteString("\n## The site file of a party\n\n`party advanced config init` writes one in which every key is shown and none is set, to `~/.config/cosketch/party.yaml` unless `--config` or `PARTY_CONFIG` says otherwise.\n\n" + schema.Reference("The site file", config.PartyKeys()))
 	b.WriteString("\n## The answers of party join\n\n`party join ADDRESS --answers FILE` reads each answer from a file: the line that a person would type, or a list of lines. The word `proposed` takes what is proposed. A question that comes up and has no answer is named.\n\n" + schema.Reference("The answers", config.AnswerKeys(joining.Join)))
 	b.WriteString("\n## The answers of aggregator invite\n\n`aggregator invite --answers FILE` reads them in the same way, and keeps what was answered in a file of this form beside its configuration.\n\n" + schema.Reference("The answers", config.AnswerKeys(joining.Invite)))

@@ -1,13 +1,20 @@
 package node_test
 
 import (
+	"context"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/cosketch/cosketch/node/aggregator"
+	"github.com/cosketch/cosketch/node/event"
+	"github.com/cosketch/cosketch/node/p2p"
+	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
 )
@@ -87,5 +94,67 @@ func TestSealedTextsAreDamaged(t *testing.T) {
 	var damaged *stored.DamagedError
 	if !errors.As(err, &damaged) {
 		t.Errorf("a damaged text is handed out: %v", err)
+	}
+}
+
+// Sealed texts count to what a study may take of the aggregator's disk: where those of all parties and attempts do
+// not fit, nobody's are taken, and who sends them is told.
+func TestSealedTextsBeyondTheQuota(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, apart(), uniform(50))
+	b.tune = func(o *aggregator.Options) { o.Quotas.Disk = 3*3*3*(1232+2*32) - 1 }
+	stop := b.serve()
+	defer stop()
+	ctx, cancel := context.WithCancel(b.context())
+	defer cancel()
+	var refused atomic.Int64
+	var all sync.WaitGroup
+	for _, name := range b.parties {
+		all.Go(func() {
+			err := b.run(ctx, name, nil)
+			var refusal *p2p.Refusal
+			if errors.As(err, &refusal) && refusal.Code == p2p.CodeTooLarge && strings.Contains(refusal.Message, "what 3 parties seal to each other in 3 attempts, take about 1 MiB of disk at the aggregator") {
+				if refused.Add(1) == 3 {
+					cancel()
+				}
+			} else {
+				t.Errorf("party %s: %v", name, err)
+			}
+		})
+	}
+	all.Wait()
+	if files, err := filepath.Glob(filepath.Join(b.path("agg"), "sealed", "*", "*", "*")); err != nil || len(files) > 0 {
+		t.Errorf("%d files of sealed texts, %v", len(files), err)
+	}
+}
+
+// Sealed texts wait for room like releases.
+func TestNoRoomForSealedTexts(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, apart(), uniform(50))
+	var free atomic.Int64
+	free.Store(990 + 3*(1232+2*32) - 1)
+	b.tune = func(o *aggregator.Options) {
+		o.Store, o.Quotas.Free = nearlyFull{o.Store.(*store.Store), &free}, 990
+	}
+	stop := b.serve()
+	defer stop()
+	var told sync.Once
+	var all sync.WaitGroup
+	for _, name := range b.parties {
+		all.Go(func() {
+			if err := b.run(b.context(), name, func(p event.Progress) {
+				var refusal *p2p.Refusal
+				if errors.As(p.Err, &refusal) && refusal.Code == p2p.CodeBusy && strings.Contains(refusal.Message, "has no room for 3.89 kB more") {
+					told.Do(func() { free.Store(1 << 30) })
+				}
+			}); err != nil {
+				t.Errorf("party %s: %v", name, err)
+			}
+		})
+	}
+	all.Wait()
+	if free.Load() != 1<<30 {
+		t.Error("nobody was told that there is no room")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/cosketch/cosketch/seed/transcript"
 )
@@ -216,14 +217,64 @@ func (s Signer) Seal(study StudyID, kind Kind, attempt uint32, payload []byte) (
 	}
 	pre := e.Preimage()
 	e.Signature = s.sign(pre)
-	return Verified{envelope: e, id: Hash("envelope id", pre)}, nil
+	return verified(e, pre), nil
 }
 
 // Verified is an envelope whose signature was checked. Machines take nothing
-// else, and only Verify and Seal make one.
+// else, and only Verify and Seal make one. Copies share one message, as a board has many.
 type Verified struct {
-	envelope Envelope
+	message *message // nil in the zero Verified
+	beside  *beside  // nil where there is nothing
+}
+
+// message is what was signed.
+type message struct {
+	envelope Envelope // without what is beside it
 	id       Digest
+	read     atomic.Pointer[any] // what Read made of it
+}
+
+// beside are the Texts and the Path of an envelope.
+type beside struct {
+	texts [][]byte
+	path  [][32]byte
+}
+
+func verified(e Envelope, preimage []byte) Verified {
+	texts, path := e.Texts, e.Path
+	e.Texts, e.Path = nil, nil
+	return Verified{message: &message{envelope: e, id: Hash("envelope id", preimage)}}.With(texts, path)
+}
+
+// signed is the message; an empty one of the zero Verified.
+func (v Verified) signed() *message {
+	if v.message == nil {
+		return &message{}
+	}
+	return v.message
+}
+
+// reading is what a payload was decoded to.
+type reading[M any] struct {
+	says M
+	err  error
+}
+
+// Read is what decode makes of the payload. A message is decoded once, however many boards hold it, and what
+// is returned is shared: do not write to it. So decode may look at nothing but the bytes, and there is one for
+// each type.
+func Read[M any](v Verified, decode func(payload []byte) (M, error)) (M, error) {
+	m := v.signed()
+	if before := m.read.Load(); before != nil {
+		if r, ok := (*before).(*reading[M]); ok {
+			return r.says, r.err
+		}
+	}
+	var r reading[M]
+	r.says, r.err = decode(m.envelope.Payload)
+	var keep any = &r
+	m.read.Store(&keep)
+	return r.says, r.err
 }
 
 // ErrSignature reports an envelope whose signature does not verify.
@@ -238,7 +289,7 @@ func Verify(e Envelope) (Verified, error) {
 	if err != nil {
 		return Verified{}, &Fault{Culprit: e.Sender, Kind: e.Kind, Attempt: e.Attempt, Err: err}
 	}
-	return Verified{envelope: e, id: Hash("envelope id", pre)}, nil
+	return verified(e, pre), nil
 }
 
 // verify returns the preimage under a good signature.
@@ -277,32 +328,45 @@ func (e *Envelope) unsigned(pre []byte) error {
 }
 
 // Envelope returns the envelope. Its slices are shared: do not write to them.
-func (v Verified) Envelope() Envelope { return v.envelope }
+func (v Verified) Envelope() Envelope {
+	e := v.signed().envelope
+	e.Texts, e.Path = v.Beside()
+	return e
+}
 
 // ID identifies the message: a hash of the preimage, signature excluded, so that
 // re-encoding by a carrier changes nothing.
-func (v Verified) ID() Digest { return v.id }
+func (v Verified) ID() Digest { return v.signed().id }
 
 // Sender, Kind, Attempt and Payload read the envelope's fields.
-func (v Verified) Sender() PeerID  { return v.envelope.Sender }
-func (v Verified) Kind() Kind      { return v.envelope.Kind }
-func (v Verified) Attempt() uint32 { return v.envelope.Attempt }
-func (v Verified) Study() StudyID  { return v.envelope.Study }
+func (v Verified) Sender() PeerID  { return v.signed().envelope.Sender }
+func (v Verified) Kind() Kind      { return v.signed().envelope.Kind }
+func (v Verified) Attempt() uint32 { return v.signed().envelope.Attempt }
+func (v Verified) Study() StudyID  { return v.signed().envelope.Study }
 
 // Payload returns the signed payload bytes, shared.
-func (v Verified) Payload() []byte { return v.envelope.Payload }
+func (v Verified) Payload() []byte { return v.signed().envelope.Payload }
 
 // With returns the message with other texts beside it, which its id and signature do not cover: as
 // its sender posts it, as a member reads it, or without any.
 func (v Verified) With(texts [][]byte, path [][32]byte) Verified {
-	v.envelope.Texts, v.envelope.Path = texts, path
+	v.beside = nil
+	if len(texts)+len(path) > 0 {
+		v.beside = &beside{texts, path}
+	}
 	return v
 }
 
 // Beside returns the texts beside a share, and the path of a single one; shared.
 func (v Verified) Beside() (texts [][]byte, path [][32]byte) {
-	return v.envelope.Texts, v.envelope.Path
+	if v.beside == nil {
+		return nil, nil
+	}
+	return v.beside.texts, v.beside.path
 }
 
 // String names the envelope without its payload.
-func (v Verified) String() string { return v.envelope.String() }
+func (v Verified) String() string {
+	m := v.signed()
+	return m.envelope.String()
+}

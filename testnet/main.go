@@ -30,7 +30,8 @@
 //
 //	go run ./testnet simulate
 //
-// plays random schedules of the protocol with random adversaries, and counts.
+// plays random schedules of the protocol with random adversaries, and counts. With --parties 1000 it
+// plays a study of so many.
 package main
 
 import (

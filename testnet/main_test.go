@@ -55,6 +55,19 @@ func TestSimulate(t *testing.T) {
 		t.Errorf("counted\n%s", out.String())
 	}
 	out.Reset()
+	if code := run([]string{"simulate", "--parties", "5", "--liar"}, &out, &talk); code != program.OK || talk.Len() > 0 {
+		t.Errorf("exit code %d, stderr %q", code, talk.String())
+	}
+	if !strings.HasPrefix(out.String(), "5 parties have a result after 2 of the study's attempts. Each read ") || !strings.Contains(out.String(), "\nConvicted: share/1 from ") {
+		t.Errorf("many parties:\n%s", out.String())
+	}
+	for want, wrong := range map[string][]string{"name --parties, too": {"--liar"}, "--parties 2: ": {"--parties", "2"}, "--parties 1001: ": {"--parties", "1001"}} {
+		var talk strings.Builder
+		if code := run(append([]string{"simulate"}, wrong...), io.Discard, &talk); code != program.Usage || !strings.Contains(talk.String(), want) {
+			t.Errorf("%v: exit code %d, stderr %q", wrong, code, talk.String())
+		}
+	}
+	out.Reset()
 	if code := run([]string{"simulate", "--states"}, &out, &talk); code != program.OK {
 		t.Errorf("exit code %d", code)
 	}

@@ -46,7 +46,7 @@ func (d *disk) roomFor(size int64) error {
 	if err != nil || enough {
 		return err
 	}
-	d.say("no room for releases; parties try again (make room, or lower uploads: free_mib)", "free", free, "kept_free", d.free)
+	d.say("no room for what parties send; they try again (make room, or lower uploads: free_mib)", "free", free, "kept_free", d.free)
 	return p2p.Refuse(p2p.CodeBusy, "the aggregator's disk has no room for %s more: its operator has to make some", block.Bytes(int64(size)))
 }
 

@@ -94,12 +94,32 @@ func (h *hosted) post(ctx context.Context, v protocol.Verified) (taken bool, err
 	return false, p2p.Refuse(refusalCode(refused), "%v", refused)
 }
 
-// fits refuses the header of a release that is larger than the quotas allow. One that is on the
-// board already was admitted.
+// fits refuses the header of a release that is larger than the quotas allow, and a share with texts for which there
+// is no room. What is on the board already was admitted.
 func (h *hosted) fits(v protocol.Verified) error {
-	if v.Kind() != protocol.KindRelease {
+	switch v.Kind() {
+	case protocol.KindRelease:
+		return h.fitsRelease(v)
+	case protocol.KindShare:
+		return h.fitsSealed(v)
+	}
+	return nil
+}
+
+func (h *hosted) fitsSealed(v protocol.Verified) error {
+	texts, _ := v.Beside()
+	if len(texts) == 0 || h.machine.Holds(v) {
 		return nil
 	}
+	if err := h.Quotas.AdmitSealed(h.study); err != nil {
+		h.refusals.Warn(v.Sender().String(), "refused sealed texts that do not fit", "study", h.study.ID.Short(), "error", err)
+		return p2p.Refuse(p2p.CodeTooLarge, "%v: its operator may allow more", err)
+	}
+	n := len(h.study.Parties)
+	return h.disk.roomFor(int64(n) * int64(agree.TextSize(n)))
+}
+
+func (h *hosted) fitsRelease(v protocol.Verified) error {
 	if _, posted := h.machine.Release(v.Sender()); posted {
 		return nil
 	}

@@ -405,15 +405,15 @@ func (h *hosted) board(from uint64, reader protocol.PeerID) (wire.BoardReply, er
 	}
 	size := 0
 	for _, raw := range raws {
-		if size += len(raw); size > calls.MostBoard && len(reply.Envelopes) > 0 {
-			break
-		}
 		e, err := wire.DecodeEnvelope(raw)
 		if err != nil {
 			return reply, err
 		}
 		if err := h.sealedTo(&e, reader); err != nil {
 			return reply, err
+		}
+		if size += len(wire.EncodeEnvelope(e)); size > calls.MostBoard && len(reply.Envelopes) > 0 {
+			break
 		}
 		reply.Envelopes = append(reply.Envelopes, e)
 	}

@@ -21,7 +21,7 @@ func (h *hosted) keepSealed(e protocol.Verified) (protocol.Verified, error) {
 	}
 	sender, members := h.machine.Place(e.Attempt(), e.Sender())
 	tree := agree.NewTree(sender, texts)
-	all := make([]byte, 0, members*recordOf(members))
+	all := make([]byte, 0, members*agree.TextSize(members))
 	for place := range members {
 		text := make([]byte, agree.SealedSize) // of the sender's own place
 		if place != sender {
@@ -35,9 +35,6 @@ func (h *hosted) keepSealed(e protocol.Verified) (protocol.Verified, error) {
 	return e.With(nil, nil), h.Store.PutSealed(h.study.ID, e.Sender(), e.Attempt(), all)
 }
 
-// recordOf is how many bytes are kept for each member of a roster.
-func recordOf(members int) int { return agree.SealedSize + 32*agree.Depth(members) }
-
 // sealedTo puts beside a share on the board what is sealed to a reader.
 func (h *hosted) sealedTo(e *protocol.Envelope, reader protocol.PeerID) error {
 	if e.Kind != protocol.KindShare || !h.study.Apart() || e.Sender == reader {
@@ -47,7 +44,7 @@ func (h *hosted) sealedTo(e *protocol.Envelope, reader protocol.PeerID) error {
 	if place < 0 {
 		return nil
 	}
-	size := recordOf(members)
+	size := agree.TextSize(members)
 	record, err := h.Store.Sealed(h.study.ID, e.Sender, e.Attempt, int64(place)*int64(size), size)
 	if err != nil {
 		return err

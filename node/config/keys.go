@@ -159,7 +159,7 @@ func aggregatorKeys() schema.Keys[Aggregator] {
 			Form: schema.Table(schema.Itself[Aggregator], schema.Keys[Aggregator]{
 				{Name: "memory_mib", Says: "less than the machine has beside its other work", Default: mebibytes(DefaultMemory), Form: schema.Mebibytes(func(a *Aggregator) *int64 { return &a.Memory }, 1)},
 			})},
-		{Name: "uploads", Says: "What the releases of parties may occupy on the disk.", Form: schema.Table(func(a *Aggregator) *Uploads { return &a.Uploads }, schema.Keys[Uploads]{
+		{Name: "uploads", Says: "What parties may occupy on the disk: their releases, and the texts that they seal to each other.", Form: schema.Table(func(a *Aggregator) *Uploads { return &a.Uploads }, schema.Keys[Uploads]{
 			{Name: "study_mib", Says: "those of one study", Default: mebibytes(DefaultUploads), Form: schema.Mebibytes(func(u *Uploads) *int64 { return &u.Study }, 1)},
 			{Name: "free_mib", Says: "that they leave free; 0: nobody looks", Default: mebibytes(DefaultFree), Form: schema.Mebibytes(func(u *Uploads) *int64 { return &u.Free }, 0)},
 		})},

@@ -13,12 +13,13 @@ import (
 	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/seed/agree"
 )
 
 // Quotas bound what one study may take at its aggregator, in bytes.
 type Quotas struct {
 	Memory int64 // while its analyses run
-	Disk   int64 // its releases
+	Disk   int64 // its releases, and the texts that its parties seal to each other
 }
 
 // DefaultMemory is the quota of an aggregator whose operator sets none.
@@ -280,7 +281,7 @@ func (q Quotas) Check(s *study.Study) error {
 	records := stated(s)
 	return q.each(s, records, func(what string, quota int64, n need) error {
 		if takes := n.of(records); takes > quota {
-			return &QuotaError{Of: "the study's releases", What: what, Needs: takes, Quota: quota}
+			return &QuotaError{Of: keptOf(s, what), What: what, Needs: takes, Quota: quota}
 		}
 		return nil
 	})
@@ -292,7 +293,7 @@ func (q Quotas) Check(s *study.Study) error {
 func (q Quotas) Admit(s *study.Study, party int, records int64) error {
 	return q.each(s, anyRecords, func(what string, quota int64, n need) error {
 		if n.fixed > quota {
-			return &QuotaError{Of: "the study's releases", What: what, Needs: n.fixed, Quota: quota}
+			return &QuotaError{Of: keptOf(s, what), What: what, Needs: n.fixed, Quota: quota}
 		}
 		if n.record == 0 {
 			return nil
@@ -350,10 +351,36 @@ func (q Quotas) onDisk(s *study.Study) (int64, error) {
 	return max(q.Disk/max(record, 1), stated(s)), nil
 }
 
+// sealed is what the texts take that the parties of a study seal to each other, where they are kept beside the
+// board: in each attempt as many as there are pairs.
+func sealed(s *study.Study) int64 {
+	if !s.Apart() {
+		return 0
+	}
+	n := len(s.Parties)
+	return times(int64(n)*int64(n), int64(agree.TextSize(n))*int64(s.Attempts))
+}
+
+// keptOf is what the bytes of a study are of.
+func keptOf(s *study.Study, what string) string {
+	if what == onDisk && s.Apart() {
+		return fmt.Sprintf("the study's releases, and what %d parties seal to each other in %d attempts,", len(s.Parties), s.Attempts)
+	}
+	return "the study's releases"
+}
+
+// AdmitSealed refuses the texts beside a share where those of all shares do not fit.
+func (q Quotas) AdmitSealed(s *study.Study) error {
+	if takes := sealed(s); takes > q.Disk {
+		return &QuotaError{Of: keptOf(s, onDisk), What: onDisk, Needs: takes, Quota: q.Disk}
+	}
+	return nil
+}
+
 // each holds quotas against needs: of memory each sketch's, as they are analysed one after the
 // other, of disk all together.
 func (q Quotas) each(s *study.Study, records int64, check func(what string, quota int64, n need) error) error {
-	var together need
+	together := need{fixed: sealed(s)}
 	open := records == anyRecords
 	if open {
 		var err error

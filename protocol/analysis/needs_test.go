@@ -17,6 +17,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/room"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/protocoltest"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -412,6 +413,30 @@ func TestShares(t *testing.T) {
 	for _, small := range []analysis.Quotas{{Memory: 1 << 20, Disk: 1 << 30}, {Memory: 1 << 30, Disk: 1 << 20}} {
 		if err := small.Admit(wide, 0, 1); !errors.As(err, &tooMany) {
 			t.Errorf("%+v: %v", small, err)
+		}
+	}
+}
+
+// What parties seal to each other counts to the disk, where it is kept beside the board.
+func TestSealedTextsCount(t *testing.T) {
+	const texts = 100 * 100 * 3 * (1232 + 7*32)
+	for apart, parties := range map[bool]int{true: 100, false: 50} {
+		s, err := protocoltest.NewStudy(protocoltest.Terms{Parties: parties, Masked: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		quotas := analysis.Quotas{Memory: 1 << 40, Disk: texts}
+		var tooLarge *analysis.QuotaError
+		check := quotas.Check(s)
+		if apart != errors.As(check, &tooLarge) || apart && !strings.Contains(check.Error(), "the study's releases, and what 100 parties seal to each other in 3 attempts, take about 42 MiB of disk at the aggregator") {
+			t.Errorf("%d parties: %v", parties, check)
+		}
+		if err := quotas.AdmitSealed(s); err != nil {
+			t.Error(err)
+		}
+		quotas.Disk--
+		if err := quotas.AdmitSealed(s); apart != errors.As(err, &tooLarge) {
+			t.Errorf("%d parties: %v", parties, err)
 		}
 	}
 }

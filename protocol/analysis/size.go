@@ -151,8 +151,15 @@ func firstFits(s *study.Study) error {
 	if most := int64(protocol.KindFirst.MaxPayload()); bytes > most {
 		return fmt.Errorf("a first round would have about %s, at most %s stand on the board: ask for fewer columns, or take rounds: 1", block.Bytes(bytes), block.Bytes(most))
 	}
+	if all := bytes * int64(len(s.Parties)); all > MostFirsts {
+		return fmt.Errorf("the first rounds of %d parties would have about %s, at most %s stand on the board, which all read: ask for fewer columns, or take rounds: 1", len(s.Parties), block.Bytes(all), block.Bytes(MostFirsts))
+	}
 	return nil
 }
+
+// MostFirsts bounds the first rounds of all parties together, which each of them reads and keeps: as much as
+// study.MostWhole parties may post.
+const MostFirsts = study.MostWhole * protocol.MaxPayload
 
 // tooManyPairs refuses so many values that the table of their pairs would be too long.
 func tooManyPairs(name study.AnalysisKind) func(n int) string {

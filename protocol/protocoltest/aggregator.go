@@ -110,9 +110,17 @@ func (a *Aggregator) crash() {
 
 func (a *Aggregator) count() uint64 { return uint64(len(a.Stored)) }
 
-// reply answers a read, through the wire as a party gets it.
+// reply answers a read, through the wire as a party gets it. Where parties are many, they share the
+// messages as they reached the aggregator through the wire: each would hold a copy of all.
 func (a *Aggregator) reply(to *Party, from uint64, most int) (session.Board, error) {
 	end := min(from+uint64(most), a.count())
+	if a.sim.many() {
+		out := session.Board{From: from, Head: a.machine.HeadAt(end)}
+		for _, e := range a.Stored[from:end] {
+			out.Envelopes = append(out.Envelopes, a.sealedTo(to, e))
+		}
+		return out, nil
+	}
 	raw := wire.BoardReply{From: from, Head: a.machine.HeadAt(end)}
 	for _, e := range a.Stored[from:end] {
 		raw.Envelopes = append(raw.Envelopes, a.sealedTo(to, e).Envelope())

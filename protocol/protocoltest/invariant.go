@@ -51,16 +51,24 @@ func (s *Simulation) oneSeed() error {
 }
 
 func (s *Simulation) secrecy() error {
+	seeds := map[[32]byte]bool{}
 	for _, p := range s.Parties {
-		if !p.honest() || p.Seed == [32]byte{} {
-			continue
+		if p.honest() && p.Seed != [32]byte{} {
+			seeds[p.Seed] = true
 		}
+	}
+	for seed := range seeds {
 		for _, a := range s.faces() {
 			for _, e := range a.Stored {
-				if bytes.Contains(e.Payload(), p.Seed[:]) {
+				if bytes.Contains(e.Payload(), seed[:]) {
 					return fmt.Errorf("the %s of %s shows the seed", e.Kind(), s.name(e.Sender()))
 				}
 			}
+		}
+	}
+	for _, p := range s.Parties {
+		if !p.honest() || p.Seed == [32]byte{} {
+			continue
 		}
 		for _, e := range p.Store.Own {
 			if e.Kind() == protocol.KindComplaint && e.Attempt() == p.attempt {
@@ -149,13 +157,16 @@ func (s *Simulation) newcomers() error {
 			}
 		}
 		for _, liar := range s.Parties {
+			if liar.Role == nil || !liar.Role.Late {
+				continue
+			}
 			joined := slices.ContainsFunc(p.Store.Board, func(e protocol.Verified) bool {
 				return e.Kind() == protocol.KindJoined && e.Sender() == liar.Signer.ID()
 			})
 			named := slices.ContainsFunc(p.Status().Blame, func(c session.Culprit) bool {
 				return c.Node == liar.Signer.ID() && c.Kind == protocol.KindJoined
 			})
-			if liar.Role != nil && liar.Role.Late && liar.Role.Did() && joined && len(p.Store.Secrets) > 0 && p.Status().State == session.Released && !named {
+			if liar.Role.Did() && joined && len(p.Store.Secrets) > 0 && p.Status().State == session.Released && !named {
 				return fmt.Errorf("%s does not say that %s has joined with another seed", p.Name, liar.Name)
 			}
 		}

@@ -34,7 +34,7 @@ var mutants = []mutant{
 	{"a complaint convicts whoever complains", "seed/agree.Record.Examine",
 		"return faults, nil", "return []Fault{{Member: complainant, Err: ErrUnfounded}}, nil"},
 	{"a newcomer takes any seed", "protocol/session.Party.acceptable",
-		"if outcome.Check(m.ID, a.confirms[m.ID].Confirm) != nil", "if outcome.Check(m.ID, a.confirms[m.ID].Confirm) != nil && outcome.Seed.IsZero()"},
+		"if c, _ := a.confirmed(m.ID); outcome.Check(m.ID, c.Confirm) != nil", "if c, _ := a.confirmed(m.ID); outcome.Check(m.ID, c.Confirm) != nil && outcome.Seed.IsZero()"},
 	{"nobody holds public row keys against the seed", "seed/agree.Outcome.checkPublished",
 		"if err == nil && !slices.Equal(want, c.Published)", "if err == nil && !slices.Equal(want, c.Published) && o.Seed.IsZero()"},
 	{"a release shows any public row key", "protocol/session.view.checkPublished",

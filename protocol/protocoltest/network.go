@@ -40,6 +40,9 @@ func (n network) one(e protocol.Verified) (refused, err error) {
 		n.sim.breach("%s sends two different %s messages", n.Name, e.Kind())
 	}
 	n.sent[name] = sha256.Sum256(raw)
+	if texts, _ := e.Beside(); n.sim.many() && len(texts) > 0 {
+		n.sim.beside[e.ID()] = texts
+	}
 	current := n.Role == nil && n.machine.Count() == n.keeper().count() && n.sim.Twin == nil
 	err = n.put(e, raw)
 	if current && errors.Is(err, session.ErrPassed) && !errors.Is(err, session.ErrClosed) {

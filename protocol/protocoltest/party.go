@@ -227,7 +227,9 @@ func (p *Party) certain(job session.MakeRelease) error {
 }
 
 func (p *Party) crash() {
+	p.sim.mu.Lock()
 	p.sim.Crashes++
+	p.sim.mu.Unlock()
 	p.sim.note("%s crashes", p.Name)
 	p.machine = nil
 }

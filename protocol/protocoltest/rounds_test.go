@@ -1,22 +1,13 @@
 package protocoltest
 
-import (
-	"strings"
-	"testing"
+import "testing"
 
-	"github.com/cosketch/cosketch/protocol/study/file"
-)
-
-// Two rounds are refused of more parties than sums are reckoned for at least.
+// Two rounds of more parties than sums are reckoned for at least: all post their first, and the second goes by it.
 func TestRoundsOfManyParties(t *testing.T) {
-	for parties, refused := range map[int]bool{64: false, 65: true} {
-		s, err := NewStudy(Terms{Parties: parties})
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = file.Parse([]byte(strings.Replace(string(s.Source), "\nsketches:", "\nrounds: 2\nsketches:", 1)))
-		if err == nil || strings.Contains(err.Error(), "two rounds are of at most 64 parties") != refused {
-			t.Errorf("%d parties: %v", parties, err)
-		}
+	for name, terms := range map[string]Terms{
+		"a look, masked": {Parties: 70, Masked: true, Rounds: true, Looks: true},
+		"codes":          {Parties: 66, Rounds: true},
+	} {
+		t.Run(name, func(t *testing.T) { inTurn(t, newSimulation(t, Options{}, terms)) })
 	}
 }

@@ -1,17 +1,22 @@
 package protocoltest
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
+	"github.com/cosketch/cosketch/kernel/parallel"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/protocol/wire"
+	"github.com/cosketch/cosketch/seed/agree"
 )
 
 // Options make a simulation. The zero value is three parties on a good day.
@@ -61,6 +66,8 @@ type Simulation struct {
 	choose  *rand.Rand
 	delayed [][]byte // messages that will arrive later
 	checked map[string]protocol.Verified
+	beside  map[protocol.Digest][][]byte // of the shares of many parties: what their senders hold, so that it is held once
+	mu      sync.Mutex                   // of what parties that read at one time write: Seen, Points, and what follows
 	trace   strings.Builder
 	broken  error
 }
@@ -87,7 +94,7 @@ func New(o Options) (*Simulation, error) {
 	if o.Outcome == nil {
 		o.Outcome = func(string, session.Job) error { return nil }
 	}
-	s := &Simulation{Options: o, Now: Start, choose: rand.New(rand.NewPCG(o.Seed, 0)), checked: map[string]protocol.Verified{}}
+	s := &Simulation{Options: o, Now: Start, choose: rand.New(rand.NewPCG(o.Seed, 0)), checked: map[string]protocol.Verified{}, beside: map[protocol.Digest][][]byte{}}
 	s.Aggregator = &Aggregator{Signer: Identity("aggregator"), sim: s}
 	if err := s.survive(s.Aggregator.start()); err != nil {
 		return nil, err
@@ -156,6 +163,9 @@ func (s *Simulation) RunUntil(enough func() bool) error {
 func (s *Simulation) InTurn() error {
 	for busy := true; busy && s.broken == nil; {
 		busy = false
+		if err := s.readAll(); err != nil {
+			return err
+		}
 		for _, p := range s.Parties {
 			acted, err := s.turnOf(p)
 			if err != nil {
@@ -171,6 +181,24 @@ func (s *Simulation) InTurn() error {
 		}
 	}
 	return s.broken
+}
+
+// readAll lets every party that has nothing else to do read the board. They do so at one time: to seal to so
+// many others, and to open what those have sealed, is most of what a simulation of many parties does.
+func (s *Simulation) readAll() error {
+	var all []*Party
+	for _, p := range s.Parties {
+		if post, run := p.due(); !p.over() && len(post)+len(run) == 0 && !p.upToDate() {
+			all = append(all, p)
+		}
+	}
+	failed := make([]error, len(all))
+	workers := 1 // few go through the wire, which remembers what it has verified
+	if s.many() {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	parallel.Share(len(all), workers, func(_, i int) { failed[i] = all[i].read(wire.MaxEnvelopes) })
+	return errors.Join(failed...)
 }
 
 // turnOf lets one party do all that it can.
@@ -350,16 +378,19 @@ func (s *Simulation) verify(plain protocol.Envelope) (protocol.Verified, error) 
 	if plain.Kind == protocol.KindShare {
 		plain.Texts, plain.Path = nil, nil
 	}
-	bytes := string(wire.EncodeEnvelope(plain))
-	e, ok := s.checked[bytes]
+	signed := string(wire.EncodeEnvelope(plain))
+	e, ok := s.checked[signed]
 	if !ok {
 		var err error
 		if e, err = protocol.Verify(plain); err != nil {
 			return e, err
 		}
-		s.checked[bytes] = e
+		s.checked[signed] = e
 	}
 	if plain.Kind == protocol.KindShare {
+		if own, ok := s.beside[e.ID()]; ok && slices.EqualFunc(own, texts, bytes.Equal) {
+			texts = own
+		}
 		e = e.With(texts, path)
 	}
 	return e, nil
@@ -376,8 +407,11 @@ func (s *Simulation) arrive() error {
 
 // crashes asks whether a node dies here, and lets it.
 func (s *Simulation) crashes(die func()) bool {
+	s.mu.Lock()
 	s.Points++
-	if !s.Crash(s.Points) {
+	dies := s.Crash(s.Points)
+	s.mu.Unlock()
+	if !dies {
 		return false
 	}
 	die()
@@ -387,6 +421,8 @@ func (s *Simulation) crashes(die func()) bool {
 // breach records the first broken promise.
 func (s *Simulation) breach(format string, args ...any) {
 	s.note(format, args...)
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.broken == nil {
 		s.broken = fmt.Errorf(format, args...)
 	}
@@ -396,12 +432,20 @@ func (s *Simulation) breach(format string, args ...any) {
 func (s *Simulation) Trace() string { return s.trace.String() }
 
 func (s *Simulation) note(format string, args ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	fmt.Fprintf(&s.trace, format+"\n", args...)
 }
 
 // show records a status, in the study's names.
 func (s *Simulation) show(node string, status session.Status) {
-	s.Seen = append(s.Seen, Sighting{node, s.Now, status})
+	seen := status
+	if s.many() {
+		seen.From = nil // who waits for all of so many is not kept for each
+	}
+	s.mu.Lock()
+	s.Seen = append(s.Seen, Sighting{node, s.Now, seen})
+	s.mu.Unlock()
 	if len(s.Parties) > fewWaited && len(status.From) > fewWaited && status.Failure == nil {
 		s.note("%s is %s, waits for %s from %d", node, status.State, status.WaitFor, len(status.From))
 		return
@@ -429,6 +473,9 @@ func (s *Simulation) show(node string, status session.Status) {
 // fewWaited is how many nodes a status may wait for that the trace of a study of many parties tells of.
 const fewWaited = 26
 
+// many reports a study whose parties together would hold more copies of all messages than a machine has room for.
+func (s *Simulation) many() bool { return len(s.Study.Parties) > agree.MaxWhole }
+
 func (s *Simulation) name(id protocol.PeerID) string {
 	if i, ok := s.Study.PartyIndex(id); ok {
 		return s.Study.Parties[i].Name
@@ -438,6 +485,9 @@ func (s *Simulation) name(id protocol.PeerID) string {
 
 // names lists envelopes by kind and sender.
 func (s *Simulation) names(envelopes []protocol.Verified) string {
+	if s.many() && len(envelopes) > fewWaited {
+		return fmt.Sprintf("%d messages", len(envelopes))
+	}
 	var out []string
 	for _, e := range envelopes {
 		out = append(out, fmt.Sprintf("%s of %s", title(e), s.name(e.Sender())))

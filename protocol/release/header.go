@@ -192,6 +192,35 @@ const MaxBytes = 64 << 30
 // CheckHeader checks a party's header against the study: as many sketches as it
 // lists, each of the side and shape that it fixes.
 func CheckHeader(s *study.Study, party int, r protocol.Release) error {
+	h, err := HeadersOf(s)
+	if err != nil {
+		return err
+	}
+	return h.Check(party, r)
+}
+
+// Headers checks the headers of a study's parties: what is the same for all of them is computed once.
+type Headers struct {
+	study *study.Study
+	parts []study.Part // of each sketch
+}
+
+// HeadersOf makes the check of a study's headers.
+func HeadersOf(s *study.Study) (*Headers, error) {
+	h := &Headers{study: s}
+	for i := range s.Sketches {
+		part, err := s.Part(i)
+		if err != nil {
+			return nil, planning(i, err)
+		}
+		h.parts = append(h.parts, part)
+	}
+	return h, nil
+}
+
+// Check is CheckHeader.
+func (of *Headers) Check(party int, r protocol.Release) error {
+	s := of.study
 	if r.Records < 1 {
 		return fmt.Errorf("release of %d records", r.Records)
 	}
@@ -205,7 +234,7 @@ func CheckHeader(s *study.Study, party int, r protocol.Release) error {
 		return err
 	}
 	for i, h := range r.Sketches {
-		p, err := For(s, party, i)
+		p, err := plan(s, party, i, of.parts[i])
 		if err == nil {
 			err = p.checkShape(h, r.Records)
 		}

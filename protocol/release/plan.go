@@ -37,6 +37,17 @@ type Plan struct {
 
 // For plans a party's part in the study's sketch of that index.
 func For(s *study.Study, party, index int) (Plan, error) {
+	part, err := s.Part(index)
+	if err != nil {
+		return Plan{}, planning(index, err)
+	}
+	return plan(s, party, index, part)
+}
+
+func planning(index int, err error) error { return fmt.Errorf("planning sketch %d: %w", index, err) }
+
+// plan is For with the sketch's part of the budget, which is the same for all parties.
+func plan(s *study.Study, party, index int, part study.Part) (_ Plan, err error) {
 	p := Plan{Study: s, Party: party, Index: index, Features: s.Features(party, index)}
 	p.Values = values(p.Features)
 	p.Limit = s.RecordLimit(index)
@@ -44,24 +55,20 @@ func For(s *study.Study, party, index int) (Plan, error) {
 	if p.Clip > 0 && s.Sketches[index].Side == sketch.Columns {
 		p.Clip = min(p.Clip, s.LongestColumns(party, index))
 	}
-	part, err := s.Part(index)
-	if err != nil {
-		return Plan{}, fmt.Errorf("planning sketch %d: %w", index, err)
-	}
 	if p.Labels, err = labelsOf(s, party, index); err != nil {
-		return Plan{}, fmt.Errorf("planning sketch %d: %w", index, err)
+		return Plan{}, planning(index, err)
 	}
 	if p.whole = part.Whole; p.Labels == nil {
 		p.whole = part.Values // another party has the labels
 	}
 	if p.Flips, err = s.Flips(index); err != nil {
-		return Plan{}, fmt.Errorf("planning sketch %d: %w", index, err)
+		return Plan{}, planning(index, err)
 	}
 	if p.Clip > 0 && p.Cut() == 0 {
 		return Plan{}, fmt.Errorf("planning sketch %d: a clip of %d leaves nothing beside ones of %d", index, p.Clip, p.ones())
 	}
 	if p.counted, err = p.countWeight(); err != nil {
-		return Plan{}, fmt.Errorf("planning sketch %d: %w", index, err)
+		return Plan{}, planning(index, err)
 	}
 	if p.Sketch().Side == sketch.Moments {
 		err = p.planMoments(part.Values)
@@ -71,7 +78,7 @@ func For(s *study.Study, party, index int) (Plan, error) {
 		p.Noise, err = dp.Calibrate(part.Values, p.Sensitivity)
 	}
 	if err != nil {
-		return Plan{}, fmt.Errorf("planning sketch %d: %w", index, err)
+		return Plan{}, planning(index, err)
 	}
 	p.summed, p.members = p.Noise, len(s.Parties)
 	return p.Among(p.members)

@@ -17,6 +17,16 @@ import (
 // CheckFirst checks a party's first round against the study: each sketch of that round, in order, of the shape that
 // the study fixes, and its data as Check does.
 func CheckFirst(s *study.Study, party int, f protocol.First) error {
+	of, err := HeadersOf(s)
+	if err != nil {
+		return err
+	}
+	return of.CheckFirst(party, f)
+}
+
+// CheckFirst is CheckFirst.
+func (of *Headers) CheckFirst(party int, f protocol.First) error {
+	s := of.study
 	if f.Records < 1 {
 		return fmt.Errorf("first round of %d records", f.Records)
 	}
@@ -31,7 +41,7 @@ func CheckFirst(s *study.Study, party int, f protocol.First) error {
 		if at == len(f.Sketches) {
 			return fmt.Errorf("first round without sketch %d", i)
 		}
-		p, err := For(s, party, i)
+		p, err := plan(s, party, i, of.parts[i])
 		if err == nil {
 			err = p.checkShape(f.Sketches[at], f.Records)
 		}

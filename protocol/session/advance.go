@@ -184,7 +184,7 @@ func (p *Party) toShared(a *attempt, out *Effects) (bool, error) {
 	if p.signed(protocol.KindShare, a.number) {
 		return a.complete(protocol.KindShare), nil
 	}
-	share, err := p.tries[a.number].secrets.Share(a.group(), inOrder(a.members, a.commits))
+	share, err := p.tries[a.number].secrets.Share(a.group(), a.commitsInOrder())
 	if err != nil {
 		return false, a.attribute(protocol.KindCommit, err)
 	}
@@ -222,7 +222,7 @@ func (p *Party) toConfirmed(a *attempt, out *Effects) (bool, error) {
 func (p *Party) outcome(a *attempt) (*agree.Outcome, error) {
 	t := p.tries[a.number]
 	if t.outcome == nil {
-		o, err := t.secrets.Open(a.group(), inOrder(a.members, a.commits), inOrder(a.members, a.shares))
+		o, err := t.secrets.Open(a.group(), a.commitsInOrder(), a.sharesInOrder())
 		if err != nil {
 			return nil, err
 		}
@@ -244,7 +244,7 @@ func (p *Party) certify(a *attempt, out *Effects) error {
 		return err
 	}
 	for _, m := range a.members {
-		c, posted := a.confirms[m.ID]
+		c, posted := a.confirmed(m.ID)
 		if !posted || t.checked[m.ID] {
 			continue
 		}
@@ -284,7 +284,7 @@ func (p *Party) complainOf(a *attempt, err error, out *Effects) error {
 	if p.signed(protocol.KindComplaint, a.number) {
 		return nil
 	}
-	opening, err := p.tries[a.number].secrets.Complaint(a.group(), inOrder(a.members, a.commits), inOrder(a.members, a.shares))
+	opening, err := p.tries[a.number].secrets.Complaint(a.group(), a.commitsInOrder(), a.sharesInOrder())
 	if err != nil {
 		return err
 	}
@@ -337,9 +337,9 @@ func (p *Party) seededSteps(out *Effects) error {
 		return nil // what the store holds is ahead of the board that was shown so far
 	}
 	p.checkNewcomers(a)
-	if p.challenged && a.member(p.signer.ID()) && !p.signed(protocol.KindCertificate, a.number) && len(a.proofs) == len(a.members) {
+	if p.challenged && a.member(p.signer.ID()) && !p.signed(protocol.KindCertificate, a.number) && a.proofs.count == len(a.members) {
 		var c protocol.Certificate
-		for _, e := range inOrder(a.members, a.proofs) {
+		for _, e := range a.proofs.inOrder() {
 			c.Confirms = append(c.Confirms, e.Envelope())
 		}
 		p.sign(protocol.KindCertificate, a.number, wire.EncodeCertificate(c), out)

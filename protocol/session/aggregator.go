@@ -339,7 +339,7 @@ func (a *Aggregator) toComputed(t *attempt, out *Effects) {
 func (a *Aggregator) ready(t *attempt) []Header {
 	var out []Header
 	for _, p := range a.study.Parties {
-		if h, ok := t.releases[p.ID]; ok && a.collected[p.ID] {
+		if h, ok := t.header(p); ok && a.collected[p.ID] {
 			out = append(out, h)
 		}
 	}
@@ -461,9 +461,15 @@ func (a *Aggregator) Release(party protocol.PeerID) (Header, bool) {
 	if t == nil {
 		return Header{}, false
 	}
-	h, ok := t.releases[party]
-	return h, ok
+	i, ok := a.study.PartyIndex(party)
+	if !ok {
+		return Header{}, false
+	}
+	return t.header(a.study.Parties[i])
 }
+
+// Holds reports whether a message is on the board.
+func (a *Aggregator) Holds(e protocol.Verified) bool { return a.view.holds(e) }
 
 // Collected reports whether all of a party's release is here.
 func (a *Aggregator) Collected(party protocol.PeerID) bool { return a.collected[party] }

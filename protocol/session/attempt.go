@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/seed/agree"
 )
@@ -15,20 +16,24 @@ type attempt struct {
 	number  uint32 // from 1 on
 	roster  protocol.Digest
 	members []study.Party // by raw public key
-	places  map[protocol.PeerID]int
+	places  places
 
 	t1, t2 *protocol.Digest // once all commits, and all shares, are in
 
-	commits   map[protocol.PeerID]agree.Posted[agree.Commit]
-	keys      map[[32]byte]bool // hashes of the commits' keys
-	shares    map[protocol.PeerID]agree.Posted[agree.Share]
-	confirms  map[protocol.PeerID]protocol.Confirm
-	proofs    map[protocol.PeerID]protocol.Verified // the envelopes of confirms
-	certified bool                                  // all confirmations are in, and no complaint showed one to be wrong
-	firsts    map[protocol.PeerID]First             // of two rounds
-	interim   *protocol.Interim                     // the answer to them; nil before it
-	releases  map[protocol.PeerID]Header
-	void      bool // it gave a seed, and a member was lost before its masked release arrived
+	commits   posted
+	keys      map[[32]byte]bool        // hashes of the commits' keys
+	shares    posted                   // each with the text that is sealed to this node, where texts travel apart
+	confirms  posted                   // on the board, or in a certificate
+	proofs    posted                   // on the board
+	published *published               // of the confirmations of a certified attempt; nil before it is asked for
+	certified bool                     // all confirmations are in, and no complaint showed one to be wrong
+	firsts    posted                   // of two rounds
+	interim   *protocol.Interim        // the answer to them; nil before it
+	by        *study.Study             // the study by the interim; nil before it
+	goOn      map[protocol.PeerID]bool // who is in the interim
+	releases  map[protocol.PeerID]protocol.Verified
+	headers   *release.Headers // what those are held to; nil before it is asked for
+	void      bool             // it gave a seed, and a member was lost before its masked release arrived
 
 	removals  []Removal // why it is over, in the board's order; empty while it is not
 	abandoned map[protocol.PeerID]bool
@@ -46,19 +51,13 @@ type Removal struct {
 var ErrWithdrew = errors.New("it withdrew")
 
 func newAttempt(s *study.Study, number uint32, roster protocol.Digest, members []study.Party) *attempt {
-	places := map[protocol.PeerID]int{}
-	for i, m := range members {
-		places[m.ID] = i
-	}
+	places := placesOf(s, members)
+	none := posted{places: places, most: len(members)}
 	return &attempt{
 		study: s, number: number, roster: roster, members: members, places: places,
+		commits: none, shares: none, confirms: none, proofs: none, firsts: none,
 		keys:      map[[32]byte]bool{},
-		commits:   map[protocol.PeerID]agree.Posted[agree.Commit]{},
-		shares:    map[protocol.PeerID]agree.Posted[agree.Share]{},
-		confirms:  map[protocol.PeerID]protocol.Confirm{},
-		proofs:    map[protocol.PeerID]protocol.Verified{},
-		firsts:    map[protocol.PeerID]First{},
-		releases:  map[protocol.PeerID]Header{},
+		releases:  map[protocol.PeerID]protocol.Verified{},
 		abandoned: map[protocol.PeerID]bool{},
 	}
 }
@@ -66,9 +65,30 @@ func newAttempt(s *study.Study, number uint32, roster protocol.Digest, members [
 // member reports whether the attempt's roster has this peer.
 func (a *attempt) member(id protocol.PeerID) bool { return a.index(id) >= 0 }
 
-func (a *attempt) index(id protocol.PeerID) int {
-	if i, ok := a.places[id]; ok {
-		return i
+func (a *attempt) index(id protocol.PeerID) int { return a.places.of(id) }
+
+// places are where a roster has its members.
+type places struct {
+	study *study.Study
+	at    []int32 // by the study's order; -1 of who is not on the roster
+}
+
+func placesOf(s *study.Study, members []study.Party) places {
+	p := places{s, make([]int32, len(s.Parties))}
+	for i := range p.at {
+		p.at[i] = -1
+	}
+	for i, m := range members {
+		if at, ok := s.PartyIndex(m.ID); ok {
+			p.at[at] = int32(i)
+		}
+	}
+	return p
+}
+
+func (p places) of(id protocol.PeerID) int {
+	if i, ok := p.study.PartyIndex(id); ok {
+		return int(p.at[i])
 	}
 	return -1
 }
@@ -125,16 +145,19 @@ func (a *attempt) group() agree.Group {
 }
 
 // has reports whether a member has posted a message of the agreement.
-func (a *attempt) has(id protocol.PeerID, kind protocol.Kind) (ok bool) {
-	switch kind {
+func (a *attempt) has(id protocol.PeerID, kind protocol.Kind) bool { return a.of(kind).has(id) }
+
+// of are the messages of a round of the agreement.
+func (a *attempt) of(round protocol.Kind) *posted {
+	switch round {
 	case protocol.KindCommit:
-		_, ok = a.commits[id]
+		return &a.commits
 	case protocol.KindShare:
-		_, ok = a.shares[id]
+		return &a.shares
 	case protocol.KindConfirm:
-		_, ok = a.confirms[id]
+		return &a.confirms
 	}
-	return ok
+	return &posted{}
 }
 
 // lacking returns the members that have not posted a message of the agreement.
@@ -149,18 +172,7 @@ func (a *attempt) lacking(kind protocol.Kind) []protocol.PeerID {
 }
 
 // complete reports whether every member has posted a message of the agreement.
-func (a *attempt) complete(kind protocol.Kind) bool {
-	posted := 0 // by members alone
-	switch kind {
-	case protocol.KindCommit:
-		posted = len(a.commits)
-	case protocol.KindShare:
-		posted = len(a.shares)
-	case protocol.KindConfirm:
-		posted = len(a.confirms)
-	}
-	return posted == len(a.members)
-}
+func (a *attempt) complete(kind protocol.Kind) bool { return a.of(kind).count == len(a.members) }
 
 // rounds are the messages of the agreement in their order.
 var rounds = [...]protocol.Kind{protocol.KindCommit, protocol.KindShare, protocol.KindConfirm}
@@ -179,8 +191,8 @@ func (a *attempt) round() protocol.Kind {
 func (a *attempt) transcriptOfCommits() protocol.Digest {
 	if a.t1 == nil {
 		var commits [][32]byte
-		for _, c := range inOrder(a.members, a.commits) {
-			commits = append(commits, c.ID)
+		for _, e := range a.commits.at {
+			commits = append(commits, e.ID())
 		}
 		t1 := protocol.Digest(a.group().T1(commits))
 		a.t1 = &t1
@@ -192,8 +204,8 @@ func (a *attempt) transcriptOfCommits() protocol.Digest {
 func (a *attempt) transcript() protocol.Digest {
 	if a.t2 == nil {
 		var shares [][32]byte
-		for _, s := range inOrder(a.members, a.shares) {
-			shares = append(shares, s.ID)
+		for _, e := range a.shares.at {
+			shares = append(shares, e.ID())
 		}
 		t2 := protocol.Digest(agree.T2(a.transcriptOfCommits(), shares))
 		a.t2 = &t2
@@ -203,26 +215,15 @@ func (a *attempt) transcript() protocol.Digest {
 
 // record is the attempt as package agree examines it.
 func (a *attempt) record() agree.Record {
-	r := agree.Record{Group: a.group(), Commits: inOrder(a.members, a.commits), Shares: inOrder(a.members, a.shares)}
+	r := agree.Record{Group: a.group(), Commits: a.commitsInOrder(), Shares: a.sharesInOrder()}
 	for _, m := range a.members {
 		var c *agree.Confirm
-		if posted, ok := a.confirms[m.ID]; ok {
+		if posted, ok := a.confirmed(m.ID); ok {
 			c = &posted.Confirm
 		}
 		r.Confirms = append(r.Confirms, c)
 	}
 	return r
-}
-
-// inOrder lists what members posted, in roster order.
-func inOrder[M any](members []study.Party, from map[protocol.PeerID]M) []M {
-	out := make([]M, 0, len(members))
-	for _, m := range members {
-		if posted, ok := from[m.ID]; ok {
-			out = append(out, posted)
-		}
-	}
-	return out
 }
 
 // ofMember returns the attempt that a member's message belongs to. The table of turns has

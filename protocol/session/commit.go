@@ -6,7 +6,6 @@ import (
 	"errors"
 
 	"github.com/cosketch/cosketch/protocol"
-	"github.com/cosketch/cosketch/protocol/wire"
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
@@ -21,7 +20,8 @@ func (v *view) commit(e protocol.Verified) error {
 	if err != nil {
 		return err
 	}
-	a.commits[e.Sender()], a.keys[sha256.Sum256(c.EphemeralKey)] = agree.Posted[agree.Commit]{ID: e.ID(), Message: c}, true
+	a.commits.put(e)
+	a.keys[sha256.Sum256(c.EphemeralKey)] = true
 	return nil
 }
 
@@ -30,16 +30,17 @@ func (v *view) commit(e protocol.Verified) error {
 var errCopied = errors.New("its ephemeral key is that of another member")
 
 func (v *view) readCommit(a *attempt, e protocol.Verified) (agree.Commit, error) {
-	c, err := wire.DecodeCommit(e.Payload())
+	c, err := commitOf(e)
 	if err != nil {
 		return c, invalid(err)
 	}
-	if err := c.Check(); err != nil {
-		return c, invalid(err)
+	if !a.keys[sha256.Sum256(c.EphemeralKey)] {
+		return c, nil
 	}
-	own, posted := a.commits[e.Sender()]
-	if a.keys[sha256.Sum256(c.EphemeralKey)] && !(posted && bytes.Equal(own.Message.EphemeralKey, c.EphemeralKey)) {
-		return c, differs(errCopied)
+	if before, ok := a.commits.of(e.Sender()); ok {
+		if own, _ := commitOf(before); bytes.Equal(own.EphemeralKey, c.EphemeralKey) {
+			return c, nil
+		}
 	}
-	return c, nil
+	return c, differs(errCopied)
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/fail"
-	"github.com/cosketch/cosketch/protocol/wire"
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
@@ -29,7 +28,8 @@ func (v *view) confirm(e protocol.Verified) error {
 	if err := v.sawThis(e.Sender(), c.Count, c.Chain); err != nil {
 		return differs(err)
 	}
-	a.confirms[e.Sender()], a.proofs[e.Sender()] = c, e
+	a.confirms.put(e)
+	a.proofs.put(e)
 	a.certified = a.complete(protocol.KindConfirm)
 	return nil
 }
@@ -39,7 +39,7 @@ func (v *view) readConfirm(a *attempt, e protocol.Verified) (protocol.Confirm, e
 	if !a.complete(protocol.KindShare) {
 		return protocol.Confirm{}, fmt.Errorf("%w: shares are missing", ErrPremature)
 	}
-	c, err := wire.DecodeConfirm(e.Payload())
+	c, err := confirmOf(e)
 	if err != nil {
 		return c, invalid(err)
 	}
@@ -56,13 +56,27 @@ func (v *view) readConfirm(a *attempt, e protocol.Verified) (protocol.Confirm, e
 // keys that the study publishes. Members complain of a confirmation of other keys than the
 // seed's; where none has, and two still differ, no key can be held against both.
 func (a *attempt) confirmedKeys() ([][32]byte, error) {
-	first := a.confirms[a.members[0].ID].Published
+	if a.published == nil {
+		a.published = &published{}
+		a.published.keys, a.published.err = a.compareKeys()
+	}
+	return a.published.keys, a.published.err
+}
+
+// published are the hashes of row keys that all have confirmed, or why there are none.
+type published struct {
+	keys [][32]byte
+	err  error
+}
+
+func (a *attempt) compareKeys() ([][32]byte, error) {
+	first, _ := a.confirmed(a.members[0].ID)
 	for _, m := range a.members[1:] {
-		if !slices.Equal(a.confirms[m.ID].Published, first) {
+		if c, _ := a.confirmed(m.ID); !slices.Equal(c.Published, first.Published) {
 			return nil, fmt.Errorf("%w: %s and %s have confirmed different ones", agree.ErrPublished, a.members[0].Name, m.Name)
 		}
 	}
-	return first, nil
+	return first.Published, nil
 }
 
 // checkPublished holds the row keys in a release against what was confirmed.

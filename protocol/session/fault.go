@@ -195,7 +195,7 @@ func (v *view) certificate(e protocol.Verified) error {
 	case len(c.Confirms) != len(a.members):
 		return fmt.Errorf("%d confirmations of %d members", len(c.Confirms), len(a.members))
 	}
-	confirms := map[protocol.PeerID]protocol.Confirm{}
+	confirms := posted{places: a.places, most: len(a.members)}
 	for i, m := range a.members {
 		one, err := protocol.Verify(c.Confirms[i])
 		if err != nil {
@@ -204,10 +204,11 @@ func (v *view) certificate(e protocol.Verified) error {
 		if one.Study() != v.study.ID || one.Sender() != m.ID || one.Kind() != protocol.KindConfirm || one.Attempt() != a.number {
 			return fmt.Errorf("%s is not the confirmation of %s", one, m.ID)
 		}
-		if confirms[m.ID], err = v.readConfirm(a, one); err != nil {
+		if _, err = v.readConfirm(a, one); err != nil {
 			return err
 		}
+		confirms.put(one)
 	}
-	a.confirms, a.certified = confirms, true
+	a.confirms, a.published, a.certified = confirms, nil, true
 	return nil
 }

@@ -37,7 +37,7 @@ func (v *view) first(e protocol.Verified) error {
 	if err != nil {
 		return err
 	}
-	f, err := wire.DecodeFirst(e.Payload())
+	f, err := firstOf(e)
 	if err != nil {
 		return err
 	}
@@ -45,13 +45,17 @@ func (v *view) first(e protocol.Verified) error {
 		return v.disagrees(e.Sender(), protocol.OnSeed, "agreement T2", f.T2, t2, otherBoard, ErrOtherSeed)
 	}
 	party, _ := v.study.PartyIndex(e.Sender())
-	if err := release.CheckFirst(v.study, party, f); err != nil {
+	of, err := a.heldTo()
+	if err != nil {
+		return err
+	}
+	if err := of.CheckFirst(party, f); err != nil {
 		return err
 	}
 	if n := f.Sketches[0].Masked; n != 0 && n != len(a.members) {
 		return fmt.Errorf("first round masked for %d members, the attempt has %d", n, len(a.members))
 	}
-	a.firsts[e.Sender()] = First{ID: e.ID(), Party: v.study.Parties[party], First: f}
+	a.firsts.put(e)
 	return nil
 }
 
@@ -80,7 +84,10 @@ func (v *view) takeInterim(e protocol.Verified) error {
 	if err := release.CheckInterim(v.study, i.Basis); err != nil {
 		return err
 	}
-	a.interim = &i
+	a.interim, a.by, a.headers, a.goOn = &i, v.study.By(i.Basis), nil, map[protocol.PeerID]bool{}
+	for _, f := range used {
+		a.goOn[f.Party.ID] = true
+	}
 	return nil
 }
 
@@ -89,12 +96,12 @@ func (a *attempt) lit() *study.Study {
 	if a.interim == nil {
 		return a.study
 	}
-	return a.study.By(a.interim.Basis)
+	return a.by
 }
 
 // used are the first rounds that an interim names, in its order, as far as it is theirs.
 func (a *attempt) used(i protocol.Interim) (out []First) {
-	for _, f := range inOrder(a.members, a.firsts) {
+	for _, f := range a.firstsInOrder() {
 		if len(out) < len(i.Firsts) && i.Firsts[len(out)] == f.ID {
 			out = append(out, f)
 		}
@@ -110,7 +117,12 @@ func (a *attempt) repeats(sender protocol.PeerID, r protocol.Release) error {
 	if !a.study.TwoRounds() {
 		return nil
 	}
-	posted, at := a.firsts[sender].First, 0
+	e, _ := a.firsts.of(sender)
+	posted, err := firstOf(e)
+	if err != nil {
+		return err
+	}
+	at := 0
 	if r.Records != posted.Records {
 		return fmt.Errorf("%w: it is of %d records, and that was of %d", ErrOtherRound, r.Records, posted.Records)
 	}
@@ -231,7 +243,7 @@ func (p *Party) betweenStatus(a *attempt) Status {
 // firstsMissing lists the members whose first round is not on the board.
 func (a *attempt) firstsMissing() (out []protocol.PeerID) {
 	for _, m := range a.members {
-		if _, posted := a.firsts[m.ID]; !posted {
+		if !a.firsts.has(m.ID) {
 			out = append(out, m.ID)
 		}
 	}
@@ -256,7 +268,7 @@ func (InterimComputed) aggregatorEvent() {}
 
 // toInterim: collecting → computing, when every first round is in, or at their time with a quorum of them.
 func (a *Aggregator) toInterim(t *attempt, out *Effects) {
-	firsts, missing := inOrder(t.members, t.firsts), t.firstsMissing()
+	firsts, missing := t.firstsInOrder(), t.firstsMissing()
 	enough := len(missing) == 0 || !a.study.Masked() && a.now >= a.study.FirstBy() && len(firsts) >= a.study.Quorum
 	switch {
 	case enough:

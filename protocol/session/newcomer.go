@@ -90,7 +90,7 @@ func (p *Party) acceptable(a *attempt, n *newcomer, w invitation) (*agree.Outcom
 	}
 	outcome := &agree.Outcome{Seed: root, T1: t1, T2: t2, Publish: p.study.Published()}
 	for _, m := range a.members {
-		if outcome.Check(m.ID, a.confirms[m.ID].Confirm) != nil {
+		if c, _ := a.confirmed(m.ID); outcome.Check(m.ID, c.Confirm) != nil {
 			return nil, false
 		}
 	}

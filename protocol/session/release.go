@@ -2,12 +2,10 @@ package session
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/release"
-	"github.com/cosketch/cosketch/protocol/wire"
 )
 
 // ErrOtherSeed reports a release made under another agreement than the board's.
@@ -20,7 +18,7 @@ func (v *view) release(e protocol.Verified) error {
 	if !v.contributor(e.Sender()) {
 		return errNotMember
 	}
-	r, err := wire.DecodeRelease(e.Payload())
+	r, err := releaseOf(e)
 	if err != nil {
 		return err
 	}
@@ -28,7 +26,11 @@ func (v *view) release(e protocol.Verified) error {
 		return v.disagrees(e.Sender(), protocol.OnSeed, "agreement T2", r.T2, t2, otherBoard, ErrOtherSeed)
 	}
 	party, _ := v.study.PartyIndex(e.Sender())
-	if err := release.CheckHeader(a.lit(), party, r); err != nil {
+	of, err := a.heldTo()
+	if err != nil {
+		return err
+	}
+	if err := of.Check(party, r); err != nil {
 		return err
 	}
 	if err := a.repeats(e.Sender(), r); err != nil {
@@ -40,8 +42,16 @@ func (v *view) release(e protocol.Verified) error {
 	if n := r.Sketches[0].Masked; n != 0 && n != len(a.members) {
 		return fmt.Errorf("release masked for %d members, the attempt has %d", n, len(a.members))
 	}
-	a.releases[e.Sender()] = Header{ID: e.ID(), Attempt: a.number, Party: v.study.Parties[party], By: a.lit(), Release: r}
+	a.releases[e.Sender()] = e
 	return nil
+}
+
+// heldTo is what releases and first rounds are held to, by what is known of the study now.
+func (a *attempt) heldTo() (_ *release.Headers, err error) {
+	if a.headers == nil {
+		a.headers, err = release.HeadersOf(a.lit())
+	}
+	return a.headers, err
 }
 
 // contributors are those whose releases can be in a result, by raw public key: the
@@ -62,7 +72,7 @@ func (v *view) contributor(id protocol.PeerID) bool {
 		return false
 	}
 	if a.interim != nil {
-		return slices.ContainsFunc(a.used(*a.interim), func(f First) bool { return f.Party.ID == id })
+		return a.goOn[id]
 	}
 	return a.member(id) || v.late[id] != nil && v.late[id].in
 }

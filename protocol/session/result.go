@@ -11,7 +11,7 @@ import (
 // Result: the aggregator's statement of what it computed, from which board and
 // which releases. A later one has more releases than the one that it supersedes.
 func (v *view) takeResult(e protocol.Verified) error {
-	r, err := wire.DecodeResult(e.Payload())
+	r, err := protocol.Read(e, wire.DecodeResult)
 	if err != nil {
 		return err
 	}
@@ -30,8 +30,8 @@ func (v *view) takeResult(e protocol.Verified) error {
 		return nil
 	}
 	unused := map[protocol.Digest]bool{}
-	for _, h := range a.releases {
-		unused[h.ID] = true
+	for _, e := range a.releases {
+		unused[e.ID()] = true
 	}
 	for _, id := range r.Releases {
 		if !unused[id] {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/cosketch/cosketch/protocol"
-	"github.com/cosketch/cosketch/protocol/wire"
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
@@ -20,29 +19,28 @@ func (v *view) share(e protocol.Verified) error {
 	if err != nil {
 		return err
 	}
-	if s.Own, err = v.sealedTo(a, e, s); err != nil {
+	if err := v.sealedTo(a, e, s); err != nil {
 		return err
 	}
-	a.shares[e.Sender()] = agree.Posted[agree.Share]{ID: e.ID(), Message: s}
+	a.shares.put(e)
 	return nil
 }
 
-// sealedTo is what travels beside a share to who reads the board, where texts do: the one that is
+// sealedTo checks what travels beside a share to who reads the board, where texts do: the one that is
 // sealed to it. Whoever keeps the board has left all others out.
-func (v *view) sealedTo(a *attempt, e protocol.Verified, s agree.Share) (own agree.Text, err error) {
+func (v *view) sealedTo(a *attempt, e protocol.Verified, s agree.Share) error {
 	texts, path := e.Beside()
 	place := a.index(v.self)
 	if !v.study.Apart() || place < 0 || e.Sender() == v.self {
 		if len(texts)+len(path) > 0 {
-			return own, errTexts
+			return errTexts
 		}
-		return own, nil
+		return nil
 	}
 	if len(texts) != 1 {
-		return own, fmt.Errorf("%w: it comes with %d of them", agree.ErrText, len(texts))
+		return fmt.Errorf("%w: it comes with %d of them", agree.ErrText, len(texts))
 	}
-	own = agree.Text{Sealed: texts[0], Path: path}
-	return own, own.Check(s.Root, place, len(a.members))
+	return agree.Text{Sealed: texts[0], Path: path}.Check(s.Root, place, len(a.members))
 }
 
 // errTexts reports sealed texts beside a share, where there are none to be.
@@ -51,7 +49,7 @@ var errTexts = errors.New("a share comes with sealed texts that are not for this
 // allSealed checks, at who keeps the board, that a share whose turn it is comes with all its texts.
 // They are not signed: without them the share is not here, and nobody is convicted.
 func (v *view) allSealed(e protocol.Verified) error {
-	if _, there := v.slots[slotOf(e)]; there || e.Kind() != protocol.KindShare || e.Study() != v.study.ID || v.turn(e) != nil {
+	if _, there := v.in(v.slotOf(e)); there || e.Kind() != protocol.KindShare || e.Study() != v.study.ID || v.turn(e) != nil {
 		return nil
 	}
 	texts, path := e.Beside()
@@ -79,7 +77,7 @@ func (v *view) readShare(a *attempt, e protocol.Verified) (agree.Share, error) {
 	if !a.complete(protocol.KindCommit) {
 		return agree.Share{}, fmt.Errorf("%w: commits are missing", ErrPremature)
 	}
-	s, err := wire.DecodeShare(e.Payload())
+	s, err := shareOf(e)
 	if err != nil {
 		return s, invalid(err)
 	}

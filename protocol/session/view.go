@@ -11,19 +11,23 @@ import (
 
 // slot is what a sender may fill once.
 type slot struct {
-	sender  protocol.PeerID
-	kind    protocol.Kind
+	row
+	sender int // its place among the study's parties; one more is the aggregator's, and -1 of who is neither
+}
+
+// row are the slots of all senders.
+type row struct {
 	attempt uint32
-	about   protocol.Digest // of the kinds that a sender may post several of: what this one is about
+	what    string // the kind; where a sender may post several, with what this one is about
 }
 
 // view is a study's board as anybody can read it: the envelopes in order, what
 // they say, and which ones may come next. It holds no secret.
 type view struct {
 	study  *study.Study
-	self   protocol.PeerID   // whose view it is
-	chains []protocol.Digest // chains[i] is the chain over the first i envelopes
-	slots  map[slot]protocol.Verified
+	self   protocol.PeerID             // whose view it is
+	chains []protocol.Digest           // chains[i] is the chain over the first i envelopes
+	slots  map[row][]protocol.Verified // by sender
 
 	withdrawn map[protocol.PeerID]bool
 	attempts  []*attempt // attempts[i] is attempt i+1
@@ -46,7 +50,7 @@ func newView(s *study.Study, self protocol.PeerID) *view {
 	return &view{
 		study: s, self: self,
 		chains:    []protocol.Digest{{}},
-		slots:     map[slot]protocol.Verified{},
+		slots:     map[row][]protocol.Verified{},
 		withdrawn: map[protocol.PeerID]bool{},
 		late:      map[protocol.PeerID]*newcomer{},
 	}
@@ -72,8 +76,8 @@ func (v *view) admit(e protocol.Verified) error {
 	if e.Study() != v.study.ID { // before all else: it contradicts nothing that was said here
 		return fault(e, fmt.Errorf("belongs to study %s, not %s", e.Study().Short(), v.study.ID.Short()))
 	}
-	at := slotOf(e)
-	if there, ok := v.slots[at]; ok {
+	at := v.slotOf(e)
+	if there, ok := v.in(at); ok {
 		if there.ID() == e.ID() {
 			return ErrPosted
 		}
@@ -86,24 +90,49 @@ func (v *view) admit(e protocol.Verified) error {
 		}
 		return fault(e, err)
 	}
-	v.slots[at] = e
+	if v.slots[at.row] == nil {
+		v.slots[at.row] = make([]protocol.Verified, len(v.study.Parties)+1)
+	}
+	v.slots[at.row][at.sender] = e
 	v.chains = append(v.chains, protocol.ExtendChain(v.chain(), e.ID()))
 	return nil
 }
 
 // slotOf is the slot that an envelope fills. Results supersede each other, and a
 // member may welcome several newcomers.
-func slotOf(e protocol.Verified) slot {
-	s := slot{sender: e.Sender(), kind: e.Kind(), attempt: e.Attempt()}
+func (v *view) slotOf(e protocol.Verified) slot {
+	s := slot{row{e.Attempt(), string(e.Kind())}, v.place(e.Sender())}
 	switch e.Kind() {
 	case protocol.KindResult:
-		s.about = e.ID()
+		s.what += about(e.ID())
 	case protocol.KindWelcome:
-		if w, err := wire.DecodeWelcome(e.Payload()); err == nil {
-			s.about = w.Join
+		if w, err := protocol.Read(e, wire.DecodeWelcome); err == nil {
+			s.what += about(w.Join)
 		}
 	}
 	return s
+}
+
+func about(id protocol.Digest) string { return " " + string(id[:]) }
+
+// place is where slots have a node.
+func (v *view) place(id protocol.PeerID) int {
+	if id == v.study.Aggregator.ID {
+		return len(v.study.Parties)
+	}
+	if i, ok := v.study.PartyIndex(id); ok {
+		return i
+	}
+	return -1
+}
+
+// in returns what stands in a slot.
+func (v *view) in(at slot) (protocol.Verified, bool) {
+	all := v.slots[at.row]
+	if all == nil || at.sender < 0 || all[at.sender].Kind() == "" {
+		return protocol.Verified{}, false
+	}
+	return all[at.sender], true
 }
 
 // pass counts an envelope that is on the board without taking it in.
@@ -121,7 +150,7 @@ func (v *view) check(e protocol.Verified) error {
 	if e.Kind().FromAggregator() != (e.Sender() == v.study.Aggregator.ID) {
 		return fmt.Errorf("%s is not for this sender to post", e.Kind())
 	}
-	if _, listed := v.study.PartyIndex(e.Sender()); !listed && e.Kind().FromParty() {
+	if v.place(e.Sender()) < 0 {
 		return errors.New("the study does not list its sender")
 	}
 	if e.Attempt() > uint32(v.study.Attempts) {
@@ -194,13 +223,12 @@ func (v *view) ended() bool {
 // posted returns the envelope in a slot. The attempt of kinds that precede all
 // attempts is 0.
 func (v *view) posted(sender protocol.PeerID, kind protocol.Kind, attempt uint32) (protocol.Verified, bool) {
-	e, ok := v.slots[slot{sender: sender, kind: kind, attempt: attempt}]
-	return e, ok
+	return v.in(slot{row{attempt, string(kind)}, v.place(sender)})
 }
 
 // holds reports whether an envelope is on the board.
 func (v *view) holds(e protocol.Verified) bool {
-	there, ok := v.slots[slotOf(e)]
+	there, ok := v.in(v.slotOf(e))
 	return ok && there.ID() == e.ID()
 }
 

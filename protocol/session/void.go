@@ -52,7 +52,7 @@ func (a *attempt) delivery() protocol.Kind {
 // delivered reports whether that of a member is on the board.
 func (a *attempt) delivered(id protocol.PeerID) (ok bool) {
 	if a.between() {
-		_, ok = a.firsts[id]
+		ok = a.firsts.has(id)
 	} else {
 		_, ok = a.releases[id]
 	}

@@ -2,6 +2,7 @@ package study
 
 import (
 	"math"
+	"slices"
 
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol"
@@ -169,7 +170,11 @@ func (s *Study) RecordLimit(index int) int64 {
 
 // PartyIndex returns the index of the party with this identity.
 func (s *Study) PartyIndex(id protocol.PeerID) (int, bool) {
-	for i, p := range s.Parties {
+	at, ok := slices.BinarySearchFunc(s.Parties, id, func(p Party, id protocol.PeerID) int { return p.ID.Compare(id) })
+	if ok {
+		return at, true
+	}
+	for i, p := range s.Parties { // a study that was not parsed may have another order
 		if p.ID == id {
 			return i, true
 		}

@@ -2,7 +2,7 @@ package study
 
 // Limits on what a study may list.
 const (
-	MaxParties   = 256
+	MaxParties   = 1000 // of masked sums; else MostUnmasked
 	MaxColumns   = 10_000
 	MaxValues    = 1_000 // of one categorical column
 	MaxFeatures  = 65_536

@@ -162,7 +162,7 @@ func TestParseLimits(t *testing.T) {
 	values := "[" + strings.Repeat("v, ", study.MaxValues+1) + "w]"
 	for _, test := range []struct{ source, want string }{
 		{wide(t, study.MaxColumns-4), "columns: has 10001 entries, at most 10000"},
-		{edit(t, file(t, "registry"), party, strings.Repeat(party, 254)+party), "parties: has 257 entries, at most 256"},
+		{edit(t, file(t, "registry"), party, strings.Repeat(party, study.MaxParties-2)+party), "parties: has 1001 entries, at most 1000"},
 		{edit(t, file(t, "registry"), "[a, b, c]", values), "columns[3].values: has 1002 entries, at most 1000"},
 		{file(t, "registry") + strings.Repeat("# padding\n", studyfile.MaxSource/10), "line 1, column 1: the file has"},
 	} {

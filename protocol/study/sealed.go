@@ -12,6 +12,10 @@ const (
 // are joined, and that sums are reckoned for at least.
 const MostWhole = 64
 
+// MostUnmasked is the most parties of a study without masked sums: each release is held by itself while analyses
+// run, and each member may welcome each party that comes late.
+const MostUnmasked = 256
+
 // Apart reports whether sealed texts travel apart from their shares.
 func (s *Study) Apart() bool { return s.Sealed == SealedApart }
 

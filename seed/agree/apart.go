@@ -36,6 +36,9 @@ type Tree struct {
 // Depth is the length of a path in a group of n members.
 func Depth(n int) int { return bits.Len(uint(n - 1)) }
 
+// TextSize is what the text that is sealed to one member takes with its path, in a group of n.
+func TextSize(n int) int { return SealedSize + 32*Depth(n) }
+
 // NewTree hashes the texts that a member sealed to the others, which stand in roster order
 // without its own place.
 func NewTree(sender int, sealed [][]byte) Tree {
@@ -61,7 +64,7 @@ func (t Tree) Root() [32]byte { return t.levels[len(t.levels)-1][0] }
 
 // Path is what leads from a member's text to the root: at each level the other hash.
 func (t Tree) Path(member int) [][32]byte {
-	var path [][32]byte
+	path := make([][32]byte, 0, len(t.levels)-1)
 	for _, level := range t.levels[:len(t.levels)-1] {
 		path = append(path, level[member^1])
 		member /= 2

@@ -96,7 +96,7 @@ func (s *Secrets) Share(g Group, commits []Posted[Commit]) (Share, error) {
 		if err != nil {
 			return Share{}, &Fault{Member: j, Err: fmt.Errorf("%w: %v", ErrEphemeralKey, err)}
 		}
-		out.Sealed = append(out.Sealed, sealed)
+		out.Sealed = append(out.Sealed, bytes.Clone(sealed)) // without the room that sealing has left behind it
 	}
 	if g.Apart {
 		out.Root = NewTree(self, out.Sealed).Root()

@@ -20,15 +20,21 @@ func Join(label string, fields ...[]byte) []byte {
 	for _, f := range fields {
 		n += 4 + len(f)
 	}
-	buf := AppendField(make([]byte, 0, n), []byte(label))
-	for _, f := range fields {
-		buf = AppendField(buf, f)
-	}
-	return buf
+	return join(make([]byte, 0, n), label, fields)
 }
 
+func join(dst []byte, label string, fields [][]byte) []byte {
+	dst = AppendField(dst, []byte(label))
+	for _, f := range fields {
+		dst = AppendField(dst, f)
+	}
+	return dst
+}
+
+// Hash is SHA-256 of what Join returns. A few short fields, as trees and chains have, are not allocated.
 func Hash(label string, fields ...[]byte) [32]byte {
-	return sha256.Sum256(Join(label, fields...))
+	var short [512]byte
+	return sha256.Sum256(join(short[:0], label, fields))
 }
 
 func Uint32(n uint32) []byte { return binary.BigEndian.AppendUint32(nil, n) }

@@ -45,8 +45,8 @@ func (r *reader) validate(s *study.Study) {
 	}
 	r.validateSum(s)
 	r.validateRounds(s)
-	if s.Rounds > 1 && len(s.Parties) > study.MostWhole {
-		r.Fail("rounds", "two rounds are of at most %d parties, and the study has %d", study.MostWhole, len(s.Parties)).Hint = "take fewer parties, or one round"
+	if len(s.Parties) > study.MostUnmasked && !s.Masked() {
+		r.Fail("parties", "more than %d parties can add up masked sums alone, and the study has %d", study.MostUnmasked, len(s.Parties)).Hint = "take fewer parties, or sum: masked"
 	}
 	if len(r.Errs) > 0 {
 		return

@@ -12,8 +12,11 @@ import (
 )
 
 // WriteFileWhole writes a file that is there in full or not at all, readable by its
-// owner alone; one of the same name is replaced.
+// owner alone; one of the same name is replaced. A device or a pipe is no file, and stays.
 func WriteFileWhole(path string, write func(io.Writer) error) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return fail.Usage.Of(fmt.Errorf("writing %s: it is a device or a pipe, and a file is written whole or not at all (name a file)", path))
+	}
 	return placed(path, write, func(fill func(*os.File) error) error { return durable.Replace(path, durable.Private, fill) })
 }
 

@@ -259,3 +259,19 @@ func TestBackupsAreNewFiles(t *testing.T) {
 		t.Errorf("no such directory: %v", err)
 	}
 }
+
+// A device in the place of a file stays, and says so.
+func TestWriteFileWholeLeavesDevices(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has no file of a device")
+	}
+	link := filepath.Join(t.TempDir(), "null") // what root would replace
+	must(t, os.Symlink(os.DevNull, link))
+	err := WriteFileWhole(link, func(io.Writer) error { t.Error("it was written"); return nil })
+	if fail.Find(err).Exit != fail.Usage || !strings.Contains(err.Error(), "it is a device or a pipe") {
+		t.Errorf("a device: %v", err)
+	}
+	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the device was replaced: %v, %v", info, err)
+	}
+}

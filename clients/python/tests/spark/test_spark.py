@@ -6,6 +6,7 @@ import os
 import select
 from collections.abc import Iterator
 from concurrent import futures
+from contextlib import suppress
 from pathlib import Path
 
 import network
@@ -76,6 +77,67 @@ def told(lines: int, n: int = 1) -> list[int]:
     return [int(line) for line in text.split()]
 
 
+def test_of_two_attempts_at_a_shard_one_part_counts(lake: Lake, job: Path, cluster: Cluster, tmp_path: Path) -> None:
+    """Spark begins what takes long once more elsewhere. This is the first test: a process has one context at a time."""
+    begins, ends, go, program, gate = (tmp_path / name for name in ("begins", "ends", "go", "party", "gate"))
+    for fifo in (begins, ends, go, gate):
+        os.mkfifo(fifo)
+    program.write_text(
+        f"""#!/bin/sh
+case " $* " in
+*" --shard 2/{FILES} "*) {lake.programs / "party"} "$@" && echo $$ >{ends} && read -r _ <{go}; exit ;;
+*" --shard 3/{FILES} "*) echo $$ >{begins} ;;
+esac
+exec {lake.programs / "party"} "$@"
+"""
+    )
+    program.chmod(0o755)
+    began, ended, goes = (os.open(fifo, os.O_RDWR) for fifo in (begins, ends, go))
+    west = lake.folder / "west.job"
+    seen: list[Part] = []
+    with cluster.session({"spark.speculation": "true"}) as spark, futures.ThreadPoolExecutor(1) as pool:
+        df = spark.read.parquet(str(lake.lake)).withColumn("id", F.sha2("id", 256))
+
+        def making(df: DataFrame, to: Path) -> futures.Future[list[Part]]:
+            return pool.submit(make_parts, df, west, to, party=str(program), progress=seen.append)
+
+        try:
+            # Both attempts have written their part, whole, when the first of them ends.
+            both = making(df, tmp_path / "both")
+            assert len(set(told(ended, 2))) == 2
+            (staging,) = (tmp_path / "both").iterdir()
+            assert len({p.stat().st_size for p in staging.glob("2.*")}) == 1
+            assert len(list(staging.glob("2.*"))) == 2
+        finally:
+            os.write(goes, b"\n" * 4)
+        exactly_once(lake, both.result(timeout=5 * network.MINUTE), seen, tmp_path / "both")
+
+        # The first attempt is killed in the middle of its records, which its program takes for their end.
+        seen.clear()
+        told(began)
+        one = making(held_up(df, 2, gate), tmp_path / "one")
+        first, second = told(began, 2)
+        assert first != second
+        exactly_once(lake, one.result(timeout=5 * network.MINUTE), seen, tmp_path / "one")
+        with suppress(ProcessLookupError):  # it may have ended
+            select.select([os.pidfd_open(first)], [], [], network.MINUTE)
+        assert len(list((tmp_path / "one").iterdir())) == FILES
+    for fd in (began, ended, goes):
+        os.close(fd)
+    said = lake.run("west", "advanced", "sketch", lake.of, "--parts", str(tmp_path / "both" / "*"))
+    assert f"{lake.complete} records held" in said
+    lake.run("west", "advanced", "sketch", lake.of, "--job", "west.job", "--rebuild")
+
+
+def exactly_once(lake: Lake, parts: list[Part], seen: list[Part], at: Path) -> None:
+    """Each shard has one part, of all its records, and it was told of once."""
+    assert [(p.shard, p.of) for p in parts] == [(i, FILES) for i in range(1, FILES + 1)]
+    assert sorted(seen, key=lambda p: p.shard) == parts
+    assert sum(p.records for p in parts) == lake.complete
+    assert sum(p.skipped for p in parts) == lake.count - lake.complete
+    assert sorted(p.name for p in at.iterdir()) == [p.file.name for p in parts]
+
+
 def test_a_worker_that_is_lost_changes_nothing(
     lake: Lake, job: Path, spark: SparkSession, cluster: Cluster, tmp_path: Path
 ) -> None:
@@ -124,13 +186,8 @@ exec {lake.programs / "party"} "$@"
     os.close(lines)
     cluster.add_worker()
     assert again != first
-    assert [p.shard for p in parts] == list(range(1, FILES + 1))
-    assert {p.of for p in parts} == {FILES}
-    assert sorted(p.shard for p in seen) == [p.shard for p in parts]
+    exactly_once(lake, parts, seen, tmp_path / "parts")
     assert sorted(p.records for p in parts)[0] == 0
-    assert sum(p.records for p in parts) == lake.complete
-    assert sum(p.skipped for p in parts) == lake.count - lake.complete
-    assert sorted(p.name for p in (tmp_path / "parts").iterdir()) == [p.file.name for p in parts]
 
     said = lake.run("north", "advanced", "sketch", lake.of, "--parts", str(tmp_path / "parts" / "*"))
     assert f"{lake.complete} records held" in said

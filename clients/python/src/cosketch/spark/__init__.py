@@ -53,15 +53,11 @@ class Part:
 class PartError(CosketchError):
     """Why a shard has no part, as ``party advanced part`` says it."""
 
-    def __init__(self, where: str, shard: int, code: int, said: str) -> None:
-        try:
-            answer = json.loads(said.splitlines()[-1])
-            error, self.id = str(answer["error"]), str(answer["id"])
-        except (ValueError, IndexError, KeyError, TypeError):  # it was killed, or is another program
-            error, self.id = said, ""
+    def __init__(self, where: str, shard: int, code: int, error: str, id: str) -> None:
         super().__init__(f"{where}: {error} (exit {code})")
         self.shard = shard
         self.code = code
+        self.id = id
 
 
 def make_parts(
@@ -212,4 +208,4 @@ def _why(staging: Path, err: Exception) -> CosketchError:
 
 
 def _refusal(said: dict[str, Any]) -> PartError:
-    return PartError(said["where"], said["shard"], said["code"], said["refused"])
+    return PartError(said["where"], said["shard"], said["code"], said["refused"], said["id"])

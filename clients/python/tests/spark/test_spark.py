@@ -203,6 +203,44 @@ exec {lake.programs / "party"} "$@"
     assert north == south == west != []
 
 
+def test_any_data_frame_will_do(lake: Lake, job: Path, spark: SparkSession, tmp_path: Path) -> None:
+    def counted(df: DataFrame, to: str) -> tuple[object, ...]:
+        parts = make_parts(df, job, tmp_path / f"parts-{to}", party=str(lake.programs / "party"))
+        columns = [(c.name, c.missing, c.clamped) for p in parts for c in p.columns]
+        names = sorted({name for name, *_ in columns})
+        return (
+            sum(p.records for p in parts),
+            sum(p.skipped for p in parts),
+            *((name, *map(sum, zip(*(more for n, *more in columns if n == name), strict=True))) for name in names),
+        )
+
+    df = spark.read.parquet(str(lake.lake / "1.parquet"))
+    want = counted(df, "parquet")
+    written = df.withColumn("x", F.col("x").cast("decimal(38,18)")).write  # of which JSON and CSV have the text
+    written.partitionBy("ill").json(str(tmp_path / "json"))
+    written.partitionBy("w").csv(str(tmp_path / "csv"), header=True)
+    written.orc(str(tmp_path / "orc"))
+    types = "born date, id string, x decimal(38,18), w string, ill boolean"
+    more = df.select(
+        "*",
+        F.lit(None).alias("nothing"),
+        F.array(F.struct("x")).alias("list"),
+        F.create_map("id", "x").alias("map"),
+        F.current_timestamp().alias("now"),
+        F.expr("interval '1' day").alias("day"),
+        F.col("id").cast("binary").alias("bytes"),
+    )
+    for name, other in {
+        "json": spark.read.schema(types).json(str(tmp_path / "json")),
+        "csv": spark.read.schema("born date, id string, x decimal(38,18), ill boolean, w string").csv(
+            str(tmp_path / "csv"), header=True
+        ),
+        "orc": spark.read.orc(str(tmp_path / "orc")),
+        "more": more.withColumn("ill", F.col("ill").cast("tinyint")).withColumn("x", F.col("x").cast("decimal(9,2)")),
+    }.items():
+        assert counted(other, name) == want, name
+
+
 def test_what_the_program_refuses_reaches_the_driver(
     lake: Lake, job: Path, spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -224,6 +262,8 @@ def test_what_the_program_refuses_reaches_the_driver(
         make_parts(df.union(df).coalesce(1), job, tmp_path / "out", party=party)
     with pytest.raises(PartError, match=r"shard 1 of 1 on .*job") as refused:
         make_parts(df.coalesce(1), b"no job", tmp_path / "out", party=party)
+    with pytest.raises(cosketch.CosketchError, match=r"YearMonthInterval.*select the columns"):
+        make_parts(df.withColumn("more", F.expr("interval '1' month")), job, tmp_path / "out", party=party)
     with pytest.raises(cosketch.CosketchError, match="none/party"):
         make_parts(df, job, tmp_path / "out", party="/none/party")
     (tmp_path / "other").write_text("#!/bin/sh\nexit 3\n")

@@ -14,6 +14,7 @@ from typing import Any
 
 import pyarrow as pa  # type: ignore[import-untyped]
 from pyspark import cloudpickle, inheritable_thread_target
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 
@@ -153,7 +154,11 @@ def _run(df: ClassicDataFrame, job: bytes, staging: Path, party: str, made: Call
     session = df.sparkSession
     context = session.sparkContext
     notes = context.accumulator([], partition.Notes())
-    mapped = _mapped(df, job=job, party=party, staging=staging, notes=notes, empty=df.limit(0).toArrow().schema)
+    try:
+        empty = df.limit(0).toArrow().schema
+    except PySparkException as err:  # of a column that the study may not even ask for
+        raise CosketchError(f"Spark cannot hand the data frame on: {err} (select the columns of the study)") from err
+    mapped = _mapped(df, job=job, party=party, staging=staging, notes=notes, empty=empty)
     tag = staging.name
 
     def collect() -> list[str]:

@@ -7,14 +7,14 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5/pgconn"
-	_ "modernc.org/sqlite" // the driver "sqlite"
+
+	"github.com/cosketch/cosketch/node/sqlite"
 )
 
 // SQL is a query of a database, whose result is the records. It is asked once for
@@ -158,14 +158,10 @@ func (q *query) askSQLite(ctx context.Context, s *SQL) error {
 	if _, err := statFile(s.Database); err != nil {
 		return err
 	}
-	absolute, err := filepath.Abs(s.Database)
-	if err != nil {
-		return fileError(s.Database, cannotOpen, err)
-	}
 	options := url.Values{"mode": {"ro"}, "_pragma": {"busy_timeout(10000)", "query_only(1)"}}
-	location := url.URL{Scheme: "file", Path: filepath.ToSlash(absolute), RawQuery: options.Encode()}
-	if q.db, err = sql.Open("sqlite", location.String()); err != nil {
-		return err
+	var err error
+	if q.db, err = sqlite.Open(s.Database, options); err != nil {
+		return fileError(s.Database, cannotOpen, err)
 	}
 	if q.tx, err = q.db.BeginTx(ctx, nil); err != nil {
 		return q.explain(cannotOpen, err)

@@ -92,16 +92,3 @@ func (f *Files) Close() (err error) {
 
 // unmap ends a mapping.
 type unmap func() error
-
-// zeros writes a file full.
-func zeros(file *os.File, size int64) error {
-	block := make([]byte, 1<<20)
-	for size > 0 {
-		n, err := file.Write(block[:min(int64(len(block)), size)])
-		if err != nil {
-			return err
-		}
-		size -= int64(n)
-	}
-	return nil
-}

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"path/filepath"
 
+	"github.com/cosketch/cosketch/node/sqlite"
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
@@ -74,13 +74,8 @@ func openDatabase(path string) (*sql.DB, error) {
 // openAs opens an existing database with the parameters of a SQLite location and with
 // pragmas beside those of every connection.
 func openAs(path string, query url.Values, pragmas ...string) (*sql.DB, error) {
-	absolute, err := filepath.Abs(path)
-	if err != nil {
-		return nil, err
-	}
 	query["_pragma"] = append([]string{"busy_timeout(10000)", "foreign_keys(1)", "synchronous(FULL)"}, pragmas...)
-	location := url.URL{Scheme: "file", Path: filepath.ToSlash(absolute), RawQuery: query.Encode()}
-	db, err := sql.Open("sqlite", location.String())
+	db, err := sqlite.Open(path, query)
 	if err != nil {
 		return nil, err
 	}

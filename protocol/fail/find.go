@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"slices"
 	"syscall"
+
+	"github.com/cosketch/cosketch/protocol/fail/errno"
 )
 
 // Found is what the catalogue says of an error.
@@ -140,18 +142,23 @@ func (e *Error) mark() mark {
 // known here alone.
 func foreign(err error) (ID, bool) {
 	switch err {
-	case syscall.ENOSPC, syscall.EDQUOT:
-		return DiskFull, true
-	case syscall.EROFS:
-		return DiskReadOnly, true
-	case syscall.EIO:
-		return DiskFails, true
 	case context.Canceled:
 		return Cancelled, true
 	case context.DeadlineExceeded:
 		return OutOfTime, true
+	case fs.ErrPermission:
+		return NotPermitted, true
 	}
-	if number, ok := err.(syscall.Errno); ok && errors.Is(number, fs.ErrPermission) || err == fs.ErrPermission {
+	number, ok := err.(syscall.Errno)
+	switch {
+	case !ok:
+	case errno.Is(number, syscall.ENOSPC, syscall.EDQUOT):
+		return DiskFull, true
+	case errno.Is(number, syscall.EROFS):
+		return DiskReadOnly, true
+	case errno.Is(number, syscall.EIO):
+		return DiskFails, true
+	case errors.Is(number, fs.ErrPermission), errno.Is(number, syscall.EACCES):
 		return NotPermitted, true
 	}
 	return "", false

@@ -1,0 +1,8 @@
+//go:build !windows
+
+package errno
+
+import "syscall"
+
+// others is nil: the system's numbers are those of POSIX.
+func others(syscall.Errno) []syscall.Errno { return nil }

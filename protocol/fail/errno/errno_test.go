@@ -1,0 +1,36 @@
+package errno_test
+
+import (
+	"io"
+	"net"
+	"os"
+	"syscall"
+	"testing"
+
+	"github.com/cosketch/cosketch/protocol/fail/errno"
+)
+
+// What this system answers is recognised, whatever its numbers are.
+func TestIs(t *testing.T) {
+	held, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, inUse := net.Listen("tcp", held.Addr().String())
+	if !errno.Is(inUse, syscall.EADDRINUSE) {
+		t.Errorf("an address that is taken: %v", inUse)
+	}
+	if err := held.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := net.Dial("tcp", held.Addr().String()); !errno.Is(err, syscall.ECONNRESET, syscall.ECONNREFUSED) {
+		t.Errorf("nobody listens: %v", err)
+	}
+	if _, err := net.Listen("tcp", "192.0.2.1:0"); !errno.Is(err, syscall.EADDRNOTAVAIL) {
+		t.Errorf("an address of nobody: %v", err)
+	}
+	full := &os.PathError{Op: "write", Err: syscall.ENOSPC}
+	if !errno.Is(full, syscall.EDQUOT, syscall.ENOSPC) || errno.Is(full, syscall.EROFS) || errno.Is(io.EOF, syscall.EIO) || errno.Is(nil, syscall.EIO) {
+		t.Error("a full disk is taken for something else, or something else for it")
+	}
+}

@@ -274,6 +274,23 @@ def test_what_the_program_refuses_reaches_the_driver(
         make_parts(df.limit(0), job, tmp_path / "out", party=party)
 
 
+def test_a_disk_that_is_full_may_be_that_of_one_worker(
+    lake: Lake, job: Path, spark: SparkSession, tmp_path: Path
+) -> None:
+    program, first = tmp_path / "party", tmp_path / "first"
+    program.write_text(
+        f"""#!/bin/sh
+if mkdir {first}; then echo '{{"error": "no space left on device", "id": "disk-full"}}' >&2; exit 4; fi
+exec {lake.programs / "party"} "$@"
+"""
+    )
+    program.chmod(0o755)
+    df = spark.read.parquet(str(lake.lake)).coalesce(1)
+    (part,) = make_parts(df, job, tmp_path / "out", party=str(program))
+    assert first.is_dir()
+    assert part.records == lake.complete
+
+
 def test_what_is_refused_before_anything_is_read(lake: Lake, job: Path, spark: SparkSession, tmp_path: Path) -> None:
     df = spark.read.parquet(str(lake.lake))
     with pytest.raises(cosketch.FileError, match=r"s3a://bucket/parts.*mount"):

@@ -259,3 +259,28 @@ func TestBackupsAreNewFiles(t *testing.T) {
 		t.Errorf("no such directory: %v", err)
 	}
 }
+
+// What is no file stays, although root could replace it, and says so.
+func TestWriteFileWholeLeavesDevices(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has no file of a device")
+	}
+	dir := t.TempDir()
+	device, output := filepath.Join(dir, "null"), filepath.Join(dir, "stdout")
+	must(t, os.Symlink(os.DevNull, device))
+	redirected, err := os.Create(filepath.Join(dir, "redirected"))
+	must(t, err)
+	defer redirected.Close()
+	must(t, os.Symlink(redirected.Name(), output))
+	defer func(old *os.File) { os.Stdout = old }(os.Stdout)
+	os.Stdout = redirected
+	for _, link := range []string{device, output} {
+		err := WriteFileWhole(link, func(io.Writer) error { t.Error("it was written"); return nil })
+		if fail.Find(err).Exit != fail.Usage || !strings.Contains(err.Error(), "it is a device, a pipe or standard output") {
+			t.Errorf("%s: %v", link, err)
+		}
+		if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+			t.Errorf("%s was replaced: %v, %v", link, info, err)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/cosketch/cosketch/node/dataset"
 	"github.com/cosketch/cosketch/node/private"
@@ -116,6 +117,9 @@ func (j *Job) Expires() protocol.Instant { return max(j.Study.Deadline, j.Study.
 // ReadJob reads the job in a file, which only its owner may be able to read.
 func ReadJob(path string) (*Job, error) {
 	data, err := private.Read(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fail.Usage.Of(fmt.Errorf("reading a job: %w", err))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("reading a job: %w", err)
 	}

@@ -175,6 +175,9 @@ func TestJobsThatAreNone(t *testing.T) {
 	if _, err := DecodeJob(other); !errors.As(err, &disagreement) {
 		t.Errorf("another meaning: %v", err)
 	}
+	if _, err := ReadJob(filepath.Join(t.TempDir(), "none.job")); fail.Find(err).Exit != fail.Usage {
+		t.Errorf("a job that is not there: %v", err)
+	}
 	path := filepath.Join(t.TempDir(), "open.job")
 	must(t, os.WriteFile(path, whole, 0o644))
 	if _, err := ReadJob(path); runtime.GOOS != "windows" && !errors.Is(err, fail.OpenToOthers) {

@@ -84,17 +84,21 @@ class Lake(network.Network):
         """All parties take part, and north waits for its parts: the job by which they are made."""
         with self.serving(), ExitStack() as ending:
             for party in network.PARTIES:
-                command = self.command(party, "run", self.of, "--wait", "1800s")
+                command = self.command(party, "run", self.of, "--wait", "7000s")
                 process = subprocess.Popen(command, cwd=self.folder, stderr=subprocess.PIPE, text=True)
                 self.running[party] = process
                 ending.callback(process.communicate)
                 ending.callback(process.kill)
             for party in ("north", "west"):
-                said = self.running[party].stderr
-                assert said is not None
-                assert any("waits for parts" in line for line in said)
+                self.until(party, "waits for parts")
                 self.run(party, "advanced", "sketch", self.of, "--job", f"{party}.job")
             yield self.folder / "north.job"
+
+    def until(self, party: str, says: str) -> None:
+        """Wait until a party that takes part says this."""
+        said = self.running[party].stderr
+        assert said is not None
+        assert any(says in line for line in said), f"{party} has not said {says!r}"
 
     def released(self) -> list[list[str]]:
         """Let the parts be released. The checks of what each party's release holds."""

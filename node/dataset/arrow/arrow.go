@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/big"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -185,17 +186,18 @@ func numbersFor(t arrow.DataType) (_ fill, holds string) {
 	case arrow.DATE32:
 		return numbers[arrow.Date32, *array.Date32](), ""
 	case arrow.DECIMAL128:
-		scale := t.(*arrow.Decimal128Type).Scale
-		if scale < 0 || scale > 22 {
+		scale := int(t.(*arrow.Decimal128Type).Scale)
+		if scale < 0 {
 			return nil, "decimals"
 		}
+		divisor := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil)
 		return each(true, func(v *dataset.Vector, from *array.Decimal128, i int) error {
 			n := from.Value(i)
-			whole := int64(n.LowBits())
-			if n.HighBits() != whole>>63 {
-				return errors.New("a decimal of more than 18 digits")
+			x := float64(int64(n.LowBits())) / math.Pow10(scale) // as a Parquet file's, which has no larger ones
+			if n.HighBits() != int64(n.LowBits())>>63 || scale > 22 {
+				x, _ = new(big.Rat).SetFrac(n.BigInt(), divisor).Float64()
 			}
-			v.AddNumber(float64(whole) / math.Pow10(int(scale)))
+			v.AddNumber(x)
 			return nil
 		}), ""
 	case arrow.NULL:

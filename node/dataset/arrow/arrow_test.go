@@ -3,10 +3,13 @@ package arrow
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
+	"math/big"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -220,6 +223,50 @@ func TestArrowRefusals(t *testing.T) {
 		_, err := dataset.Each(t.Context(), dataset.Source{Stream: &dataset.Stream{Arrow: Open, Name: "stream", From: bytes.NewReader(data)}}, schemaOf(t), dataset.Options{}, func(dataset.Batch) error { return nil }, func(dataset.Summary) {})
 		if wrong := (*dataset.Error)(nil); err != nil && !errors.As(err, &wrong) {
 			t.Fatalf("byte %d: %v", at, err)
+		}
+	}
+}
+
+// Decimals of any scale, and of more digits than 64 bits hold, are the numbers that their text is: a DataFrame of a
+// database often has 38.
+func TestDecimals(t *testing.T) {
+	for _, c := range []struct {
+		scale int32
+		most  float64
+		texts []string
+	}{
+		{2, 1e17, []string{"0.00", "-0.01", "12.34", "92233720368547758.07", "92233720368547758.08", "-92233720368547758.09", "999999999999999999999999999999999999.99"}},
+		{18, 20, []string{"9.990000000000000000", "9.223372036854775807", "-9.223372036854775809", "12345678901234567890.000000000000000001", "0.000000000000000001"}},
+		{38, 1, []string{"0.10000000000000000000000000000000000000", "-0.99999999999999999999999999999999999999", "0.33333333333333333333333333333333333333"}},
+	} {
+		b := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema([]arrow.Field{{Name: "id", Type: arrow.PrimitiveTypes.Int32}, {Name: "x", Type: &arrow.Decimal128Type{Precision: 38, Scale: c.scale}}}, nil))
+		csv := "id,x\n"
+		for i, text := range c.texts {
+			n, ok := new(big.Int).SetString(strings.Replace(text, ".", "", 1), 10)
+			if !ok {
+				t.Fatal(text)
+			}
+			b.Field(0).(*array.Int32Builder).Append(int32(i))
+			b.Field(1).(*array.Decimal128Builder).Append(decimal128.FromBigInt(n))
+			csv += fmt.Sprintf("%d,%s\n", i, text)
+		}
+		one := b.NewRecordBatch()
+		var stream bytes.Buffer
+		writeArrow(t, ipc.NewWriter(&stream, ipc.WithSchema(one.Schema())), []arrow.RecordBatch{one})
+		read := func(from io.Reader) (values []int64, clamped int64) {
+			s := dataset.Schema{ID: []string{"id"}, Bits: 14, MaxRecords: 100, Fields: []dataset.Field{{Name: "x", Kind: study.Numeric, Scale: bounds(t, -c.most, c.most)}}}
+			all, err := dataset.Each(t.Context(), dataset.Source{Stream: &dataset.Stream{Arrow: Open, Name: "stream", From: from}}, s, dataset.Options{}, func(b dataset.Batch) error {
+				values = append(values, b.Values...)
+				return nil
+			}, func(dataset.Summary) {})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return values, all.Fields[0].Clamped
+		}
+		want, out := read(strings.NewReader(csv))
+		if got, clamped := read(&stream); !slices.Equal(got, want) || clamped != out || len(got) != len(c.texts) {
+			t.Errorf("scale %d: %v, %d clamped; as CSV %v, %d", c.scale, got, clamped, want, out)
 		}
 	}
 }

@@ -8,9 +8,10 @@ import subprocess
 import sys
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from types import MappingProxyType
 
 import network
 import pyspark
@@ -48,12 +49,15 @@ class Cluster:
 
     def add_worker(self) -> None:
         at = self.folder / f"worker{len(self.workers)}"
+        host = f"127.0.0.{2 + len(self.workers)}"  # its own: a second attempt at a task goes to another host
         words = ("--cores", "1", "--memory", "1g", "--work-dir", str(at), self.master)
-        self.workers.append(self._start("worker.Worker", *words, ready="Successfully registered with master"))
+        self.workers.append(
+            self._start("worker.Worker", *words, ready="Successfully registered with master", host=host)
+        )
 
-    def _start(self, what: str, *words: str, ready: str) -> subprocess.Popen[str]:
+    def _start(self, what: str, *words: str, ready: str, host: str = HOST) -> subprocess.Popen[str]:
         program = str(Path(self.environment["SPARK_HOME"]) / "bin" / "spark-class")
-        common = ("--host", HOST, "--webui-port", "0")
+        common = ("--host", host, "--webui-port", "0")
         return self.running.enter_context(
             self._process(what, [program, f"org.apache.spark.deploy.{what}", *common, *words], ready)
         )
@@ -91,7 +95,7 @@ class Cluster:
             lines.close()
 
     @contextmanager
-    def session(self) -> Iterator[SparkSession]:
+    def session(self, more: Mapping[str, str] = MappingProxyType({})) -> Iterator[SparkSession]:
         os.environ |= {k: v for k, v in self.environment.items() if k not in os.environ}  # of this process's JVM
         settings: dict[str, bool | float | int | str | None] = {
             "spark.executor.memory": "600m",
@@ -103,6 +107,7 @@ class Cluster:
             "spark.sql.execution.arrow.maxRecordsPerBatch": "100",
             "spark.driver.host": HOST,
             **SECRET,
+            **more,
         }
         builder = SparkSession.builder.master(self.master).appName("cosketch")
         session = builder.config(map=settings).getOrCreate()

@@ -6,6 +6,7 @@ import os
 import select
 from collections.abc import Iterator
 from concurrent import futures
+from contextlib import suppress
 from pathlib import Path
 
 import network
@@ -76,6 +77,67 @@ def told(lines: int, n: int = 1) -> list[int]:
     return [int(line) for line in text.split()]
 
 
+def test_of_two_attempts_at_a_shard_one_part_counts(lake: Lake, job: Path, cluster: Cluster, tmp_path: Path) -> None:
+    """Spark begins what takes long once more elsewhere. This is the first test: a process has one context at a time."""
+    begins, ends, go, program, gate = (tmp_path / name for name in ("begins", "ends", "go", "party", "gate"))
+    for fifo in (begins, ends, go, gate):
+        os.mkfifo(fifo)
+    program.write_text(
+        f"""#!/bin/sh
+case " $* " in
+*" --shard 2/{FILES} "*) {lake.programs / "party"} "$@" && echo $$ >{ends} && read -r _ <{go}; exit ;;
+*" --shard 3/{FILES} "*) echo $$ >{begins} ;;
+esac
+exec {lake.programs / "party"} "$@"
+"""
+    )
+    program.chmod(0o755)
+    began, ended, goes = (os.open(fifo, os.O_RDWR) for fifo in (begins, ends, go))
+    west = lake.folder / "west.job"
+    seen: list[Part] = []
+    with cluster.session({"spark.speculation": "true"}) as spark, futures.ThreadPoolExecutor(1) as pool:
+        df = spark.read.parquet(str(lake.lake)).withColumn("id", F.sha2("id", 256))
+
+        def making(df: DataFrame, to: Path) -> futures.Future[list[Part]]:
+            return pool.submit(make_parts, df, west, to, party=str(program), progress=seen.append)
+
+        try:
+            # Both attempts have written their part, whole, when the first of them ends.
+            both = making(df, tmp_path / "both")
+            assert len(set(told(ended, 2))) == 2
+            (staging,) = (tmp_path / "both").iterdir()
+            assert len({p.stat().st_size for p in staging.glob("2.*")}) == 1
+            assert len(list(staging.glob("2.*"))) == 2
+        finally:
+            os.write(goes, b"\n" * 4)
+        exactly_once(lake, both.result(timeout=5 * network.MINUTE), seen, tmp_path / "both")
+
+        # The first attempt is killed in the middle of its records, which its program takes for their end.
+        seen.clear()
+        told(began)
+        one = making(held_up(df, 2, gate), tmp_path / "one")
+        first, second = told(began, 2)
+        assert first != second
+        exactly_once(lake, one.result(timeout=5 * network.MINUTE), seen, tmp_path / "one")
+        with suppress(ProcessLookupError):  # it may have ended
+            select.select([os.pidfd_open(first)], [], [], network.MINUTE)
+        assert len(list((tmp_path / "one").iterdir())) == FILES
+    for fd in (began, ended, goes):
+        os.close(fd)
+    said = lake.run("west", "advanced", "sketch", lake.of, "--parts", str(tmp_path / "both" / "*"))
+    assert f"{lake.complete} records held" in said
+    lake.run("west", "advanced", "sketch", lake.of, "--job", "west.job", "--rebuild")
+
+
+def exactly_once(lake: Lake, parts: list[Part], seen: list[Part], at: Path) -> None:
+    """Each shard has one part, of all its records, and it was told of once."""
+    assert [(p.shard, p.of) for p in parts] == [(i, FILES) for i in range(1, FILES + 1)]
+    assert sorted(seen, key=lambda p: p.shard) == parts
+    assert sum(p.records for p in parts) == lake.complete
+    assert sum(p.skipped for p in parts) == lake.count - lake.complete
+    assert sorted(p.name for p in at.iterdir()) == [p.file.name for p in parts]
+
+
 def test_a_worker_that_is_lost_changes_nothing(
     lake: Lake, job: Path, spark: SparkSession, cluster: Cluster, tmp_path: Path
 ) -> None:
@@ -124,13 +186,8 @@ exec {lake.programs / "party"} "$@"
     os.close(lines)
     cluster.add_worker()
     assert again != first
-    assert [p.shard for p in parts] == list(range(1, FILES + 1))
-    assert {p.of for p in parts} == {FILES}
-    assert sorted(p.shard for p in seen) == [p.shard for p in parts]
+    exactly_once(lake, parts, seen, tmp_path / "parts")
     assert sorted(p.records for p in parts)[0] == 0
-    assert sum(p.records for p in parts) == lake.complete
-    assert sum(p.skipped for p in parts) == lake.count - lake.complete
-    assert sorted(p.name for p in (tmp_path / "parts").iterdir()) == [p.file.name for p in parts]
 
     said = lake.run("north", "advanced", "sketch", lake.of, "--parts", str(tmp_path / "parts" / "*"))
     assert f"{lake.complete} records held" in said
@@ -144,6 +201,44 @@ exec {lake.programs / "party"} "$@"
 
     north, south, west = lake.released()
     assert north == south == west != []
+
+
+def test_any_data_frame_will_do(lake: Lake, job: Path, spark: SparkSession, tmp_path: Path) -> None:
+    def counted(df: DataFrame, to: str) -> tuple[object, ...]:
+        parts = make_parts(df, job, tmp_path / f"parts-{to}", party=str(lake.programs / "party"))
+        columns = [(c.name, c.missing, c.clamped) for p in parts for c in p.columns]
+        names = sorted({name for name, *_ in columns})
+        return (
+            sum(p.records for p in parts),
+            sum(p.skipped for p in parts),
+            *((name, *map(sum, zip(*(more for n, *more in columns if n == name), strict=True))) for name in names),
+        )
+
+    df = spark.read.parquet(str(lake.lake / "1.parquet"))
+    want = counted(df, "parquet")
+    written = df.withColumn("x", F.col("x").cast("decimal(38,18)")).write  # of which JSON and CSV have the text
+    written.partitionBy("ill").json(str(tmp_path / "json"))
+    written.partitionBy("w").csv(str(tmp_path / "csv"), header=True)
+    written.orc(str(tmp_path / "orc"))
+    types = "born date, id string, x decimal(38,18), w string, ill boolean"
+    more = df.select(
+        "*",
+        F.lit(None).alias("nothing"),
+        F.array(F.struct("x")).alias("list"),
+        F.create_map("id", "x").alias("map"),
+        F.current_timestamp().alias("now"),
+        F.expr("interval '1' day").alias("day"),
+        F.col("id").cast("binary").alias("bytes"),
+    )
+    for name, other in {
+        "json": spark.read.schema(types).json(str(tmp_path / "json")),
+        "csv": spark.read.schema("born date, id string, x decimal(38,18), ill boolean, w string").csv(
+            str(tmp_path / "csv"), header=True
+        ),
+        "orc": spark.read.orc(str(tmp_path / "orc")),
+        "more": more.withColumn("ill", F.col("ill").cast("tinyint")).withColumn("x", F.col("x").cast("decimal(9,2)")),
+    }.items():
+        assert counted(other, name) == want, name
 
 
 def test_what_the_program_refuses_reaches_the_driver(
@@ -167,6 +262,8 @@ def test_what_the_program_refuses_reaches_the_driver(
         make_parts(df.union(df).coalesce(1), job, tmp_path / "out", party=party)
     with pytest.raises(PartError, match=r"shard 1 of 1 on .*job") as refused:
         make_parts(df.coalesce(1), b"no job", tmp_path / "out", party=party)
+    with pytest.raises(cosketch.CosketchError, match=r"YearMonthInterval.*select the columns"):
+        make_parts(df.withColumn("more", F.expr("interval '1' month")), job, tmp_path / "out", party=party)
     with pytest.raises(cosketch.CosketchError, match="none/party"):
         make_parts(df, job, tmp_path / "out", party="/none/party")
     (tmp_path / "other").write_text("#!/bin/sh\nexit 3\n")
@@ -175,6 +272,23 @@ def test_what_the_program_refuses_reaches_the_driver(
         make_parts(df, job, tmp_path / "out", party=str(tmp_path / "other"))
     with pytest.raises(cosketch.CosketchError, match="no partition"):
         make_parts(df.limit(0), job, tmp_path / "out", party=party)
+
+
+def test_a_disk_that_is_full_may_be_that_of_one_worker(
+    lake: Lake, job: Path, spark: SparkSession, tmp_path: Path
+) -> None:
+    program, first = tmp_path / "party", tmp_path / "first"
+    program.write_text(
+        f"""#!/bin/sh
+if mkdir {first}; then echo '{{"error": "no space left on device", "id": "disk-full"}}' >&2; exit 4; fi
+exec {lake.programs / "party"} "$@"
+"""
+    )
+    program.chmod(0o755)
+    df = spark.read.parquet(str(lake.lake)).coalesce(1)
+    (part,) = make_parts(df, job, tmp_path / "out", party=str(program))
+    assert first.is_dir()
+    assert part.records == lake.complete
 
 
 def test_what_is_refused_before_anything_is_read(lake: Lake, job: Path, spark: SparkSession, tmp_path: Path) -> None:

@@ -1,4 +1,7 @@
-"""How long make_parts takes beside what it is made of, with two workers: python tests/spark/times.py ROWS."""
+"""How long make_parts takes beside what it is made of, with two workers: python tests/spark/times.py ROWS [ROUNDS].
+
+Before, a worker is killed in the middle of a job, and what is released of its parts is compared with other ways.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent import futures
+from contextlib import suppress
 from pathlib import Path
 from statistics import median
 
@@ -20,16 +24,20 @@ import network
 import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
-from cluster import Cluster
+from cluster import Cluster, end
 from lake import Lake
 from pyspark import TaskContext
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 
-from cosketch.spark import make_parts
+from cosketch.spark import Part, make_parts
 
 FILES = 8
 COLUMNS = 20
-ROUNDS = 3
+AS_IS = {  # what the cluster of the tests has otherwise, to begin quickly or to have many batches
+    "spark.executor.extraJavaOptions": "",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
+}
+TICK = os.sysconf("SC_CLK_TCK")
 
 
 def numbers(rows: int) -> Iterator[pa.Table]:
@@ -42,43 +50,73 @@ def numbers(rows: int) -> Iterator[pa.Table]:
         yield pa.table(table)
 
 
-class Peaks:
-    """The most memory of each kind of process that this one began, as long as it looks."""
+def kind(at: Path) -> str:
+    """What a process is, by how it was begun."""
+    try:
+        words = (at / "cmdline").read_bytes().decode(errors="replace").rstrip("\0").split("\0")
+    except OSError:  # it has ended
+        return ""
+    if words[0].endswith("/party"):
+        return next((f"party {w}" for w in ("part", "check") if w in words), "")
+    kinds = {"SparkSubmit": "driver", "CoarseGrainedExecutorBackend": "executor", "pyspark.daemon": "Python worker"}
+    return next((name for end, name in kinds.items() if any(w.endswith(end) for w in words)), "")
 
-    def __init__(self, party: str) -> None:
-        self.party = party
-        self.most: dict[str, int] = {}
+
+def ours() -> dict[Path, int]:
+    """The processes that this one began, and itself: where they are, and their ticks."""
+    ticks, parents = {}, {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # it has ended
+            words = stat.read_text().rpartition(")")[2].split()
+            ticks[int(stat.parent.name)] = int(words[11]) + int(words[12])
+            parents[int(stat.parent.name)] = int(words[1])
+
+    def mine(pid: int) -> bool:
+        while pid not in (os.getpid(), 0):
+            pid = parents.get(pid, 0)
+        return pid != 0
+
+    return {Path(f"/proc/{pid}"): n for pid, n in ticks.items() if mine(pid)}
+
+
+def everybodys() -> int:
+    """The ticks of all."""
+    user, nice, system, _, _, irq, softirq, steal, *_ = Path("/proc/stat").read_text().split()[1:11]
+    return sum(map(int, (user, nice, system, irq, softirq, steal)))
+
+
+class Use:
+    """What is used while something runs: the most memory of a process of each kind, in MiB, and seconds of cores."""
+
+    def __enter__(self) -> Use:
+        self.memory: dict[str, int] = {}
         self.stop = threading.Event()
         self.looking = threading.Thread(target=self.look)
-
-    def __enter__(self) -> Peaks:
+        self.before, self.all, self.began = ours(), everybodys(), time.monotonic()
+        self.latest = dict(self.before)  # of a process that has ended, too
+        for at in self.before:
+            with suppress(OSError):
+                (at / "clear_refs").write_text("5")  # its peak begins anew
         self.looking.start()
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.wall = time.monotonic() - self.began
         self.stop.set()
         self.looking.join()
+        self.latest |= ours()
+        self.cpu = sum(n - self.before.get(at, 0) for at, n in self.latest.items()) / TICK
+        self.others = (everybodys() - self.all) / TICK - self.cpu
 
     def look(self) -> None:
-        while not self.stop.wait(0.1):
-            for status in Path("/proc").glob("[0-9]*/status"):
-                try:
-                    words = (status.parent / "cmdline").read_bytes().decode(errors="replace").split("\0")
-                    found = re.search(r"VmHWM:\s+(\d+) kB", status.read_text())
-                except OSError:  # it has ended
-                    continue
-                kind = "party" if words[:1] == [self.party] else None
-                for k in ("CoarseGrainedExecutorBackend", "pyspark.daemon"):
-                    if any(w.endswith(k) for w in words):
-                        kind = k
-                if kind and found:
-                    self.most[kind] = max(self.most.get(kind, 0), int(found[1]) // 1024)
-
-
-def seconds(what: Callable[[], object]) -> float:
-    began = time.monotonic()
-    what()
-    return time.monotonic() - began
+        while not self.stop.wait(0.2):
+            now = ours()
+            self.latest |= now
+            for at in now:
+                with suppress(OSError):
+                    peak = re.search(r"VmHWM:\s+(\d+) kB", (at / "status").read_text())
+                    if peak and (name := kind(at)):
+                        self.memory[name] = max(self.memory.get(name, 0), int(peak[1]) // 1024)
 
 
 def same(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -109,60 +147,105 @@ def plainly(at: Path) -> None:
         pass
 
 
+class Ways:
+    """The ways by which a lake is read."""
+
+    def __init__(self, lake: Lake, spark: SparkSession, job: Path, folder: Path) -> None:
+        self.lake, self.job, self.folder = lake, job, folder
+        self.party = str(lake.programs / "party")
+        self.files = [str(lake.lake / f"{i}.parquet") for i in range(1, FILES + 1)]
+        self.df = spark.read.parquet(str(lake.lake))
+        assert self.df.rdd.getNumPartitions() == FILES
+        self.runs = 0
+
+    def part(self, shard: int, of: int, *files: str, records: Path | None = None, to: str = os.devnull) -> None:
+        words = [self.party, "advanced", "part", "--job", str(self.job), "--shard", f"{shard}/{of}", *files]
+        with open(records or os.devnull, "rb") as stdin, open(to, "wb") as out:  # noqa: PTH123
+            subprocess.run(words, stdin=stdin, stdout=out, stderr=subprocess.DEVNULL, check=True)
+
+    def two(self, what: Callable[[int], object]) -> None:
+        with futures.ThreadPoolExecutor(2) as pool:
+            list(pool.map(what, range(1, FILES + 1)))
+
+    def make_parts(self, progress: Callable[[Part], None] | None = None) -> Path:
+        self.runs += 1
+        to = self.folder / f"parts{self.runs}"
+        made = make_parts(self.df, self.job, to, party=self.party, progress=progress)
+        assert sum(p.records for p in made) == self.lake.count
+        return to
+
+    def all(self) -> dict[str, Callable[[], object]]:
+        return {
+            "Spark reads": lambda: read(self.df),
+            "Spark, identity mapInArrow": lambda: read(self.df.mapInArrow(same, self.df.schema)),
+            "two filters, Arrow batches": lambda: self.two(lambda i: self.part(i, FILES, records=self.folder / str(i))),
+            "make_parts": self.make_parts,
+            "two --shard, Parquet": lambda: self.two(lambda i: self.part(i, FILES, self.files[i - 1])),
+            "one --shard 1/1, Parquet": lambda: self.part(1, 1, *self.files),
+            "party data check, Parquet": lambda: self.lake.run("south", "data", "check", self.lake.of),
+            "pyarrow reads, two at a time": lambda: self.two(lambda i: plainly(Path(self.files[i - 1]))),
+        }
+
+
+def same_bytes(lake: Lake, ways: Ways, cluster: Cluster) -> None:
+    """Parts of Spark, of which a worker is killed, parts of processes, and party run alone."""
+    killed: list[Part] = []
+
+    def kill(part: Part) -> None:
+        killed.append(part)
+        if len(killed) == 1:
+            end(cluster.workers[0])
+            cluster.add_worker()
+
+    with Use() as use:
+        made = ways.make_parts(kill)
+    print(f"make_parts, a worker killed after one part: {use.wall:.2f} s")
+    lake.run("north", "advanced", "sketch", lake.of, "--parts", str(made / "*"))
+    ways.job = lake.folder / "west.job"
+    ways.two(lambda i: ways.part(i, FILES, ways.files[i - 1], to=str(lake.folder / f"{i}.part")))
+    lake.run("west", "advanced", "sketch", lake.of, "--parts", "*.part")
+    north, south, west = lake.released()
+    assert north == south == west != []
+    print("Parts of Spark, parts of processes and party run alone released", *north)
+
+
 def main() -> None:
     rows = int(sys.argv[1]) // FILES * FILES
-    folder = Path(tempfile.mkdtemp())
+    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 3
+    with tempfile.TemporaryDirectory() as at:
+        measure(rows, rounds, Path(at))
+
+
+def measure(rows: int, rounds: int, folder: Path) -> None:
     columns = [f"{{name: c{c}, kind: numeric, bounds: [0, 100]}}" for c in range(COLUMNS)]
     lake = Lake(network.build(folder), folder / "lake", numbers(rows // FILES), columns)
-    site = lake.folder / "south.yaml"  # which holds the sketch of files of its own
-    site.write_text(site.read_text().replace("true}", "true, release: ask}"))
     cluster = Cluster(folder)
-    party = str(lake.programs / "party")
-    with cluster.running, cluster.session() as spark, lake.waiting() as job:
-        spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "10000")  # as is the default
-        df = spark.read.parquet(str(lake.lake))
-        assert df.rdd.getNumPartitions() == FILES
-
-        def part(shard: int, of: int, *files: str, records: Path | None = None) -> None:
-            words = [party, "advanced", "part", "--job", str(job), "--shard", f"{shard}/{of}", *files]
-            with open(records or os.devnull, "rb") as stdin:  # noqa: PTH123
-                subprocess.run(words, stdin=stdin, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
-
-        def two(what: Callable[[int], object]) -> None:
-            with futures.ThreadPoolExecutor(2) as pool:
-                list(pool.map(what, range(1, FILES + 1)))
-
-        files = [str(lake.lake / f"{i}.parquet") for i in range(1, FILES + 1)]
-        runs = 0
-
-        def parts() -> None:
-            nonlocal runs
-            runs += 1
-            made = make_parts(df, job, folder / f"parts{runs}", party=party)
-            assert sum(p.records for p in made) == rows
-
-        ways: dict[str, Callable[[], object]] = {
-            "Spark reads": lambda: read(df),
-            "Spark, identity mapInArrow": lambda: read(df.mapInArrow(same, df.schema)),
-            "two filters, Arrow batches": lambda: two(lambda i: part(i, FILES, records=folder / str(i))),
-            "make_parts": parts,
-            "two --shard, Parquet": lambda: two(lambda i: part(i, FILES, files[i - 1])),
-            "one --shard 1/1, Parquet": lambda: part(1, 1, *files),
-            "party advanced sketch, Parquet": lambda: lake.run("south", "advanced", "sketch", lake.of, "--rebuild"),
-            "pyarrow reads, two at a time": lambda: two(lambda i: plainly(lake.lake / f"{i}.parquet")),
-        }
-        read(dumped(df, folder))  # begins the executors, too
-        times: dict[str, list[float]] = {name: [] for name in ways}
-        memory: dict[str, dict[str, int]] = {}
-        for _ in range(ROUNDS):  # all in turn: a busy machine is busy for each of them
-            for name, way in ways.items():
-                with Peaks(party) as peaks:
-                    times[name].append(seconds(way))
-                memory[name] = peaks.most
-        for name, took in times.items():
-            print(f"{name:32} {median(took):7.2f} s {rows / median(took):11,.0f} rows/s  MiB: {memory[name]}")
-        shares = [w / (i + a) for i, a, w in zip(*list(times.values())[1:4], strict=True)]
-        print("make_parts / (identity + filters), each round:", *(f"{s:.2f}" for s in shares))
+    with cluster.running, cluster.session(AS_IS) as spark, lake.waiting() as job:
+        lake.until("south", "sketched")  # party run, which reads alone
+        ways = Ways(lake, spark, job, folder)
+        all_ways = ways.all()
+        read(dumped(ways.df, folder))
+        same_bytes(lake, ways, cluster)  # which begins all that what follows would wait for once
+        used: dict[str, list[Use]] = {name: [] for name in all_ways}
+        for _ in range(rounds):  # all in turn: a busy machine is busy for each of them
+            for name, way in all_ways.items():
+                with Use() as use:
+                    way()
+                used[name].append(use)
+                print(f"{name:30}{use.wall:8.2f} s, cores {use.cpu:8.2f} s, others' {use.others:8.2f} s", flush=True)
+        print(f"\nmedians of {rounds} rounds, {rows} rows:")
+        for name, uses in used.items():
+            wall, cpu = (median(getattr(u, what) for u in uses) for what in ("wall", "cpu"))
+            most = {k: max(u.memory.get(k, 0) for u in uses) for u in uses for k in u.memory}
+            print(f"{name:30}{wall:8.2f} s {rows / wall:11,.0f} rows/s, cores {cpu:8.2f} s, MiB: {most or ''}")
+        for what in ("wall", "cpu"):
+            identity, filters, whole = ([getattr(u, what) for u in uses] for uses in list(used.values())[1:4])
+            shares = [w / (i + f) for i, f, w in zip(identity, filters, whole, strict=True)]
+            print(
+                f"make_parts / (identity + filters), {what}:",
+                *(f"{s:.2f}" for s in shares),
+                f"median {median(shares):.2f}",
+            )
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from typing import Any
 
 import pyarrow as pa  # type: ignore[import-untyped]
 from pyspark import cloudpickle, inheritable_thread_target
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 
@@ -53,15 +54,11 @@ class Part:
 class PartError(CosketchError):
     """Why a shard has no part, as ``party advanced part`` says it."""
 
-    def __init__(self, where: str, shard: int, code: int, said: str) -> None:
-        try:
-            answer = json.loads(said.splitlines()[-1])
-            error, self.id = str(answer["error"]), str(answer["id"])
-        except (ValueError, IndexError, KeyError, TypeError):  # it was killed, or is another program
-            error, self.id = said, ""
+    def __init__(self, where: str, shard: int, code: int, error: str, id: str) -> None:
         super().__init__(f"{where}: {error} (exit {code})")
         self.shard = shard
         self.code = code
+        self.id = id
 
 
 def make_parts(
@@ -157,7 +154,11 @@ def _run(df: ClassicDataFrame, job: bytes, staging: Path, party: str, made: Call
     session = df.sparkSession
     context = session.sparkContext
     notes = context.accumulator([], partition.Notes())
-    mapped = _mapped(df, job=job, party=party, staging=staging, notes=notes, empty=df.limit(0).toArrow().schema)
+    try:
+        empty = df.limit(0).toArrow().schema
+    except PySparkException as err:  # of a column that the study may not even ask for
+        raise CosketchError(f"Spark cannot hand the data frame on: {err} (select the columns of the study)") from err
+    mapped = _mapped(df, job=job, party=party, staging=staging, notes=notes, empty=empty)
     tag = staging.name
 
     def collect() -> list[str]:
@@ -212,4 +213,4 @@ def _why(staging: Path, err: Exception) -> CosketchError:
 
 
 def _refusal(said: dict[str, Any]) -> PartError:
-    return PartError(said["where"], said["shard"], said["code"], said["refused"])
+    return PartError(said["where"], said["shard"], said["code"], said["refused"], said["id"])

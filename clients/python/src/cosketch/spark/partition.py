@@ -19,6 +19,7 @@ from pyspark import Accumulator, AccumulatorParam, SparkFiles, TaskContext
 SHARDS = "cosketch.shards"  # the job's property that says how many there are
 FAILED = ".failed"  # the end of a file's name that says why a shard has no part
 _FINAL = (4, 8)  # exit codes about data, job and versions, of which no other attempt has better ones
+_ELSEWHERE = ("disk-full", "disk-read-only")  # but for these, which may not be so on another worker
 _PIPE = 1 << 20  # bytes that wait for the program, as many as Linux grants
 _SAID = 1 << 20  # bytes that are read of what the program says, at most
 
@@ -62,15 +63,25 @@ def make_part(
     if code == 0:
         row = json.dumps(json.loads(said))
     else:
-        row = json.dumps({"shard": number, "where": where, "code": code, "refused": complained})
-        if code not in _FINAL:
+        refused, id = _answer(complained)
+        row = json.dumps({"shard": number, "where": where, "code": code, "refused": refused, "id": id})
+        if code not in _FINAL or id in _ELSEWHERE:
             why = part.with_name(f"{part.name}.why")
             why.write_text(row)
             why.replace(failed)
-            raise RuntimeError(f"{where}: party advanced part: exit {code}: {complained}")
+            raise RuntimeError(f"{where}: party advanced part: exit {code}: {refused}")
     failed.unlink(missing_ok=True)  # an earlier attempt's
     notes.add([row])
     yield pa.RecordBatch.from_pydict({"part": [row]})
+
+
+def _answer(complained: str) -> tuple[str, str]:
+    """The error that the program ended with, and its id."""
+    try:
+        answer = json.loads(complained.splitlines()[-1])
+        return str(answer["error"]), str(answer["id"])
+    except (ValueError, IndexError, KeyError, TypeError):  # it was killed, or is another program
+        return complained, ""
 
 
 def _program(party: str) -> str:

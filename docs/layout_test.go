@@ -206,7 +206,7 @@ func TestOneImporterEach(t *testing.T) {
 	owners := map[string][]string{
 		"google.golang.org/protobuf":  {"protocol/wire", "protocol/wire/wirepb"},
 		"github.com/libp2p":           {"node/p2p", "node/p2p/raw"},
-		"modernc.org/sqlite":          {"node/store", "node/dataset"},
+		"modernc.org/sqlite":          {"node/store", "node/sqlite"},
 		"github.com/jackc/pgx":        {"node/dataset"},
 		"github.com/apache/arrow-go":  {"node/dataset/arrow"},
 		"github.com/parquet-go":       {"node/dataset", "node/table", "research/bench"},

@@ -20,7 +20,6 @@ import (
 
 	"github.com/cosketch/cosketch/node/socket"
 	"github.com/cosketch/cosketch/protocol/fail"
-	"github.com/cosketch/cosketch/protocol/fail/errno"
 )
 
 // What dialling and listening fail of, in words that say what to look at.
@@ -107,11 +106,11 @@ func dialCause(err error) (text string, kind error) {
 		return fail.CertificateDates.New().Error(), ErrDates
 	case errors.As(err, &mismatch):
 		return "another node listens there, " + mismatch.Actual.String(), ErrStranger
-	case errno.Is(err, syscall.ECONNREFUSED):
+	case fail.Errno(err, syscall.ECONNREFUSED):
 		return "connection refused: nothing listens there", nil
 	case met && (timedOut(err) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded)):
 		return "what listens there takes the connection and says nothing", ErrStranger
-	case met && (errno.Is(err, syscall.ECONNRESET) || errors.Is(err, io.EOF)):
+	case met && (fail.Errno(err, syscall.ECONNRESET) || errors.Is(err, io.EOF)):
 		return "what listens there closed the connection at once", nil
 	case met:
 		return "what listens there is no node of a study", ErrStranger
@@ -155,7 +154,7 @@ func listenCause(want []string, cause, err error) error {
 	switch {
 	case !known:
 		return err
-	case errno.Is(cause, syscall.EADDRNOTAVAIL):
+	case fail.Errno(cause, syscall.EADDRNOTAVAIL):
 		why += "; /ip4/0.0.0.0/tcp/7424 listens at all that it has"
 	case errors.As(cause, &unknown):
 		why += "; listen at an address of its own, or at all that it has with /ip4/0.0.0.0/tcp/7424 (a name that parties dial belongs into the study file, under aggregator: addrs)"

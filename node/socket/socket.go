@@ -7,18 +7,18 @@ import (
 	"net"
 	"syscall"
 
-	"github.com/cosketch/cosketch/protocol/fail/errno"
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 // Refused says why nothing can listen at an address; false where the system's own words have to do.
 func Refused(err error) (why string, known bool) {
 	var unknown *net.DNSError
 	switch {
-	case errno.Is(err, syscall.EADDRINUSE):
+	case fail.Errno(err, syscall.EADDRINUSE):
 		return "address already in use: another program, or this node in another process, listens there; stop it or choose another address", true
-	case errno.Is(err, syscall.EADDRNOTAVAIL):
+	case fail.Errno(err, syscall.EADDRNOTAVAIL):
 		return "this machine has no such address", true
-	case errors.Is(err, fs.ErrPermission), errno.Is(err, syscall.EACCES):
+	case errors.Is(err, fs.ErrPermission), fail.Errno(err, syscall.EACCES):
 		return "ports below 1024 are not for this user: choose a higher one", true
 	case errors.As(err, &unknown):
 		return "this machine does not find the name " + unknown.Name, true

@@ -6,8 +6,6 @@ import (
 	"io/fs"
 	"slices"
 	"syscall"
-
-	"github.com/cosketch/cosketch/protocol/fail/errno"
 )
 
 // Found is what the catalogue says of an error.
@@ -152,13 +150,13 @@ func foreign(err error) (ID, bool) {
 	number, ok := err.(syscall.Errno)
 	switch {
 	case !ok:
-	case errno.Is(number, syscall.ENOSPC, syscall.EDQUOT):
+	case Errno(number, syscall.ENOSPC, syscall.EDQUOT):
 		return DiskFull, true
-	case errno.Is(number, syscall.EROFS):
+	case Errno(number, syscall.EROFS):
 		return DiskReadOnly, true
-	case errno.Is(number, syscall.EIO):
+	case Errno(number, syscall.EIO):
 		return DiskFails, true
-	case errors.Is(number, fs.ErrPermission), errno.Is(number, syscall.EACCES):
+	case errors.Is(number, fs.ErrPermission), Errno(number, syscall.EACCES):
 		return NotPermitted, true
 	}
 	return "", false

@@ -1,6 +1,6 @@
 //go:build !windows
 
-package errno
+package fail
 
 import "syscall"
 

@@ -1,4 +1,4 @@
-package errno_test
+package fail_test
 
 import (
 	"io"
@@ -7,30 +7,30 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/cosketch/cosketch/protocol/fail/errno"
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 // What this system answers is recognised, whatever its numbers are.
-func TestIs(t *testing.T) {
+func TestErrno(t *testing.T) {
 	held, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, inUse := net.Listen("tcp", held.Addr().String())
-	if !errno.Is(inUse, syscall.EADDRINUSE) {
+	if !fail.Errno(inUse, syscall.EADDRINUSE) {
 		t.Errorf("an address that is taken: %v", inUse)
 	}
 	if err := held.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := net.Dial("tcp", held.Addr().String()); !errno.Is(err, syscall.ECONNRESET, syscall.ECONNREFUSED) {
+	if _, err := net.Dial("tcp", held.Addr().String()); !fail.Errno(err, syscall.ECONNRESET, syscall.ECONNREFUSED) {
 		t.Errorf("nobody listens: %v", err)
 	}
-	if _, err := net.Listen("tcp", "192.0.2.1:0"); !errno.Is(err, syscall.EADDRNOTAVAIL) {
+	if _, err := net.Listen("tcp", "192.0.2.1:0"); !fail.Errno(err, syscall.EADDRNOTAVAIL) {
 		t.Errorf("an address of nobody: %v", err)
 	}
 	full := &os.PathError{Op: "write", Err: syscall.ENOSPC}
-	if !errno.Is(full, syscall.EDQUOT, syscall.ENOSPC) || errno.Is(full, syscall.EROFS) || errno.Is(io.EOF, syscall.EIO) || errno.Is(nil, syscall.EIO) {
+	if !fail.Errno(full, syscall.EDQUOT, syscall.ENOSPC) || fail.Errno(full, syscall.EROFS) || fail.Errno(io.EOF, syscall.EIO) || fail.Errno(nil, syscall.EIO) {
 		t.Error("a full disk is taken for something else, or something else for it")
 	}
 }

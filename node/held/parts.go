@@ -20,6 +20,9 @@ import (
 // A Set of data that are elsewhere is made from parts: each is a shard. Before them it holds nothing but what their job
 // was written with.
 
+// anewFromParts is what to do where the data of a Set are elsewhere.
+const anewFromParts = "party advanced sketch STUDY --rebuild --job FILE begins anew"
+
 // Ask begins a Set that parts are to make, afresh or where there is none, and writes into a job what its parts are made
 // by. The same Set gives the same job.
 func (s *Set) Ask(afresh bool, j *part.Job) error {
@@ -29,7 +32,7 @@ func (s *Set) Ask(afresh bool, j *part.Job) error {
 		}
 	}
 	if len(s.m.Shards) > 0 {
-		return &StaleError{fmt.Sprintf("the parts of %d shards are added up already, and no other part adds to them (party advanced sketch STUDY --rebuild --job FILE begins anew)", len(s.m.Shards))}
+		return &StaleError{Problem: fmt.Sprintf("the parts of %d shards are added up already, and no other part adds to them", len(s.m.Shards)), Hint: anewFromParts}
 	}
 	if err := s.sameReading(); err != nil {
 		return err
@@ -132,7 +135,7 @@ func (s *Set) summed(ctx context.Context, files []part.File) error {
 			return err
 		}
 		if i >= len(s.m.Shards) || len(files) != len(s.m.Shards) || s.m.Shards[i].SHA256 != sum.String() {
-			return &StaleError{fmt.Sprintf("the parts of %d shards are added up already, and %s is none of them (party advanced sketch STUDY --rebuild --job FILE begins anew)", len(s.m.Shards), f.Path)}
+			return &StaleError{Problem: fmt.Sprintf("the parts of %d shards are added up already, and %s is none of them", len(s.m.Shards), f.Path), Hint: anewFromParts}
 		}
 	}
 	return nil

@@ -331,6 +331,8 @@ func TestPartsThatDoNotFit(t *testing.T) {
 	var stale *StaleError
 	if _, err := w.elsewhere().Sum(ctx, w.asked(), []part.File{one, two, w.make(j, part.Shard{Number: 3, Of: 3}, all[20:29])}); !errors.As(err, &stale) {
 		t.Errorf("another part after the sum: %v", err)
+	} else if hint := fail.Find(err).Hint; hint != anewFromParts {
+		t.Errorf("what to do about another part: %q", hint)
 	}
 	if err := w.elsewhere().Ask(false, w.asked()); !errors.As(err, &stale) {
 		t.Errorf("a job after the sum: %v", err)

@@ -54,11 +54,20 @@ type Set struct {
 var ErrEmpty error = fail.NothingHeld
 
 // StaleError reports that data or site file are no longer what the Set was made from.
-type StaleError struct{ Problem string }
+type StaleError struct {
+	Problem string
+	Hint    string // what to do where the data are not here to be read afresh; else empty
+}
 
 func (e *StaleError) Error() string { return e.Fail().Error() }
 
-func (e *StaleError) Fail() *fail.Error { return fail.HeldStale.Of(errors.New(e.Problem)) }
+func (e *StaleError) Fail() *fail.Error {
+	is := fail.HeldStale.Of(errors.New(e.Problem))
+	if e.Hint != "" {
+		is = is.With(e.Hint)
+	}
+	return is
+}
 
 // Open reads what is held, which may be nothing. It reads no data and no sketch.
 func Open(o Options) (*Set, error) {
@@ -213,9 +222,9 @@ func (s *Set) sameReading() error {
 	case now.equal(before):
 		return nil
 	case now.Dataset != before.Dataset:
-		return &StaleError{fmt.Sprintf("the held sketch is of dataset %q, the site file now names %q", before.Dataset, now.Dataset)}
+		return &StaleError{Problem: fmt.Sprintf("the held sketch is of dataset %q, the site file now names %q", before.Dataset, now.Dataset)}
 	default:
-		return &StaleError{fmt.Sprintf("the site file now reads dataset %q by other columns, another dialect or other words than the held sketch was made with", now.Dataset)}
+		return &StaleError{Problem: fmt.Sprintf("the site file now reads dataset %q by other columns, another dialect or other words than the held sketch was made with", now.Dataset)}
 	}
 }
 

@@ -34,7 +34,7 @@ func (s *Set) Update(ctx context.Context) (Changes, error) {
 		return Changes{}, s.Source.NotHere()
 	}
 	if s.m != nil && s.Source.Asked() {
-		return Changes{}, &StaleError{fmt.Sprintf("%s is asked anew each time: nothing shows which of its records are held", s.Source)}
+		return Changes{}, &StaleError{Problem: fmt.Sprintf("%s is asked anew each time: nothing shows which of its records are held", s.Source)}
 	}
 	return s.bring(ctx, false)
 }
@@ -156,7 +156,7 @@ func match(inputs []input, held []Shard) ([]*Shard, error) {
 		if n := len(lost) - shown; n > 0 {
 			more, lost = fmt.Sprintf(", and %d more", n), lost[:shown]
 		}
-		return nil, &StaleError{fmt.Sprintf("the data are not what the held sketch was made from: %s%s", strings.Join(lost, ", "), more)}
+		return nil, &StaleError{Problem: fmt.Sprintf("the data are not what the held sketch was made from: %s%s", strings.Join(lost, ", "), more)}
 	}
 	return out, nil
 }

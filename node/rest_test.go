@@ -169,9 +169,9 @@ func TestCallsMeetRestingStudies(t *testing.T) {
 	stop := b.serve()
 	b.runAll(b.context(), b.parties...)
 	stop()
-	began := time.Now()
-	b.uptime = func() time.Duration { return 20_000 * time.Since(began) } // it may rest after 3 ms
-	b.tune = func(o *aggregator.Options) { o.Tick = 50 * time.Microsecond }
+	var up atomic.Int64 // minutes
+	b.uptime = func() time.Duration { return time.Duration(up.Load()) * time.Minute }
+	b.tune = func(o *aggregator.Options) { o.Tick = 300 * time.Microsecond }
 	defer b.serve()()
 	st := b.open("a")
 	defer st.Close()
@@ -179,6 +179,7 @@ func TestCallsMeetRestingStudies(t *testing.T) {
 	check(t, err)
 	defer host.Close()
 	for range 300 {
+		up.Add(2) // from the next tick on it may rest, once, while the call is on its way or has found it
 		if _, err := host.Call(b.context(), b.study.Aggregator.ID, b.study.Aggregator.Addrs, "read", wire.EncodeRead(wire.Read{Study: b.study.ID})); err != nil {
 			t.Fatal(err)
 		}

@@ -11,14 +11,16 @@ import (
 	"github.com/cosketch/cosketch/protocol/block"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/seed/agree"
 )
 
 // Cost is about what a study takes, of one core of the machine that Rates were measured on: of the
 // party that has most to do, or whose plan it is, and of the aggregator. Waiting is not in it.
 type Cost struct {
-	PartySeconds      float64 `json:"party_seconds"` // to read its records as CSV, project them, draw noise and write
+	PartySeconds      float64 `json:"party_seconds"` // to agree with the others, read its records as CSV, project them, draw noise and write
 	PartyMemory       int64   `json:"party_bytes"`
-	Sent              int64   `json:"sent_bytes"`         // by the party
+	Sent              int64   `json:"sent_bytes"`         // by the party: its release
+	Agreed            int64   `json:"agreement_bytes"`    // that the party reads of the others to agree with them
 	AggregatorSeconds float64 `json:"aggregator_seconds"` // to receive, check and compute
 	AggregatorMemory  int64   `json:"aggregator_bytes"`   // with as much as its analyses may take by default
 	AggregatorDisk    int64   `json:"aggregator_disk_bytes"`
@@ -39,6 +41,8 @@ const (
 	readByte   = 6.0  // by the aggregator: received, hashed, stored, checked, merged
 	passEntry  = 12.0 // of a matrix of records: all passes of k-means
 	pairTime   = 3000.0
+	messages   = 4   // of a party in an agreement with its release, whose signatures all others check
+	message    = 700 // bytes of each
 
 	partyBytes      = 60 << 20 // a node that does nothing
 	aggregatorBytes = 50 << 20
@@ -48,6 +52,13 @@ const (
 
 // DrawTime is about what the noise of an entry takes, in nanoseconds.
 const DrawTime = 33.0
+
+// AgreeTime is about what a party takes for each other one to seal and open what gives the seed, and VerifyTime what
+// a signature takes to be checked, in nanoseconds of one core.
+const (
+	AgreeTime  = 400e3
+	VerifyTime = 70e3
+)
 
 // ReadTime is about what a record of so many columns takes to be read from CSV, in nanoseconds of
 // one core.
@@ -106,6 +117,15 @@ func (o Options) cost(sketches []Sketch) (out Cost, err error) {
 	}
 	quotas := analysis.Quotas{Memory: analysis.DefaultMemory}
 	out.AggregatorMemory = aggregatorBytes
+	n := len(s.Parties)
+	posted := int64(n) * messages * message
+	texts := int64(n) * int64(n-1) * int64(agree.SealedSize)
+	if out.Agreed = posted + texts; s.Apart() {
+		texts = int64(n) * int64(n-1) * int64(agree.TextSize(n))
+		out.Agreed = posted + texts/int64(n)
+	}
+	out.AggregatorSeconds = float64(n)*messages*VerifyTime/1e9 + float64(posted+texts)*readByte/1e9
+	out.AggregatorDisk = posted + texts
 	for i, sk := range sketches {
 		memory, err := quotas.Needs(s, i, records)
 		if err != nil {
@@ -140,7 +160,7 @@ func (o Options) partyCost(party int, sketches []Sketch) (out Cost, err error) {
 			columns++
 		}
 	}
-	ns := records * ReadTime(columns)
+	ns := records*ReadTime(columns) + float64(len(o.Study.Parties)-1)*(AgreeTime+messages*VerifyTime)
 	out.PartyMemory = partyBytes
 	for i, sk := range sketches {
 		plan, err := release.For(o.Study, party, i)

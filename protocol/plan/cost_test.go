@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/cosketch/cosketch/protocol/study"
 )
 
 // What a study takes grows with records and with columns, and twice the records take twice the
@@ -48,5 +50,38 @@ func TestBeyondExactSums(t *testing.T) {
 	rows := planOf(t, horizontal(3, "{side: records, family: identity}", "{unit: attribute, mechanism: laplace, epsilon: 1}"), func(o *Options) { o.Records = map[string]int64{"": 1 << 32} })
 	if w := warned(rows); w.Text == "" || len(w.Change) != 0 {
 		t.Errorf("of 2^32 rows: %+v", w)
+	}
+}
+
+// An agreement takes each party a share for each other one, and what it reads of them grows with their number, where texts
+// travel apart, and with its square below that. (Of masked sums, real nodes of 64, 128 and 256 parties read 304, 581 and
+// 1,142 kB, and 5,203 where 64 kept texts in their shares.)
+func TestCostOfAgreement(t *testing.T) {
+	of := func(parties int, apart bool) Cost {
+		s := &study.Study{Parties: make([]study.Party, parties)}
+		if apart {
+			s.Sealed = study.SealedApart
+		}
+		c, err := Options{Study: s, Party: 0}.cost(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	for _, c := range []struct {
+		parties int
+		apart   bool
+		kB      float64
+	}{{64, false, 5203}, {64, true, 304}, {128, true, 581}, {256, true, 1142}} {
+		if got := float64(of(c.parties, c.apart).Agreed) / 1000; got < .8*c.kB || got > 1.1*c.kB {
+			t.Errorf("%d parties, apart %t: %.0f kB are read, measured were %.0f", c.parties, c.apart, got, c.kB)
+		}
+	}
+	few, many := of(100, true), of(1000, true)
+	if extra := many.PartySeconds - few.PartySeconds; extra < 900*AgreeTime/1e9 || extra > 900*2*AgreeTime/1e9 {
+		t.Errorf("900 more parties take %g s", extra)
+	}
+	if many.AggregatorDisk < 80*few.AggregatorDisk || many.AggregatorDisk > 120*few.AggregatorDisk {
+		t.Errorf("100 parties take the aggregator %d bytes, 1,000 %d", few.AggregatorDisk, many.AggregatorDisk)
 	}
 }

@@ -25,7 +25,7 @@ import (
 // Row is one thing that was measured.
 type Row struct {
 	What     string  `json:"what"`
-	Measured float64 `json:"measured"` // nanoseconds of one core, for a record or an entry
+	Measured float64 `json:"measured"` // nanoseconds of one core, for a record, an entry or a party
 	Planned  float64 `json:"planned"`
 }
 
@@ -53,8 +53,11 @@ func shapes() (out []shape) {
 // batch is how many records are added at once.
 const batch = 4096
 
-// Measure measures reading, projecting and noise, each of so many records.
+// Measure measures agreeing, reading, projecting and noise, each of so many parties or records.
 func Measure(ctx context.Context, dir string, records int) (out []Row, err error) {
+	if out, err = agreement(); err != nil {
+		return nil, err
+	}
 	for _, d := range []int{5, 20, 100} {
 		row, err := reading(ctx, dir, records, d)
 		if err != nil {

@@ -10,7 +10,7 @@ func TestMeasure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(rows) < len(shapes())+3 {
+	if len(rows) < len(shapes())+5 {
 		t.Errorf("%d rows of %d shapes", len(rows), len(shapes()))
 	}
 	for _, r := range rows {

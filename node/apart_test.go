@@ -12,9 +12,7 @@ import (
 	"testing"
 
 	"github.com/cosketch/cosketch/node/aggregator"
-	"github.com/cosketch/cosketch/node/event"
 	"github.com/cosketch/cosketch/node/p2p"
-	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
 )
@@ -132,29 +130,5 @@ func TestSealedTextsBeyondTheQuota(t *testing.T) {
 func TestNoRoomForSealedTexts(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, apart(), uniform(50))
-	var free atomic.Int64
-	free.Store(990 + 3*(1232+2*32) - 1)
-	b.tune = func(o *aggregator.Options) {
-		o.Store, o.Quotas.Free = nearlyFull{o.Store.(*store.Store), &free}, 990
-	}
-	stop := b.serve()
-	defer stop()
-	var told sync.Once
-	var all sync.WaitGroup
-	for _, name := range b.parties {
-		all.Go(func() {
-			if err := b.run(b.context(), name, func(p event.Progress) {
-				var refusal *p2p.Refusal
-				if errors.As(p.Err, &refusal) && refusal.Code == p2p.CodeBusy && strings.Contains(refusal.Message, "has no room for 3.89 kB more") {
-					told.Do(func() { free.Store(1 << 30) })
-				}
-			}); err != nil {
-				t.Errorf("party %s: %v", name, err)
-			}
-		})
-	}
-	all.Wait()
-	if free.Load() != 1<<30 {
-		t.Error("nobody was told that there is no room")
-	}
+	b.waitForRoom(990+3*(1232+2*32)-1, "has no room for 3.89 kB more")
 }

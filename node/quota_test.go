@@ -100,35 +100,40 @@ type nearlyFull struct {
 
 func (f nearlyFull) Free() (int64, error) { return f.free.Load(), nil }
 
-// What is to stay free on the disk stays free: parties try again until there is room.
-func TestNoRoomForAnUpload(t *testing.T) {
-	b := newBench(t, clustered, points)
+// waitForRoom runs a study at an aggregator whose disk has so many bytes free, of which 990 are to stay so, until a
+// party is told so in these words; then there is room.
+func (b *bench) waitForRoom(bytes int64, says string) {
 	var free atomic.Int64
-	free.Store(1000)
+	free.Store(bytes)
 	b.tune = func(o *aggregator.Options) {
 		o.Store, o.Quotas.Free = nearlyFull{o.Store.(*store.Store), &free}, 990
 	}
 	stop := b.serve()
 	defer stop()
-	ctx := b.context()
 	var told sync.Once
 	var all sync.WaitGroup
 	for _, name := range b.parties {
 		all.Go(func() {
-			if err := b.run(ctx, name, func(p event.Progress) {
+			if err := b.run(b.context(), name, func(p event.Progress) {
 				var refusal *p2p.Refusal
-				if errors.As(p.Err, &refusal) && refusal.Code == p2p.CodeBusy && strings.Contains(refusal.Message, "has no room for") {
+				if errors.As(p.Err, &refusal) && refusal.Code == p2p.CodeBusy && strings.Contains(refusal.Message, says) {
 					told.Do(func() { free.Store(1 << 30) })
 				}
 			}); err != nil {
-				t.Errorf("party %s: %v", name, err)
+				b.t.Errorf("party %s: %v", name, err)
 			}
 		})
 	}
 	all.Wait()
-	if free.Load() == 1000 {
-		t.Error("nobody was told that there is no room")
+	if free.Load() == bytes {
+		b.t.Error("nobody was told that there is no room")
 	}
+}
+
+// What is to stay free on the disk stays free: parties try again until there is room.
+func TestNoRoomForAnUpload(t *testing.T) {
+	b := newBench(t, clustered, points)
+	b.waitForRoom(1000, "has no room for")
 }
 
 // dying is the state of a node that is killed when it has said that it computes: no write comes

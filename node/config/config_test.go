@@ -375,12 +375,26 @@ func TestOversizedFile(t *testing.T) {
 	}
 }
 
+// places counts where records are said to be.
+func places(s dataset.Source) (n int) {
+	for _, is := range []bool{len(s.Files) > 0, s.SQL != nil, s.Command != nil, s.Elsewhere != ""} {
+		if is {
+			n++
+		}
+	}
+	return n
+}
+
 func FuzzParty(f *testing.F) {
 	f.Add(PartyTemplate())
 	f.Add(uncomment(PartyTemplate()))
 	f.Add("a: &x [*x]\n---\n")
 	f.Add("datasets: [")
 	f.Add("{? [a]: b}")
+	for _, source := range []string{"source: a.csv", "sql: {driver: sqlite, database: a.db, query: select 1}", "command: [a]", "elsewhere: a",
+		"command: []", "command: [a]\n    source: a.csv", "elsewhere: a\n    command: [a]", "csv: {comma: ;}"} {
+		f.Add("datasets:\n  d:\n    " + source + "\n")
+	}
 	f.Fuzz(func(t *testing.T, text string) {
 		p, _, err := partyOf("/etc/site.yaml", text)
 		if err != nil {
@@ -395,8 +409,8 @@ func FuzzParty(f *testing.F) {
 			}
 		}
 		for name, d := range p.Datasets {
-			if d.Name != name || (len(d.Source.Files) == 0) == (d.Source.SQL == nil) {
-				t.Errorf("dataset %+v under %q", d, name)
+			if n := places(d.Source); d.Name != name || n != 1 {
+				t.Errorf("dataset %+v under %q is in %d places", d, name, n)
 			}
 			for _, file := range d.Source.Files {
 				if !filepath.IsAbs(file) {

@@ -23,38 +23,29 @@ type cell struct {
 	rows   []forecaster
 	kept   map[int]forecast.Contribution // by party; what clipping leaves does not depend on the projection
 	method forecast.Method
-	common bool                     // bits whose rate nobody told are common around those that a question is about
-	plans  map[planned]release.Plan // of this cell and of its copies
-	looks  map[looked]expected      // of the same: what parties find that look at their own columns first
-	lefts  map[clipped]left         // of the same: what clipping leaves
-	remain map[clipped]remains      // of the same: what clipping leaves of parties that look at nothing
-	each   estimate.Level           // of intervals, where another analysis than the one that is asked for says so; else 0
+	common bool           // bits whose rate nobody told are common around those that a question is about
+	memory *memory        // of this cell and of its copies
+	each   estimate.Level // of intervals, where another analysis than the one that is asked for says so; else 0
 }
 
 // newCell is the study's own sketch of an index.
 func newCell(o Options, index int) *cell {
 	p := o.Study.Sketches[index].Projection
 	return &cell{
-		Options: o, index: index, rows: forecasters(), kept: map[int]forecast.Contribution{}, plans: map[planned]release.Plan{}, looks: map[looked]expected{}, lefts: map[clipped]left{}, remain: map[clipped]remains{},
+		Options: o, index: index, rows: forecasters(), kept: map[int]forecast.Contribution{}, memory: newMemory(),
 		method: forecast.Method{Mechanism: o.Study.Privacy.Mechanism, Family: p.Family, S: p.S},
 	}
 }
 
-// planned is whose part of what is planned: a changed study is a copy, with another address.
-type planned struct {
-	of           *study.Study
-	index, party int
-}
-
 // plan is a party's part of the sketch. A forecast asks for it again and again.
 func (c *cell) plan(party int) (release.Plan, error) {
-	key := planned{c.Study, c.index, party}
-	if p, known := c.plans[key]; known {
+	key := c.planned(party)
+	if p, known := c.memory.plans[key]; known {
 		return p, nil
 	}
 	p, err := release.For(c.Study, party, c.index)
 	if err == nil {
-		c.plans[key] = p
+		c.memory.plans[key] = p
 	}
 	return p, err
 }
@@ -71,7 +62,10 @@ type looked struct {
 // forecast.
 type expected struct {
 	plan    release.Plan
-	columns []forecast.Column // by value, as it is sketched
+	at      map[study.Feature]int // values
+	columns []forecast.Column     // by value, as it is sketched
+	centres []float64             // by value
+	scales  []float64             // by value
 	keep    forecast.Contribution
 	keeps   []forecast.Contribution // by value, of its own squares
 	own     []estimate.Own
@@ -83,11 +77,11 @@ func (c *cell) look(party int) (*expected, error) {
 	if err != nil || p.Own == nil {
 		return nil, err
 	}
-	key := looked{planned{c.Study, c.index, party}, c.Options.end, c.common, c.records(party)}
-	if e, known := c.looks[key]; known {
+	key := looked{c.planned(party), c.Options.end, c.common, c.records(party)}
+	if e, known := c.memory.looks[key]; known {
 		return &e, nil
 	}
-	var out expected
+	out := expected{at: map[study.Feature]int{}}
 	around := c
 	if c.common {
 		around = c.atEnd(typical)
@@ -101,12 +95,13 @@ func (c *cell) look(party int) (*expected, error) {
 	if out.plan, err = p.Looking(means, spreads); err != nil {
 		return nil, err
 	}
-	centres, scales := out.plan.Centres(), out.plan.Scales()
+	out.centres, out.scales = out.plan.Centres(), out.plan.Scales()
 	var others []forecast.Column
 	var variances []float64
 	for i, f := range p.Features[:p.Values] {
+		out.at[f] = i
 		as := func(e forecast.Column) forecast.Column {
-			e.Mean, e.Spread = (e.Mean-centres[i])/scales[i], e.Spread/scales[i]
+			e.Mean, e.Spread = (e.Mean-out.centres[i])/out.scales[i], e.Spread/out.scales[i]
 			return e
 		}
 		out.columns, others = append(out.columns, as(c.encoded(f))), append(others, as(around.encoded(f)))
@@ -123,7 +118,7 @@ func (c *cell) look(party int) (*expected, error) {
 		variances = append(variances, left.Square-left.Mean*left.Mean)
 	}
 	out.own = out.plan.OwnExpected(means, variances, int64(c.records(party)))
-	c.looks[key] = out
+	c.memory.looks[key] = out
 	return &out, nil
 }
 
@@ -145,11 +140,11 @@ type left struct {
 
 // left depends on neither the projection nor the noise, but for numbers that noise makes look spread.
 func (c *cell) left(by clipped, of, around []forecast.Column) left {
-	if known, ok := c.lefts[by]; ok && slices.Equal(known.of, of) && slices.Equal(known.around, around) {
+	if known, ok := c.memory.lefts[by]; ok && slices.Equal(known.of, of) && slices.Equal(known.around, around) {
 		return known
 	}
 	out := left{of, around, forecast.Clipped(by.clip, by.ones, false, around), forecast.LeftOf(by.clip, by.ones, of, around)}
-	c.lefts[by] = out
+	c.memory.lefts[by] = out
 	return out
 }
 
@@ -214,7 +209,7 @@ func (c *cell) centre(f study.Feature) float64 {
 // central is what a feature is expected to look like around what is taken off it.
 func (c *cell) central(p place) forecast.Column {
 	if e, err := c.look(p.party); err == nil && e != nil {
-		if i := slices.Index(e.plan.Features[:e.plan.Values], p.feature); i >= 0 {
+		if i, ok := e.at[p.feature]; ok {
 			return e.columns[i]
 		}
 	}
@@ -269,11 +264,11 @@ type remains struct {
 func (c *cell) remaining(party int, clip float64, of []forecast.Column) forecast.Contribution {
 	by := clipped{party, c.Options.end, c.common, clip, c.ones()}
 	squares := c.sketch().Helpers.Squares
-	if known, ok := c.remain[by]; ok && known.squares == squares && slices.Equal(known.of, of) {
+	if known, ok := c.memory.remain[by]; ok && known.squares == squares && slices.Equal(known.of, of) {
 		return known.keep
 	}
 	out := remains{of, squares, forecast.Clipped(clip, by.ones, squares, of)}
-	c.remain[by] = out
+	c.memory.remain[by] = out
 	return out.keep
 }
 
@@ -303,8 +298,8 @@ func (c *cell) member(p place) (forecast.Member, error) {
 	var own *estimate.Own
 	if e != nil {
 		if plan = e.plan; p.feature.Kind != study.Ones {
-			at := slices.Index(plan.Features, p.feature)
-			centre, scale, keep, own = plan.Centres()[at], plan.Scales()[at], e.keeps[at], &e.own[at]
+			at := e.at[p.feature]
+			centre, scale, keep, own = e.centres[at], e.scales[at], e.keeps[at], &e.own[at]
 		}
 	}
 	m := forecast.Member{
@@ -345,15 +340,17 @@ func (c *cell) unionRecords() (n float64) {
 }
 
 // places are all value features, of every party or of the union.
-func (c *cell) places() (out []place) {
-	for party := range c.apart() {
-		for _, f := range c.Study.Features(party, c.index) {
-			if f.Kind == study.Value || f.Kind == study.OneHot {
-				out = append(out, place{party, f})
+func (c *cell) places() []place {
+	return recall(c.memory.places, c.planned(study.Everyone), func() (out []place) {
+		for party := range c.apart() {
+			for _, f := range c.Study.Features(party, c.index) {
+				if f.Kind == study.Value || f.Kind == study.OneHot {
+					out = append(out, place{party, f})
+				}
 			}
 		}
-	}
-	return out
+		return out
+	})
 }
 
 // taking is the cell of a copy of the study with another sketch in its place.

@@ -66,20 +66,32 @@ func (t tail) of(e end, nu float64) float64 {
 const leastEndless = 0.5
 
 // tails are those of a sketch's means, and of what is computed of its products.
-func (c *cell) tails() (means, correlations func(end) float64) {
-	m, r, nu := toldMeans, toldCorrelations, 0.0
-	if own := additiveOf(c.sketch().Side).tails; own != nil {
-		m, r, nu = own(c)
-	}
-	endless := 1.0
-	if c.sketch().OwnClip { // what has bounds makes no clip longer; but few endless values may make it much longer
-		endless = math.Max(c.Study.EndlessShare(c.index), leastEndless)
-	}
-	means = func(e end) float64 {
-		by := m.of(e, nu)
-		return math.Sqrt(1 - endless + endless*by*by)
-	}
-	return means, func(e end) float64 { return r.of(e, nu) }
+type tails struct {
+	ofMeans, ofProducts tail
+	noise               float64 // of a mean of typical records, in spreads
+	endless             float64 // the share of a record's length that no bounds end
+}
+
+// means is by how much means err beside what is forecast, at an end.
+func (t tails) means(e end) float64 {
+	by := t.ofMeans.of(e, t.noise)
+	return math.Sqrt(1 - t.endless + t.endless*by*by)
+}
+
+// products is the same of what is computed of products.
+func (t tails) products(e end) float64 { return t.ofProducts.of(e, t.noise) }
+
+func (c *cell) tails() tails {
+	return recall(c.memory.tails, recorded{c.planned(study.Everyone), c.unionRecords()}, func() tails {
+		out := tails{toldMeans, toldCorrelations, 0, 1}
+		if own := additiveOf(c.sketch().Side).tails; own != nil {
+			out.ofMeans, out.ofProducts, out.noise = own(c)
+		}
+		if c.sketch().OwnClip { // what has bounds makes no clip longer; but few endless values may make it much longer
+			out.endless = math.Max(c.Study.EndlessShare(c.index), leastEndless)
+		}
+		return out
+	})
 }
 
 // tailed is how far the long tails of columns reach in answers.
@@ -183,12 +195,11 @@ func (c *cell) factor(q question) float64 {
 	}) {
 		return 1
 	}
-	means, correlations := c.tails()
 	switch c.of(q.analysis.Kind).tail {
 	case tailsOfMeans:
-		return means(c.Options.end)
+		return c.tails().means(c.Options.end)
 	case tailsOfProducts:
-		return correlations(c.Options.end)
+		return c.tails().products(c.Options.end)
 	}
 	return 1
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/cosketch/cosketch/kernel/forecast"
 	"github.com/cosketch/cosketch/kernel/sketch"
@@ -47,38 +48,46 @@ func (c *cell) pairErrs(kind study.AnalysisKind, x, y place) (forecast.Error, er
 
 // ridge is the one that an answer will have.
 func (c *cell) ridge(a study.Analysis) (float64, error) {
-	of := c.of(a.Kind).explains(c, a).ridge
+	by, n := c.of(a.Kind).explains(c, a), c.unionRecords()
 	plan, err := c.plan(c.viewer())
 	if err != nil || plan.Moments == nil {
-		return of.By, err
-	}
-	var on []int
-	for _, p := range c.explaining(a) {
-		on = append(on, slices.Index(plan.Features, p.feature))
+		return by.ridge.By, err
 	}
 	noise, err := c.momentNoise()
 	if err != nil {
 		return 0, err
 	}
-	return plan.Ridge(of, noise.Product, int64(c.unionRecords()), on), nil
+	return recall(c.memory.ridges, ridged{c.explainedBy(by), by.ridge, n}, func() float64 {
+		var on []int
+		for _, p := range c.explaining(a) {
+			on = append(on, slices.Index(plan.Features, p.feature))
+		}
+		return plan.Ridge(by.ridge, noise.Product, int64(n), on)
+	}), nil
 }
 
 // explaining are the features of an analysis: of one in which some explain another those, without the reference of
 // each categorical column, and of others all.
-func (c *cell) explaining(a study.Analysis) (out []place) {
+func (c *cell) explaining(a study.Analysis) []place {
 	explains := c.of(a.Kind).explains
 	if explains == nil {
 		return c.places()
 	}
 	by := explains(c, a)
-	for _, p := range c.places() {
-		column := c.Study.Columns[p.feature.Column]
-		reference := column.Kind == study.Categorical && p.feature.Value == column.Values[0]
-		if column.Name != by.target && !reference && (len(by.on) == 0 || slices.Contains(by.on, column.Name)) {
-			out = append(out, p)
+	return recall(c.memory.explained, c.explainedBy(by), func() (out []place) {
+		for _, p := range c.places() {
+			column := c.Study.Columns[p.feature.Column]
+			reference := column.Kind == study.Categorical && p.feature.Value == column.Values[0]
+			if column.Name != by.target && !reference && (len(by.on) == 0 || slices.Contains(by.on, column.Name)) {
+				out = append(out, p)
+			}
 		}
-	}
-	return out
+		return out
+	})
+}
+
+func (c *cell) explainedBy(by explanation) explainedBy {
+	return explainedBy{c.planned(c.viewer()), by.target, strings.Join(by.on, "\x00")}
 }
 
 // explained are the questions of what is explained: each column that explains, with the target, or with the first
@@ -97,7 +106,7 @@ func explained(c *cell, a study.Analysis) (out []question) {
 
 // aboutExplained are the columns on which an answer depends in which some explain another.
 func aboutExplained(c *cell, q question) []place {
-	return append(c.explaining(q.analysis), q.x, q.y)
+	return slices.Concat(c.explaining(q.analysis), []place{q.x, q.y})
 }
 
 // correlatedAtWorst is what is assumed of them.

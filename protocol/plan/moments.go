@@ -26,7 +26,10 @@ func (c *cell) momentNoise(of ...study.Feature) (estimate.MomentNoise, error) {
 	label := slices.ContainsFunc(of, func(f study.Feature) bool {
 		return f.Column >= 0 && c.Study.Columns[f.Column].Label && plan.Moments.Layout.Classes > 0
 	})
-	return plan.MomentNoise(len(c.Study.Parties), plan.Expected(c.unionRecords()), label), nil
+	n := c.unionRecords()
+	return recall(c.memory.noises, noisy{recorded{c.planned(c.viewer()), n}, label}, func() estimate.MomentNoise {
+		return plan.MomentNoise(len(c.Study.Parties), plan.Expected(n), label)
+	}), nil
 }
 
 // sums are two columns as they are forecast together by moments.
@@ -109,8 +112,7 @@ func (o Options) times() string {
 			last = i
 		}
 	}
-	means, _ := newCell(o, first).tails()
-	_, correlations := newCell(o, last).tails()
+	means, products := newCell(o, first).tails(), newCell(o, last).tails()
 	return fmt.Sprintf("errors of means lie between %.2g and %.2g times the formula, those of correlations and covariances between %.2g and %.2g times",
-		means(best), means(worst), correlations(best), correlations(worst))
+		means.means(best), means.means(worst), products.products(best), products.products(worst))
 }

@@ -30,7 +30,7 @@ func TestOutcomes(t *testing.T) {
 	} {
 		s := &study.Study{Sketches: []study.Sketch{{Side: c.side}}, Parties: make([]study.Party, 2)}
 		f := Analysis{Kind: c.kind, Chosen: c.f}
-		(&cell{rows: forecasters(), Options: Options{Study: s, Records: map[string]int64{"": 100}}}).conclude(study.Analysis{Kind: c.kind}, &f)
+		(&cell{rows: forecasters(), memory: newMemory(), Options: Options{Study: s, Records: map[string]int64{"": 100}}}).conclude(study.Analysis{Kind: c.kind}, &f)
 		if f.Outcome != c.want || !strings.HasPrefix(f.Verdict, c.lead) || !f.Outcome.Forecast() {
 			t.Errorf("%+v: %s, %q", c.f, f.Outcome, f.Verdict)
 		}

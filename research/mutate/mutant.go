@@ -95,7 +95,16 @@ func (f *finder) walk(root ast.Node) {
 			f.found = append(f.found, inner.found...)
 			return false
 		case *ast.CallExpr:
+			if f.calls(n, "make") && len(n.Args) == 3 {
+				f.walk(n.Args[1])
+				return false // a capacity: append makes room
+			}
 			return !f.words(n)
+		case *ast.UnaryExpr:
+			if one, ok := n.X.(*ast.BasicLit); ok && n.Op == token.SUB && one.Value == "1" {
+				f.replace(one, "0") // nowhere; -2 would say the same
+				return false
+			}
 		case *ast.ImportSpec, *ast.ArrayType: // lengths of arrays are for the compiler
 			return false
 		case *ast.BinaryExpr:
@@ -111,6 +120,7 @@ func (f *finder) walk(root ast.Node) {
 			f.replace(n.Cond, "false && ("+f.source(n.Cond)+")")
 		case *ast.ReturnStmt:
 			f.result(n)
+			return !f.fails(n)
 		case *ast.BlockStmt:
 			f.statements(n.List)
 		case *ast.CaseClause:
@@ -126,8 +136,7 @@ func (f *finder) walk(root ast.Node) {
 func (f *finder) words(call *ast.CallExpr) bool {
 	switch fun := call.Fun.(type) {
 	case *ast.Ident:
-		_, builtin := f.info.Uses[fun].(*types.Builtin)
-		return builtin && fun.Name == "panic"
+		return f.calls(call, "panic")
 	case *ast.SelectorExpr:
 		of, ok := f.info.Uses[fun.Sel].(*types.Func)
 		if !ok || of.Pkg() == nil {
@@ -137,6 +146,27 @@ func (f *finder) words(call *ast.CallExpr) bool {
 	}
 	return false
 }
+
+// calls reports whether a call is of a builtin function.
+func (f *finder) calls(call *ast.CallExpr, builtin string) bool {
+	fun, ok := call.Fun.(*ast.Ident)
+	if !ok {
+		return false
+	}
+	_, of := f.info.Uses[fun].(*types.Builtin)
+	return of && fun.Name == builtin
+}
+
+// fails reports whether what is returned ends with an error that is made there: nobody reads what is beside it.
+func (f *finder) fails(n *ast.ReturnStmt) bool {
+	if len(n.Results) == 0 {
+		return false
+	}
+	call, ok := n.Results[len(n.Results)-1].(*ast.CallExpr)
+	return ok && f.words(call) && isError(f.info.TypeOf(call))
+}
+
+func isError(t types.Type) bool { return types.Identical(t, types.Universe.Lookup("error").Type()) }
 
 func (f *finder) operator(op token.Token, at token.Pos, operand ast.Expr) {
 	if of := f.info.TypeOf(operand); op == token.ADD || op == token.ADD_ASSIGN {
@@ -170,8 +200,9 @@ func (f *finder) result(n *ast.ReturnStmt) {
 	for i, x := range n.Results {
 		of, constantly := f.results.At(i).Type(), f.info.Types[x].Value
 		switch {
-		case types.Identical(of, types.Universe.Lookup("error").Type()) && !f.info.Types[x].IsNil():
+		case isError(of) && !f.info.Types[x].IsNil():
 			f.replace(x, "nil")
+		case f.fails(n):
 		case constantly != nil && constantly.Kind() == constant.Bool:
 			f.replace(x, fmt.Sprint(!constant.BoolVal(constantly)))
 		}

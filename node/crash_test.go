@@ -179,14 +179,6 @@ func TestPartySurvivesSIGKILL(t *testing.T) {
 	}
 }
 
-// ownSketch is one whose columns parties standardise, by a look at their data that is debited first.
-var ownSketch = terms{
-	sketches: "[{side: columns, family: sparse, k: 64, s: 1, helpers: {ones: 0.7}, clip: 1.2, standardise: own}]",
-	privacy:  "{unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}",
-	analyses: "[{kind: correlation}]",
-	caps:     "{record: {epsilon: 1, delta: 1e-6}}",
-}
-
 // A party that looks at its data first, and is killed on the way, debits once, and its release
 // is by the look that it stored.
 func TestStandardisingPartySurvivesSIGKILL(t *testing.T) {

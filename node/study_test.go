@@ -69,6 +69,25 @@ type terms struct {
 	missing   string           // default: refuse
 }
 
+// clustered is a study whose parties get labels of their own beside the result.
+var clustered = terms{
+	partition: "horizontal",
+	columns:   "[{name: x, kind: numeric, bounds: [0, 1]}, {name: y, kind: numeric, bounds: [0, 1]}]",
+	sketches:  "[{side: records, family: sparse, k: 8, s: 1}]",
+	privacy:   "{unit: attribute, mechanism: laplace, epsilon: 1}",
+	analyses:  "[{kind: k-means, clusters: 2}]",
+}
+
+// ownSketch is a study whose columns parties standardise, by a look at their data that is debited first.
+var ownSketch = terms{
+	sketches: "[{side: columns, family: sparse, k: 64, s: 1, helpers: {ones: 0.7}, clip: 1.2, standardise: own}]",
+	privacy:  "{unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}",
+	analyses: "[{kind: correlation}]",
+	caps:     "{record: {epsilon: 1, delta: 1e-6}}",
+}
+
+func points(int) string { return "id,x,y\nr1,0.5,0.25\nr2,2,0.5\nr3,0,1\n" }
+
 // newBench makes the nodes, their data and the study. Party i's file is made by
 // data, which gives header and rows.
 func newBench(t *testing.T, w terms, data func(party int) string) *bench {
@@ -305,4 +324,20 @@ func uniform(records int) func(int) string {
 		}
 		return s.String()
 	}
+}
+
+// fallSilent runs a party until it has signed a message, which it never sends.
+func (b *bench) fallSilent(ctx context.Context, name string, from protocol.Kind) (gone chan struct{}) {
+	gone = make(chan struct{})
+	ctx, die := context.WithCancel(ctx)
+	go func() {
+		defer close(gone)
+		defer die()
+		b.run(ctx, name, func(p event.Progress) {
+			if p.Milestone == event.Persisted && p.Kind == from {
+				die()
+			}
+		})
+	}()
+	return gone
 }

@@ -66,17 +66,6 @@ func tables() map[string]table {
 	}
 }
 
-// clustered is a study whose parties get labels of their own beside the result.
-var clustered = terms{
-	partition: "horizontal",
-	columns:   "[{name: x, kind: numeric, bounds: [0, 1]}, {name: y, kind: numeric, bounds: [0, 1]}]",
-	sketches:  "[{side: records, family: sparse, k: 8, s: 1}]",
-	privacy:   "{unit: attribute, mechanism: laplace, epsilon: 1}",
-	analyses:  "[{kind: k-means, clusters: 2}]",
-}
-
-func points(int) string { return "id,x,y\nr1,0.5,0.25\nr2,2,0.5\nr3,0,1\n" }
-
 // alike is data of one column, x, at every party.
 func alike(records int) func(int) string {
 	return func(party int) string {
@@ -221,22 +210,6 @@ func (tab table) run(t *testing.T, w *writes, between func(*bench)) []string {
 		return []string{"the aggregator's log does not say that it failed"}
 	}
 	return append(b.faults(before), b.leftovers(members)...)
-}
-
-// fallSilent runs a party until it has signed a message, which it never sends.
-func (b *bench) fallSilent(ctx context.Context, name string, from protocol.Kind) (gone chan struct{}) {
-	gone = make(chan struct{})
-	ctx, die := context.WithCancel(ctx)
-	go func() {
-		defer close(gone)
-		defer die()
-		b.run(ctx, name, func(p event.Progress) {
-			if p.Milestone == event.Persisted && p.Kind == from {
-				die()
-			}
-		})
-	}()
-	return gone
 }
 
 // takenUp runs party a until it has its result: it starts anew after the failure, and

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/cosketch/cosketch/kernel/fixedpoint"
 	"github.com/cosketch/cosketch/kernel/projection"
@@ -41,12 +42,14 @@ const (
 	readByte   = 6.0  // by the aggregator: received, hashed, stored, checked, merged
 	passEntry  = 12.0 // of a matrix of records: all passes of k-means
 	pairTime   = 3000.0
-	messages   = 4   // of a party in an agreement with its release, whose signatures all others check
-	message    = 700 // bytes of each
+	sumsPair   = 20e3 // by sums: its correlation with an interval, in a table
+	messages   = 4    // of a party in an agreement with its release, whose signatures all others check
+	message    = 700  // bytes of each
 
 	partyBytes      = 60 << 20 // a node that does nothing
 	aggregatorBytes = 50 << 20
 	rowEntry        = 20  // bytes of an entry of records: it is held twice for a while, and some memory is free
+	sumsWorkers     = 2   // goroutines of a party with sums of their own
 	recordBytes     = 100 // that a party keeps of a record: its id, digest and place
 )
 
@@ -143,8 +146,12 @@ func (o Options) cost(sketches []Sketch) (out Cost, err error) {
 		if sk.Side == sketch.Records {
 			out.AggregatorSeconds += float64(records) * float64(sk.K) * passEntry / 1e9
 		} else {
-			pairs := float64(sk.Features) * float64(sk.Features) / 2
-			out.AggregatorSeconds += pairs * (pairTime + 0.3*float64(sk.K)) / 1e9 * float64(max(len(sk.Analyses), 1))
+			pairs, each := float64(sk.Features)*float64(sk.Features)/2, pairTime+0.3*float64(sk.K)
+			if sk.Side == sketch.Moments {
+				each = sumsPair
+			}
+			of := slices.DeleteFunc(slices.Clone(sk.Analyses), func(a Analysis) bool { return a.Kind == study.Mean })
+			out.AggregatorSeconds += pairs * each / 1e9 * float64(len(of))
 		}
 		out.AggregatorMemory = max(out.AggregatorMemory, aggregatorBytes+memory)
 		out.AggregatorDisk += sent + disk
@@ -174,7 +181,7 @@ func (o Options) partyCost(party int, sketches []Sketch) (out Cost, err error) {
 		if sk.Side == sketch.Records {
 			out.PartyMemory += int64(rowEntry*entries) + int64(records)*recordBytes
 		} else {
-			out.PartyMemory += int64(2 * 8 * entries)
+			out.PartyMemory += int64(8 * entries * float64((sumsWorkers+1)*sums(plan)+2)) // those of all together, what leaves and its bytes
 		}
 	}
 	out.PartySeconds = ns / 1e9
@@ -232,4 +239,12 @@ func (o Options) bitsFor(sketch int, records int64) fixedpoint.Bits {
 		}
 	}
 	return 0
+}
+
+// sums is how many a party makes of the same columns: one for each length to which it may cut records.
+func sums(p release.Plan) int {
+	if p.Moments == nil {
+		return 1
+	}
+	return max(len(p.Moments.Clips), 1)
 }

@@ -93,21 +93,7 @@ func createDatabase(path string, role Role, id ledgerID) error {
 	if err != nil {
 		return err
 	}
-	err = transact(db, func(tx *sql.Tx) error {
-		if _, err := tx.Exec(schema); err != nil {
-			return err
-		}
-		if _, err := tx.Exec("INSERT INTO meta (role, ledger) VALUES (?, ?)", string(role), id.String()); err != nil {
-			return err
-		}
-		for _, next := range migrations() {
-			if _, err := tx.Exec(next); err != nil {
-				return err
-			}
-		}
-		_, err := tx.Exec(fmt.Sprintf("PRAGMA user_version = %d", schemaVersion))
-		return err
-	})
+	err = makeTables(db, role, id)
 	if err == nil {
 		_, err = db.Exec("PRAGMA wal_checkpoint(TRUNCATE)")
 	}
@@ -120,6 +106,21 @@ func createDatabase(path string, role Role, id ledgerID) error {
 		}
 	}
 	return nil
+}
+
+// makeTables makes them in an empty database.
+func makeTables(db *sql.DB, role Role, id ledgerID) error {
+	return transact(db, func(tx *sql.Tx) error {
+		for _, next := range append([]string{schema}, migrations()...) {
+			if _, err := tx.Exec(next); err != nil {
+				return err
+			}
+		}
+		if _, err := tx.Exec("INSERT INTO meta (role, ledger) VALUES (?, ?)", string(role), id.String()); err != nil {
+			return err
+		}
+		return setLayout(tx)
+	})
 }
 
 // checkDatabase refuses a database that this program cannot read, that belongs to

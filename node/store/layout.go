@@ -79,9 +79,14 @@ func migrate(db *sql.DB, path string) (older bool, err error) {
 				return fmt.Errorf("from layout %d: %w", from, err)
 			}
 		}
-		_, err = tx.Exec(fmt.Sprintf("PRAGMA user_version = %d", schemaVersion))
-		return err
+		return setLayout(tx)
 	})
+}
+
+// setLayout says that a database has this program's layout.
+func setLayout(tx *sql.Tx) error {
+	_, err := tx.Exec(fmt.Sprintf("PRAGMA user_version = %d", schemaVersion))
+	return err
 }
 
 func layout(from interface{ QueryRow(string, ...any) *sql.Row }) (int, error) {

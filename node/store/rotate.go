@@ -123,8 +123,11 @@ func inService(tx *sql.Tx) error {
 
 func (s *Store) retire(successor protocol.PeerID, at protocol.Instant) error {
 	return transact(s.db, func(tx *sql.Tx) error {
-		if before, err := retiredIn(tx); err == nil && before == successor {
+		switch before, err := retiredIn(tx); {
+		case err == nil && before == successor:
 			return nil
+		case err != nil && !errors.Is(err, ErrNotFound):
+			return err
 		}
 		if _, err := tx.Exec("INSERT INTO retired (only, successor, at) VALUES (1, ?, ?)", successor[:], int64(at)); err != nil {
 			return explain(err)

@@ -71,6 +71,9 @@ func openDatabase(path string) (*sql.DB, error) {
 	return openAs(path, url.Values{"mode": {"rw"}, "_txlock": {"immediate"}}, "journal_mode(WAL)")
 }
 
+// connections are how many a database has at most.
+const connections = 8
+
 // openAs opens an existing database with the parameters of a SQLite location and with
 // pragmas beside those of every connection.
 func openAs(path string, query url.Values, pragmas ...string) (*sql.DB, error) {
@@ -79,8 +82,8 @@ func openAs(path string, query url.Values, pragmas ...string) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db.SetMaxOpenConns(8)
-	db.SetMaxIdleConns(8) // each new one reads the whole schema
+	db.SetMaxOpenConns(connections)
+	db.SetMaxIdleConns(connections) // each new one reads the whole schema
 	return db, nil
 }
 

@@ -270,6 +270,15 @@ func TestEveryStepOfAnInheritanceFails(t *testing.T) {
 	eachFault(t, to, f, operation{"inherit", func(s *Store) error { return s.inherit(from, 5) }})
 	eachFault(t, to, f, operation{"inherit again", func(s *Store) error { return s.inherit(from, 5) }})
 	eachFault(t, to, f, operation{"the key that was inherited", func(s *Store) error { return second(s.PeopleKey()) }})
+	if _, err := debit(t, from, studyID("later"), 0); err != nil {
+		t.Fatal(err)
+	}
+	wantIs(t, to.inherit(from, 6), ErrConflict) // the ledger has gone on
+	entries, err := to.Journal()
+	must(t, err)
+	if len(entries) != 1 || entries[0].Event != journal.Inherited || !strings.HasPrefix(entries[0].Note, "1 ledger entries of 12D3") || !strings.Contains(entries[0].Note, ", the last is ledger entry 1 (") {
+		t.Errorf("the journal has %+v", entries)
+	}
 	f = failing(t, from)
 	eachFault(t, from, f, operation{"bequeath", func(s *Store) error { return newStore(t, Party).inherit(s, 5) }})
 }

@@ -114,7 +114,7 @@ func snapshotDatabase(db *sql.DB, path string) error {
 	if err := os.Remove(path); err != nil && !os.IsNotExist(err) {
 		return err
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600) // SQLite keeps an empty file's mode
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL, 0o600) // SQLite keeps an empty file's mode
 	if err != nil {
 		return err
 	}

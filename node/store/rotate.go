@@ -136,7 +136,7 @@ func (s *Store) retire(successor protocol.PeerID, at protocol.Instant) error {
 	})
 }
 
-// inherit appends what the ledger of another store has beyond this one's.
+// inherit takes over the ledger of another store, once.
 func (s *Store) inherit(from *Store, at protocol.Instant) error {
 	entries, err := readLedger(context.Background(), from.db)
 	if err != nil {
@@ -148,8 +148,8 @@ func (s *Store) inherit(from *Store, at protocol.Instant) error {
 			return err
 		}
 		for i, e := range entries {
-			if i < len(own) {
-				if own[i].Hash() != e.Hash() {
+			if len(own) > 0 { // a second time: it was all or nothing
+				if i >= len(own) || own[i].Hash() != e.Hash() {
 					return fmt.Errorf("%w: the new ledger has gone its own way", ErrConflict)
 				}
 				continue
@@ -162,8 +162,8 @@ func (s *Store) inherit(from *Store, at protocol.Instant) error {
 				return explain(err)
 			}
 		}
-		if len(own) == len(entries) && len(own) > 0 {
-			return nil // a second time
+		if len(own) > 0 {
+			return nil
 		}
 		if err := s.inheritPeople(tx, from); err != nil {
 			return err

@@ -35,7 +35,7 @@ func handlings(study protocol.StudyID, backup []byte) []handling {
 	ctx := context.Background()
 	const chunk, shared = "uploads/$/@/sketch-0/0", "sealed/$/1/@"
 	const newDir = "new new/locks new/locks/create.lock new/.creating new/secrets new/results new/identity.key new/state.db"
-	return []handling{
+	all := []handling{
 		{"SaveRelease", "releases releases/+ releases/+.tmp", func(s *Store) error { return s.SaveRelease(other, testRelease("h", "x")) }},
 		{"SaveRelease again", "releases/$/header", func(s *Store) error { return s.SaveRelease(study, testRelease("header", "x")) }},
 		{"DropRelease", "releases releases/$ releases/$.tmp", func(s *Store) error { return s.DropRelease(study) }},
@@ -69,6 +69,25 @@ func handlings(study protocol.StudyID, backup []byte) []handling {
 		{"Destroy", "held held/$ held/$/manifest held/$/manifest.gone held/$/sum.1", func(s *Store) error { return s.Held(study).Destroy() }},
 		{"LockStudy", "locks locks/$.lock", func(s *Store) error { return unlocked(s.LockStudy(study)) }},
 		{"LockHeld", "locks locks/$.held.lock", func(s *Store) error { return unlocked(s.LockHeld(study, 0)) }},
+		{"LockStudy twice", "locks/$.lock", func(s *Store) error {
+			unlock, err := s.LockStudy(study)
+			if err == nil {
+				defer unlock()
+				_, err = s.LockStudy(study)
+			}
+			if errors.Is(err, ErrLocked) {
+				return told("locked")
+			}
+			return err
+		}},
+		{"Served", "locks/serve.lock", func(s *Store) error {
+			unlock, err := s.LockServing()
+			if err == nil {
+				defer unlock()
+				_, err = s.LockServing()
+			}
+			return errors.Join(told(fmt.Sprintf("served: %v, and again: %v", s.Served(), errors.Is(err, ErrServed))))
+		}},
 		{"LockServing", "locks locks/serve.lock", func(s *Store) error { return unlocked(s.LockServing()) }},
 		{"PutChunk", "uploads uploads/$ uploads/$/@/sketch-0/1", func(s *Store) error { return s.PutChunk(study, peer, 0, 1, []byte("x")) }},
 		{"FirstMissing", "uploads " + chunk, func(s *Store) error { return second(s.FirstMissing(study, peer, 0, 1)) }},
@@ -81,6 +100,13 @@ func handlings(study protocol.StudyID, backup []byte) []handling {
 				return err
 			}
 			return f.Keep("result.json")
+		}},
+		{"Discard a result", "results/$", func(s *Store) error {
+			f, err := s.NewResult(study)
+			if err == nil {
+				f.Discard()
+			}
+			return err
 		}},
 		{"OpenResult", "results/$/result.json", func(s *Store) error { return closed(s.OpenResult(study, "result.json")) }},
 		{"DropResult", "results results/$/result.json", func(s *Store) error { return s.DropResult(study, "result.json") }},
@@ -113,12 +139,58 @@ func handlings(study protocol.StudyID, backup []byte) []handling {
 			return errors.Join(err, told(fmt.Sprintf("%d files", report.Files)))
 		}},
 		{"Open", "identity.key hpke.key ledger.id state.db", func(s *Store) error { return shut(Open(s.dir, Aggregator, Options{})) }},
+		{"Open with another ledger", "identity.key state.db", func(s *Store) error {
+			return errors.Join(os.WriteFile(s.path(ledgerFile), []byte(ledgerID{7}.String()), 0o600), shut(Open(s.dir, Aggregator, Options{})))
+		}},
 		{"Open for looking", "identity.key hpke.key ledger.id state.db", func(s *Store) error { return shut(Open(s.dir, Aggregator, Options{ReadOnly: true})) }},
 		{"Create", newDir, func(s *Store) error { return Create(s.path("new"), Aggregator, entropy(3)) }},
 		{"Restore", "new new/.restoring new/.restoring/x new/identity.key", func(s *Store) error { return second(Restore(s.path("new"), Aggregator, bytes.NewReader(backup))) }},
 		{"CreateKey", "key", func(s *Store) error { return second(CreateKey(s.path("key"), entropy(3))) }},
+		{"successor", "new new/identity.key", func(s *Store) error { return shut(s.successor(s.path("new"), entropy(3))) }},
 		{"ReadKey", "identity.key", func(s *Store) error { return second(ReadKey(s.path(identityFile))) }},
 	}
+	for _, c := range []struct {
+		name, spots string // what comes to be there after the first look
+		do          func(s *Store, meanwhile func(io.Reader) io.Reader) error
+	}{
+		{"Create", "new/.creating new/.creating/hpke.key new/.creating/identity.key new/.creating/ledger.id new/.creating/state.db " +
+			"new/hpke.key new/ledger.id new/state.db new/identity.key new/releases new/uploads",
+			func(s *Store, meanwhile func(io.Reader) io.Reader) error {
+				return Create(s.path("new"), Aggregator, meanwhile(entropy(3)))
+			}},
+		{"Restore", "new/.restoring new/.restoring/state.db new/.restoring/results new/.restoring/secrets new/.restoring/locks new/state.db new/results new/secrets new/identity.key",
+			func(s *Store, meanwhile func(io.Reader) io.Reader) error {
+				return second(Restore(s.path("new"), Aggregator, meanwhile(bytes.NewReader(backup))))
+			}},
+		{"SaveRelease", "releases/+ releases/+.tmp releases/+.tmp/header releases/+.tmp/sums releases/+.tmp/z",
+			func(s *Store, meanwhile func(io.Reader) io.Reader) error {
+				return s.SaveRelease(other, Release{[]byte("h"), map[string]io.Reader{"a": meanwhile(strings.NewReader("x")), "z": strings.NewReader("y")}})
+			}},
+	} {
+		for _, spot := range strings.Fields(c.spots) {
+			for _, how := range []string{"a directory", "a file"} {
+				all = append(all, handling{c.name + ", and meanwhile " + spot + " " + how, "", func(s *Store) (err error) {
+					at := s.path(strings.ReplaceAll(spot, "+", other.String()))
+					return c.do(s, func(r io.Reader) io.Reader { return &meddler{r, func() { err = spoil[how](at) }} })
+				}})
+			}
+		}
+	}
+	return all
+}
+
+// meddler does something when it is read the first time.
+type meddler struct {
+	io.Reader
+	do func()
+}
+
+func (m *meddler) Read(p []byte) (int, error) {
+	if m.do != nil {
+		m.do()
+		m.do = nil
+	}
+	return m.Reader.Read(p)
 }
 
 // told is what somebody reads of something that was done.
@@ -202,7 +274,11 @@ func TestSpoiltFiles(t *testing.T) {
 			if spot != "" {
 				must(t, spoil[how](copied.path(short.Replace(spot))))
 			}
+			before := filesOpen(t)
 			line := strings.ReplaceAll(cause(h.do(copied)), copied.dir, "")
+			if left := filesOpen(t) - before; left > 0 {
+				t.Errorf("%s, %s %s: %d files stay open", h.name, spot, how, left)
+			}
 			said = append(said, fmt.Sprintf("%s, %s: %s", h.name, strings.TrimSpace(spot+" "+how), random.ReplaceAllString(long.Replace(line), ".*.tmp")))
 		}
 		try("", "whole")
@@ -234,6 +310,14 @@ func TestSpoiltFiles(t *testing.T) {
 			t.Errorf("it was: %s", line)
 		}
 	}
+}
+
+// filesOpen counts them in this process.
+func filesOpen(t *testing.T) int {
+	t.Helper()
+	files, err := os.ReadDir("/proc/self/fd")
+	must(t, err)
+	return len(files)
 }
 
 // copyDir copies what lies below the directories of the spots, and all where the identity is among them.

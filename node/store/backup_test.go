@@ -14,8 +14,10 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/cosketch/cosketch/node/private"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/journal"
+	ledgers "github.com/cosketch/cosketch/protocol/ledger"
 )
 
 // filled is a party's store with a bit of everything in it.
@@ -60,6 +62,9 @@ func backup(t *testing.T, s *Store) []byte {
 func TestBackupAndRestore(t *testing.T) {
 	s, id := filled(t)
 	must(t, os.WriteFile(s.path(resultsDir, "half.123.tmp"), []byte("half"), 0o600))
+	must(t, os.MkdirAll(s.path(releasesDir, id.String(), "half.tmp"), 0o700))
+	must(t, os.WriteFile(s.path(releasesDir, id.String(), "half.tmp", "x"), []byte("half"), 0o600))
+	must(t, os.Symlink(s.path(secretsDir), s.path(resultsDir, "elsewhere")))
 	file := backup(t, s)
 	for _, secret := range []string{"the seed of", "kept keys", "half"} {
 		if bytes.Contains(file, []byte(secret)) {
@@ -71,6 +76,9 @@ func TestBackupAndRestore(t *testing.T) {
 	must(t, err)
 	var size int64
 	must(t, filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
 		info, err := d.Info()
 		if err == nil && info.Mode().IsRegular() && !strings.HasPrefix(d.Name(), databaseFile) && d.Name() != ledgerHeadFile {
 			size += info.Size()
@@ -104,6 +112,11 @@ func TestBackupAndRestore(t *testing.T) {
 	}
 	if entries, err = s.Journal(); err != nil || entries[len(entries)-1].Event != journal.BackedUp {
 		t.Errorf("the original's journal ends with %+v, %v", entries[len(entries)-1], err)
+	}
+	opened := t.TempDir()
+	must(t, os.Chmod(opened, 0o755))
+	if _, err := Restore(opened, Party, bytes.NewReader(file)); !errors.Is(err, private.ErrOpen) {
+		t.Errorf("restored where others can read: %v", err)
 	}
 	if _, err := Restore(dir, Party, bytes.NewReader(file)); err == nil || !strings.Contains(err.Error(), "has files already") {
 		t.Errorf("restored over a node: %v", err)
@@ -292,7 +305,13 @@ func TestUpgradeFromLayout1(t *testing.T) {
 		if _, err := tx.Exec("INSERT INTO meta (role, ledger) VALUES (?, ?)", string(Party), ledger.String()); err != nil {
 			return err
 		}
-		_, err := tx.Exec("INSERT INTO studies (id, source, added) VALUES (?, ?, 7)", id[:], []byte("study"))
+		debited, err := ledgers.Append(nil, entry(id, 0))
+		must(t, err)
+		raw, err := debited.Encode()
+		must(t, err)
+		_, err = tx.Exec("INSERT INTO ledger (seq, raw) VALUES (1, ?)", raw)
+		must(t, err)
+		_, err = tx.Exec("INSERT INTO studies (id, source, added) VALUES (?, ?, 7)", id[:], []byte("study"))
 		return err
 	}))
 	must(t, db.Close())
@@ -308,6 +327,9 @@ func TestUpgradeFromLayout1(t *testing.T) {
 	s := open(t, dir, Party, Options{})
 	if source, err := s.Study(id); string(source) != "study" {
 		t.Errorf("study %q, %v", source, err)
+	}
+	if kept, err := s.LedgerHeadKept(); !kept || err != nil {
+		t.Errorf("how far its ledger has come is not written down: %v", err)
 	}
 	must(t, s.PutDecision(id, Approve, 8))
 	if entries, err := s.Journal(); err != nil || len(entries) != 1 {
@@ -427,6 +449,11 @@ func TestBackupCopiesTheDatabaseAgain(t *testing.T) {
 	must(t, err)
 	if maps.EqualFunc(before, after, os.SameFile) {
 		t.Error("a file that was replaced is the same")
+	}
+	nowhere := filepath.Join(t.TempDir(), "file") // as on a file system without links
+	must(t, os.WriteFile(nowhere, nil, 0o600))
+	if from, err := s.freeze(filepath.Join(t.TempDir(), databaseFile), nowhere); from != s.dir || err != nil {
+		t.Errorf("without links they are copied from %q, %v", from, err)
 	}
 	must(t, s.linkResults(after, staging)) // in the place of those
 	linked, err := s.listResults(staging)

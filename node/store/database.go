@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
 
 	"github.com/cosketch/cosketch/node/sqlite"
 	"github.com/cosketch/cosketch/protocol/fail"
@@ -100,15 +99,7 @@ func createDatabase(path string, role Role, id ledgerID) error {
 	if err == nil {
 		_, err = db.Exec("PRAGMA wal_checkpoint(TRUNCATE)")
 	}
-	if err := errors.Join(err, db.Close()); err != nil {
-		return err
-	}
-	for _, suffix := range []string{"-wal", "-shm"} { // empty after the checkpoint
-		if err := os.Remove(path + suffix); err != nil && !os.IsNotExist(err) {
-			return err
-		}
-	}
-	return nil
+	return errors.Join(err, db.Close())
 }
 
 // makeTables makes them in an empty database.

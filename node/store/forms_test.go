@@ -133,6 +133,11 @@ func TestHeadsOfLedgers(t *testing.T) {
 		}
 	}
 	must(t, traces{head: "x"}.whole(entries))
+	for role, want := range map[Role]bool{Party: true, Aggregator: false} { // what was spent is a party's
+		if got := strings.Contains(ledgerLost(role), "lower the caps"); got != want {
+			t.Errorf("%s: %s", role, ledgerLost(role))
+		}
+	}
 }
 
 // A query is paid by a debit of its own, which the journal and a backup tell from that of the study's release.

@@ -432,7 +432,7 @@ func checkBackupName(h *tar.Header) error {
 	known := !nested && slices.Contains([]string{databaseFile, ledgerFile, hpkeFile, identityFile}, top) ||
 		nested && below != "" && slices.Contains(backedUp(), top)
 	sparse := slices.ContainsFunc(slices.Collect(maps.Keys(h.PAXRecords)), func(key string) bool { return strings.HasPrefix(key, "GNU.sparse") })
-	if h.Typeflag != tar.TypeReg || sparse || !plain || !known || h.Size < 0 { // few bytes of a sparse file fill a disk
+	if h.Typeflag != tar.TypeReg || sparse || !plain || !known { // few bytes of a sparse file fill a disk
 		return fmt.Errorf("%w: %q does not belong into one", ErrBackup, h.Name)
 	}
 	return nil

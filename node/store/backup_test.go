@@ -9,11 +9,15 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 
+	"github.com/cosketch/cosketch/node/private"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/journal"
+	ledgers "github.com/cosketch/cosketch/protocol/ledger"
 )
 
 // filled is a party's store with a bit of everything in it.
@@ -36,14 +40,31 @@ func filled(t *testing.T) (*Store, protocol.StudyID) {
 func backup(t *testing.T, s *Store) []byte {
 	t.Helper()
 	var file bytes.Buffer
-	_, err := s.Backup(&file)
+	report, err := s.Backup(&file)
 	must(t, err)
+	var files int
+	var size int64
+	for in := tar.NewReader(bytes.NewReader(file.Bytes())); ; files++ {
+		h, err := in.Next()
+		if err != nil {
+			break
+		}
+		if h.Name != backupHead && h.Name != backupSums {
+			size += h.Size
+		}
+	}
+	if want := (BackupReport{files - 2, size}); report != want {
+		t.Errorf("backed up %+v, want %+v", report, want)
+	}
 	return file.Bytes()
 }
 
 func TestBackupAndRestore(t *testing.T) {
 	s, id := filled(t)
 	must(t, os.WriteFile(s.path(resultsDir, "half.123.tmp"), []byte("half"), 0o600))
+	must(t, os.MkdirAll(s.path(releasesDir, id.String(), "half.tmp"), 0o700))
+	must(t, os.WriteFile(s.path(releasesDir, id.String(), "half.tmp", "x"), []byte("half"), 0o600))
+	must(t, os.Symlink(s.path(secretsDir), s.path(resultsDir, "elsewhere")))
 	file := backup(t, s)
 	for _, secret := range []string{"the seed of", "kept keys", "half"} {
 		if bytes.Contains(file, []byte(secret)) {
@@ -53,6 +74,20 @@ func TestBackupAndRestore(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "again")
 	report, err := Restore(dir, Party, bytes.NewReader(file))
 	must(t, err)
+	var size int64
+	must(t, filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil && info.Mode().IsRegular() && !strings.HasPrefix(d.Name(), databaseFile) && d.Name() != ledgerHeadFile {
+			size += info.Size()
+		}
+		return err
+	}))
+	if beside := report.Bytes - size; beside <= 0 || beside%4096 != 0 { // pages of the database
+		t.Errorf("restored %+v, and %d bytes are there without the database", report, size)
+	}
 	if report.Files != 7 { // database, ledger id, identity, header, sketch and their sums, result
 		t.Errorf("%+v", report)
 	}
@@ -77,6 +112,11 @@ func TestBackupAndRestore(t *testing.T) {
 	}
 	if entries, err = s.Journal(); err != nil || entries[len(entries)-1].Event != journal.BackedUp {
 		t.Errorf("the original's journal ends with %+v, %v", entries[len(entries)-1], err)
+	}
+	opened := t.TempDir()
+	must(t, os.Chmod(opened, 0o755))
+	if _, err := Restore(opened, Party, bytes.NewReader(file)); !errors.Is(err, private.ErrOpen) {
+		t.Errorf("restored where others can read: %v", err)
 	}
 	if _, err := Restore(dir, Party, bytes.NewReader(file)); err == nil || !strings.Contains(err.Error(), "has files already") {
 		t.Errorf("restored over a node: %v", err)
@@ -125,6 +165,40 @@ func TestDamagedBackups(t *testing.T) {
 		}
 	}
 }
+
+// Wherever the file of a backup ends, for its writer and its reader, that is said.
+func TestBackupsFailAnywhere(t *testing.T) {
+	s, _ := filled(t)
+	full := errors.New("the disk is full")
+	for n := 1; ; n++ {
+		left := n
+		_, err := s.Backup(writer(func(p []byte) (int, error) {
+			if left--; left == 0 {
+				return 0, full
+			}
+			return len(p), nil
+		}))
+		if left > 0 {
+			must(t, err)
+			break
+		}
+		wantIs(t, err, full)
+	}
+	file := backup(t, s)
+	for at := 0; at < len(file)-2*512; at += 512 { // the end has two empty blocks, which say nothing
+		for _, from := range []io.Reader{bytes.NewReader(file[:at]), io.MultiReader(bytes.NewReader(file[:at]), iotest.ErrReader(full))} {
+			if _, err := unpack(Party, from, func(_ string, from io.Reader) error { return second(io.Copy(io.Discard, from)) }); err == nil {
+				t.Fatalf("it ends after %d of %d bytes, and nothing is said", at, len(file))
+			}
+		}
+	}
+	_, err := unpack(Party, iotest.ErrReader(full), nil)
+	wantIs(t, err, full)
+}
+
+type writer func(p []byte) (int, error)
+
+func (w writer) Write(p []byte) (int, error) { return w(p) }
 
 // archive is what may look like a backup: its first file, and others that hold the same.
 func archive(t testing.TB, names ...string) []byte {
@@ -231,7 +305,13 @@ func TestUpgradeFromLayout1(t *testing.T) {
 		if _, err := tx.Exec("INSERT INTO meta (role, ledger) VALUES (?, ?)", string(Party), ledger.String()); err != nil {
 			return err
 		}
-		_, err := tx.Exec("INSERT INTO studies (id, source, added) VALUES (?, ?, 7)", id[:], []byte("study"))
+		debited, err := ledgers.Append(nil, entry(id, 0))
+		must(t, err)
+		raw, err := debited.Encode()
+		must(t, err)
+		_, err = tx.Exec("INSERT INTO ledger (seq, raw) VALUES (1, ?)", raw)
+		must(t, err)
+		_, err = tx.Exec("INSERT INTO studies (id, source, added) VALUES (?, ?, 7)", id[:], []byte("study"))
 		return err
 	}))
 	must(t, db.Close())
@@ -239,9 +319,17 @@ func TestUpgradeFromLayout1(t *testing.T) {
 	if _, err := Open(dir, Party, Options{ReadOnly: true}); !errors.Is(err, ErrLayout) || !strings.Contains(err.Error(), "upgrades it") {
 		t.Errorf("for reading: %v", err)
 	}
+	must(t, os.MkdirAll(filepath.Join(path+".layout1.tmp", "x"), 0o700)) // in the way of the copy
+	if again, err := Open(dir, Party, Options{}); err == nil || !strings.Contains(err.Error(), "keeping a copy of layout 1") {
+		t.Errorf("without a copy: %v, %v", again, err)
+	}
+	must(t, os.RemoveAll(path+".layout1.tmp"))
 	s := open(t, dir, Party, Options{})
 	if source, err := s.Study(id); string(source) != "study" {
 		t.Errorf("study %q, %v", source, err)
+	}
+	if kept, err := s.LedgerHeadKept(); !kept || err != nil {
+		t.Errorf("how far its ledger has come is not written down: %v", err)
 	}
 	must(t, s.PutDecision(id, Approve, 8))
 	if entries, err := s.Journal(); err != nil || len(entries) != 1 {
@@ -253,7 +341,12 @@ func TestUpgradeFromLayout1(t *testing.T) {
 	if version, err := layout(old); version != 1 || err != nil {
 		t.Errorf("the copy has layout %d, %v", version, err)
 	}
-	reopen(t, s)
+	s = reopen(t, s)
+	must(t, os.WriteFile(path+".layout0", []byte("kept"), 0o600))
+	must(t, keepLayout(s.db, path+".layout0"))
+	if text, err := os.ReadFile(path + ".layout0"); string(text) != "kept" {
+		t.Errorf("a copy that is there became %.20q, %v", text, err)
+	}
 	strays, err := s.Strays()
 	if err != nil || len(strays) != 0 {
 		t.Errorf("%v, %v", strays, err)
@@ -271,15 +364,32 @@ func TestStrays(t *testing.T) {
 	for _, stray := range strays {
 		seen[stray.Path] = stray.Open
 	}
+	must(t, os.MkdirAll(s.path(resultsDir, "d.tmp", "e.tmp"), 0o700)) // is told once, as is what is not of this program
+	must(t, os.MkdirAll(s.path("letters", "april.tmp"), 0o700))
+	must(t, os.MkdirAll(s.path(heldDir, "empty"), 0o700))
+	must(t, os.MkdirAll(s.path(heldDir, "whole", "deep"), 0o700))
+	must(t, os.WriteFile(s.path(heldDir, "whole", heldManifestFile), nil, 0o600))
+	must(t, os.WriteFile(s.path(heldDir, "file"), nil, 0o600))
+	if more, err := s.Strays(); len(more) != len(strays)+2 || err != nil {
+		t.Errorf("with folders: %+v, %v", more, err)
+	}
 	if len(strays) != 3 || !seen[identityFile] || seen["notes.txt"] {
 		t.Errorf("%+v", strays)
 	}
 	if wrong, err := s.Integrity(); err != nil || len(wrong) != 0 {
 		t.Errorf("%q, %v", wrong, err)
 	}
-	for _, statement := range []string{"PRAGMA foreign_keys = 0", "DELETE FROM studies"} {
+	s.db.SetMaxOpenConns(1)
+	for _, statement := range []string{"PRAGMA foreign_keys = 0", "DELETE FROM studies", "DROP TRIGGER journal_stay", "DELETE FROM journal WHERE seq = 1"} {
 		_, err := s.db.Exec(statement)
 		must(t, err)
+	}
+	wrong, err := s.Integrity()
+	must(t, err)
+	for _, want := range []string{"table decisions refers to what table studies lacks", "the journal has a gap"} {
+		if !slices.Contains(wrong, want) {
+			t.Errorf("%q, want %q", wrong, want)
+		}
 	}
 }
 
@@ -339,6 +449,11 @@ func TestBackupCopiesTheDatabaseAgain(t *testing.T) {
 	must(t, err)
 	if maps.EqualFunc(before, after, os.SameFile) {
 		t.Error("a file that was replaced is the same")
+	}
+	nowhere := filepath.Join(t.TempDir(), "file") // as on a file system without links
+	must(t, os.WriteFile(nowhere, nil, 0o600))
+	if from, err := s.freeze(filepath.Join(t.TempDir(), databaseFile), nowhere); from != s.dir || err != nil {
+		t.Errorf("without links they are copied from %q, %v", from, err)
 	}
 	must(t, s.linkResults(after, staging)) // in the place of those
 	linked, err := s.listResults(staging)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
 
 	"github.com/cosketch/cosketch/node/sqlite"
 	"github.com/cosketch/cosketch/protocol/fail"
@@ -71,6 +70,9 @@ func openDatabase(path string) (*sql.DB, error) {
 	return openAs(path, url.Values{"mode": {"rw"}, "_txlock": {"immediate"}}, "journal_mode(WAL)")
 }
 
+// connections are how many a database has at most.
+const connections = 8
+
 // openAs opens an existing database with the parameters of a SQLite location and with
 // pragmas beside those of every connection.
 func openAs(path string, query url.Values, pragmas ...string) (*sql.DB, error) {
@@ -79,8 +81,8 @@ func openAs(path string, query url.Values, pragmas ...string) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db.SetMaxOpenConns(8)
-	db.SetMaxIdleConns(8) // each new one reads the whole schema
+	db.SetMaxOpenConns(connections)
+	db.SetMaxIdleConns(connections) // each new one reads the whole schema
 	return db, nil
 }
 
@@ -93,33 +95,26 @@ func createDatabase(path string, role Role, id ledgerID) error {
 	if err != nil {
 		return err
 	}
-	err = transact(db, func(tx *sql.Tx) error {
-		if _, err := tx.Exec(schema); err != nil {
-			return err
-		}
-		if _, err := tx.Exec("INSERT INTO meta (role, ledger) VALUES (?, ?)", string(role), id.String()); err != nil {
-			return err
-		}
-		for _, next := range migrations() {
+	err = makeTables(db, role, id)
+	if err == nil {
+		_, err = db.Exec("PRAGMA wal_checkpoint(TRUNCATE)")
+	}
+	return errors.Join(err, db.Close())
+}
+
+// makeTables makes them in an empty database.
+func makeTables(db *sql.DB, role Role, id ledgerID) error {
+	return transact(db, func(tx *sql.Tx) error {
+		for _, next := range append([]string{schema}, migrations()...) {
 			if _, err := tx.Exec(next); err != nil {
 				return err
 			}
 		}
-		_, err := tx.Exec(fmt.Sprintf("PRAGMA user_version = %d", schemaVersion))
-		return err
-	})
-	if err == nil {
-		_, err = db.Exec("PRAGMA wal_checkpoint(TRUNCATE)")
-	}
-	if err := errors.Join(err, db.Close()); err != nil {
-		return err
-	}
-	for _, suffix := range []string{"-wal", "-shm"} { // empty after the checkpoint
-		if err := os.Remove(path + suffix); err != nil && !os.IsNotExist(err) {
+		if _, err := tx.Exec("INSERT INTO meta (role, ledger) VALUES (?, ?)", string(role), id.String()); err != nil {
 			return err
 		}
-	}
-	return nil
+		return setLayout(tx)
+	})
 }
 
 // checkDatabase refuses a database that this program cannot read, that belongs to

@@ -23,7 +23,7 @@ func (s *Store) unwritable(err error) error {
 	if !errors.As(err, &e) {
 		return err
 	}
-	switch e.Code() & 0xff {
+	switch kind(e) {
 	case sqlite3.SQLITE_IOERR: // what it keeps beside a database could not be made
 		if free, failed := s.Free(); failed == nil && free < littleLeft {
 			return &fs.PathError{Op: "write", Path: s.dir, Err: syscall.ENOSPC}

@@ -216,6 +216,15 @@ func TestSecrets(t *testing.T) {
 	if _, err := s.Secret(study, 3); !errors.Is(err, ErrNotFound) {
 		t.Errorf("a file that was erased, and not removed before its process was killed: %v", err)
 	}
+	for _, other := range []string{"0", "0.before.tmp", ".5"} { // of other attempts, or of nobody
+		must(t, os.WriteFile(s.secretPath(study, 1)+other, nil, 0o600))
+	}
+	must(t, s.DestroySecret(study, 1))
+	for _, other := range []string{"0", "0.before.tmp", ".5"} {
+		must(t, os.Remove(s.secretPath(study, 1)+other))
+	}
+	must(t, s.PutSecret(study, 1, []byte("second")))
+	must(t, os.WriteFile(s.secretPath(study, 2)+".7.tmp", []byte(sealMark), 0o600)) // of a process that was killed
 	if n, err := s.CheckSecrets(); n != 3 || err != nil {
 		t.Errorf("%d files of secrets, %v", n, err)
 	}

@@ -224,7 +224,7 @@ func (s *Store) LockHeld(study protocol.StudyID, patience time.Duration) (unlock
 	if err := s.writable(); err != nil {
 		return nil, fmt.Errorf("locking the held sketch of study %s: %w", study.Short(), err)
 	}
-	unlock, ok, err := s.lock(study.String()+".held.lock", func(lock *flock.Flock) (bool, error) {
+	unlock, err = s.lock(study.String()+".held.lock", func(lock *flock.Flock) (bool, error) {
 		ok, err := lock.TryLock()
 		if err != nil || ok || patience <= 0 {
 			return ok, err
@@ -236,7 +236,7 @@ func (s *Store) LockHeld(study protocol.StudyID, patience time.Duration) (unlock
 	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
 		return nil, fmt.Errorf("locking the held sketch of study %s: %w", study.Short(), err)
 	}
-	if !ok {
+	if unlock == nil {
 		return nil, fmt.Errorf("locking the held sketch of study %s: %w", study.Short(), ErrBusy)
 	}
 	return unlock, nil

@@ -62,6 +62,9 @@ func TestQuickCheck(t *testing.T) {
 	if _, err := s.QuickCheck(t.Context()); !errors.Is(err, ErrDamaged) {
 		t.Errorf("a page of zeros: %v", err)
 	}
+	if wrong, err := s.Integrity(); len(wrong) == 0 || err != nil {
+		t.Errorf("a page of zeros: %q, %v", wrong, err)
+	}
 }
 
 // A value of another kind than its column's is damage, and no mistake of the program.

@@ -1,12 +1,12 @@
 package store
 
 import (
+	"bytes"
 	"crypto/ed25519"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 
+	"github.com/cosketch/cosketch/node/durable"
 	"github.com/cosketch/cosketch/node/private"
 	"github.com/cosketch/cosketch/protocol"
 )
@@ -31,15 +31,7 @@ func createKey(path string, entropy io.Reader) (protocol.PeerID, error) {
 	if err != nil {
 		return protocol.PeerID{}, err
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return protocol.PeerID{}, err
-	}
-	_, err = f.Write(text)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err := errors.Join(err, f.Close()); err != nil {
+	if err := durable.New(path, bytes.NewReader(text)); err != nil {
 		return protocol.PeerID{}, err
 	}
 	return protocol.PeerIDFromKey(key.Public().(ed25519.PublicKey))

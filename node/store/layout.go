@@ -79,9 +79,14 @@ func migrate(db *sql.DB, path string) (older bool, err error) {
 				return fmt.Errorf("from layout %d: %w", from, err)
 			}
 		}
-		_, err = tx.Exec(fmt.Sprintf("PRAGMA user_version = %d", schemaVersion))
-		return err
+		return setLayout(tx)
 	})
+}
+
+// setLayout says that a database has this program's layout.
+func setLayout(tx *sql.Tx) error {
+	_, err := tx.Exec(fmt.Sprintf("PRAGMA user_version = %d", schemaVersion))
+	return err
 }
 
 func layout(from interface{ QueryRow(string, ...any) *sql.Row }) (int, error) {
@@ -109,7 +114,7 @@ func snapshotDatabase(db *sql.DB, path string) error {
 	if err := os.Remove(path); err != nil && !os.IsNotExist(err) {
 		return err
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600) // SQLite keeps an empty file's mode
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL, 0o600) // SQLite keeps an empty file's mode
 	if err != nil {
 		return err
 	}

@@ -141,6 +141,7 @@ func (s *Store) beginLedgerHead() error {
 // backedUpRelease reports whether a file of a release belongs to one for which a copy of the database has the debit: the
 // running node may have stored more since.
 func backedUpRelease(entries []ledger.Entry, name string) bool {
-	parts := strings.Split(name, "/")
-	return len(parts) < 2 || slices.ContainsFunc(entries, func(e ledger.Entry) bool { return releaseDirOf(e) == parts[1] })
+	_, below, _ := strings.Cut(name, "/")
+	dir, _, _ := strings.Cut(below, "/")
+	return slices.ContainsFunc(entries, func(e ledger.Entry) bool { return releaseDirOf(e) == dir })
 }

@@ -89,6 +89,9 @@ func TestAnOlderHeadIsNoLoss(t *testing.T) {
 	s = reopen(t, s)
 	must(t, os.Remove(s.path(ledgerHeadFile)))
 	s = reopen(t, s)
+	if kept, err := s.LedgerHeadKept(); kept || err != nil {
+		t.Errorf("opening it has written it down: %v", err)
+	}
 	if _, err := debit(t, s, study, 2); err != nil {
 		t.Fatal(err)
 	}

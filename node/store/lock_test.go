@@ -3,14 +3,53 @@ package store
 import (
 	"crypto/rand"
 	"errors"
+	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/gofrs/flock"
+
 	"github.com/cosketch/cosketch/protocol"
 )
+
+// Who has locked a file that was removed meanwhile, or replaced, locks the one that is there.
+func TestLocksOfRemovedFiles(t *testing.T) {
+	s := newStore(t, Party)
+	for _, meanwhile := range []func(path string) error{
+		os.Remove,
+		func(path string) error { return errors.Join(os.Remove(path), os.WriteFile(path, nil, 0o600)) },
+	} {
+		calls := 0
+		unlock, err := s.lock("x.lock", func(lock *flock.Flock) (bool, error) {
+			ok, err := lock.TryLock()
+			if calls++; calls == 1 {
+				err = errors.Join(err, meanwhile(s.path(locksDir, "x.lock")))
+			}
+			return ok, err
+		})
+		must(t, err)
+		if again, err := s.lock("x.lock", (*flock.Flock).TryLock); again != nil || err != nil || calls != 2 {
+			t.Errorf("it is locked twice after %d calls, %v", calls, err)
+		}
+		unlock()
+	}
+	if left, err := os.ReadDir(s.path(locksDir)); err != nil || len(left) != 1 || left[0].Name() != "create.lock" {
+		t.Errorf("left are %v, %v", left, err)
+	}
+	making := filepath.Join(t.TempDir(), "making")
+	unlock, err := lockCreate(making)
+	must(t, err)
+	if err := Create(making, Party, entropy(1)); err == nil || !strings.Contains(err.Error(), "another process is creating it") {
+		t.Errorf("two make one directory: %v", err)
+	}
+	unlock()
+	must(t, os.Chmod(making, 0o700))
+	must(t, Create(making, Party, entropy(1)))
+}
 
 // The lock of a study is held by one at a time, also while its file comes and goes, and when
 // nobody holds it there is no file.

@@ -50,7 +50,7 @@ func TestLook(t *testing.T) {
 	for name, damage := range map[string]func() error{
 		"a bit":     func() error { return os.WriteFile(path, append(whole[:len(whole)-1:len(whole)-1], 'K'), 0o600) },
 		"the end":   func() error { return os.WriteFile(path, whole[:len(whole)-3], 0o600) },
-		"too large": func() error { return os.Truncate(path, mostSecret+1) },
+		"too large": func() error { return os.Truncate(path, 16<<20+1) },
 	} {
 		if err := damage(); err != nil {
 			t.Fatal(err)
@@ -58,6 +58,18 @@ func TestLook(t *testing.T) {
 		if got, err := s.Look(id); !errors.Is(err, errSeal) || got != nil {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
+	}
+	if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, 16<<20)); err != nil { // as large as may be, and erased
+		t.Fatal(err)
+	}
+	if got, err := s.Look(id); !errors.Is(err, ErrNotFound) {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+	if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := s.Look(id); !errors.Is(err, ErrNotFound) {
+		t.Errorf("a byte that was erased: %q, %v", got, err)
 	}
 	if err := s.DestroySecrets(id); err != nil {
 		t.Errorf("destroying a damaged one: %v", err)

@@ -31,11 +31,8 @@ func (s *Store) Purge(study protocol.StudyID, at protocol.Instant) (freed int64,
 		freed += size
 	}
 	err = transact(s.db, func(tx *sql.Tx) error {
-		done, err := tx.Exec("INSERT INTO purged (study, at) VALUES (?, ?) ON CONFLICT DO NOTHING", study[:], int64(at))
-		if err != nil {
-			return err
-		}
-		if n, err := done.RowsAffected(); err != nil || n == 0 {
+		first, err := changed(tx.Exec("INSERT INTO purged (study, at) VALUES (?, ?) ON CONFLICT DO NOTHING", study[:], int64(at)))
+		if err != nil || !first {
 			return err
 		}
 		return s.journal(tx, journal.Entry{At: at, Event: journal.Purged, Study: study.String(), Note: fmt.Sprintf("%d bytes of sketches", freed)})

@@ -18,7 +18,7 @@ import (
 // the database can be read without sharing: what is written later is not seen, so such a
 // store is opened for a moment.
 func openForReading(path string) (*sql.DB, error) {
-	db, err := tryReading(path, nil)
+	db, err := tryReading(path, url.Values{})
 	if err == nil || !unshareable(err) {
 		return db, err
 	}
@@ -40,9 +40,6 @@ func openForReading(path string) (*sql.DB, error) {
 
 // tryReading opens a database and reads from it once. The caller closes it, also with an error.
 func tryReading(path string, query url.Values) (*sql.DB, error) {
-	if query == nil {
-		query = url.Values{}
-	}
 	query.Set("mode", "ro")
 	db, err := openAs(path, query, "query_only(1)")
 	if err == nil {
@@ -57,7 +54,7 @@ func unshareable(err error) bool {
 	if !errors.As(err, &e) {
 		return false
 	}
-	switch e.Code() & 0xff {
+	switch kind(e) {
 	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL:
 		return true
 	}

@@ -123,8 +123,11 @@ func inService(tx *sql.Tx) error {
 
 func (s *Store) retire(successor protocol.PeerID, at protocol.Instant) error {
 	return transact(s.db, func(tx *sql.Tx) error {
-		if before, err := retiredIn(tx); err == nil && before == successor {
+		switch before, err := retiredIn(tx); {
+		case err == nil && before == successor:
 			return nil
+		case err != nil && !errors.Is(err, ErrNotFound):
+			return err
 		}
 		if _, err := tx.Exec("INSERT INTO retired (only, successor, at) VALUES (1, ?, ?)", successor[:], int64(at)); err != nil {
 			return explain(err)
@@ -133,7 +136,7 @@ func (s *Store) retire(successor protocol.PeerID, at protocol.Instant) error {
 	})
 }
 
-// inherit appends what the ledger of another store has beyond this one's.
+// inherit takes over the ledger of another store, once.
 func (s *Store) inherit(from *Store, at protocol.Instant) error {
 	entries, err := readLedger(context.Background(), from.db)
 	if err != nil {
@@ -145,8 +148,8 @@ func (s *Store) inherit(from *Store, at protocol.Instant) error {
 			return err
 		}
 		for i, e := range entries {
-			if i < len(own) {
-				if own[i].Hash() != e.Hash() {
+			if len(own) > 0 { // a second time: it was all or nothing
+				if i >= len(own) || own[i].Hash() != e.Hash() {
 					return fmt.Errorf("%w: the new ledger has gone its own way", ErrConflict)
 				}
 				continue
@@ -159,8 +162,8 @@ func (s *Store) inherit(from *Store, at protocol.Instant) error {
 				return explain(err)
 			}
 		}
-		if len(own) == len(entries) && len(own) > 0 {
-			return nil // a second time
+		if len(own) > 0 {
+			return nil
 		}
 		if err := s.inheritPeople(tx, from); err != nil {
 			return err

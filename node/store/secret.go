@@ -240,7 +240,7 @@ func (s *Store) destroySecret(path string) error {
 // eraseFile overwrites and removes a file. That it has gone is durable when its
 // directory is synced.
 func eraseFile(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	f, err := os.OpenFile(path, os.O_RDWR, 0o600)
 	if err != nil {
 		return err
 	}
@@ -250,22 +250,24 @@ func eraseFile(path string) error {
 	return os.Remove(path)
 }
 
-// erase overwrites a file with zeros, in place and synced.
+// erase overwrites a file that was just opened with zeros, in place and synced.
 func erase(f *os.File) error {
 	info, err := f.Stat()
 	if err != nil {
 		return err
 	}
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
+	if _, err := io.CopyN(f, zeros{}, info.Size()); err != nil {
 		return err
 	}
-	zeros := make([]byte, min(info.Size(), 1<<20))
-	for left := info.Size(); left > 0; left -= int64(len(zeros)) {
-		if _, err := f.Write(zeros[:min(left, int64(len(zeros)))]); err != nil {
-			return err
-		}
-	}
 	return f.Sync()
+}
+
+// zeros are without end.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
 }
 
 func (s *Store) secretPath(study protocol.StudyID, attempt uint32) string {

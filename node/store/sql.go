@@ -25,6 +25,18 @@ func transact(db *sql.DB, f func(*sql.Tx) error) error {
 	return tx.Commit()
 }
 
+// changed tells whether a statement changed a row.
+func changed(done sql.Result, err error) (bool, error) {
+	var rows int64
+	if err == nil {
+		rows, err = done.RowsAffected()
+	}
+	return rows > 0, err
+}
+
+// kind is an error's code without what extends it.
+func kind(e *sqlite.Error) int { return e.Code() & 0xff }
+
 // explain turns SQLite's errors on which callers decide into ours.
 func explain(err error) error {
 	var e *sqlite.Error
@@ -37,7 +49,7 @@ func explain(err error) error {
 		return err
 	case e.Code() == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY:
 		return fmt.Errorf("its study is %w", ErrNotFound)
-	case e.Code()&0xff == sqlite3.SQLITE_READONLY:
+	case kind(e) == sqlite3.SQLITE_READONLY:
 		return ErrReadOnly
 	}
 	if disk := diskError(e); disk != nil {
@@ -51,7 +63,7 @@ func explain(err error) error {
 
 // diskError is the operating system's error for one of SQLite's about the disk, or nil.
 func diskError(e *sqlite.Error) error {
-	switch e.Code() & 0xff {
+	switch kind(e) {
 	case sqlite3.SQLITE_FULL:
 		return &fs.PathError{Op: "write", Path: databaseFile, Err: syscall.ENOSPC}
 	case sqlite3.SQLITE_IOERR:

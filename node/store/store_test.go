@@ -86,6 +86,12 @@ func TestCreateAndOpen(t *testing.T) {
 		if len(s.Identity()) == 0 || !s.Identity().Equal(again.Identity()) {
 			t.Errorf("%s: identity changed", role)
 		}
+		if most := s.db.Stats().MaxOpenConnections; most == 0 {
+			t.Error("connections are not bounded")
+		}
+		if got, want := fmt.Sprint(s), string(role)+"'s state directory"; got != want {
+			t.Errorf("it is printed as %q", got)
+		}
 		if (s.HPKE() != nil) != (role == Aggregator) {
 			t.Errorf("%s: HPKE key %v", role, s.HPKE())
 		}
@@ -218,6 +224,9 @@ func TestOpenRefuses(t *testing.T) {
 				if err == nil {
 					s.Close()
 					t.Fatal("no error")
+				}
+				if lost := errors.Is(err, ErrLedgerMissing); lost != (c.is == ErrLedgerMissing) {
+					t.Errorf("a missing ledger: %v, in %v", lost, err)
 				}
 				if c.is != nil && !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.says) {
 					t.Errorf("got %v; want %v saying %q", err, c.is, c.says)

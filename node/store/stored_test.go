@@ -3,11 +3,15 @@ package store
 import (
 	"bytes"
 	"context"
+	"crypto/ecdh"
 	"crypto/ed25519"
+	"crypto/x509"
 	"database/sql"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -218,6 +222,14 @@ func TestPersonalKeys(t *testing.T) {
 	if _, err := ReadKey(path); err == nil || !strings.Contains(err.Error(), path) {
 		t.Errorf("half of a key: %v", err)
 	}
+	stranger, err := ecdh.X25519().NewPrivateKey(make([]byte, 32))
+	must(t, err)
+	der, err := x509.MarshalPKCS8PrivateKey(stranger)
+	must(t, err)
+	must(t, os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: identityPEM, Bytes: der}), 0o600))
+	if _, err := ReadKey(path); err == nil || !strings.Contains(err.Error(), "want an Ed25519 key") {
+		t.Errorf("another kind of key: %v", err)
+	}
 	must(t, os.WriteFile(path, before, 0o600))
 	must(t, os.Chmod(path, 0o644))
 	if _, err := ReadKey(path); !errors.Is(err, private.ErrOpen) && runtime.GOOS != "windows" {
@@ -399,7 +411,7 @@ func TestReadingWhatCannotBeShared(t *testing.T) {
 	if err := os.Symlink(s.path("none", "shm"), shared); err != nil { // no index can be made in its place
 		t.Skip(err)
 	}
-	db, err := tryReading(s.path(databaseFile), nil)
+	db, err := tryReading(s.path(databaseFile), url.Values{})
 	must(t, db.Close())
 	if err == nil || !unshareable(err) {
 		t.Fatalf("it can be shared: %v", err)
@@ -410,6 +422,13 @@ func TestReadingWhatCannotBeShared(t *testing.T) {
 	}
 	if entries, err := looking.Ledger(); len(entries) != 1 || err != nil {
 		t.Errorf("%d entries, %v", len(entries), err)
+	}
+	none, err := openForReading(s.path("none.db"))
+	if err == nil || second(os.Stat(s.path("none.db"))) == nil {
+		t.Errorf("a database that is not there was made: %v", err)
+	}
+	if none != nil {
+		none.Close()
 	}
 	if unshareable(errors.New("other")) {
 		t.Error("any error is one of sharing")

@@ -23,11 +23,8 @@ type StudyEntry struct {
 // computed from them. Storing it again changes nothing. Durable when it returns nil.
 func (s *Store) PutStudy(id protocol.StudyID, source []byte, added protocol.Instant) error {
 	err := transact(s.db, func(tx *sql.Tx) error {
-		stored, err := tx.Exec("INSERT INTO studies (id, source, added) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", id[:], source, int64(added))
-		if err != nil {
-			return err
-		}
-		if n, err := stored.RowsAffected(); err != nil || n == 0 {
+		stored, err := changed(tx.Exec("INSERT INTO studies (id, source, added) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", id[:], source, int64(added)))
+		if err != nil || !stored {
 			return err
 		}
 		return s.journal(tx, journal.Entry{At: added, Event: journal.Added, Study: id.String()})
@@ -174,11 +171,8 @@ func (s *Store) Decisions(study protocol.StudyID) ([]Decided, error) {
 // has verified. Durable when it returns nil.
 func (s *Store) PutCosignature(study protocol.StudyID, by protocol.PeerID, line string, at protocol.Instant) error {
 	err := transact(s.db, func(tx *sql.Tx) error {
-		done, err := tx.Exec("INSERT INTO cosignatures (study, line) VALUES (?, ?) ON CONFLICT DO NOTHING", study[:], line)
-		if err != nil {
-			return err
-		}
-		if n, err := done.RowsAffected(); err != nil || n == 0 {
+		kept, err := changed(tx.Exec("INSERT INTO cosignatures (study, line) VALUES (?, ?) ON CONFLICT DO NOTHING", study[:], line))
+		if err != nil || !kept {
 			return err
 		}
 		return s.journal(tx, journal.Entry{At: at, Event: journal.Cosigned, Study: study.String(), Note: "by " + by.String()})
@@ -202,11 +196,9 @@ func (s *Store) Cosignatures(study protocol.StudyID) ([]string, error) {
 // PutStatus replaces the snapshot, in JSON, that status commands show of a study.
 // Durable when it returns nil.
 func (s *Store) PutStatus(study protocol.StudyID, json []byte) error {
-	result, err := s.db.Exec("UPDATE studies SET status = ? WHERE id = ?", json, study[:])
-	if err == nil {
-		if n, _ := result.RowsAffected(); n == 0 {
-			err = ErrNotFound
-		}
+	known, err := changed(s.db.Exec("UPDATE studies SET status = ? WHERE id = ?", json, study[:]))
+	if err == nil && !known {
+		err = ErrNotFound
 	}
 	if err != nil {
 		return fmt.Errorf("storing the status of study %s: %w", study.Short(), explain(err))
@@ -231,37 +223,38 @@ func (s *Store) LockStudy(study protocol.StudyID) (unlock func(), err error) {
 	if err := s.writable(); err != nil {
 		return nil, fmt.Errorf("locking study %s: %w", study.Short(), err)
 	}
-	unlock, ok, err := s.lock(study.String()+".lock", (*flock.Flock).TryLock)
+	unlock, err = s.lock(study.String()+".lock", (*flock.Flock).TryLock)
 	if err != nil {
 		return nil, fmt.Errorf("locking study %s: %w", study.Short(), err)
 	}
-	if !ok {
+	if unlock == nil {
 		return nil, fmt.Errorf("locking study %s: %w", study.Short(), ErrLocked)
 	}
 	return unlock, nil
 }
 
-// lock takes the lock of a file that is there for as long as somebody holds it. Its holder alone
+// lock takes the lock of a file that is there for as long as somebody holds it, and returns nil without an error
+// where another one holds it. Its holder alone
 // removes the file, and who has locked one that was removed meanwhile has locked nothing: so no
 // two processes hold two files of one name.
-func (s *Store) lock(name string, try func(*flock.Flock) (bool, error)) (unlock func(), ok bool, err error) {
+func (s *Store) lock(name string, try func(*flock.Flock) (bool, error)) (unlock func(), err error) {
 	path := s.path(locksDir, name)
 	for {
 		lock := flock.New(path, flock.SetPermissions(0o600))
-		if ok, err = try(lock); err != nil || !ok {
+		if ok, err := try(lock); err != nil || !ok {
 			lock.Close()
-			return nil, false, err
+			return nil, err
 		}
 		held, err := lock.Stat()
 		if err != nil {
 			lock.Close()
-			return nil, false, err
+			return nil, err
 		}
 		if there, err := os.Stat(path); err == nil && os.SameFile(held, there) {
 			return func() {
 				os.Remove(path) // where that fails the file stays, and locks as well
 				lock.Close()
-			}, true, nil
+			}, nil
 		}
 		lock.Close()
 	}

@@ -51,6 +51,9 @@ func TestFindStudy(t *testing.T) {
 			t.Errorf("%s: %v, %v", prefix, got.Short(), err)
 		}
 	}
+	if got, err := s.FindStudy(id("1234").String()); err != nil || got != id("1234") {
+		t.Errorf("a whole id: %v, %v", got.Short(), err)
+	}
 	_, err := s.FindStudy("abcd")
 	wantIs(t, err, ErrAmbiguous)
 	_, err = s.FindStudy("ffff")
@@ -242,6 +245,10 @@ func TestUnwritableNamesTheDirectory(t *testing.T) {
 		t.Errorf("of a directory that is well: %v", err)
 	}
 	gone := &Store{dir: s.path("none")}
+	if err := gone.MayWrite(); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("it can be written to: %v", err)
+	}
+	must(t, s.MayWrite())
 	if err := gone.unwritable(cannot); !errors.Is(err, fs.ErrNotExist) || errors.As(err, &ofSQLite) {
 		t.Errorf("of one that is gone: %v", err)
 	}

@@ -249,3 +249,124 @@ func TestWhatIsRandomisedIsSaid(t *testing.T) {
 		}
 	}
 }
+
+// The sensitivity of moments is the bound of its comment, in whole numbers, for all parts in all combinations.
+func TestMomentsSensitivityIsItsFormula(t *testing.T) {
+	for mask := range 64 {
+		for fine := range uint(3) {
+			for _, clip := range []int64{64, 1001, 9000} {
+				for _, columns := range []int{1, 2, 5} {
+					p := MomentParts{Products: mask&1 > 0, SumWeight: 3, Label: mask&2 > 0, Cut: mask&4 > 0, CutSums: mask&8 > 0, Fourth: mask&17 == 17, Fine: fine}
+					if mask&32 > 0 {
+						p.Typical, p.SumWeight = []int64{100, 100}, 5
+					}
+					w, err := NewMomentWeights(clip, p)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, n := range []Neighbours{Zeroed, Replaced} {
+						got, err := RecordMoments(clip, columns, 9, w, n)
+						if want := momentsSquare(clip, columns, w, n); err != nil || big.NewInt(got.L2Squared).Cmp(want) != 0 {
+							t.Fatalf("%+v cut to %d, %d columns, neighbours %d: l2 squared %d, want %s: %v", p, clip, columns, n, got.L2Squared, want, err)
+						}
+						if l1 := floorRoot(got.L2Squared, 1, 1); got.L1 < 2*l1 { // of nine entries at least
+							t.Fatalf("l1 %d, l2 %d", got.L1, l1)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// momentsSquare is the bound on the squared length, from the weights.
+func momentsSquare(clip int64, columns int, w MomentWeights, n Neighbours) *big.Int {
+	of := func(factors ...int64) *big.Int {
+		product := big.NewInt(1)
+		for _, f := range factors {
+			product.Mul(product, big.NewInt(f))
+		}
+		return product
+	}
+	sum := func(terms ...*big.Int) *big.Int {
+		all := new(big.Int)
+		for _, v := range terms {
+			all.Add(all, v)
+		}
+		return all
+	}
+	c2 := clip * clip
+	fine := int64(1) << w.Fine
+	linear := sum(of(w.Sum, w.Sum, fine, fine), of(w.CutSum, w.CutSum, fine, fine)).Int64()
+	classes := of(w.ClassSum, w.ClassSum, fine, fine).Int64()
+	products, fourth := of(w.Square, w.Square, c2, c2), of(w.Fourth, w.Fourth, c2)
+	counts, cut := of(w.ClassCount, w.ClassCount), of(w.Cut, w.Cut)
+	if n == Zeroed {
+		return sum(products, of(linear, c2), of(classes, c2), counts, fourth, cut)
+	}
+	pair := func(l int64) *big.Int {
+		if w.Square == 0 {
+			return of(4, l, c2)
+		}
+		square := of(l, l)
+		square.Add(square, of(2*w.Square*w.Square-1))
+		square.Quo(square, of(2, w.Square, w.Square)) // rounded up
+		apart := of(0)
+		if w.Fine > 0 {
+			apart = of(2, l, 2, clip, 2*int64(math.Ceil(math.Sqrt(float64(columns))))+1)
+		}
+		return sum(products, products, of(2, l, c2), square, apart)
+	}
+	same, other := pair(linear+classes), sum(pair(linear), of(2, classes, c2), counts, counts)
+	if same.Cmp(other) < 0 {
+		same = other
+	}
+	return sum(same, cut, fourth, fourth)
+}
+
+// What absence takes off pays for its counts, or there is no sensitivity: the least clip and the most columns for
+// which it does are these.
+func TestAbsenceIsPaidFor(t *testing.T) {
+	most := map[int64]int{}
+	for _, clip := range []int64{64, 80, 100, 200, 500} {
+		for columns := 1; columns < 40_000; columns = columns + columns/8 + 1 {
+			typical := make([]int64, columns)
+			for i := range typical {
+				typical[i] = 100
+			}
+			w, err := NewMomentWeights(clip, MomentParts{Products: true, SumWeight: 5, Typical: typical})
+			if err != nil {
+				break
+			}
+			_, err = RecordMoments(clip, columns, 9, w, Zeroed)
+			// With r/one the rounded half, and weights in units of the clip: a²r² + L·r + 14 + 12r ≤ a² + L.
+			n := min(clip*clip/(2*int64(columns)), 1<<10)
+			r := float64(n+2) / float64(2*(n+1))
+			if paid := 25*r*r+25*r+14+12*r <= 50; paid != (err == nil) {
+				t.Fatalf("%d columns cut to %d: %v", columns, clip, err)
+			}
+			if err == nil {
+				most[clip] = columns
+			}
+		}
+	}
+	if most[64] < 1 || most[64] >= most[500] {
+		t.Errorf("columns by clip: %v", most)
+	}
+}
+
+// The bound of entries within a length is rounded up, that of a change down.
+func TestNormsOfOneLength(t *testing.T) {
+	for _, c := range []struct {
+		squared int64
+		entries int
+		up      int64
+	}{{100, 1, 10}, {101, 1, 11}, {100, 4, 20}, {3, 5, 4}, {1, 1, 1}} {
+		if got := Within(c.squared, c.entries); got != (Sensitivity{c.up, c.squared}) {
+			t.Errorf("within %d: %+v", c.squared, got)
+		}
+		if got := spread(c.squared, c.entries); got != (Sensitivity{floorRoot(c.squared*int64(c.entries), 1, 1), c.squared}) {
+			t.Errorf("a change of %d: %+v", c.squared, got)
+		}
+	}
+}

@@ -176,7 +176,7 @@ func pinnedRecords(p Plan, records int) (ids [][]byte, values []int64) {
 	return ids, values
 }
 
-const pinnedCount = 400
+const pinnedCount = 600
 
 // sketch tells of a party's part in a sketch.
 func (o *pinnedText) sketch(t *testing.T, s *study.Study, party, index int) {
@@ -372,6 +372,9 @@ func (o *pinnedText) release(t *testing.T, p Plan, ids [][]byte, values []int64,
 	if err != nil {
 		t.Fatal(err)
 	}
+	if p.Sketch().Side == sketch.Records {
+		o.places(t, p, ids, values)
+	}
 	sum := sha256.Sum256(data)
 	o.line("released", hex.EncodeToString(sum[:8]), header.Rows, header.Cols, header.Width, header.Masked, len(header.Chunks), e.Clipped)
 	if p.Study.SecondRound(p.Index) || p.Study.TwoRounds() {
@@ -381,6 +384,48 @@ func (o *pinnedText) release(t *testing.T, p Plan, ids [][]byte, values []int64,
 		t.Fatal(err)
 	}
 	o.read(t, p, header, data)
+}
+
+// places tells where vectors lie among the records of a sketch.
+func (o *pinnedText) places(t *testing.T, p Plan, ids [][]byte, values []int64) {
+	t.Helper()
+	root := seed.FromBytes([seed.Size]byte{9})
+	projector, err := NewProjector(p.Study, p.Index, root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var vector []int64
+	for i := range p.Study.AllFeatures(p.Index) {
+		vector = append(vector, p.Study.Bits.One()*int64(i%3)/2)
+	}
+	point, clipped := projector.Project(vector)
+	o.line("point", point, clipped)
+	matrix, err := p.Matrix(root, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.line("matrix", matrix.RawMatrix().Data)
+	names, err := p.Pseudonyms(root, ids[:2])
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.line("names", names)
+	placer, err := p.NewPlacer(root, 1)
+	if (err == nil) == p.Joined() {
+		t.Errorf("places of a joined sketch, or none of another: %v", err)
+	}
+	if err != nil {
+		return
+	}
+	own, n := values[:0:0], len(p.Inputs())
+	for i := range 2 {
+		own = append(own, values[i*n:][:p.Values]...)
+	}
+	places, err := placer.Place(ids[:2], own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.line("places", places)
 }
 
 // read tells what analyses read of a release.

@@ -370,3 +370,22 @@ func TestNormsOfOneLength(t *testing.T) {
 		}
 	}
 }
+
+// Limits on which the arguments of the package comment rest, and a change that moves nothing in one norm.
+func TestLimitsArePinned(t *testing.T) {
+	for name, c := range map[string][2]uint64{
+		"deviation": {MaxDeviation, 268_435_456}, "variance": {maxVariance, 72_057_594_037_927_936}, "scale": {maxScale, 1_125_899_906_842_624},
+		"entry": {maxEntry, 4_611_686_018_427_387_904}, "entries": {maxEntries, 17_179_869_184}, "clip of moments": {MaxMomentClip, 16_384}, "clip of sums": {MaxSumClip, 1_048_576},
+		"part of noise": {leastShared, 16}, "smoothing": {smoothing, 9}, "classes": {maxClasses, 65_536}, "bit": {maxFlipsOne, 1_048_576}, "count": {CountWeight, 64},
+		"block": {blockEntries, 16_384},
+	} {
+		if c[0] != c[1] {
+			t.Errorf("%s: %d, want %d", name, c[0], c[1])
+		}
+	}
+	for _, s := range []Sensitivity{{0, 1}, {1, 0}, {-1, 1}, {1, -1}} {
+		if n, err := Calibrate(promise(t, Gaussian, Budget{1, 1e-6}), s); err == nil {
+			t.Errorf("%v for %+v", n, s)
+		}
+	}
+}

@@ -131,3 +131,10 @@ func TestBrokenChainsAreNamed(t *testing.T) {
 		t.Errorf("%v, want %v", broken, want)
 	}
 }
+
+// Limits of an entry are part of its encoding.
+func TestLimitsArePinned(t *testing.T) {
+	if got := [...]int{MaxDataset, MaxSketch, MaxQuery, MaxRound, MaxAttributes}; got != [...]int{256, 65_536, 32_768, 16, 16_777_216} {
+		t.Errorf("%d", got)
+	}
+}

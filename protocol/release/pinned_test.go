@@ -40,6 +40,18 @@ const (
   - {name: weight, kind: numeric, bounds: [30, 150], owner: south}
   - {name: third, kind: binary, owner: west}
 `
+	pinnedBits = `columns:
+  - {name: a, kind: binary, owner: north}
+  - {name: b, kind: binary, owner: north}
+  - {name: c, kind: binary, centre: 0.1, owner: north}
+  - {name: d, kind: binary, centre: 0.8, owner: north}
+  - {name: e, kind: binary, owner: north}
+  - {name: age, kind: numeric, centre: 50, spread: 20, owner: north}
+  - {name: ward, kind: categorical, values: [a, b, c], owner: north}
+  - {name: height, kind: numeric, bounds: [100, 250], owner: north}
+  - {name: other, kind: binary, owner: south}
+  - {name: third, kind: binary, owner: west}
+`
 	gaussianRecords = "privacy: {unit: record, mechanism: gaussian, epsilon: 2, delta: 1e-6}\n"
 	replacedRecords = "privacy: {unit: record, neighbours: replaced, mechanism: gaussian, epsilon: 2, delta: 1e-6}\n"
 	laplaceRecords  = "privacy: {unit: record, mechanism: laplace, epsilon: 2}\n"
@@ -68,6 +80,8 @@ var pinnedStudies = []struct{ name, partition, terms string }{
 	{"columns of records", "vertical", "bits: 8\nrecords: {id: [patient], missing: centre}\n" + pinnedOwned + "sketches: [{side: columns, family: sparse, k: 16, s: 2, helpers: {ones: 0.7}, clip: 1.1}]\n" + replacedRecords + "analyses: [{kind: correlation}]\n"},
 	{"columns and ones", "vertical", "bits: 8\nrecords: {id: [patient], missing: centre}\n" + pinnedOwned + "sketches: [{side: columns, family: rademacher, k: 16, helpers: {ones: 1, squares: true}}]\n" + gaussianValues + "analyses: [{kind: correlation}]\n"},
 	{"columns moved", "vertical", "bits: 8\nrecords: {id: [patient], missing: centre}\n" + pinnedOwned + "sketches: [{side: columns, family: sparse, k: 16, s: 2, helpers: {ones: 0.7}, clip: 2.2, standardise: own}]\n" + gaussianRecords + "analyses: [{kind: correlation}]\n"},
+	{"bits moved", "vertical", "bits: 8\nrecords: {id: [patient], missing: centre}\n" + pinnedBits + "sketches: [{side: columns, family: sparse, k: 16, s: 2, helpers: {ones: 0.7}, clip: 2.2, standardise: own}]\n" + replacedRecords + "analyses: [{kind: correlation}]\n"},
+	{"bits moved and cut", "vertical", "bits: 8\nrecords: {id: [patient], missing: centre}\n" + pinnedBits + "sketches: [{side: columns, family: sparse, k: 16, s: 2, helpers: {ones: 0.3}, clip: 2.1, standardise: own}]\n" + gaussianRecords + "analyses: [{kind: correlation}]\n"},
 	{"joined", "vertical", "bits: 8\nrecords: {id: [patient], missing: centre}\n" + pinnedOwned + "sketches: [{side: records, family: identity}]\n" + laplaceValues + askClusters},
 	{"joined and turned", "vertical", "bits: 8\nrecords: {id: [patient], missing: centre}\n" + pinnedOwned + "sketches: [{side: records, family: hadamard, k: 8}]\n" + gaussianValues + askClusters},
 	{"flips", "horizontal", "bits: 12\nrecords: {id: [patient], missing: refuse}\ncolumns: [{name: a, kind: binary}, {name: b, kind: binary}]\nsketches: [{side: records, family: identity}, {side: columns, family: sparse, k: 16, share: 2, helpers: {ones: 1}}]\nprivacy: {unit: attribute, mechanism: randomised-response, epsilon: 1}\nanalyses: [{kind: k-means, clusters: 2}, {kind: correlation}]\n"},
@@ -266,6 +280,25 @@ func (o *pinnedText) plan(t *testing.T, p Plan) {
 		}
 		narrow := p.OneValue()
 		o.line("alone", alone.Clip, alone.Cut(), alone.Noise, alone.Head(), alone.Own.takes, "narrow", narrow.Features, narrow.Cut(), narrow.Head(), narrow.ones())
+		rng := rand.New(rand.NewPCG(13, 1))
+		for rare := range 12 { // how plans hang on the rates of bits
+			moves := make([]sketch.Standard, p.Values)
+			one := p.Study.Bits.One()
+			for i, f := range p.Features[:p.Values] {
+				moves[i] = p.still(i)
+				if p.scaled(f) {
+					moves[i].Spread = 1 + rng.Int64N(48*one)
+				}
+				if p.Study.Columns[f.Column].Kind == study.Binary {
+					moves[i].Centre = rng.Int64N(16*one*int64(rare+1)/12 + 1)
+				}
+			}
+			after, err := p.After(moves)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o.line("rates", after.Clip, after.Cut(), after.ones(), after.Own.takes, after.Own.quantum, after.Own.weight, after.Own.counted)
+		}
 		means, spreads := make([]float64, p.Values), make([]float64, p.Values)
 		for i := range means {
 			means[i], spreads[i] = 0.25, 0.02+0.4*float64(i)

@@ -193,7 +193,7 @@ func (p Plan) drawOwn(s *sketch.Sketch, entropy io.Reader, workers int) error {
 		s.Data[i], s.Data[cols+i] = m.Centre, m.Spread
 	}
 	for _, noised := range [][]int64{s.Data[2*cols:][:p.Values+1], s.Data[3*cols:][:p.Values]} {
-		if err := p.Own.sums.AddParallel(noised, entropy, 1); err != nil {
+		if err := p.Own.sums.Add(noised, entropy); err != nil {
 			return err
 		}
 	}

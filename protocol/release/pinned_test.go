@@ -258,6 +258,10 @@ func (o *pinnedText) plan(t *testing.T, p Plan) {
 		o.line("count of cut records", p.CutCount(7*p.counted, 3))
 	}
 	switch p.Sketch().Side {
+	case sketch.Columns:
+		narrow := p.OneValue()
+		rows, cols := narrow.Shape(pinnedCount)
+		o.line("narrow", narrow.Features, narrow.Values, narrow.Cut(), narrow.Head(), narrow.CountRows(), narrow.ones(), rows, cols, narrow.Own == nil, len(p.Study.Sketches), p.Sketch().Helpers)
 	case sketch.Cells:
 		o.line("cells", p.CellNoise(3), p.SensibleCells(3, 900, 2))
 	case sketch.Codes:
@@ -278,8 +282,7 @@ func (o *pinnedText) plan(t *testing.T, p Plan) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		narrow := p.OneValue()
-		o.line("alone", alone.Clip, alone.Cut(), alone.Noise, alone.Head(), alone.Own.takes, "narrow", narrow.Features, narrow.Cut(), narrow.Head(), narrow.ones())
+		o.line("alone", alone.Clip, alone.Cut(), alone.Noise, alone.Head(), alone.Own.takes)
 		rng := rand.New(rand.NewPCG(13, 1))
 		for rare := range 12 { // how plans hang on the rates of bits
 			moves := make([]sketch.Standard, p.Values)
@@ -490,7 +493,7 @@ func (o *pinnedText) read(t *testing.T, p Plan, header protocol.ReleasedSketch, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(beside, labels) || !slices.Equal(besideRows.Pseudonyms, rows.Pseudonyms) || (labels != nil) != (p.Labels != nil) {
+	if !slices.Equal(beside, labels) || !slices.Equal(besideRows.Pseudonyms, rows.Pseudonyms) || (besideRows.Pseudonyms == nil) == p.Joined() || (labels != nil) != (p.Labels != nil) {
 		t.Error("what is beside the rows is read in two ways")
 	}
 	o.line("read", bare.Rows, bare.Cols, digestOf(t, bare))

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/seed"
@@ -415,4 +416,82 @@ func TestPlansRefuse(t *testing.T) {
 			t.Errorf("an entry of %d: %v", v, err)
 		}
 	}
+}
+
+// Whatever a study asks for, its plan has the noise of its promise, or there is none.
+func TestPlansHaveTheirNoise(t *testing.T) {
+	failed := map[string]int{}
+	for _, c := range pinnedStudies {
+		s := registryWith(t, c.partition, c.terms)
+		if s.TwoRounds() { // whose clips are looked for when the study is read
+			failed[c.name]++
+			continue
+		}
+		for _, epsilon := range []dp.Epsilon{1e-9, 1e-6, 3e-6, 1e-5, 3e-5, 1e-4, 1e-3, 0.1} {
+			for _, longer := range []float64{1, 300, 1e5, 1e9} {
+				of := *s
+				of.Sketches = slices.Clone(s.Sketches)
+				if of.Privacy.Epsilon > 0 {
+					of.Privacy.Epsilon = epsilon
+				}
+				for i := range of.Sketches {
+					of.Sketches[i].Clip *= longer
+				}
+				for index := range of.Sketches {
+					name := fmt.Sprintf("%s, sketch %d, ε = %g, clip times %g", c.name, index, float64(epsilon), longer)
+					p, err := For(&of, 0, index)
+					if err != nil {
+						failed[c.name]++
+						if !strings.HasPrefix(err.Error(), fmt.Sprintf("planning sketch %d", index)) {
+							t.Errorf("%s: %v", name, err)
+						}
+						if err := CheckHeader(&of, 0, protocol.Release{Records: 1, Sketches: make([]protocol.ReleasedSketch, len(of.Sketches)), Published: make([][32]byte, len(of.Published()))}); err == nil {
+							t.Errorf("%s: a release is taken", name)
+						}
+						continue
+					}
+					var missing []dp.Noise
+					for _, n := range append(ofParts(p), p.Noise, p.summed) {
+						if n.Variance() == 0 {
+							missing = append(missing, n)
+						}
+					}
+					switch mechanism := s.Privacy.Mechanism; {
+					case mechanism == dp.None:
+					case mechanism == dp.RandomisedResponse:
+						if p.Flips.Zero() {
+							t.Errorf("%s: no flips", name)
+						}
+					case len(missing) > 0 || p.Guarantee().Loss() == (dp.Loss{}):
+						t.Errorf("%s: %d parts have no noise, of %v", name, len(missing), p.Guarantee())
+					}
+					if p.Labels != nil && s.Sketches[index].Labels == "randomised" && p.Labels.Response.Zero() {
+						t.Errorf("%s: labels are not randomised", name)
+					}
+				}
+			}
+		}
+	}
+	for _, c := range pinnedStudies {
+		if failed[c.name] == 0 && c.name != "no promise" {
+			t.Errorf("%s: nothing is refused", c.name)
+		}
+	}
+}
+
+// ofParts are the noises of a plan beside that of its sums or rows.
+func ofParts(p Plan) (out []dp.Noise) {
+	if m := p.Moments; m != nil {
+		out = append(out, m.noises...)
+		if m.own {
+			out = append(out, m.counts)
+		}
+		if p.Looks() {
+			out = append(out, m.looking)
+		}
+	}
+	if p.Own != nil {
+		out = append(out, p.Own.looking, p.Own.sums)
+	}
+	return out
 }

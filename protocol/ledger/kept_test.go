@@ -138,3 +138,32 @@ func TestLimitsArePinned(t *testing.T) {
 		t.Errorf("%d", got)
 	}
 }
+
+// What reaches a cap, with the slack that rounding is given, is within it.
+func TestACapIsReached(t *testing.T) {
+	half := promise(t, dp.Laplace, dp.Budget{Epsilon: 0.5})
+	next := entry(1, 0, dp.Record, half)
+	limit := 0.5 / (1 + capSlack)
+	for limit*(1+capSlack) < 0.5 {
+		limit = math.Nextafter(limit, 1)
+	}
+	for math.Nextafter(limit, 0)*(1+capSlack) >= 0.5 {
+		limit = math.Nextafter(limit, 0)
+	}
+	if limit*(1+capSlack) != 0.5 {
+		t.Fatalf("%g is not reached", limit)
+	}
+	for _, unit := range []dp.Unit{dp.Record, dp.Attribute} {
+		next.Unit = unit
+		for by, want := range []bool{false, true} {
+			budget := &dp.Budget{Epsilon: dp.Epsilon([]float64{math.Nextafter(limit, 0), limit}[by])}
+			caps := map[dp.Unit]Caps{dp.Record: {Record: budget}, dp.Attribute: {Attribute: budget}}[unit]
+			if err := Check(nil, next, caps, Consent{}); (err == nil) != want {
+				t.Errorf("a cap of %g: %v", float64(budget.Epsilon), err)
+			}
+			if got := within(nil, []Entry{next}, 1, caps); got != want {
+				t.Errorf("within a cap of %g: %v", float64(budget.Epsilon), got)
+			}
+		}
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/seed"
 )
 
@@ -500,4 +501,79 @@ func ofParts(p Plan) (out []dp.Noise) {
 		out = append(out, p.Own.looking, p.Own.sums)
 	}
 	return out
+}
+
+// Of more parties each may send less, so that the sum over all fits, and the first row with a wrong label is named:
+// in a release that is read in many blocks.
+func TestLargeReleasesAreChecked(t *testing.T) {
+	var s study.Study
+	for _, c := range pinnedStudies {
+		if c.name == "labels" {
+			s = *registryWith(t, c.partition, c.terms)
+		}
+	}
+	s.Parties = slices.Repeat(s.Parties, 80)
+	p, err := For(&s, 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.largest() >= largestEntry {
+		t.Fatalf("an entry may be as large as %d", p.largest())
+	}
+	const rows = 20_000
+	_, cols := p.Shape(rows)
+	for name, c := range map[string]struct {
+		at   map[int]int64 // entries
+		says string        // empty: it is taken
+	}{
+		"largest":              {map[int]int64{0: p.largest() - 1, 6 * int(cols): 1 - p.largest()}, ""},
+		"too large":            {map[int]int64{0: p.largest()}, "out of range"},
+		"too large at the end": {map[int]int64{rows*int(cols) - 2: -p.largest()}, "out of range"},
+		"labels":               {map[int]int64{1: 1 << 40, 9*int(cols) - 1: 3, 15_000*int(cols) - 1: 3}, "row 9 has"},
+	} {
+		out := sketch.Sketch{Side: sketch.Records, Rows: rows, Cols: int(cols), Data: make([]int64, rows*cols)}
+		for at, v := range c.at {
+			out.Data[at] = v
+		}
+		header, data, err := Encode(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Check(header, bytes.NewReader(data)); c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
+			t.Errorf("%s: checked: %v", name, err)
+		}
+		if c.says == "out of range" {
+			continue
+		}
+		if labels, _, err := p.Beside(header, bytes.NewReader(data), nil); c.says == "" && (err != nil || len(labels) != rows) || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
+			t.Errorf("%s: beside: %v", name, err)
+		}
+	}
+}
+
+// The least clip there is is a clip: of one step.
+func TestAClipOfOneStep(t *testing.T) {
+	const terms = "bits: 8\nrecords: {id: [patient], missing: centre}\n" + pinnedColumns + "sketches: [{side: records, family: identity, clip: 0.004}]\n" + gaussianRecords + askClusters
+	s := registryWith(t, "horizontal", terms)
+	p, err := For(s, 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := seed.FromBytes([seed.Size]byte{9})
+	projector, err := NewProjector(s, 0, root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	point, clipped := projector.Project([]int64{0, 256, 0, 0, 0, 0})
+	ids, values := pinnedRecords(p, 20)
+	b, err := p.NewBuilder(root, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Add(ids, values); err != nil {
+		t.Fatal(err)
+	}
+	if p.Clip != 1 || !clipped || point[1] != 1./256 || b.Clipped() != 20 {
+		t.Errorf("cut to %d: %v, %d of 20 records", p.Clip, point, b.Clipped())
+	}
 }

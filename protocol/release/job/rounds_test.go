@@ -14,6 +14,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/release/job"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/protocol/wire"
+	"github.com/cosketch/cosketch/seed"
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
@@ -261,4 +262,103 @@ func TestKeptIsCounted(t *testing.T) {
 	if _, err := job.Run(t.Context(), spec, w); !errors.Is(err, unknown) || len(w.entries) > 0 {
 		t.Errorf("with what is kept unknown: %v, %d debits", err, len(w.entries))
 	}
+}
+
+// fewKeys are a seed's keys, until so many were derived.
+type fewKeys struct {
+	seed.Keys
+	left int
+}
+
+var errNoKey = errors.New("the keys are gone")
+
+func (k *fewKeys) Derive(label seed.Label) ([32]byte, error) {
+	if k.left--; k.left < 0 {
+		return [32]byte{}, errNoKey
+	}
+	return k.Keys.Derive(label)
+}
+
+// Without its keys nothing is stored, wherever they end.
+func TestKeysGiveOut(t *testing.T) {
+	kinds := all(t)
+	kinds = append(kinds, made{name: "published", study: parse(t, study.Horizontal, bounded+`sketches: [{side: records, family: sparse, k: 8, s: 1, matrix: public}]
+privacy: {unit: attribute, mechanism: laplace, epsilon: 1}
+analyses: [{kind: k-means, clusters: 2}]
+`)})
+	for _, m := range kinds {
+		needed := 0
+		for ; ; needed++ {
+			w := m.world(t)
+			before, spec := w.saves, m.spec(t, 1)
+			spec.Keys = &fewKeys{spec.Keys, needed}
+			_, err := job.Run(t.Context(), spec, w)
+			if err == nil {
+				break
+			}
+			if !errors.Is(err, errNoKey) || w.saves != before {
+				t.Fatalf("%s: after %d keys: stored %d times, %v", m.name, needed, w.saves, err)
+			}
+		}
+		w := m.world(t)
+		spec := m.spec(t, 1)
+		keys := &fewKeys{spec.Keys, 100}
+		spec.Keys = keys
+		if _, err := job.Run(t.Context(), spec, w); err != nil || 100-keys.left != needed {
+			t.Errorf("%s: done with %d keys, and it takes %d: %v", m.name, needed, 100-keys.left, err)
+		}
+	}
+}
+
+// A look is taken for the sketches that go by one, and the others are made beside them.
+func TestLooksBesideOthers(t *testing.T) {
+	m := made{study: parse(t, study.Horizontal, bounded+`sketches: [{side: counts, tables: [{of: [{column: x, bins: 4}]}]}, {side: moments, clip: own, standardise: own}, {side: cells, L: 1, clip: 1}, {side: moments, clip: 2, standardise: own}]
+privacy: {unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}
+analyses: [{kind: mean}, {kind: correlation}, {kind: table}, {kind: k-means, clusters: 2}]
+`)}
+	w := m.world(t)
+	if err := m.run(t, w, 1); err != nil {
+		t.Fatal(err)
+	}
+	m.check(t, w)
+	w = m.world(t)
+	w.fail = func(call string, done bool) error {
+		if call == "exact" {
+			return errNoKey
+		}
+		return nil
+	}
+	if err := m.run(t, w, 1); !errors.Is(err, errNoKey) {
+		t.Fatal(err)
+	}
+	spec := m.spec(t, 1)
+	after, err := job.After(spec.Plans, w.taken)
+	if err != nil {
+		t.Fatal(err)
+	}
+	moves, err := release.DecodeLook(w.taken)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := spec.Plans[1].Looked() + spec.Plans[3].Looked(); len(moves) != want {
+		t.Errorf("%d moves, want %d", len(moves), want)
+	}
+	for i, plan := range after {
+		if plan.Looks() != (i%2 == 1) || plan.Clip != spec.Plans[i].Clip {
+			t.Errorf("sketch %d is another one", i+1)
+		}
+		if _, err := plan.NewBuilder(spec.Keys, 1); err != nil {
+			t.Errorf("sketch %d: %v", i+1, err)
+		}
+	}
+	for _, look := range [][]byte{w.taken[:len(w.taken)-16], append(slices.Clone(w.taken), w.taken[:16]...), w.taken[:16], nil} {
+		if _, err := job.After(spec.Plans, look); err == nil {
+			t.Errorf("a look of %d bytes is taken for one of %d", len(look), len(w.taken))
+		}
+	}
+	w.fail = nil
+	if err := m.run(t, w, 2); err != nil {
+		t.Fatal(err)
+	}
+	m.check(t, w)
 }

@@ -389,3 +389,28 @@ func TestLimitsArePinned(t *testing.T) {
 		}
 	}
 }
+
+// The μ of a budget is one number on all machines: noise is calibrated to it.
+func TestMuIsPinned(t *testing.T) {
+	for b, want := range map[Budget]string{
+		{1e-6, 1e-30}: "0x1.b8bc7b3p-24", {0.1, 1e-9}: "0x1.464f88c8p-06", {1, 1e-6}: "0x1.e4c54424p-03", {8, 1e-6}: "0x1.88135738p+00", {30, 0.01}: "0x1.7752be3p+02", {1000, 0.5}: "0x1.65f31ebp+05",
+	} {
+		mu, err := MuOf(b)
+		if got := fmt.Sprintf("%x", float64(mu)); got != want || err != nil {
+			t.Errorf("%v: %s, want %s (%v)", b, got, want, err)
+		}
+	}
+	for _, b := range []Budget{{1e-6, 1e-30}, {1000, 1e-30}} {
+		if _, err := MuOf(b); err != nil {
+			t.Errorf("at the limits: %v", err)
+		}
+	}
+	for _, b := range []Budget{{0.99e-6, 1e-6}, {1000.1, 1e-6}, {1, 0.99e-30}, {1, 1}} {
+		if mu, err := MuOf(b); err == nil {
+			t.Errorf("%v: %g", b, float64(mu))
+		}
+	}
+	if g, err := (Guarantee{mechanism: Gaussian, mu: 2, budget: Budget{1, 1e-6}}).Share(0.25); err != nil || g.mu != 1 || math.Abs(float64(EpsilonOf(1, 1e-6)/g.budget.Epsilon)-1) > 1e-12 {
+		t.Errorf("%+v, %v", g, err)
+	}
+}

@@ -407,3 +407,40 @@ func TestRosterWithoutSomebody(t *testing.T) {
 		t.Error("a party that was left out goes on")
 	}
 }
+
+// Sealed texts come beside shares of studies where they travel apart, all of them and without a path.
+func TestTextsAreBesideTheirShares(t *testing.T) {
+	text, hash := make([]byte, agree.SealedSize), [32]byte{1}
+	for name, c := range map[string]struct {
+		apart bool
+		with  func(texts [][]byte) ([][]byte, [][32]byte)
+		taken bool
+	}{
+		"none where none are to be": {false, func([][]byte) ([][]byte, [][32]byte) { return nil, nil }, true},
+		"a text":                    {false, func([][]byte) ([][]byte, [][32]byte) { return [][]byte{text}, nil }, false},
+		"a path":                    {false, func([][]byte) ([][]byte, [][32]byte) { return nil, [][32]byte{hash} }, false},
+		"a text and a path":         {false, func([][]byte) ([][]byte, [][32]byte) { return [][]byte{text}, [][32]byte{hash} }, false},
+		"all":                       {true, func(all [][]byte) ([][]byte, [][32]byte) { return all, nil }, true},
+		"all but one":               {true, func(all [][]byte) ([][]byte, [][32]byte) { return all[1:], nil }, false},
+		"all and a path":            {true, func(all [][]byte) ([][]byte, [][32]byte) { return all, [][32]byte{hash} }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := approved(t, protocoltest.Options{Study: newStudy(t, protocoltest.Terms{Apart: c.apart}), Seed: 3})
+			check(t, s.RunUntil(func() bool { return countOf(s, protocol.KindShare) == 1 }))
+			f := &fixture{t: t, study: s.Study, board: s.Aggregator.Board(), parties: s.Parties}
+			share := f.board.Envelopes[upTo(f.board, protocol.KindShare)]
+			for _, p := range s.Parties {
+				for _, own := range p.Store.Own {
+					if own.ID() == share.ID() {
+						share = own // as it was sent
+					}
+				}
+			}
+			all, _ := share.Beside()
+			err := f.atAggregator(f.before(protocol.KindShare), share.With(c.with(all)))
+			if (err == nil) != c.taken || f.ended != "" {
+				t.Errorf("taken with %v, and ends the attempt by %q", err, f.ended)
+			}
+		})
+	}
+}

@@ -26,6 +26,12 @@ func stopped(t *testing.T, s *protocoltest.Simulation, at protocol.Instant, miss
 	if !slices.Equal(stop.Stop.Missing, want) || stop.Stop.At != at {
 		t.Errorf("stopped at %s, missing %v, want %v", stop.Stop.At, stop.Stop.Missing, want)
 	}
+	for _, c := range s.Aggregator.Status().Blame {
+		agreeing := countOf(s, protocol.KindRoster) > 0 && countOf(s, protocol.KindConfirm) < len(s.Parties)
+		if (c.Attempt == 1) != agreeing || (c.Kind != "") != agreeing {
+			t.Errorf("%s is missed with %q of attempt %d", c.Node, c.Kind, c.Attempt)
+		}
+	}
 }
 
 // heard checks that parties read of the stop, and hold no secret of the study.

@@ -67,4 +67,12 @@ func TestDue(t *testing.T) {
 	is(open, 0, open.Study.Expires)
 	check(t, open.Run())
 	is(open, 0, 0)
+
+	rounds := approved(t, protocoltest.Options{Study: newStudy(t, protocoltest.Terms{Quorum: 2, Rounds: true})})
+	rounds.Parties[0].Away, rounds.Parties[0].Excused = true, true
+	check(t, rounds.Run())
+	check(t, rounds.Advance(rounds.Study.Expires))
+	check(t, rounds.RunUntil(func() bool { return countOf(rounds, protocol.KindConfirm) == 2 }))
+	is(rounds, 0, rounds.Study.FirstBy())
+	is(rounds, rounds.Study.FirstBy(), rounds.Study.Deadline)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/protocoltest"
 	"github.com/cosketch/cosketch/protocol/session"
+	"github.com/cosketch/cosketch/protocol/wait"
 	"github.com/cosketch/cosketch/protocol/wire"
 	"github.com/cosketch/cosketch/seed"
 	"github.com/cosketch/cosketch/seed/agree"
@@ -172,6 +173,29 @@ func TestCertificateAnswersALaterRoster(t *testing.T) {
 	err = f.atParty(2, before.With(len(before.Envelopes), f.sign(a.Signer, protocol.KindCertificate, short)))
 	blamed(t, err, f.board.Keeper.ID(), nil)
 	says(t, err, "0 confirmations")
+}
+
+// Who confirmed an attempt that ended on the aggregator's word agrees to no other seed before everybody of the next
+// roster has abandoned the first: else a certificate of it could still turn up.
+func TestAbandonmentsComeFirst(t *testing.T) {
+	s := approved(t, protocoltest.Options{Study: newStudy(t, protocoltest.Terms{Quorum: 2}), Seed: 3})
+	gone, b, c := s.Parties[0], s.Parties[1], s.Parties[2]
+	check(t, s.RunUntil(func() bool { return len(gone.Store.Own) == 3 && countOf(s, protocol.KindShare) == 3 }))
+	gone.Away, gone.Excused = true, true
+	check(t, s.RunUntil(func() bool { return countOf(s, protocol.KindConfirm) == 2 }))
+	c.Away = true
+	check(t, s.Advance(s.Study.AgreeBy(1)))
+	check(t, s.Run())
+	last := b.Store.Own[len(b.Store.Own)-1]
+	if got := b.Status(); last.Kind() != protocol.KindAbandon || got.State != session.Approved || got.WaitFor != wait.Abandons || !slices.Equal(got.From, []protocol.PeerID{c.Signer.ID()}) {
+		t.Errorf("after its %s %s is %s, and waits for %s from %v", last.Kind(), b.Name, got.State, got.WaitFor, got.From)
+	}
+	c.Away = false
+	check(t, s.Run())
+	if countOf(s, protocol.KindResult) != 1 {
+		t.Error("there is no result")
+	}
+	check(t, s.Check())
 }
 
 // Abandoning, complaining and certifying have their turn like all else.

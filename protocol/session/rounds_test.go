@@ -21,7 +21,20 @@ func TestTwoRounds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := approved(t, protocoltest.Options{Study: newStudy(t, terms), Seed: 3})
+			used := func(want int) {
+				t.Helper()
+				a, err := session.NewAggregator(session.AggregatorConfig{Study: s.Study, Signer: s.Aggregator.Signer})
+				check(t, err)
+				check(t, a.Restore(s.Aggregator.Stored))
+				if got := len(a.Used()); got != want {
+					t.Errorf("%d first rounds are used, want %d", got, want)
+				}
+			}
+			used(0)
+			check(t, s.RunUntil(func() bool { return s.Aggregator.Status().State == session.Collecting }))
+			used(0)
 			check(t, s.Run())
+			used(3)
 			for _, p := range s.Parties {
 				if got := p.Status().State; got != session.Done || p.Debits != 2 {
 					t.Errorf("%s is %s after %d debits", p.Name, got, p.Debits)

@@ -1,6 +1,8 @@
 package session_test
 
 import (
+	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,6 +49,12 @@ func TestVoidIsHeldToItsRules(t *testing.T) {
 			x.At--
 			return x
 		}, "the attempt has until"},
+		"a stranger beside it": {3, func(s *protocoltest.Simulation) protocol.Accusations {
+			x := missing(s, 3, 3)
+			x.Against[1].Culprit = protocoltest.Identity("stranger").ID()
+			slices.SortFunc(x.Against, func(a, b protocol.Accusation) int { return bytes.Compare(a.Culprit[:], b.Culprit[:]) })
+			return x
+		}, "not on the roster"},
 		"another kind beside it": {3, func(s *protocoltest.Simulation) protocol.Accusations {
 			x := missing(s, 0, 3)
 			x.Against[1].Kind = protocol.KindConfirm

@@ -1,8 +1,12 @@
 package ledger
 
 import (
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"math"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/cosketch/cosketch/kernel/dp"
@@ -115,6 +119,31 @@ func TestFieldsAtTheirLimits(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// A field says how long it is, and nothing else: with another length no entry is read, however it would go on.
+func TestLengthsOfFieldsAreRead(t *testing.T) {
+	e := entry(1, 0, dp.Record, promise(t, dp.Laplace, dp.Budget{Epsilon: 0.5}))
+	e.Sequence, e.Dataset = 1, strings.Repeat("d", MaxDataset)
+	good, err := e.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, field := range []string{e.Dataset, string(e.Unit), string(e.Mechanism)} {
+		at := bytes.Index(good, []byte(field)) - 4
+		for _, n := range []uint32{0, uint32(len(field)) - 1, uint32(len(field)) + 1, MaxDataset + 1, MaxDataset + 2, math.MaxInt32, math.MaxUint32} {
+			bad := slices.Clone(good)
+			binary.BigEndian.PutUint32(bad[at:], n)
+			if back, err := DecodeEntry(bad); err == nil {
+				t.Errorf("a field of %d bytes is read with a length of %d: %v", len(field), n, back)
+			}
+		}
+	}
+	long := e
+	long.Dataset += "d"
+	if back, err := DecodeEntry(long.encode()); err == nil {
+		t.Errorf("a longer name is read: %v", back)
 	}
 }
 

@@ -356,6 +356,18 @@ analyses: [{kind: mean}, {kind: correlation}, {kind: table}, {kind: k-means, clu
 			t.Errorf("a look of %d bytes is taken for one of %d", len(look), len(w.taken))
 		}
 	}
+	for _, call := range []string{"taken look", "debit", "vouch", "exact", "save", "forget"} { // of a run that goes on by the look
+		w.calls = nil
+		w.fail = func(name string, _ bool) error {
+			if name == call {
+				return errNoKey
+			}
+			return nil
+		}
+		if err := m.run(t, w, 1); !errors.Is(err, errNoKey) || w.calls[len(w.calls)-1] != call {
+			t.Errorf("%s failed: %v after %v", call, err, w.calls)
+		}
+	}
 	w.fail = nil
 	if err := m.run(t, w, 2); err != nil {
 		t.Fatal(err)

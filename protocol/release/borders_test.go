@@ -96,3 +96,28 @@ func TestLimitsArePinned(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// What a release says of how it moved its columns is taken up to the ends of what it may be.
+func TestOwnMovesAtTheirBorders(t *testing.T) {
+	p := ownPlan(t, "name: x, kind: numeric, bounds: [0, 1]\nname: bit, kind: binary", "", "1.1")
+	one, cols := p.Study.Bits.One(), len(p.Features)
+	far := p.Study.Columns[p.Features[0].Column].Scale.Range(p.Study.Bits)
+	for _, c := range []struct {
+		at int
+		to int64
+		ok bool
+	}{
+		{0, 16 * one, true}, {0, 16*one + 1, false}, {0, 16 * (one - far), true}, {0, 16*(one-far) - 1, false},
+		{cols, 1, true}, {cols, 0, false}, {cols, 48 * one, true}, {cols, 48*one + 1, false},
+		{1, 0, true}, {1, -1, false}, {1, 16 * one, true}, {1, 16*one + 1, false},
+		{cols + 1, 16*one + 1, false}, {cols + 1, 16*one - 1, false},
+		{2, 1, false}, {cols + 2, 1, false}, {2*cols + 2, 1, true}, {3*cols + 2, 1, false}, {3 * cols, 1, true},
+	} {
+		head := make([]int64, 4*cols)
+		head[0], head[1], head[cols], head[cols+1] = 8*one, 8*one, 16*one, 16*one
+		head[c.at] = c.to
+		if after, err := p.Owned(head); (err == nil) != c.ok || c.ok && after.Cut() < 1 {
+			t.Errorf("%d in place %d: %v", c.to, c.at, err)
+		}
+	}
+}

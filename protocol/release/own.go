@@ -131,10 +131,7 @@ func (p Plan) around(moves []sketch.Standard) (Plan, error) {
 		squared = min(squared, max(squared-(longest-shorter), shorter+others/4, 1))
 	}
 	o.ones = ones
-	p.Clip = dp.Length(squared + p.ones()*p.ones())
-	if p.Cut() < 1 {
-		p.Clip++
-	}
+	p.Clip = dp.Length(squared + p.ones()*p.ones()) // squared is above 0, and so is what ones leave of it
 	err := p.calibrateOwn()
 	return p, err
 }

@@ -271,6 +271,13 @@ func TestSamplersArePinned(t *testing.T) {
 	}{
 		{"gaussian", discreteGaussian{4569}.cells().draw, "9f0ef50154137ca2eb213df64403211fd81bb8ed9bf4c6af8462b97b9a57fa3b"},
 		{"laplace", discreteLaplace{geometric{3<<32 + 1, 30}}.cells().draw, "64694eb83c16fc6ed234b20053b41cce6f5288d2fad32ff2fbec311ad3829f8a"},
+		{"widest gaussian", discreteGaussian{maxVariance}.cells().draw, "f76fcdf415efdd78e178230897b582b0a3e5586109a6a42f6dba83168ce20d17"},
+		{"narrowest gaussian", discreteGaussian{1}.cells().draw, "095925ef72d51d1618ebc98f0707210cbe5e8c576c4db2148f398f03b807d2c4"},
+		{"gaussian of two widths", discreteGaussian{64*64*4 + 1}.cells().draw, "a401a3ab7241b50501510cb894d0052be75450ca26325928220b88b2150ce7a8"},
+		{"widest laplace", discreteLaplace{geometric{maxScale, 0}}.cells().draw, "ededc20f71270b39a984d1dcbd644b8f3a6659570d76a26e5cd3e95293477dba"},
+		{"laplace of two widths", discreteLaplace{geometric{64<<20 + 1, 20}}.cells().draw, "4e9448511adf7e69a5496927ec018f5e8e1de5af083f1eafd8651308d2592060"},
+		{"laplace by rejection", discreteLaplace{geometric{3, 3}}.draw, "d5a82d28faae5afbb48f999fee3afca2cec0d4eeac508ff37ef7ee489d453010"},
+		{"laplace by rejection, wide", discreteLaplace{geometric{maxScale - 1, 1}}.draw, "9fc174fb975317a332852f35b2591ec514eb36fa0b14860d0504ba3abf57fd10"},
 	} {
 		var buffer bytes.Buffer
 		for _, x := range sample(t, c.draw, 10_000, 99) {

@@ -177,14 +177,8 @@ func (r *reader) uint64() uint64 {
 	return 0
 }
 
-func (r *reader) bytes() []byte {
-	n := r.uint32()
-	if n > MaxDataset { // no field of an entry is longer
-		r.short = true
-		return nil
-	}
-	return r.take(int(n))
-}
+// bytes are no more than one beyond the longest field there is: validate refuses that.
+func (r *reader) bytes() []byte { return r.take(int(min(r.uint32(), MaxDataset+1))) }
 
 func (e Entry) validate() error {
 	switch {

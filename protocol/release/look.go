@@ -90,7 +90,7 @@ func (l *Look) Restore(s sketch.Sketch, records int64) error {
 // Draw draws the noise and returns what the second pass goes by: by entry its centre and
 // spread (sum.Moves). The exact sums are gone afterwards.
 func (l *Look) Draw(entropy io.Reader) (moves []sketch.Standard, err error) {
-	if err := l.plan.lookNoise().AddParallel(l.sum.Sums(), entropy, 1); err != nil {
+	if err := l.plan.lookNoise().Add(l.sum.Sums(), entropy); err != nil {
 		return nil, fmt.Errorf("drawing the noise of a first look: %w", err)
 	}
 	return l.Exact(), nil

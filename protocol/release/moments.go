@@ -133,7 +133,7 @@ func (p Plan) drawMoments(s *sketch.Sketch, entropy io.Reader, workers int) (cut
 		}
 		exact := s.Data[len(m.Clips)*s.Cols:][:len(m.Clips)+1]
 		noisy := sum.Weighted(exact)
-		if err := m.counts.AddParallel(noisy, entropy, 1); err != nil {
+		if err := m.counts.Add(noisy, entropy); err != nil {
 			return 0, err
 		}
 		edge := p.chooseClip(noisy, total(exact))

@@ -131,10 +131,7 @@ func (p Plan) around(moves []sketch.Standard) (Plan, error) {
 		squared = min(squared, max(squared-(longest-shorter), shorter+others/4, 1))
 	}
 	o.ones = ones
-	p.Clip = dp.Length(squared + p.ones()*p.ones())
-	if p.Cut() < 1 {
-		p.Clip++
-	}
+	p.Clip = dp.Length(squared + p.ones()*p.ones()) // squared is above 0, and so is what ones leave of it
 	err := p.calibrateOwn()
 	return p, err
 }
@@ -193,7 +190,7 @@ func (p Plan) drawOwn(s *sketch.Sketch, entropy io.Reader, workers int) error {
 		s.Data[i], s.Data[cols+i] = m.Centre, m.Spread
 	}
 	for _, noised := range [][]int64{s.Data[2*cols:][:p.Values+1], s.Data[3*cols:][:p.Values]} {
-		if err := p.Own.sums.AddParallel(noised, entropy, 1); err != nil {
+		if err := p.Own.sums.Add(noised, entropy); err != nil {
 			return err
 		}
 	}

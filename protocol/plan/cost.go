@@ -181,7 +181,7 @@ func (o Options) partyCost(party int, sketches []Sketch) (out Cost, err error) {
 		if sk.Side == sketch.Records {
 			out.PartyMemory += int64(rowEntry*entries) + int64(records)*recordBytes
 		} else {
-			out.PartyMemory += int64(8 * entries * float64((sumsWorkers+1)*sums(plan)+2)) // those of all together, what leaves and its bytes
+			out.PartyMemory += int64(8 * entries * float64((sumsWorkers+1)*plan.Sums()+2)) // those of all together, what leaves and its bytes
 		}
 	}
 	out.PartySeconds = ns / 1e9
@@ -239,12 +239,4 @@ func (o Options) bitsFor(sketch int, records int64) fixedpoint.Bits {
 		}
 	}
 	return 0
-}
-
-// sums is how many a party makes of the same columns: one for each length to which it may cut records.
-func sums(p release.Plan) int {
-	if p.Moments == nil {
-		return 1
-	}
-	return max(len(p.Moments.Clips), 1)
 }

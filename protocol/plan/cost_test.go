@@ -85,3 +85,18 @@ func TestCostOfAgreement(t *testing.T) {
 		t.Errorf("100 parties take the aggregator %d bytes, 1,000 %d", few.AggregatorDisk, many.AggregatorDisk)
 	}
 }
+
+// A party that chooses its clip holds sums for each, so that many columns take more memory; what is computed of pairs
+// takes the aggregator longer than means.
+func TestCostOfManyColumns(t *testing.T) {
+	cost := func(sketch, ask string) Cost {
+		return planOf(t, moments(repeated(300, "numeric, centre: 0, spread: 1"), sketch, ask)).Cost
+	}
+	one, own := cost("{side: moments, clip: 20}", "{kind: correlation}"), cost("{side: moments, clip: own}", "{kind: correlation}")
+	if least := int64(3 * 8 * 300 * 300 / 2 * 4); own.PartyMemory < one.PartyMemory+least {
+		t.Errorf("%d bytes with an own clip, %d with one: want at least %d more", own.PartyMemory, one.PartyMemory, least)
+	}
+	if means := cost("{side: moments, clip: own}", "{kind: mean}"); own.AggregatorSeconds < means.AggregatorSeconds+300*300/2*sumsPair/1e9/2 {
+		t.Errorf("correlations take %g s, means %g", own.AggregatorSeconds, means.AggregatorSeconds)
+	}
+}

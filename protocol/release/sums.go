@@ -21,20 +21,31 @@ func (p Plan) row() sum.Row {
 // adding are the options of an adder of this sketch.
 func (p Plan) adding(root seed.Keys, workers int) (sum.Options, error) {
 	o := sum.Options{Study: p.Study, Index: p.Index, Root: root, Limit: p.Limit, Workers: workers}
-	switch {
-	case p.Moments != nil:
+	if p.Moments != nil {
 		if p.Sketch().Standardise && p.Moments.moves == nil {
 			return o, errUnseen
 		}
-		o.Clips, o.Chosen, o.Move = p.Moments.Clips, p.Moments.own, p.Moments.moves
-		if p.Moments.pooled {
-			o.Clips = o.Clips[p.Moments.at:][:1]
-		}
-	case p.Clip > 0:
-		o.Clips = []int64{p.Clip}
+		o.Chosen, o.Move = p.Moments.own, p.Moments.moves
 	}
+	o.Clips = p.lengths()
 	return o, nil
 }
+
+// lengths are those to which records are cut, for each of which there are sums; none where they are not cut.
+func (p Plan) lengths() []int64 {
+	switch {
+	case p.Moments != nil && p.Moments.pooled:
+		return p.Moments.Clips[p.Moments.at:][:1]
+	case p.Moments != nil:
+		return p.Moments.Clips
+	case p.Clip > 0:
+		return []int64{p.Clip}
+	}
+	return nil
+}
+
+// Sums is how many sums of the same entries a builder of a sketch that sums over records has.
+func (p Plan) Sums() int { return max(len(p.lengths()), 1) }
 
 // openSums opens what sums the sketch, which centres and cuts records itself.
 func (b *Builder) openSums(root seed.Keys, workers int) error {

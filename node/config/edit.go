@@ -18,6 +18,7 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/node/durable"
+	"github.com/cosketch/cosketch/node/private"
 	"github.com/cosketch/cosketch/protocol"
 )
 
@@ -278,7 +279,8 @@ func edit(path, lines string, change func(text string) (string, error)) error {
 }
 
 // writable returns the mode of a file that this user may write to: replacing it takes the
-// directory's permission alone, and a file that is read-only is meant to stay as it is.
+// directory's permission alone, and a file that is read-only is meant to stay as it is. One
+// that root replaces would be root's from then on.
 func writable(path string) (fs.FileMode, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
@@ -289,7 +291,7 @@ func writable(path string) (fs.FileMode, error) {
 	if err != nil {
 		return 0, err
 	}
-	return info.Mode().Perm(), nil
+	return info.Mode().Perm(), private.Owned(path, info)
 }
 
 // replace writes a site file whole, or not at all.

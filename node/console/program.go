@@ -211,6 +211,8 @@ func (p Program) misused(err error, args []string) error {
 	} else if parse != nil && len(args) > 0 {
 		if flag := wanting(parse.Context, args[len(args)-1]); flag != nil {
 			err = fmt.Errorf("--%s: its value is missing: --%s %s", flag.Name, flag.Name, flag.FormatPlaceHolder())
+		} else if lacksStudy(parse.Context) {
+			err = fmt.Errorf("expected \"<study>\": %s status lists the studies that are here", p.Name)
 		}
 	}
 	flag, _, _ := strings.Cut(err.Error(), " ")
@@ -220,6 +222,14 @@ func (p Program) misused(err error, args []string) error {
 		err = fmt.Errorf("environment variable %s: %w", name, err)
 	}
 	return fmt.Errorf("%w (see %s --help)", err, command)
+}
+
+// lacksStudy reports arguments that are understood, and name a command for one study without naming the study.
+func lacksStudy(c *kong.Context) bool {
+	command := c.Selected()
+	return c.Error == nil && command != nil && slices.ContainsFunc(command.Positional, func(v *kong.Value) bool {
+		return v.Name == "study" && v.Required && !v.Set
+	})
 }
 
 // wanting is the flag that the last argument names, if that takes a value, which then is missing.

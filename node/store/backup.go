@@ -291,7 +291,7 @@ func restore(dir string, role Role, from io.Reader) (report BackupReport, err er
 		err = private.Check(dir, info)
 	}
 	if err == nil {
-		err = ownedElsewhere(dir, info)
+		err = private.Owned(dir, info)
 	}
 	if err != nil {
 		return report, err

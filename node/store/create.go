@@ -43,7 +43,7 @@ func create(dir string, role Role, entropy io.Reader) error {
 	if err := private.Check(dir, info); err != nil {
 		return err
 	}
-	if err := ownedElsewhere(dir, info); err != nil {
+	if err := private.Owned(dir, info); err != nil {
 		return err
 	}
 	unlock, err := lockCreate(dir)

@@ -2,7 +2,6 @@ package store
 
 import (
 	"fmt"
-	"io/fs"
 
 	"golang.org/x/sys/windows"
 )
@@ -19,9 +18,6 @@ func (s *Store) Free() (int64, error) {
 	}
 	return int64(free), nil
 }
-
-// ownedElsewhere is nil: there is no root.
-func ownedElsewhere(string, fs.FileInfo) error { return nil }
 
 // mayWrite is nil when this process may write a file, or into a directory: access lists
 // are not read here, and the error of the write itself says it.

@@ -109,7 +109,7 @@ func (s *Store) checkDir() error {
 		return err
 	}
 	if !s.readOnly {
-		if err := ownedElsewhere(s.dir, info); err != nil {
+		if err := private.Owned(s.dir, info); err != nil {
 			return err
 		}
 		if err := mayWrite(s.dir); err != nil {

@@ -1,0 +1,20 @@
+//go:build unix
+
+package private
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// Owned refuses to root, who may write everywhere, a file or a directory of another user: what
+// root puts there, its owner cannot open.
+func Owned(path string, info fs.FileInfo) error {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if me := os.Geteuid(); ok && me == 0 && stat.Uid != 0 {
+		return fmt.Errorf("%s belongs to user %d, who could not open what root writes there (run it as that user, such as sudo -u '#%d')", path, stat.Uid, stat.Uid)
+	}
+	return nil
+}

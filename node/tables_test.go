@@ -114,6 +114,9 @@ func (b *bench) whole(name string) analysis.Result {
 // there: nobody holds them all. A part that has come is not fetched again, and one that is not
 // what was signed is refused.
 func TestWideResult(t *testing.T) {
+	if testing.Short() {
+		t.Skip("hundreds of thousands of pairs, in one goroutine: TestTablesOfALaterResult has few")
+	}
 	w, data := wide(600, "[{kind: covariance}, {kind: distance}]")
 	b := newBench(t, w, data)
 	b.writes = map[string]*writes{"agg": {}, "a": {}, "b": {fail: nth{"NewResult", 3}, how: notPersisted}, "c": {fail: nth{"NewResult", 2}, how: notPersisted}}
@@ -187,6 +190,9 @@ func (b *bench) document(name string) []byte {
 // Bundles carry tables, further results have them, and an answer that nobody publishes leaves
 // none behind.
 func TestTablesByHandAndFurther(t *testing.T) {
+	if testing.Short() {
+		t.Skip("hundreds of thousands of pairs, in one goroutine: TestTablesOfALaterResult has few")
+	}
 	w, data := wide(205, "[{kind: distance}]")
 	b := newBench(t, w, data)
 	b.carryAll()

@@ -24,7 +24,11 @@ func TestChangesAreProjectingTheRest(t *testing.T) {
 	for cell := range cells {
 		t.Run(cell, func(t *testing.T) {
 			t.Parallel()
-			for n := range uint64(8) {
+			worlds := uint64(8)
+			if testing.Short() {
+				worlds = 2
+			}
+			for n := range worlds {
 				w := newWorld(t, cell, n)
 				w.put("m.csv", w.records(1+w.rng.IntN(40)))
 				_, err := w.open().Update(ctx)

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"runtime"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"modernc.org/sqlite"
@@ -227,6 +229,29 @@ func TestLastNoted(t *testing.T) {
 	must(t, s.Note(journal.Entry{At: 1_800_000_000, Event: journal.BackedUp}))
 	if at, err := s.LastNoted(); at != 1_800_000_000 || err != nil {
 		t.Errorf("last noted at %s, %v", at, err)
+	}
+}
+
+// A file that SQLite cannot make is explained by a full disk, where it is one. Nothing is free where the kernel shows
+// its processes.
+func TestUnwritableNamesTheFullDisk(t *testing.T) {
+	full := &Store{dir: "/proc/self"}
+	if free, err := full.Free(); runtime.GOOS != "linux" || free != 0 || err != nil {
+		t.Skipf("there is no place without room: %d, %v", free, err)
+	}
+	s := newStore(t, Party)
+	db, err := openDatabase("/proc/self/mem") // no byte of which is at its beginning
+	must(t, err)
+	defer db.Close()
+	_, failed := layout(db)
+	if of := (*sqlite.Error)(nil); !errors.As(failed, &of) || kind(of) != sqlite3.SQLITE_IOERR {
+		t.Fatalf("opened with %v", failed)
+	}
+	if err := full.unwritable(failed); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("on a full disk: %v", err)
+	}
+	if err := s.unwritable(failed); errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("on one with room: %v", err)
 	}
 }
 

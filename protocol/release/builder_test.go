@@ -129,6 +129,7 @@ func TestFeaturesOfARecord(t *testing.T) {
 	}{
 		{"values", "{ones: 0}", []int64{256, -100, 0, 256, 0}, []int64{256, -100, 0, 256, 0}},
 		{"ones", "{ones: 0.3}", []int64{128, 0, 0, 0, 0}, []int64{0, 0, 0, 0, 0, 77}}, // 76.8; around the middle of bounds
+		{"the greatest", "{ones: 1}", []int64{256, 2, 0, 0, 0}, []int64{128, 2, 0, 0, 0, 256}},
 		{"whole ones", "{ones: 1}", []int64{1, 2, 0, 0, 0}, []int64{-127, 2, 0, 0, 0, 256}},
 		{
 			"squares and ones", "{ones: 1, squares: true}",
@@ -252,6 +253,16 @@ func TestEncodedRangeIsChecked(t *testing.T) {
 			if err := b.Add([][]byte{[]byte("x")}, []int64{v}); err == nil || !strings.Contains(err.Error(), "exceeds ±256") {
 				t.Errorf("%s: %d: %v", side, v, err)
 			}
+		}
+	}
+	s := releasetest.Study(t, releasetest.Terms{Partition: study.Horizontal, Columns: []string{releasetest.Bounded}, Privacy: releasetest.Laplace, Sketches: []string{"{side: columns, family: sparse, k: 4, helpers: {ones: 1}}"}})
+	for v, refused := range map[int64]bool{-256: true, -128: false, 0: false, 256: false, 257: true} { // from 0 to 256, around 128
+		b, err := releasetest.Plan(t, s, 0).NewBuilder(releasetest.Seed(1), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Add([][]byte{[]byte("x")}, []int64{v}); (err != nil) != refused {
+			t.Errorf("around a centre: %d: %v", v, err)
 		}
 	}
 }

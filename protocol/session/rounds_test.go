@@ -163,6 +163,28 @@ func TestLateForTheInterim(t *testing.T) {
 	check(t, s.Check())
 }
 
+// Who has released the first round waits for those that have not, by name, one as well as two, until it is known
+// when others may go on without them.
+func TestFirstsThatAreAwaited(t *testing.T) {
+	for missing := 1; missing <= 2; missing++ {
+		s := approved(t, protocoltest.Options{Study: newStudy(t, protocoltest.Terms{Parties: 5, Quorum: 3, Rounds: true}), Seed: 7})
+		var absent []protocol.PeerID
+		check(t, s.RunUntil(func() bool {
+			for _, p := range s.Parties[5-missing:] {
+				if got := p.Status(); got.WaitFor == wait.First && !p.Away {
+					p.Away, p.Excused = true, true
+					absent = append(absent, got.From...)
+				}
+			}
+			return false
+		}))
+		got := s.Parties[0].Status()
+		if got.State != session.Halfway || got.WaitFor != wait.Firsts || !slices.Equal(got.From, slices.SortedFunc(slices.Values(absent), protocol.PeerID.Compare)) || got.Until != s.Study.FirstBy() {
+			t.Errorf("%d missing: %+v, want those of %v until %s", missing, got, absent, s.Study.FirstBy())
+		}
+	}
+}
+
 // A member that is lost in the first round of a masked study: the others agree anew, and pay for another first
 // round. One that is lost in the second costs what the first round was, once more.
 func TestLostInARound(t *testing.T) {

@@ -42,7 +42,7 @@ func (p *Plan) planMoments(whole dp.Guarantee) error {
 		m.moves = by.Moves
 	}
 	share, standard, lengths := s.MomentShare(p.Index)
-	part, err := shared(whole, share)
+	part, err := whole.Share(share)
 	if err != nil {
 		return err
 	}
@@ -91,15 +91,8 @@ func (p *Plan) planMoments(whole dp.Guarantee) error {
 	return nil
 }
 
-func shared(whole dp.Guarantee, share float64) (dp.Guarantee, error) {
-	if share == 1 {
-		return whole, nil
-	}
-	return whole.Share(share)
-}
-
 func calibrated(whole dp.Guarantee, share float64, s dp.Sensitivity) (dp.Noise, error) {
-	part, err := shared(whole, share)
+	part, err := whole.Share(share)
 	if err != nil {
 		return dp.Noise{}, err
 	}

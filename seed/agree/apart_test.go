@@ -116,3 +116,15 @@ func TestComplaintsApart(t *testing.T) {
 		})
 	}
 }
+
+// TestComplaintsHaveABound: where more texts are wrong than a complaint may show, it shows as many as it may.
+func TestComplaintsHaveABound(t *testing.T) {
+	a := committed(t, groupOf(MaxWrong+2, true))
+	for _, member := range a.group.Members {
+		a.shares = append(a.shares, post(member, Share{Own: Text{Sealed: make([]byte, SealedSize)}}))
+	}
+	o, err := a.secrets[0].Complaint(a.group, a.commits, a.shares)
+	if err != nil || len(o.Wrong) != MaxWrong || o.Opened != nil {
+		t.Errorf("of %d wrong texts %d are shown, %v", MaxWrong+1, len(o.Wrong), err)
+	}
+}

@@ -85,6 +85,17 @@ func TestApprovalAgainAfterExpiry(t *testing.T) {
 	}
 }
 
+// Approvals are taken until the second before they expire.
+func TestApprovalAtExpiryIsLate(t *testing.T) {
+	s := approved(t, protocoltest.Options{})
+	s.Now = protocoltest.Expires - 1
+	check(t, s.Aggregator.Post(s.Parties[0].Store.Own[0]))
+	s.Now = protocoltest.Expires
+	if err := s.Aggregator.Post(s.Parties[1].Store.Own[0]); !errors.Is(err, session.ErrClosed) {
+		t.Errorf("an approval as approvals expire: %v", err)
+	}
+}
+
 func TestQuorumAtExpiryGoesOn(t *testing.T) {
 	s := simulate(t, protocoltest.Options{Study: newStudy(t, protocoltest.Terms{Parties: 4, Quorum: 3})})
 	late := s.Parties[1]

@@ -99,6 +99,9 @@ func (f *finder) walk(root ast.Node) {
 				f.walk(n.Args[1])
 				return false // a capacity: append makes room
 			}
+			if of, ok := n.Fun.(*ast.SelectorExpr); ok && of.Sel.Name == "Inf" {
+				return false // of a sign: -1 alone is another than 1
+			}
 			return !f.words(n)
 		case *ast.UnaryExpr:
 			if one, ok := n.X.(*ast.BasicLit); ok && n.Op == token.SUB && one.Value == "1" {

@@ -373,6 +373,25 @@ func TestWithdrawalBeforeTheRoster(t *testing.T) {
 	}
 }
 
+// What stopped a study is the operator, while as many parties are left as the quorum has.
+func TestCauseAfterWithdrawals(t *testing.T) {
+	for withdrawn, want := range []session.StopCause{session.StopOperator, session.StopOperator, session.StopApprovals} {
+		s := simulate(t, protocoltest.Options{Study: newStudy(t, protocoltest.Terms{Parties: 4, Quorum: 3})})
+		for _, p := range s.Parties[:withdrawn] {
+			check(t, p.Withdraw())
+		}
+		check(t, s.Run())
+		if withdrawn < 2 { // else it has stopped by itself
+			check(t, s.Aggregator.Cancel("a mistake"))
+		}
+		check(t, s.Run())
+		var stop *session.StoppedError
+		if err := s.Aggregator.Status().Failure; !errors.As(err, &stop) || stop.Cause != want {
+			t.Errorf("%d of 4 withdrew: %v, want the cause %s", withdrawn, err, want)
+		}
+	}
+}
+
 // A member may leave until it commits, also after approval has closed; the one
 // attempt ends with it.
 func TestWithdrawalAfterTheRoster(t *testing.T) {

@@ -52,3 +52,14 @@ func TestPublishedKeysAreConfirmed(t *testing.T) {
 		t.Error("one hash for two labels")
 	}
 }
+
+// Of a seed that is gone no key is confirmed.
+func TestPublishingNeedsTheSeed(t *testing.T) {
+	g := group(3)
+	g.Publish = []seed.Label{seed.ColumnRows}
+	o := shared(t, g).open(t, 0)
+	o.Seed.Destroy()
+	if got, err := o.published(); !errors.Is(err, seed.ErrAbsent) || got != nil {
+		t.Errorf("%x, %v", got, err)
+	}
+}

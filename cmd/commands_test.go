@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"os/exec"
 	"path/filepath"
@@ -151,6 +152,32 @@ func TestExamplesParse(t *testing.T) {
 				if _, talk := says(t, shell, "-c", example); strings.Contains(talk, "--help)") || strings.Contains(talk, "it is \"") {
 					t.Errorf("%s: %s", example, talk)
 				}
+			}
+		}
+	}
+}
+
+// What one program alone has is known to the other, which leads there.
+func TestCommandsOfTheOtherProgram(t *testing.T) {
+	t.Parallel()
+	first := func(program string) map[string]bool { // the first words of commands: true, but for those under advanced
+		out := map[string]bool{}
+		for _, c := range describedBy(t, program) {
+			name, advanced := strings.CutPrefix(c.name, "advanced ")
+			word, _, _ := strings.Cut(name, " ")
+			out[word] = out[word] || !advanced
+		}
+		return out
+	}
+	commands := map[string]map[string]bool{"party": first("party"), "aggregator": first("aggregator")}
+	for program, other := range map[string]string{"party": "aggregator", "aggregator": "party"} {
+		for word, daily := range commands[other] {
+			if _, known := commands[program][word]; known || !daily {
+				continue
+			}
+			_, talk := says(t, filepath.Join(programs, program), word, "x")
+			if want := fmt.Sprintf("%[1]s: unknown command %[2]q: %[3]s is another program, which has %[4]q (see %[3]s --help)\n", program, program+" "+word, other, other+" "+word); talk != want {
+				t.Errorf("%s %s: %q, want %q", program, word, talk, want)
 			}
 		}
 	}

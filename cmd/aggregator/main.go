@@ -84,5 +84,6 @@ func main() {
 		Name:     "aggregator",
 		About:    "The operator's node in Cosketch studies.\n\nA first study: aggregator init, aggregator study host FILE, aggregator serve, aggregator result STUDY. STUDY is the beginning of the study's id.",
 		Commands: &c, Globals: &c.Globals, Paths: config.DefaultAggregatorPaths, Renamed: renamed(),
+		Other: "party", Elsewhere: []string{"budget", "data", "doctor", "join", "run"},
 	}.Main(os.Args[1:])))
 }

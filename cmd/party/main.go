@@ -119,5 +119,6 @@ func main() {
 		Name:     "party",
 		About:    "An organisation's node in Cosketch studies.\n\nA first study: party init, party data add NAME FILE, party study fetch ADDRESS (or party study add FILE), party study explain STUDY, party data use NAME STUDY, party data check STUDY, party study approve STUDY, party run STUDY, party result STUDY. STUDY is the beginning of the study's id.",
 		Commands: &c, Globals: &c.Globals, Paths: config.DefaultPartyPaths, Renamed: renamed(),
+		Other: "aggregator", Elsewhere: []string{"analyze", "invite", "purge", "token"},
 	}.Main(os.Args[1:])))
 }

@@ -2,6 +2,7 @@ package console
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -75,6 +76,9 @@ func (p Program) renamed(app *kong.Node, args []string) error {
 			continue
 		}
 		return fail.Usage.Of(fmt.Errorf("unknown command %q: it is %q", p.Name+" "+was, p.Name+" "+is))
+	}
+	if len(words) > 0 && slices.Contains(p.Elsewhere, words[0]) {
+		return fail.Usage.Of(fmt.Errorf("unknown command %q: %s is another program, which has %[3]q (see %[2]s --help)", p.Name+" "+words[0], p.Other, p.Other+" "+words[0]))
 	}
 	return nil
 }

@@ -78,6 +78,8 @@ type Program struct {
 	Globals     *Globals // within Commands
 	Paths       func() (config.Paths, error)
 	Renamed     map[string]string // what commands are called now, by another name
+	Other       string            // the other program
+	Elsewhere   []string          // commands that only the other program has
 }
 
 // Main parses arguments, runs the command that they name and returns the exit

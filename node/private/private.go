@@ -1,5 +1,5 @@
 // Package private reads files that hold secrets: nobody but their owner may be able to
-// read or write them.
+// read or write them, and root does not put its own in their place.
 package private
 
 import (

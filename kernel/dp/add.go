@@ -10,12 +10,12 @@ import (
 	"github.com/cosketch/cosketch/kernel/parallel"
 )
 
-// sampler adds a value of its distribution to every entry.
+// sampler adds independent values of its distribution to all entries.
 type sampler interface {
 	add(g *Generator, dst []int64)
 }
 
-// blockEntries is how many entries of a release draw from one generator. It is part of
+// blockEntries is the number of entries of a release that draw from one generator. It is part of
 // the mapping from entropy to noise.
 const blockEntries = 1 << 14
 
@@ -24,12 +24,12 @@ func (n Noise) Add(dst []int64, entropy io.Reader) error {
 	return n.AddParallel(dst, entropy, 1)
 }
 
-// AddParallel adds independent noise to every entry of dst, at most 2^34 of them, on
-// the given number of goroutines; fewer than 1 count as 1. The noise does not depend on
-// that number. It reads 32 bytes of entropy, once and before anything else, from which
-// all noise of this call follows; entropy must be secret and fresh on each call. On an
-// error (the entropy fails, or an entry is beyond ±2^62) dst is unchanged. Mechanisms
-// none and randomised-response read nothing and change nothing.
+// AddParallel adds independent noise to every entry of dst, which has at most 2^34 of them. It uses
+// the given number of goroutines; fewer than 1 count as 1. The noise does not depend on that
+// number. It first reads 32 bytes of entropy, once; all noise of this call follows from them.
+// Entropy must be secret and fresh on each call. On an error (the entropy fails, or an entry is
+// beyond ±2^62) dst is unchanged. Mechanisms none and randomised-response read nothing and change
+// nothing.
 func (n Noise) AddParallel(dst []int64, entropy io.Reader, workers int) error {
 	switch n.guarantee.mechanism {
 	case Gaussian, Laplace:
@@ -55,8 +55,8 @@ func (n Noise) AddParallel(dst []int64, entropy io.Reader, workers int) error {
 	return nil
 }
 
-// addBlocks lets workers take one block after the other, each with a generator of its
-// own, so that who takes which changes nothing.
+// addBlocks lets the workers take blocks in turn. Each block has its own generator, so the noise
+// does not depend on which worker takes it.
 func (n Noise) addBlocks(dst []int64, key *[chacha20.KeySize]byte, workers int) {
 	s := n.sampler()
 	blocks := (len(dst) + blockEntries - 1) / blockEntries
@@ -70,7 +70,7 @@ func (n Noise) addBlocks(dst []int64, key *[chacha20.KeySize]byte, workers int) 
 	}()
 	parallel.Share(blocks, len(generators), func(worker, block int) {
 		g := generators[worker]
-		if g == nil { // made by its worker: two that are made in a row would share a cache line
+		if g == nil { // made by its worker: two made in a row would share a cache line
 			g = newGenerator()
 			generators[worker] = g
 		}
@@ -80,7 +80,7 @@ func (n Noise) addBlocks(dst []int64, key *[chacha20.KeySize]byte, workers int) 
 	})
 }
 
-// sampler returns how the noise is drawn.
+// sampler returns the sampler of the noise.
 func (n Noise) sampler() sampler {
 	if n.guarantee.mechanism == Gaussian {
 		return n.gaussian.cells()

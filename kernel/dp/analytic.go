@@ -5,27 +5,26 @@ import (
 	"math"
 )
 
-// Mu is the parameter of Gaussian differential privacy (Dong, Roth and Su 2022): the
-// l2 sensitivity over the standard deviation of the noise. Its inverse is the noise
-// multiplier σ/D2. The mus of several releases of the same data compose exactly, to the
-// root of the sum of their squares.
+// Mu is the parameter of Gaussian differential privacy (Dong, Roth and Su 2022): the l2 sensitivity
+// over the standard deviation of the noise. Its inverse is the noise multiplier σ/D2. The mus of
+// several releases of the same data compose exactly, to the root of the sum of their squares.
 type Mu float64
 
-// Limits on ε and on the δ of a Gaussian guarantee. Within them MuOf's margin of 2^-30
-// exceeds the error of its floating-point arithmetic, and no release moves as far as
-// the samplers' tails (see the package comment).
+// Limits on ε and on the δ of a Gaussian guarantee. Within them MuOf's margin of 2^-30 exceeds its
+// floating-point error, and no release moves as far as the samplers' tails (see the package
+// comment).
 const (
 	minEpsilon Epsilon = 1e-6
 	maxEpsilon Epsilon = 1000
 	minDelta   Delta   = 1e-30
 )
 
-// MuOf returns the largest μ whose Gaussian mechanism is (ε, δ)-private: the inverse
-// of the analytic calibration of Balle and Wang 2018, theorem 8. It is rounded down by
-// 2^-30 of itself and then to 31 binary digits. The first covers floating-point error;
-// the second makes machines whose exp and erfc differ in the last bits agree (they
-// can still differ when a value falls on the edge of the grid, about once in a million
-// budgets: who compares a calibration with a peer's should allow 1e-8).
+// MuOf returns the largest μ whose Gaussian mechanism is (ε, δ)-private: the inverse of the
+// analytic calibration of Balle and Wang 2018, theorem 8. It is rounded down by 2^-30 relative,
+// then to 31 binary digits. The first step covers floating-point error. The second makes machines
+// agree whose exp and erfc differ in the last bits. They can still differ if a value falls on the
+// edge of the grid, about once in a million budgets; allow 1e-8 when comparing a calibration with a
+// peer's.
 func MuOf(b Budget) (Mu, error) {
 	if err := b.checkGaussian(); err != nil {
 		return 0, err
@@ -110,8 +109,8 @@ func deltaOf(mu Mu, epsilon Epsilon) Delta {
 	return Delta(density * (mills(b-a) - mills(b+a)))
 }
 
-// mills returns Mills' ratio Φ(-x)/φ(x) for x ≥ 0. From 4 on it is Laplace's continued
-// fraction 1/(x+1/(x+2/(x+3/(x+…)))), of as many levels as give the bits of 100 of them.
+// mills returns Mills' ratio Φ(-x)/φ(x) for x ≥ 0. For x ≥ 4 it uses Laplace's continued fraction
+// 1/(x+1/(x+2/(x+3/(x+…)))), with enough levels to give the same bits as 100 of them.
 func mills(x float64) float64 {
 	if x < 4 {
 		return math.Sqrt(math.Pi/2) * math.Erfc(x/math.Sqrt2) * math.Exp(x*x/2)

@@ -45,8 +45,8 @@ func TestMuOfVectors(t *testing.T) {
 		if math.Abs(got-c.want) > 1e-6*max(1, c.want) {
 			t.Errorf("%v: noise multiplier %.10f, want %.10f", c.budget, got, c.want)
 		}
-		// Never less noise than the truth, and within the stated margin above it. The
-		// published vectors have ten decimals.
+		// The noise must not be less than the true calibration, nor exceed it by more than the
+		// stated margin. The published vectors have ten decimals.
 		if excess := got/c.want - 1; excess < -6e-11/c.want || excess > 2.5e-9 {
 			t.Errorf("%v: noise multiplier is %.3g above the exact one, want 0 to 2.5e-9", c.budget, excess)
 		}

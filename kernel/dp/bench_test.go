@@ -9,10 +9,9 @@ import (
 	"time"
 )
 
-// BenchmarkNoise compares the table samplers with the rejection samplers of the same
-// distribution, in millions of entries a second, and a second of processor time, which
-// holds on a machine that others use too. Each operation draws the noise of 2^18 entries,
-// tables and keys included.
+// BenchmarkNoise compares the table samplers with the rejection samplers of the same distribution.
+// It reports millions of entries per second, and per second of processor time, which is meaningful
+// on a busy machine too. Each operation draws the noise of 2^18 entries, tables and keys included.
 func BenchmarkNoise(b *testing.B) {
 	gaussian := func(sd uint64) Noise {
 		return Noise{guarantee: Guarantee{mechanism: Gaussian}, gaussian: discreteGaussian{sd * sd}}
@@ -57,7 +56,7 @@ func BenchmarkNoise(b *testing.B) {
 	}
 }
 
-// processorTime is what this process has used.
+// processorTime returns the processor time that this process has used.
 func processorTime(b *testing.B) time.Duration {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {

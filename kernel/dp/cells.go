@@ -2,42 +2,42 @@ package dp
 
 import "math/big"
 
-// cells draws from a symmetric distribution on the integers whose probability falls
-// with the magnitude. Magnitudes are cut into cells of 2^width, [h·2^width, (h+1)·2^width)
-// for h below count, and a tail from reach = count·2^width on. A draw takes a cell by the
-// probability of its least magnitude, a magnitude in the cell uniformly, and accepts it
-// with the ratio exp(-γ) of its probability to that of the least one; the tail is drawn
-// from a geometric proposal. See the package comment for what that gives.
+// cells draws from a symmetric distribution on the integers whose probability falls with the
+// magnitude. Magnitudes are cut into cells of 2^width, [h·2^width, (h+1)·2^width) for h below
+// count, and a tail from reach = count·2^width on. A draw takes a cell by the probability of its
+// least magnitude and then a uniform magnitude in the cell. It accepts that with the ratio exp(-γ)
+// of its probability to that of the least one. The tail is drawn from a geometric proposal. The
+// package comment bounds the error.
 type cells struct {
 	table *table
 	width uint
 	count int
 	reach uint64
-	sure  []uint32 // per cell: 2^16·γ is below it, for all magnitudes of the cell
+	sure  []uint32 // per cell: an upper bound on 2^16·γ over all its magnitudes
 	law   law
 }
 
-// law is what a distribution knows of its own shape.
+// law describes the shape of a distribution.
 type law interface {
-	// ratio returns γ ≤ 1, as num/den, of the magnitude that is step above the least
-	// one of its cell.
+	// ratio returns γ ≤ 1, as num/den, of the magnitude least+step, least being the smallest one of
+	// its cell.
 	ratio(least, step uint64) (num, den uint128)
 
-	// tail draws how far beyond reach a magnitude of the tail is, or false where the
-	// draw of a cell is to be repeated.
+	// tail draws the distance from reach of a magnitude of the tail. It returns false if the draw
+	// of a cell must be repeated.
 	tail(g *Generator, reach uint64) (beyond uint64, ok bool)
 }
 
-// One random word makes a draw: the table's prefix, 16 bits to accept by, a sign, and
-// the magnitude within its cell where that has at most stepBits.
+// One random word makes a draw: the table's prefix, 16 bits to accept by, a sign, and the magnitude
+// within its cell if that has at most stepBits.
 const (
 	stepBits   = 22
 	signBit    = stepBits
 	acceptBits = 16
 )
 
-// newCells makes the sampler from the weights of the cells' least magnitudes and that of
-// the tail in units of a cell's: positive fixed-point numbers.
+// newCells makes the sampler from the weights of the cells' least magnitudes and of the tail, in
+// units of a cell's: positive fixed-point numbers.
 func newCells(weights []*big.Int, width uint, l law) *cells {
 	c := &cells{table: newTable(weights), width: width, count: len(weights) - 1, law: l}
 	c.reach = uint64(c.count) << width
@@ -51,7 +51,7 @@ func newCells(weights []*big.Int, width uint, l law) *cells {
 	return c
 }
 
-// add adds a value to every entry.
+// add adds an independent value to every entry.
 func (c *cells) add(g *Generator, dst []int64) {
 	for i := range dst {
 		dst[i] += c.draw(g)
@@ -80,13 +80,13 @@ func (c *cells) draw(g *Generator) int64 {
 		switch negative := word>>signBit&1 == 1; {
 		case !negative:
 			return int64(magnitude)
-		case magnitude != 0: // a zero of either sign would count twice
+		case magnitude != 0: // else zero, with either sign, would count twice
 			return -int64(magnitude)
 		}
 	}
 }
 
-// step returns a uniform place within a cell.
+// step returns a uniform offset within a cell.
 func (c *cells) step(g *Generator, word uint64) uint64 {
 	if c.width > stepBits {
 		word = g.Uint64()
@@ -94,8 +94,8 @@ func (c *cells) step(g *Generator, word uint64) uint64 {
 	return word & (1<<c.width - 1)
 }
 
-// accept is true with probability exp(-γ) for γ = ratio(least, step). The first trial, of
-// probability γ, is that a uniform number is below γ whose first 16 bits are given.
+// accept is true with probability exp(-γ) for γ = ratio(least, step). Its first trial, of
+// probability γ, is that a uniform number is below γ; bits are the first 16 bits of that number.
 func (c *cells) accept(g *Generator, least, step uint64, bits uint32) bool {
 	num, den := c.law.ratio(least, step)
 	scaled, below := num.shifted(acceptBits), multiply(den.lo, uint64(bits)) // ratios fit 64 bits

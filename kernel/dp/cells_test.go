@@ -12,8 +12,8 @@ import (
 	"github.com/cosketch/cosketch/kernel/full"
 )
 
-// shapes are the samplers that the tests below look into, with the exact
-// log-probability of a magnitude over that of 0: -num/den.
+// shapes are the samplers under test, with the exact log-probability of a magnitude relative to
+// that of 0: -num/den.
 type shape struct {
 	name  string
 	cells *cells
@@ -35,7 +35,7 @@ func shapes() (out []shape) {
 	return out
 }
 
-// exp returns e^-r to 400 bits, by the positive series of e^r: a way of its own.
+// exp returns e^-r to 400 bits, by the positive series of e^r, independently of the package.
 func exp(r *big.Rat) *big.Float {
 	const precision = 400
 	halvings := uint(0)
@@ -55,9 +55,8 @@ func exp(r *big.Rat) *big.Float {
 	return sum
 }
 
-// TestTablesAreExact recomputes every probability of every table by other means: each
-// is within 2^-128 of the truth and above 2^-22, which is what the package comment's
-// lemma needs.
+// TestTablesAreExact recomputes every probability of every table by other means: each is within
+// 2^-128 of the truth and above 2^-22, as the package comment's lemma requires.
 func TestTablesAreExact(t *testing.T) {
 	for _, s := range shapes() {
 		c := s.cells
@@ -108,8 +107,8 @@ func (s shape) proposal() geometric {
 	panic("no such law")
 }
 
-// TestAcceptance compares γ within cells, and what the tail is accepted by, with the
-// distributions' own logarithms, and checks that 16 bits which are sure are right.
+// TestAcceptance compares γ within cells, and the tail's acceptance, with the distributions' own
+// logarithms. It also checks that decisions by the first 16 bits alone are right.
 func TestAcceptance(t *testing.T) {
 	all := shapes()
 	rapid.Check(t, func(t *rapid.T) {
@@ -131,8 +130,8 @@ func TestAcceptance(t *testing.T) {
 	})
 }
 
-// TestAcceptDecides gives accept its words: whether the first trial succeeds is whether the
-// whole uniform number, of which 16 bits are known, is below γ.
+// TestAcceptDecides gives accept its words: the first trial must succeed if and only if the whole
+// uniform number, of which 16 bits are known, is below γ.
 func TestAcceptDecides(t *testing.T) {
 	c := discreteGaussian{1 << 40}.cells()
 	least, step := uint64(200)<<c.width, uint64(1)<<c.width-1
@@ -155,8 +154,8 @@ func TestAcceptDecides(t *testing.T) {
 	}
 }
 
-// TestWordIsCut gives draw one word at a time: prefix, acceptance, sign and step are bits of
-// their own. 16 bits that are not sure ask for more words, the others for none.
+// TestWordIsCut gives draw one word at a time: prefix, acceptance, sign and step are separate bits.
+// More words are drawn only if the 16 bits do not decide.
 func TestWordIsCut(t *testing.T) {
 	c := discreteGaussian{maxVariance}.cells() // steps of all 22 bits
 	const h = 100
@@ -180,8 +179,8 @@ func TestWordIsCut(t *testing.T) {
 	}
 }
 
-// TestFind compares find with a search over whole 128-bit numbers, at the bounds and one
-// beside them, which random numbers never reach, and anywhere.
+// TestFind compares find with a search over whole 128-bit numbers: anywhere, and at the bounds and
+// one beside them, which random numbers never reach.
 func TestFind(t *testing.T) {
 	all := shapes()
 	rapid.Check(t, func(t *rapid.T) {
@@ -207,8 +206,8 @@ func TestFind(t *testing.T) {
 	})
 }
 
-// homogeneity returns Pearson's statistic of two samples over its critical value, in
-// bins of the given width around 0 with at least 20 of both samples each.
+// homogeneity returns Pearson's statistic of two samples over its critical value, in bins of the
+// given width around 0 with at least 20 of both samples each.
 func homogeneity(a, b []int64, width int64) float64 {
 	counts := map[int64][2]float64{}
 	count := func(samples []int64, of int) {
@@ -240,10 +239,10 @@ func homogeneity(a, b []int64, width int64) float64 {
 	return statistic / distuv.ChiSquared{K: bins - 1}.Quantile(1-falseRejection)
 }
 
-// TestTablesAgainstRejection compares both samplers of one distribution with each other,
-// and shows what the comparison would notice: a sign that is never drawn, a table whose
-// outcomes are shifted by one, a tail that is left out, cells whose integers are all
-// accepted, and a scale that is a tenth off. False rejection: 1e-6 for each comparison.
+// TestTablesAgainstRejection compares the two samplers of each distribution. It also checks the
+// power: the comparison detects a sign that is never drawn, a table whose outcomes are shifted by
+// one, a missing tail, cells whose integers are all accepted, and a scale that is a tenth off.
+// False rejection: 1e-6 for each comparison.
 func TestTablesAgainstRejection(t *testing.T) {
 	full.Statistical(t)
 	const n = 400_000
@@ -330,7 +329,7 @@ func TestTail(t *testing.T) {
 	}
 }
 
-// TestGeometricWraps: values are exact modulo 2^64, however far they are.
+// TestGeometricWraps checks that values are exact modulo 2^64, however large.
 func TestGeometricWraps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := geometric{rapid.Uint64Range(1, maxScale).Draw(t, "numerator"), uint(rapid.IntRange(0, 34).Draw(t, "shift"))}

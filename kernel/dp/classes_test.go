@@ -17,8 +17,8 @@ func promised(t testing.TB, m Mechanism, b Budget) Guarantee {
 	return g
 }
 
-// TestClassesKeepTheirEpsilon in integers: e^ε times the probability of each other class is at
-// least that of the true one, and ε is used up to a thousandth where it is moderate.
+// TestClassesKeepTheirEpsilon checks in integers that e^ε times the probability of each other class
+// is at least that of the true one, and that moderate ε are used to within a thousandth.
 func TestClassesKeepTheirEpsilon(t *testing.T) {
 	for _, epsilon := range []Epsilon{1e-3, 0.1, 1, 3, 8, 30, 1000} {
 		for _, count := range []int{2, 3, 10, 1000} {
@@ -47,8 +47,8 @@ func TestClassesKeepTheirEpsilon(t *testing.T) {
 	}
 }
 
-// TestPureEquivalent holds the lemma by the exact trade-off: pure ε with the found ε is
-// (ε', δ(ε'))-private at every ε' of the Gaussian curve, and a percent more is not.
+// TestPureEquivalent checks the lemma by the exact trade-off: pure ε with the found ε is (ε',
+// δ(ε'))-private at every ε' of the Gaussian curve, and one percent more is not.
 func TestPureEquivalent(t *testing.T) {
 	for _, b := range []Budget{{1, 1e-6}, {0.1, 1e-9}, {8, 1e-5}, {50, 1e-6}} {
 		g := promised(t, Gaussian, b)
@@ -83,8 +83,8 @@ func TestPureEquivalent(t *testing.T) {
 	}
 }
 
-// TestRandomiseClass: each class comes out with its probability (chi-square, false alarm
-// below 1e-6 each); rates a tenth off are seen (power).
+// TestRandomiseClass checks the probability of each class (chi-square, false rejection below 1e-6
+// each). Power: rates a tenth off are detected.
 func TestRandomiseClass(t *testing.T) {
 	c, err := RandomiseClasses(promised(t, Laplace, Budget{Epsilon: 1}), 4)
 	if err != nil {
@@ -124,7 +124,7 @@ func TestRandomiseClass(t *testing.T) {
 	}
 }
 
-// TestClassBounds: the comparison with 32 random bits is exact at its edges.
+// TestClassBounds checks that the comparison with 32 random bits is exact at its edges.
 func TestClassBounds(t *testing.T) {
 	c := Classes{count: 3, other: 5}
 	g, err := NewGenerator(rand.NewChaCha8([32]byte{2}))

@@ -68,8 +68,8 @@ func TestClipL2KeepsDirection(t *testing.T) {
 	})
 }
 
-// TestScaleDividesExactly compares multiplying by the reciprocal with dividing: for all
-// entries under a few norms, whose products with the bounds leave every remainder.
+// TestScaleDividesExactly compares multiplication by the reciprocal with division, for all entries
+// under a few norms, whose products with the bounds leave every remainder.
 func TestScaleDividesExactly(t *testing.T) {
 	var v []int64
 	for _, norm := range []int64{2, 3, 1000, 1<<16 + 1, 1<<21 - 1, 1 << 21, 1<<21 + 1, 1<<22 - 1} {
@@ -143,8 +143,8 @@ func TestLength(t *testing.T) {
 	})
 }
 
-// Entries just beyond those whose squares fit one word in any number are summed in two: in one,
-// the squares of 1025 of them wrap around to less than the bound.
+// Entries just above the limit for a one-word sum of squares are summed in two words. In one word
+// the squares of 1025 of them would wrap around to less than the bound.
 func TestClipL2OfSquaresThatWouldWrap(t *testing.T) {
 	for _, entry := range []int64{1<<27 - 1, -1<<27 + 1, 1 << 26, 1<<26 - 1, -1 << 26} {
 		for _, n := range []int{1025, 1<<12 - 1} {

@@ -6,13 +6,13 @@ import "math"
 // The rhos of several releases of the same data add up.
 type Rho float64
 
-// The conversion of Canonne, Kamath and Steinke 2020, proposition 12: what is
-// ρ-concentrated is (ε, δ)-private for every ε and α > 1 with
+// The conversion of Canonne, Kamath and Steinke 2020, proposition 12: a ρ-concentrated release is
+// (ε, δ)-private for every ε and α > 1 with
 //
 //	δ = exp((α-1)(αρ-ε))/(α-1) · (1-1/α)^α.
 //
-// Any α gives a bound that holds; the best one is searched for by its logarithm, over
-// which ln δ and ε are unimodal.
+// Any α gives a valid bound. The best one is searched for by its logarithm, over which ln δ and ε
+// are unimodal.
 
 // Epsilon returns an ε ≥ 0 at which the loss is (ε, δ)-private, the least to 1e-9
 // relative. It is infinite for δ = 0 and 0 for ρ = 0.
@@ -45,8 +45,8 @@ func (r Rho) Delta(epsilon Epsilon) Delta {
 	}))))
 }
 
-// least returns the least value of a function of α-1 > 0 that is unimodal in its
-// logarithm, by golden section.
+// least returns the minimum of a function of α-1 > 0 that is unimodal in its logarithm, by
+// golden-section search.
 func least(f func(beyond float64) float64) float64 {
 	const golden = 0.6180339887498949
 	at := func(x float64) float64 { return f(math.Exp(x)) }

@@ -7,10 +7,10 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// What the sources print about noise, beside the exact trade-off that this package
+// These tests compare what the sources print about noise with the exact trade-off that this package
 // calibrates by. research/docs/errata.md names these tests.
 
-// lossOf is the ε at which Gaussian noise of this σ hides a change of length 1.
+// lossOf is the ε that Gaussian noise of this σ gives for a change of length 1.
 func lossOf(sigma float64, delta Delta) float64 { return float64(EpsilonOf(Mu(1/sigma), delta)) }
 
 func near(t *testing.T, what string, got, want, relative float64) {
@@ -20,8 +20,8 @@ func near(t *testing.T, what string, got, want, relative float64) {
 	}
 }
 
-// Kenthapadi 2012, theorem 1: over 2δ as printed the noise is 243,100 at (1, 1e-5). Over ε, as
-// the paper's own lemma has it, 4.862, which keeps the promise with 30 % to spare.
+// Kenthapadi 2012, theorem 1: divided by 2δ, as printed, the noise is 243,100 at (1, 1e-5). Divided
+// by ε, as in the paper's own lemma, it is 4.862, which keeps the guarantee with 30 % to spare.
 func TestErrataGaussianTheorem(t *testing.T) {
 	const epsilon, delta = 1.0, 1e-5
 	top := math.Sqrt(2 * (math.Log(1/(2*delta)) + epsilon))
@@ -37,8 +37,8 @@ func TestErrataGaussianTheorem(t *testing.T) {
 	near(t, "the least", 1/float64(least), 3.7306, 1e-4)
 }
 
-// The end of its proof: (√L + √(L+ε))/(√2·ε), L = ln(1/2δ), is valid and somewhat less than
-// theorem 1. Over √(2ε), as printed, it is too little noise below ε = 1.
+// The end of its proof: (√L + √(L+ε))/(√2·ε), L = ln(1/2δ), is valid and somewhat less than theorem
+// 1. Divided by √(2ε), as printed, it is too little noise below ε = 1.
 func TestErrataGaussianProof(t *testing.T) {
 	for _, delta := range []Delta{1e-5, 1e-6, 1e-9} {
 		l := math.Log(1 / (2 * float64(delta)))
@@ -103,9 +103,9 @@ func TestErrataDistancesOfOneRecord(t *testing.T) {
 	}
 }
 
-// DPPro 2017, theorem 1: pure mechanisms of ε/√(8T ln(1/δ)) each are claimed to compose to
-// (ε, δ) whatever ε. Exactly, by T answers of randomised response: it holds at 110 and
-// fails at 150 for T = 1000 and δ = 1e-6, so it needs a condition on ε. We add ε and compose μ.
+// DPPro 2017, theorem 1 claims that T pure mechanisms of ε/√(8T ln(1/δ)) each compose to (ε, δ) for
+// any ε. The exact composition of T answers of randomised response holds at 110 and fails at 150
+// for T = 1000 and δ = 1e-6, so the theorem needs a condition on ε. We add ε and compose μ.
 func TestErrataCompositionNeedsACondition(t *testing.T) {
 	const rounds = 1000
 	for _, c := range []struct {
@@ -140,10 +140,9 @@ func lgamma(x float64) float64 {
 	return v
 }
 
-// DPPro 2017, experiments: σ of 0.1 and 0.2 with rows of length 1 at least mean ε = 92 and 33
-// at δ = 1e-5, where 0.05 to 1.6 is printed. 1.6 takes σ = 2.44, at which the best k,
-// r²/(2σ²), is below 1 for their data (r² = 6.8): the error grows with k where they report
-// that it falls.
+// DPPro 2017, experiments: σ of 0.1 and 0.2 with rows of length 1 at least mean ε = 92 and 33 at δ
+// = 1e-5, where the paper prints 0.05 to 1.6. 1.6 takes σ = 2.44, at which the best k, r²/(2σ²), is
+// below 1 for their data (r² = 6.8): the error grows with k, while they report that it falls.
 func TestErrataPublishedNoise(t *testing.T) {
 	near(t, "σ = 0.1", lossOf(0.1, 1e-5), 92, 0.01)
 	near(t, "σ = 0.2", lossOf(0.2, 1e-5), 33, 0.01)
@@ -165,8 +164,8 @@ func TestErrataPublishedNoise(t *testing.T) {
 	}
 }
 
-// DPPro 2017, lemma 2: the lower tail of |xR|² needs exponents k/2 and a sign. At k = 10 and
-// l = 0.5 it is 0.109 and bounded by 0.381; the printed bound is 6.6e-6, and false.
+// DPPro 2017, lemma 2: the lower tail of |xR|² needs exponents k/2 and a sign. At k = 10 and l =
+// 0.5 it is 0.109 and bounded by 0.381; the printed bound of 6.6e-6 is false.
 func TestErrataLowerTail(t *testing.T) {
 	const k, l = 10.0, 0.5
 	truth := distuv.ChiSquared{K: k}.CDF(k * (1 - l))
@@ -180,9 +179,9 @@ func TestErrataLowerTail(t *testing.T) {
 	}
 }
 
-// Dhaliwal 2019, theorem 3 holds "with probability 1 - d·e^(-k/2)", which is negative in the
-// first two settings of its table 1, where the event has probability .95 and .93; and theorem 5
-// with its least t has probability exactly 0. Neither is a calibration.
+// Dhaliwal 2019, theorem 3 holds "with probability 1 - d·e^(-k/2)". That is negative in the first
+// two settings of its table 1, where the event has probability .95 and .93. Theorem 5 with its
+// least t has probability exactly 0. Neither is a calibration.
 func TestErrataVacuousProbabilities(t *testing.T) {
 	for _, c := range []struct{ d, k, printed, truth float64 }{
 		{3, 2, -0.10, 0.946}, {10, 3, -1.23, 0.929}, {50, 10, 0.663, 1}, {100, 20, 0.9955, 1},

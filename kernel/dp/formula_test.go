@@ -7,14 +7,14 @@ import (
 	"testing"
 )
 
-// floorRoot is ⌊√(a/b)·c⌋ in whole numbers.
+// floorRoot is ⌊√(a/b)·c⌋ in integer arithmetic.
 func floorRoot(a, b, c int64) int64 {
 	n := new(big.Int).Mul(big.NewInt(a), new(big.Int).Mul(big.NewInt(c), big.NewInt(c)))
 	return n.Sqrt(n.Quo(n, big.NewInt(b))).Int64()
 }
 
-// The weights of moments are those of the formulas in their comments, exactly or, where they are roots, at most so
-// much and less by roundings alone: with more the noise would not cover absent values.
+// The weights of moments follow the formulas in their comments, exactly or, for roots, at most that
+// much and less only by rounding: with larger weights the noise would not cover absent values.
 func TestMomentWeightsAreTheirFormulas(t *testing.T) {
 	for _, clip := range []int64{64, 100, 641, 5000, MaxMomentClip} {
 		for fine := range uint(5) {
@@ -61,7 +61,7 @@ func checkAbsence(t *testing.T, name string, a Absence, clip int64, fine uint, t
 	if a.Columns() != len(typical) || a.Pairs() != products {
 		t.Errorf("%s: absent values of %d columns, pairs %v", name, a.Columns(), a.Pairs())
 	}
-	rounding := func(weight int64) int64 { return 3 + weight>>17 } // a root has 20 binary digits, that of q fewer of its own
+	rounding := func(weight int64) int64 { return 3 + weight>>17 } // a root has 20 binary digits; the root of q has fewer
 	for j, q := range typical {
 		near("what an absence takes off", a.Shorter(j), clip*clip*q/(2*all), 0)
 		least := rounding
@@ -88,7 +88,8 @@ func checkAbsence(t *testing.T, name string, a Absence, clip int64, fine uint, t
 	}
 }
 
-// The fast sum of squares is right where it says so, which is where it is sure to fit, whatever place an entry has.
+// The fast sum of squares is right whenever it reports true, and it does so exactly where the sum
+// is sure to fit, whatever the position of an entry.
 func TestSmallSquaredNorm(t *testing.T) {
 	const most = 1 << 26
 	for n := 1; n < 10; n++ {
@@ -113,7 +114,7 @@ func TestSmallSquaredNorm(t *testing.T) {
 	}
 }
 
-// Beyond 2^126 entries are halved until they fit, which may be enough.
+// Beyond 2^126 entries are halved until the sum fits, which may suffice.
 func TestClipL2HalvesWhatDoesNotFit(t *testing.T) {
 	v := []int64{math.MaxInt64, math.MaxInt64, -7}
 	if !ClipL2(v, math.MaxInt64-10) || v[0] != math.MaxInt64/2 || v[1] != v[0] || v[2] != -3 {
@@ -128,8 +129,8 @@ func TestClipL2HalvesWhatDoesNotFit(t *testing.T) {
 	}
 }
 
-// Scales of Laplace noise have 34 binary digits, rounded up from L1/ε·(1+2^-32): who has the same entropy draws the
-// same noise.
+// Scales of Laplace noise have 34 binary digits, rounded up from L1/ε·(1+2^-32): the same entropy
+// gives the same noise.
 func TestLaplaceScaleIsPinned(t *testing.T) {
 	for _, c := range []struct {
 		l1      int64
@@ -163,7 +164,7 @@ func TestLaplaceScaleIsPinned(t *testing.T) {
 	}
 }
 
-// A gaussian's variance is ⌈L2²/μ²⌉ + 9, up to the largest deviation.
+// A Gaussian's variance is ⌈L2²/μ²⌉ + 9, up to the largest standard deviation.
 func TestGaussianVarianceIsItsFormula(t *testing.T) {
 	for _, b := range []Budget{{0.1, 1e-9}, {1, 1e-6}, {30, 1e-3}} {
 		mu, err := MuOf(b)
@@ -188,7 +189,7 @@ func TestGaussianVarianceIsItsFormula(t *testing.T) {
 	}
 }
 
-// Parts of shared noise are rounded up, and never less than the least.
+// Variances of parts of shared noise are rounded up, and at least leastShared.
 func TestSharedVarianceIsItsFormula(t *testing.T) {
 	for _, variance := range []uint64{10, 47, 48, 49, 1000, 1001, 1002} {
 		n := Noise{guarantee: Guarantee{mechanism: Gaussian}, gaussian: discreteGaussian{variance}}
@@ -201,7 +202,7 @@ func TestSharedVarianceIsItsFormula(t *testing.T) {
 	}
 }
 
-// Concentrated loss at the ends: nothing gives nothing away, and no bound is none.
+// The extremes: ρ = 0 gives δ = 0, and a huge or infinite ρ gives δ = 1.
 func TestConcentratedDeltaOfEdges(t *testing.T) {
 	for rho, want := range map[Rho]Delta{0: 0, Rho(math.Inf(1)): 1, 1e6: 1} {
 		if got := rho.Delta(0.5); got != want {
@@ -250,7 +251,8 @@ func TestWhatIsRandomisedIsSaid(t *testing.T) {
 	}
 }
 
-// The sensitivity of moments is the bound of its comment, in whole numbers, for all parts in all combinations.
+// The sensitivity of moments is the bound in its comment, in integer arithmetic, for all
+// combinations of parts.
 func TestMomentsSensitivityIsItsFormula(t *testing.T) {
 	for mask := range 64 {
 		for fine := range uint(3) {
@@ -269,7 +271,7 @@ func TestMomentsSensitivityIsItsFormula(t *testing.T) {
 						if want := momentsSquare(clip, columns, w, n); err != nil || big.NewInt(got.L2Squared).Cmp(want) != 0 {
 							t.Fatalf("%+v cut to %d, %d columns, neighbours %d: l2 squared %d, want %s: %v", p, clip, columns, n, got.L2Squared, want, err)
 						}
-						if l1 := floorRoot(got.L2Squared, 1, 1); got.L1 < 2*l1 { // of nine entries at least
+						if l1 := floorRoot(got.L2Squared, 1, 1); got.L1 < 2*l1 { // of at least nine entries
 							t.Fatalf("l1 %d, l2 %d", got.L1, l1)
 						}
 					}
@@ -279,7 +281,7 @@ func TestMomentsSensitivityIsItsFormula(t *testing.T) {
 	}
 }
 
-// momentsSquare is the bound on the squared length, from the weights.
+// momentsSquare is the bound on the squared length, computed from the weights.
 func momentsSquare(clip int64, columns int, w MomentWeights, n Neighbours) *big.Int {
 	of := func(factors ...int64) *big.Int {
 		product := big.NewInt(1)
@@ -324,8 +326,8 @@ func momentsSquare(clip int64, columns int, w MomentWeights, n Neighbours) *big.
 	return sum(same, cut, fourth, fourth)
 }
 
-// What absence takes off pays for its counts, or there is no sensitivity: the least clip and the most columns for
-// which it does are these.
+// If the reductions for absence do not cover its counts, RecordMoments returns an error. These are
+// the least clip and the most columns for which they do.
 func TestAbsenceIsPaidFor(t *testing.T) {
 	most := map[int64]int{}
 	for _, clip := range []int64{64, 80, 100, 200, 500} {
@@ -355,7 +357,7 @@ func TestAbsenceIsPaidFor(t *testing.T) {
 	}
 }
 
-// The bound of entries within a length is rounded up, that of a change down.
+// Within rounds its l1 bound up; spread rounds down.
 func TestNormsOfOneLength(t *testing.T) {
 	for _, c := range []struct {
 		squared int64
@@ -371,7 +373,7 @@ func TestNormsOfOneLength(t *testing.T) {
 	}
 }
 
-// Limits on which the arguments of the package comment rest, and a change that moves nothing in one norm.
+// Limits that the arguments of the package comment need, and a change of norm 0 in one norm.
 func TestLimitsArePinned(t *testing.T) {
 	for name, c := range map[string][2]uint64{
 		"deviation": {MaxDeviation, 268_435_456}, "variance": {maxVariance, 72_057_594_037_927_936}, "scale": {maxScale, 1_125_899_906_842_624},
@@ -390,7 +392,7 @@ func TestLimitsArePinned(t *testing.T) {
 	}
 }
 
-// The μ of a budget is one number on all machines: noise is calibrated to it.
+// The μ of a budget is the same on all machines: noise is calibrated to it.
 func TestMuIsPinned(t *testing.T) {
 	for b, want := range map[Budget]string{
 		{1e-6, 1e-30}: "0x1.b8bc7b3p-24", {0.1, 1e-9}: "0x1.464f88c8p-06", {1, 1e-6}: "0x1.e4c54424p-03", {8, 1e-6}: "0x1.88135738p+00", {30, 0.01}: "0x1.7752be3p+02", {1000, 0.5}: "0x1.65f31ebp+05",

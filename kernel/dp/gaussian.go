@@ -7,8 +7,8 @@ type discreteGaussian struct {
 	variance uint64 // from 1 to maxVariance
 }
 
-// cells returns its sampler: cells of a width for which the standard deviation is at most
-// 64 of them, up to 4 standard deviations.
+// cells returns the sampler. Its cells are as wide as makes the standard deviation at most 64 of
+// them, and reach up to 4 standard deviations.
 func (d discreteGaussian) cells() *cells {
 	width := uint(0)
 	for d.variance > 64*64<<(2*width) {
@@ -37,23 +37,23 @@ type gaussianLaw struct {
 }
 
 func (l gaussianLaw) ratio(least, step uint64) (num, den uint128) {
-	return multiply(step, 2*least+step), uint128{lo: 2 * l.variance} // below 2^57 both
+	return multiply(step, 2*least+step), uint128{lo: 2 * l.variance} // both are below 2^57
 }
 
-// tail leaves out what is more than 4096·t beyond the reach, which keeps its products
-// within 128 bits: t < 2^26, A < 2^31 and 2v·t < 2^83, so that the sum of them is below 2^103.
+// tail leaves out values more than 4096·t beyond the reach, which keeps its products within 128
+// bits: t < 2^26, A < 2^31 and 2v·t < 2^83, so that their sum is below 2^103.
 func (l gaussianLaw) tail(g *Generator, reach uint64) (uint64, bool) {
 	beyond, t := l.proposal.draw(g), l.proposal.numerator
 	if beyond >= 4096*t {
 		return 0, false
 	}
-	gap := reach*t - l.variance // of t to v/A, times A; at most A
+	gap := reach*t - l.variance // (t − v/A)·A; at most A
 	num := multiply(beyond*t, beyond).plus(multiply(beyond, 2*gap))
 	return beyond, g.expMinus(num, multiply(2*l.variance, t))
 }
 
-// tailWeight returns the weight of a tail that is drawn by geometric proposals, in units
-// of a cell's: least, the probability at its beginning, times Σ exp(-j/t) over 2^width.
+// tailWeight returns the weight of a tail drawn by geometric proposals, in units of a cell's:
+// least, the probability at its beginning, times Σ exp(-j/t) over 2^width.
 func (d geometric) tailWeight(least *big.Int, width uint) *big.Int {
 	one := new(big.Int).Lsh(big.NewInt(1), fixedBits)
 	ratio := expFixed(new(big.Int).Lsh(big.NewInt(1), d.shift), new(big.Int).SetUint64(d.numerator))

@@ -9,21 +9,21 @@ import (
 	"golang.org/x/crypto/chacha20"
 )
 
-// Generator is a private stream of random integers: ChaCha20 under a 256-bit key, with
-// the key replaced by the first bytes of every block it produces, so that a later key
-// says nothing about earlier numbers. It is for one goroutine.
+// Generator is a private stream of random integers: ChaCha20 under a 256-bit key. The first bytes
+// of every block replace the key, so a later key reveals nothing about earlier numbers. It is not
+// safe for concurrent use.
 type Generator struct {
-	// block is the next key, then random bytes. It is behind a pointer of its own
-	// because fmt does not follow two: no verb prints it where a *Generator is a field.
+	// block is the next key, then random bytes. It has a pointer of its own because fmt does not
+	// follow two: no verb prints it where a *Generator is a field.
 	block *[8192]byte
 	used  int // bytes of block that are spent and erased
 }
 
-// Format prints the type's name under every verb: what it holds is secret.
+// Format prints the type's name under every verb, since the content is secret.
 func (g Generator) Format(s fmt.State, _ rune) { io.WriteString(s, "dp.Generator") }
 
-// NewGenerator reads a key of 32 bytes from entropy, and nothing more. Equal keys give
-// equal numbers on every machine.
+// NewGenerator reads a key of exactly 32 bytes from entropy. Equal keys give equal numbers on every
+// machine.
 func NewGenerator(entropy io.Reader) (*Generator, error) {
 	g := newGenerator()
 	if _, err := io.ReadFull(entropy, g.block[:chacha20.KeySize]); err != nil {
@@ -36,9 +36,8 @@ func NewGenerator(entropy io.Reader) (*Generator, error) {
 // newGenerator returns a generator without a key.
 func newGenerator() *Generator { return &Generator{block: new([8192]byte)} }
 
-// rekey starts the stream of one block of a release's entries: its key is the
-// beginning of ChaCha20's stream under the release's key with the block's number as
-// the nonce.
+// rekey starts the stream of one block of a release's entries. Its key is the beginning of
+// ChaCha20's stream under the release's key, with the block's number as the nonce.
 func (g *Generator) rekey(key *[chacha20.KeySize]byte, block uint64) {
 	var nonce [chacha20.NonceSize]byte
 	binary.LittleEndian.PutUint64(nonce[:], block)
@@ -51,7 +50,7 @@ func (g *Generator) rekey(key *[chacha20.KeySize]byte, block uint64) {
 func xorStream(key []byte, nonce [chacha20.NonceSize]byte, dst []byte) {
 	stream, err := chacha20.NewUnauthenticatedCipher(key, nonce[:])
 	if err != nil {
-		panic("dp: chacha20 refused a 32-byte key") // only lengths can be refused
+		panic("dp: chacha20 refused a 32-byte key") // only wrong lengths are refused
 	}
 	stream.XORKeyStream(dst, dst)
 	*stream = chacha20.Cipher{}

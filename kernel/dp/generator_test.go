@@ -27,7 +27,7 @@ func testGenerator(t testing.TB, n byte) *Generator {
 	return g
 }
 
-// scripted returns a generator whose next words are given.
+// scripted returns a generator that yields the given words next.
 func scripted(words ...uint64) *Generator {
 	g := newGenerator()
 	g.used = len(g.block) - 8*len(words)
@@ -78,8 +78,8 @@ func TestGeneratorErases(t *testing.T) {
 	}
 }
 
-// TestGeneratorsDoNotPrint: no verb shows what a generator holds, also where it is a
-// field of something else, whose methods fmt cannot call.
+// TestGeneratorsDoNotPrint checks that no verb shows the content of a generator, even as a field of
+// another value, whose methods fmt cannot call.
 func TestGeneratorsDoNotPrint(t *testing.T) {
 	g := testGenerator(t, 1)
 	within := struct{ generator *Generator }{g}
@@ -115,8 +115,8 @@ func TestGeneratorReadsOneKey(t *testing.T) {
 	}
 }
 
-// TestUint64NRejects feeds words at the edge of the range that would bias the result
-// and checks that exactly those are redrawn.
+// TestUint64NRejects feeds the boundary words that would bias the result, and checks that exactly
+// those are redrawn.
 func TestUint64NRejects(t *testing.T) {
 	// n = 3: 2^64 mod 3 = 1, so exactly the product with low half 0 is redrawn: word 0.
 	if got := scripted(0, 1<<63).Uint64N(3); got != 1 {
@@ -130,8 +130,8 @@ func TestUint64NRejects(t *testing.T) {
 	}
 }
 
-// TestBernoulliDecides compares single decisions with big integers, with words chosen
-// at the boundaries, which random ones never reach.
+// TestBernoulliDecides compares single decisions with big integers, at boundary words, which random
+// ones never reach.
 func TestBernoulliDecides(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		den := drawUint128(t, "den")

@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// Budget is an amount of (ε, δ).
+// Budget is an (ε, δ) privacy budget.
 type Budget struct {
 	Epsilon Epsilon // required, above 0
 	Delta   Delta   // 0 for pure ε
@@ -20,11 +20,11 @@ func (b Budget) String() string {
 	return "ε = " + AtMost(float64(b.Epsilon), 4) + ", δ = " + AtMost(float64(b.Delta), 4)
 }
 
-// AtMost writes a bound, which is not negative, with so many significant digits, rounded up: what is
-// promised or spent is never more than what is said. A relative excess of 1e-9 is put down to floating point.
+// AtMost formats an upper bound x ≥ 0 with so many significant digits, rounded up, so that the text
+// never understates x. A relative excess of 1e-9 is treated as floating-point error.
 func AtMost(x float64, digits int) string { return rounded(x, digits, 1) }
 
-// AtLeast writes what is left of a bound, rounded down.
+// AtLeast is AtMost for a lower bound: it rounds down.
 func AtLeast(x float64, digits int) string { return rounded(x, digits, -1) }
 
 func rounded(x float64, digits int, to float64) string {
@@ -33,22 +33,22 @@ func rounded(x float64, digits int, to float64) string {
 	if _, err := fmt.Sscan(text, &shown); err != nil || math.IsInf(x, 0) || math.IsNaN(x) || !(to*(x-shown) > 1e-9*x) {
 		return text
 	}
-	last := math.Pow10(int(math.Floor(math.Log10(x))) + 1 - digits) // one of the last digit
+	last := math.Pow10(int(math.Floor(math.Log10(x))) + 1 - digits) // one unit of the last digit
 	return fmt.Sprintf("%.*g", digits, shown+to*last)
 }
 
-// Guarantee is what a release promises under one mechanism. It is immutable; Promise
+// Guarantee is the privacy guarantee of a release under one mechanism. It is immutable; Promise
 // makes it.
 type Guarantee struct {
 	mechanism Mechanism
 	budget    Budget
-	mu        Mu // Gaussian: the promise itself, of which budget is one point
+	mu        Mu // Gaussian: the guarantee itself; budget is one point of it
 	replaced  bool
 }
 
-// Promise returns the guarantee that spends a whole budget. Gaussian needs ε from 1e-6
-// to 1000 and δ from 1e-30 to below 1; laplace and randomised-response need the same ε and
-// δ = 0; none needs an empty budget.
+// Promise returns the guarantee that spends a whole budget. Gaussian needs ε from 1e-6 to 1000 and
+// δ from 1e-30 to below 1; laplace and randomised-response need the same ε and δ = 0; none needs an
+// empty budget.
 func Promise(mechanism Mechanism, b Budget) (Guarantee, error) {
 	g := Guarantee{mechanism: mechanism, budget: b}
 	switch mechanism {
@@ -75,11 +75,10 @@ func Promise(mechanism Mechanism, b Budget) (Guarantee, error) {
 	return g, nil
 }
 
-// Share returns the part of the guarantee that one of several releases takes:
-// ε·share for the pure mechanisms, μ·√share for gaussian, whose ε is then stated at the same δ.
-// Releases with shares that add up to 1 compose to no more than the whole (to the
-// rounding of μ, see MuOf, and to that of adding ε in floating point). The share is
-// above 0 and at most 1.
+// Share returns the part of the guarantee that one of several releases takes: ε·share for the pure
+// mechanisms, μ·√share for gaussian, whose ε is then stated at the same δ. Releases whose shares
+// add up to 1 compose to at most the whole (up to the rounding of μ, see MuOf, and of adding ε in
+// floating point). The share is above 0 and at most 1.
 func (g Guarantee) Share(share float64) (Guarantee, error) {
 	if !(share > 0 && share <= 1) {
 		return Guarantee{}, fmt.Errorf("share %g of a guarantee: want above 0 and at most 1", share)
@@ -97,9 +96,9 @@ func (g Guarantee) Share(share float64) (Guarantee, error) {
 	return g, nil
 }
 
-// Replacing returns the same promise for the wider change of unit record in which one
-// record's contribution is replaced by another's, and not by zeros alone. It is the
-// caller's Sensitivity that doubles (Sensitivity.Replacing); this says so in words.
+// Replacing returns the guarantee for the wider change of unit record, in which another record's
+// contribution may replace one record's, not only zeros. This changes only the wording; the caller
+// must double the Sensitivity (Sensitivity.Replacing).
 func (g Guarantee) Replacing() Guarantee {
 	g.replaced = true
 	return g
@@ -116,7 +115,7 @@ func (g Guarantee) Delta() Delta { return g.budget.Delta }
 // Mu returns μ; 0 unless the mechanism is gaussian.
 func (g Guarantee) Mu() Mu { return g.mu }
 
-// String shows the guarantee in a few words.
+// String summarises the guarantee.
 func (g Guarantee) String() string {
 	if g.mechanism == None {
 		return "no privacy guarantee"
@@ -124,7 +123,7 @@ func (g Guarantee) String() string {
 	return g.budget.String()
 }
 
-// Statement says the promise in a sentence, for people who decide on it.
+// Statement states the guarantee in a sentence, for the people who decide on it.
 func (g Guarantee) Statement(unit Unit) string {
 	if g.mechanism == None {
 		return "No noise is added: the release carries no privacy guarantee."
@@ -145,24 +144,24 @@ func (g Guarantee) Statement(unit Unit) string {
 
 func factor(e Epsilon) string {
 	f := math.Exp(float64(e))
-	if f >= 1000 && f < 1e6 { // where %g would turn to exponents
+	if f >= 1000 && f < 1e6 { // where %g would switch to an exponent
 		return fmt.Sprintf("%.0f", 10*math.Ceil(f/10))
 	}
 	return AtMost(f, 3)
 }
 
-// Exposure says how a person is exposed to a study's releases.
+// Exposure describes how much of one person's data a study's releases use.
 type Exposure struct {
 	Unit       Unit // required: the unit of the guarantee
 	Attributes int  // unit attribute: how many values of one person the study uses, over all parties; at least 1
 	Parties    int  // unit record: how many parties' releases hold one person's records; at least 1
 }
 
-// PerPerson returns what all releases together say about one person, where each party
-// gives guarantee g for all its releases of the study: under unit record the
-// composition of the parties' releases (μ·√parties, ε·parties), under unit attribute
-// the change of all the person's values at once, which is group privacy
-// (μ·attributes, ε·attributes; Dong, Roth and Su 2022, theorem 2.14, for μ).
+// PerPerson returns the loss of one person over all releases together, where each party gives
+// guarantee g for all its releases of the study. Under unit record it is the composition of the
+// parties' releases (μ·√parties, ε·parties). Under unit attribute all the person's values change at
+// once, which is group privacy (μ·attributes, ε·attributes; Dong, Roth and Su 2022, theorem 2.14,
+// for μ).
 func (g Guarantee) PerPerson(e Exposure) (Loss, error) {
 	switch {
 	case e.Unit == Attribute && e.Attributes >= 1:

@@ -111,7 +111,8 @@ func BenchmarkMuOf(b *testing.B) {
 	}
 }
 
-// What is promised is stated rounded up, and what is left of it rounded down; floating point is no excess.
+// A guarantee is rounded up, and what is left of a bound rounded down. Floating-point error is not
+// an excess.
 func TestBoundsAreStatedAsBounds(t *testing.T) {
 	for _, c := range []struct {
 		x           float64

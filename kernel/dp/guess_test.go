@@ -5,14 +5,16 @@ import (
 	"testing"
 )
 
-// A randomised response has ε and no less, and who tells by what it says is right as often as Guess allows.
+// Randomised response has exactly ε, and a guess by its answer is right exactly as often as Guess
+// allows.
 func TestGuessIsTightForRandomisedResponse(t *testing.T) {
 	for _, e := range []float64{0.1, 1, 4, 20} {
 		truth := math.Exp(e) / (1 + math.Exp(e))
 		if got := (Budget{Epsilon: Epsilon(e)}).Guess(); math.Abs(got-truth) > 1e-12 {
 			t.Errorf("ε %v: %v, want %v", e, got, truth)
 		}
-		// What is told for sure with probability δ, and else by such a response, has (ε, δ), and is right as often as that.
+		// A mechanism that reveals the truth with probability δ, and otherwise answers by
+		// randomised response, has (ε, δ) and attains Guess too.
 		const delta = 1e-3
 		if got := (Budget{Epsilon: Epsilon(e), Delta: delta}).Guess(); math.Abs(got-(delta+(1-delta)*truth)) > 1e-12 {
 			t.Errorf("ε %v, δ %v: %v", e, delta, got)

@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// TestImports holds that noise can come from nothing but the entropy that is passed in:
-// neither from a shared seed, nor from math/rand, nor from the system behind one's back;
-// the loop that its workers share draws on none of these either.
+// TestImports checks that noise comes only from the entropy that is passed in: not from a shared
+// seed, math/rand, or the system's randomness read directly. The same holds for the loop that its
+// workers share.
 func TestImports(t *testing.T) {
 	allowed := map[string]bool{
 		"encoding/binary": true, "errors": true, "fmt": true, "io": true, "math": true, "math/big": true,

@@ -21,7 +21,7 @@ func product(factors ...int64) (int64, error) {
 	return int64(p), nil
 }
 
-// magnitude returns |v|, also for the least int64.
+// magnitude returns |v|, also for the minimum int64.
 func magnitude(v int64) uint64 {
 	if v < 0 {
 		return -uint64(v)
@@ -69,7 +69,7 @@ func (a uint128) shifted(n uint) uint128 {
 	return uint128{a.hi<<n | a.lo>>(64-n), a.lo << n}
 }
 
-// leadingZeros counts them in 128 bits.
+// leadingZeros returns the number of leading zero bits of 128.
 func (a uint128) leadingZeros() uint {
 	if a.hi != 0 {
 		return uint(bits.LeadingZeros64(a.hi))
@@ -77,8 +77,8 @@ func (a uint128) leadingZeros() uint {
 	return 64 + uint(bits.LeadingZeros64(a.lo))
 }
 
-// root returns ⌊√a⌋ for a < 2^126: one bit at a time or, where float64 holds a, from its
-// root, which IEEE 754 defines to the bit and which may have been rounded up.
+// root returns ⌊√a⌋ for a < 2^126. If float64 holds a, it starts from the float64 root, which IEEE
+// 754 defines to the bit and which may have been rounded up; otherwise it goes one bit at a time.
 func (a uint128) root() uint64 {
 	if a.hi == 0 && a.lo < 1<<53 {
 		r := uint64(math.Sqrt(float64(a.lo)))

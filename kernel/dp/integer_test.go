@@ -46,8 +46,8 @@ func TestUint128(t *testing.T) {
 	})
 }
 
-// TestRootOfSmall goes through squares and what is beside them, up to where float64 holds
-// integers and beyond.
+// TestRootOfSmall tests squares and their neighbours, up to where float64 holds integers and
+// beyond.
 func TestRootOfSmall(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rapid.Uint64Range(1, 1<<27).Draw(t, "root")
@@ -77,7 +77,7 @@ func TestProduct(t *testing.T) {
 	})
 }
 
-// A factor of 0 is none of a product that does not fit.
+// A factor of 0 makes any product fit.
 func TestProductWithZero(t *testing.T) {
 	for _, factors := range [][]int64{{0}, {3, 0, 2}, {0, 1 << 62, 4}} {
 		if got, err := product(factors...); got != 0 || err != nil {

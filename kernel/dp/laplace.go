@@ -2,9 +2,8 @@ package dp
 
 import "math/big"
 
-// sampler returns how values are drawn: by cells of a width for which the scale is at
-// most 64 of them, up to 6 scales, and by rejection alone where the scale is below 1, for
-// nearly all values are 0 there.
+// sampler returns the sampler. It uses cells as wide as makes the scale at most 64 of them, up to 6
+// scales. If the scale is below 1 nearly all values are 0, and it uses rejection alone.
 func (d discreteLaplace) sampler() sampler {
 	if d.numerator < 1<<d.shift {
 		return d
@@ -29,7 +28,7 @@ func (d discreteLaplace) cells() *cells {
 	return newCells(append(weights, d.tailWeight(w, width)), width, laplaceLaw(d))
 }
 
-// laplaceLaw has no memory: its tail is geometric again.
+// laplaceLaw is memoryless: its tail is geometric again.
 type laplaceLaw struct{ geometric }
 
 func (l laplaceLaw) ratio(_, step uint64) (num, den uint128) {

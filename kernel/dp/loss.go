@@ -2,8 +2,8 @@ package dp
 
 import "math"
 
-// Loss is what releases of the same data give away together: a Gaussian part, a pure
-// part, or everything. The zero Loss is that of no release.
+// Loss is the privacy loss of releases of the same data together: a Gaussian part, a pure part, or
+// unbounded. The zero Loss means no release.
 type Loss struct {
 	Mu        Mu      // of all Gaussian releases: the root of the sum of their μ²
 	Pure      Epsilon // of all pure releases: the sum of their ε
@@ -11,12 +11,12 @@ type Loss struct {
 	Unbounded bool    // something was released without noise
 }
 
-// PureLoss is the loss of one release that is ε-private without a δ.
+// PureLoss returns the loss of one ε-private release (δ = 0).
 func PureLoss(epsilon Epsilon) Loss {
 	return Loss{Pure: epsilon, PureRho: Rho(epsilon * epsilon / 2)}
 }
 
-// Loss returns what one release under the guarantee gives away.
+// Loss returns the loss of one release under the guarantee.
 func (g Guarantee) Loss() Loss {
 	switch g.mechanism {
 	case Laplace, RandomisedResponse:
@@ -27,9 +27,8 @@ func (g Guarantee) Loss() Loss {
 	return Loss{Unbounded: true}
 }
 
-// Plus composes two losses about the same data: exactly for Gaussian releases
-// (√(μ₁²+μ₂²)), by adding ε, and ρ, for pure ones. It holds for releases that were chosen
-// after seeing earlier ones, too.
+// Plus composes two losses about the same data: exactly for Gaussian releases (√(μ₁²+μ₂²)), and by
+// adding ε and ρ for pure ones. It also holds for releases chosen after seeing earlier ones.
 func (l Loss) Plus(m Loss) Loss {
 	return Loss{
 		Mu:        Mu(math.Hypot(float64(l.Mu), float64(m.Mu))),
@@ -39,8 +38,7 @@ func (l Loss) Plus(m Loss) Loss {
 	}
 }
 
-// Times returns the loss when n changes happen at once (group privacy): n·μ, n·ε and
-// n²·ρ.
+// Times returns the loss when n changes happen at once (group privacy): n·μ, n·ε and n²·ρ.
 func (l Loss) Times(n int) Loss {
 	l.Mu *= Mu(n)
 	l.Pure *= Epsilon(n)
@@ -48,7 +46,7 @@ func (l Loss) Times(n int) Loss {
 	return l
 }
 
-// Repeated returns the loss of n releases that give away l each: √n·μ, n·ε and n·ρ.
+// Repeated returns the loss of n releases of loss l each: √n·μ, n·ε and n·ρ.
 func (l Loss) Repeated(n int) Loss {
 	l.Mu *= Mu(math.Sqrt(float64(n)))
 	l.Pure *= Epsilon(n)
@@ -56,9 +54,9 @@ func (l Loss) Repeated(n int) Loss {
 	return l
 }
 
-// Rho returns the loss in terms of concentrated privacy, infinite when something was
-// released without noise: μ²/2 for the Gaussian part and ε²/2 for each pure release (Bun
-// and Steinke 2016, propositions 1.6 and 1.4).
+// Rho returns the loss as ρ of concentrated privacy: μ²/2 for the Gaussian part and ε²/2 for each
+// pure release (Bun and Steinke 2016, propositions 1.6 and 1.4). It is infinite if something was
+// released without noise.
 func (l Loss) Rho() Rho {
 	if l.Unbounded {
 		return Rho(math.Inf(1))
@@ -66,10 +64,9 @@ func (l Loss) Rho() Rho {
 	return Rho(l.Mu*l.Mu/2) + l.PureRho
 }
 
-// Epsilon states the loss as an ε at the given δ, by the tighter of two accounts: the
-// Gaussian part exactly and the pure part added to it, or all of it by ρ, which is the
-// tighter one where many pure releases meet. It is infinite when something was released
-// without noise, and when there is a Gaussian part and δ is 0.
+// Epsilon returns the loss as an ε at the given δ, by the tighter of two accounts: the exact
+// Gaussian part plus the pure part, or everything by ρ, which is tighter for many pure releases. It
+// is infinite if something was released without noise, or if there is a Gaussian part and δ is 0.
 func (l Loss) Epsilon(delta Delta) Epsilon {
 	if l.Unbounded {
 		return Epsilon(math.Inf(1))
@@ -81,8 +78,8 @@ func (l Loss) Epsilon(delta Delta) Epsilon {
 	return e
 }
 
-// Delta states the loss as a δ at the given ε, by the tighter of the accounts of Epsilon.
-// It is 1 when something was released without noise.
+// Delta returns the loss as a δ at the given ε, by the tighter of the accounts of Epsilon. It is 1
+// if something was released without noise.
 func (l Loss) Delta(epsilon Epsilon) Delta {
 	switch {
 	case l.Unbounded:

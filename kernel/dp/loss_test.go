@@ -39,9 +39,9 @@ func TestLoss(t *testing.T) {
 	}
 }
 
-// TestAccounts reproduces the noise that T equal Gaussian releases need within
-// (1, 1e-6), D2 = 1, by three accounts: adding (ε/T, δ/T), concentrated privacy with the
-// best conversion, and exact composition.
+// TestAccounts reproduces the noise that T equal Gaussian releases need within (1, 1e-6), D2 = 1,
+// by three accounts: adding (ε/T, δ/T), concentrated privacy with the best conversion, and exact
+// composition.
 func TestAccounts(t *testing.T) {
 	total := Budget{1, 1e-6}
 	// The largest ρ within the total.
@@ -96,8 +96,8 @@ func TestConcentratedConversion(t *testing.T) {
 			e := alpha*float64(rho) + (-math.Log(float64(delta))-math.Log(alpha))/(alpha-1) + math.Log1p(-1/alpha)
 			grid = min(grid, e)
 		}
-		// The grid's best α is within half a percent of the best, where the terms that make
-		// ε, of the size of √(ρ·ln(1/δ)), are flat.
+		// The grid's best α gives a value within half a percent of the best. The terms that make ε,
+		// of the size of √(ρ·ln(1/δ)), are flat there.
 		size := float64(rho) + math.Sqrt(-float64(rho)*math.Log(float64(delta)))
 		if e := float64(epsilon); e > max(grid, 0)+1e-9*size || e < grid-1e-3*size {
 			t.Fatalf("rho %g at delta %g: epsilon %g, by the grid %g", float64(rho), float64(delta), e, grid)
@@ -128,7 +128,7 @@ func TestConcentratedConversion(t *testing.T) {
 	}
 }
 
-// TestTighterAccount: few pure releases add their ε, many go by ρ, and a Gaussian part
+// TestTighterAccount checks that few pure releases add their ε, many go by ρ, and a Gaussian part
 // alone is always exact.
 func TestTighterAccount(t *testing.T) {
 	const delta = 1e-6
@@ -150,9 +150,9 @@ func TestTighterAccount(t *testing.T) {
 	}
 }
 
-// TestMixedAccountsHold computes the exact δ of Gaussian releases beside n pure ones, each of
-// them at its worst (randomised response, which dominates every ε-private mechanism:
-// Kairouz, Oh and Viswanath 2015): no account may state less.
+// TestMixedAccountsHold computes the exact δ of Gaussian releases beside n worst-case pure ones
+// (randomised response, which dominates every ε-private mechanism: Kairouz, Oh and Viswanath 2015):
+// no account may state less.
 func TestMixedAccountsHold(t *testing.T) {
 	tight := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -169,7 +169,7 @@ func TestMixedAccountsHold(t *testing.T) {
 		if exact > 1e-12 && float64(stated) < 30*exact {
 			tight++
 		}
-		if delta := Delta(exact); delta > 1e-8 { // below, the sum has lost its digits
+		if delta := Delta(exact); delta > 1e-8 { // below this the sum has lost its digits
 			if back := loss.Epsilon(delta); back < epsilon*(1-1e-6) {
 				t.Fatalf("epsilon at delta %g is %g, stated as %g", exact, float64(epsilon), float64(back))
 			}
@@ -180,8 +180,8 @@ func TestMixedAccountsHold(t *testing.T) {
 	}
 }
 
-// exactDelta sums the hockey-stick divergence over how many of n randomised responses
-// speak for the other data set.
+// exactDelta sums the hockey-stick divergence over the number of n randomised responses that favour
+// the other data set.
 func exactDelta(mu Mu, each Epsilon, n int, epsilon Epsilon) (sum float64) {
 	p := 1 / (1 + math.Exp(-float64(each)))
 	for against := range n + 1 {

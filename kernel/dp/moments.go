@@ -6,9 +6,9 @@ import (
 	"math/bits"
 )
 
-// MomentWeights are the integer weights at which the parts of a moments sketch enter it. One
-// noise serves all entries, so the weights decide how exact each part becomes. A part of
-// weight 0 is not in the sketch. NewMomentWeights chooses them.
+// MomentWeights are the integer weights of the parts of a moments sketch. All entries get the same
+// noise, so the weights decide how exact each part is. A part of weight 0 is not in the sketch.
+// NewMomentWeights chooses them.
 //
 // A record x of d entries, cut to length C, in class c of its label, adds
 //
@@ -20,27 +20,27 @@ import (
 type MomentWeights struct {
 	Square, Product      int64 // both 0: sums alone
 	Sum                  int64
-	ClassSum, ClassCount int64 // of the label, which has no part in x
+	ClassSum, ClassCount int64 // of the label, which is not in x
 	Cut, CutSum          int64 // of the records that were cut: how many, and their sums
-	Fourth               int64 // of ⌊x⁴/one³⌋, x having been limited to ±one
+	Fourth               int64 // of ⌊x⁴/one³⌋, with x limited to ±one
 	AbsentOf             Absence
-	Fine                 uint // sums of x_i, by class or where a column is absent too, are of x_i in steps of 2^-Fine
+	Fine                 uint // all sums of x_i (plain, by class, of cut records, and where a column is absent) take x_i in steps of 2^-Fine
 }
 
-// Absence gives the weights of absent values. They cost no noise: a record that lacks values
-// is cut to a shorter length (Bound), and what that leaves of the sensitivity pays for its
+// Absence gives the weights of absent values. Counting them needs no more noise: a record that
+// lacks values is cut to a shorter length (Shorter), and the sensitivity that this frees covers its
 // counts.
 type Absence struct {
 	clip     int64
 	fine     uint
 	sum      int64 // weight of sums, where there are no products
 	products bool
-	twice    bool    // records may be replaced by others
+	twice    bool    // a record may be replaced by another
 	roots    []int64 // by column: 2^20·√q, q being its share of a record's squared length
-	cuts     []int64 // by column: what its absence takes off the squared length
+	cuts     []int64 // by column: reduction of the squared length if it is absent
 }
 
-// MomentParts says what a moments sketch is to hold.
+// MomentParts selects the parts of a moments sketch.
 type MomentParts struct {
 	Products   bool    // else sums alone
 	SumWeight  int64   // with products: weight of sums in units of the clip; 2, 3, 4 or 5
@@ -48,22 +48,22 @@ type MomentParts struct {
 	Cut        bool    // the number of records that were cut
 	CutSums    bool    // and their sums
 	Fourth     bool    // sums of fourth powers
-	Typical    []int64 // by column: typical squared entry, for absent values; nil: none is counted
+	Typical    []int64 // by column: typical squared entry, for absent values; nil: they are not counted
 	Neighbours Neighbours
-	Fine       uint // how many bits finer sums are than the steps of the clip, and of products, at most 4
+	Fine       uint // how many bits finer the steps of sums are than those of the clip and of products; at most 4
 }
 
 // MaxMomentClip is the largest clip of a moments sketch: its fourth power has 56 bits.
 const MaxMomentClip = 1 << 14
 
-// MaxSumClip is that of one without products.
+// MaxSumClip is the largest clip of a moments sketch without products.
 const MaxSumClip = 1 << 20
 
-// root20 is 2^20 times a square root, rounded down.
+// root20 returns 2^20·√n, rounded down.
 func root20(n int64) int64 { return int64(multiply(uint64(n), 1<<40).root()) }
 
-// NewMomentWeights chooses the weights for records cut to length clip, at least 64 and at most
-// MaxMomentClip.
+// NewMomentWeights chooses the weights for records cut to length clip: at least 64 and at most
+// MaxMomentClip, or MaxSumClip without products.
 func NewMomentWeights(clip int64, p MomentParts) (MomentWeights, error) {
 	w := MomentWeights{}
 	most := int64(MaxMomentClip)
@@ -83,7 +83,7 @@ func NewMomentWeights(clip int64, p MomentParts) (MomentWeights, error) {
 		}
 		w.Square, w.Product, w.Sum = 5, 7, p.SumWeight*clip>>p.Fine
 	} else {
-		w.Sum = 1 // of fine steps: all else is as many times more
+		w.Sum = 1 // per fine step; all other weights are multiples of it
 		if p.CutSums {
 			w.Sum = 5
 		}
@@ -128,20 +128,20 @@ func NewMomentWeights(clip int64, p MomentParts) (MomentWeights, error) {
 	return w, nil
 }
 
-// Columns is how many columns' absent values are counted.
+// Columns returns the number of columns whose absent values are counted.
 func (a Absence) Columns() int { return len(a.roots) }
 
 // Pairs reports whether pairs of absent values, and sums where a value is absent, are counted.
 func (a Absence) Pairs() bool { return a.products && len(a.roots) > 0 }
 
-// times is a·2^-20·b, rounded down, for a < 2^31 and b ≤ 2^32.
+// times20 returns a·2^-20·b, rounded down, for a < 2^31 and b ≤ 2^32.
 func times20(a, b int64) int64 {
 	hi, lo := bits.Mul64(uint64(a), uint64(b))
 	return int64(hi<<44 | lo>>20)
 }
 
-// Absent is the weight of a record without a value of column j: with products √(7q)·C², else
-// √(q/2)·C, rounded down, times 2^Fine and the weight of sums.
+// Absent returns the weight of a record that lacks column j: with products √(7q)·C², else √(q/2)·C,
+// rounded down, times 2^Fine and the weight of sums.
 func (a Absence) Absent(j int) int64 {
 	if a.products {
 		return times20(times20(a.clip*a.clip, root20(7)), a.roots[j])
@@ -149,14 +149,15 @@ func (a Absence) Absent(j int) int64 {
 	return a.sum * times20(times20(a.clip, int64(uint128{lo: 1 << 39}.root())), a.roots[j]) << a.fine
 }
 
-// BothAbsent is the weight of a record that lacks both columns: √(14·q_j·q_l)·C², rounded down.
+// BothAbsent returns the weight of a record that lacks both columns: √(14·q_j·q_l)·C², rounded
+// down.
 func (a Absence) BothAbsent(j, l int) int64 {
-	j, l = min(j, l), max(j, l) // rounding in one order
+	j, l = min(j, l), max(j, l) // the order matters for rounding
 	return times20(times20(times20(a.clip*a.clip, root20(14)), a.roots[j]), a.roots[l])
 }
 
-// SumAbsent is the weight of an entry of a record that lacks column j: √(12·q)·C, or √(6·q)·C
-// where records may be replaced, over 2^Fine and rounded down.
+// SumAbsent returns the weight of an entry of a record that lacks column j: √(12·q)·C, or √(6·q)·C
+// if a record may be replaced by another, over 2^Fine and rounded down.
 func (a Absence) SumAbsent(j int) int64 {
 	n := int64(12)
 	if a.twice {
@@ -165,12 +166,12 @@ func (a Absence) SumAbsent(j int) int64 {
 	return times20(times20(a.clip, root20(n)), a.roots[j]) >> a.fine
 }
 
-// Shorter is what the absence of column j takes off the squared length to which a record is
-// cut, ⌊q·C²/2⌋.
+// Shorter returns ⌊q·C²/2⌋, by which the absence of column j reduces the squared length to which a
+// record is cut.
 func (a Absence) Shorter(j int) int64 { return a.cuts[j] }
 
-// paid reports whether what absence takes off pays for its counts (RecordMoments), given squares
-// and the linear parts in units of the clip's square.
+// paid reports whether the reductions for absent values cover their counts (see RecordMoments). It
+// takes the squares and the linear parts in units of the clip's square.
 func (a Absence) paid(c *checked, squares, linear int64) bool {
 	n := int64(1 << 10)
 	for _, cut := range a.cuts {
@@ -182,44 +183,44 @@ func (a Absence) paid(c *checked, squares, linear int64) bool {
 	return costs <= c.times(c.plus(squares, linear), one, one)
 }
 
-// RecordMoments is the sensitivity of a moments sketch when one record's contribution changes,
-// records having been cut to l2 norm ≤ clip (ClipL2), or shorter where values are absent
-// (Absence.Shorter). Columns is how many entries a record has, entries how many of the sketch one
-// record can move.
+// RecordMoments returns the sensitivity of a moments sketch when one record's contribution changes.
+// Records have been cut to l2 norm ≤ clip (ClipL2), or shorter if values are absent
+// (Absence.Shorter). Columns is the number of entries of a record, entries the number of entries of
+// the sketch that one record can move.
 //
 // Replaced by zeros. With the weights a, b and c of squares, products and sums, b² ≤ 2a²,
 //
 //	a² Σ x_i⁴ + b² Σ_{i<j} x_i²x_j² + c²|x|² ≤ a²|x|⁴ + c²|x|² ≤ a²C⁴ + c²C²,
 //
-// since |x|⁴ = Σ x_i⁴ + 2 Σ_{i<j} x_i²x_j²: attained by a record with a single entry ±C.
-// Weights near b = √2·a make it nearly tight for all records of length C; 5 and 7 lose 1 % of
-// the noise's deviation there, and are integers. A record is in one class and moves its sums
-// alone, and the class's count. A record that is cut moves its sums a second time: that is as if
-// the weight of sums were √(c² + c'²), for a record and for two of which one is cut or both. Fourth
-// powers of entries limited to ±1 are no larger than the entries, in units of one, so that their
-// squares add up to at most C².
+// since |x|⁴ = Σ x_i⁴ + 2 Σ_{i<j} x_i²x_j²: attained by a record with a single entry ±C. Weights
+// near b = √2·a make it nearly tight for all records of length C; 5 and 7 are integers and lose 1 %
+// of the noise's standard deviation there. A record is in one class and moves only that class's
+// sums and count. A record that is cut moves its sums a second time. That is as if the weight of
+// sums were √(c² + c'²), for a record and for two of which one or both are cut. Fourth powers of
+// entries limited to ±1 are no larger than the entries, in units of one, so their squares add up to
+// at most C².
 //
 // Let a record lack values, y being the sum of their columns' q, and t = 1 − y/2, so that |x|² ≤
 // tC². In units of C⁴ it moves the squares and products by a²t², the linear parts, whose squared
-// weights add up to L·C², by L·t, and the counts of absent values by at most 7y + 7y² + 12yt,
-// as Σ_{j<l} q_j q_l ≤ y²/2. The sum is convex in y, and so at most its value at y = 0, or at
-// y = 1, which is no larger where 3a²/4 + L/2 ≥ 20. What an absence takes off is rounded down to
-// at least n steps, so that t is in truth up to 1 − y/2·n/(n+1): with r, its value at y = 1, that
-// asks for a²r² + L·r + 14 + 12r ≤ a² + L. Without products counts of absent values are no longer
-// than what their absence takes off, also rounded.
+// weights add up to L·C², by L·t, and the counts of absent values by at most 7y + 7y² + 12yt, as
+// Σ_{j<l} q_j q_l ≤ y²/2. The sum is convex in y, and so at most its value at y = 0, or at y = 1,
+// which is no larger where 3a²/4 + L/2 ≥ 20. The reduction for an absence is at least n steps and
+// is rounded down, so that t is really up to 1 − y/2·n/(n+1): with r, its value at y = 1, the
+// condition is a²r² + L·r + 14 + 12r ≤ a² + L. Without products the counts of absent values are no
+// longer than the reduction for their absence, also rounded.
 //
 // Replaced by another record, with t = ⟨x,y⟩, p = |x|² and q = |y|²,
 //
 //	a²(p² + q² − 2t²) + L(p + q − 2t) ≤ 2a²C⁴ + 2LC² + L²/(2a²)
 //
-// for the products and the linear parts that both records move: it is concave in t, greatest at
-// t = −L/(2a²), and grows with p and q. Where sums are of finer steps than products, the two have
-// not one t: an entry is rounded by half a step, and a record that this makes longer is cut, so that
-// the two records of d entries are no further from each other than 2√d + 1, and the two t than
-// δ = 2C(2√d + 1), which adds 2Lδ. Records of two classes move the class parts of both
-// and share the plain sums alone; counts and fourth powers are not negative, so their
-// difference is no longer than both together. Absent values are counted with less, see
-// SumAbsent, so that the argument above holds for each record.
+// for the products and the linear parts that both records move: it is concave in t, greatest at t =
+// −L/(2a²), and grows with p and q. If sums are of finer steps than products, the two use different
+// t: an entry is rounded by half a step, and a record that this makes longer is cut. Two records of
+// d entries are then at most 2√d + 1 further apart, and the two t differ by at most δ = 2C(2√d +
+// 1), which adds 2Lδ. Records of two classes move the class parts of both classes and share only
+// the plain sums. Counts and fourth powers are not negative, so their difference is no longer than
+// both together. Absent values are counted with less (see SumAbsent), so that the argument above
+// holds for each record.
 //
 // The l1 norm follows by Cauchy and Schwarz.
 func RecordMoments(clip int64, columns, entries int, w MomentWeights, n Neighbours) (Sensitivity, error) {
@@ -248,7 +249,7 @@ func RecordMoments(clip int64, columns, entries int, w MomentWeights, n Neighbou
 	products := c.times(w.Square, w.Square, square, square)
 	l2 := c.plus(products, c.times(linear, square), c.times(classes, square), counts, cut, fourth)
 	if n == Replaced {
-		pair := func(l int64) int64 { // of the products and linear parts that both move
+		pair := func(l int64) int64 { // of the products and linear parts that both records move
 			if w.Square == 0 {
 				return c.times(4, l, square)
 			}
@@ -269,8 +270,7 @@ func RecordMoments(clip int64, columns, entries int, w MomentWeights, n Neighbou
 	return spread(l2, entries), nil
 }
 
-// checked adds and multiplies numbers that are not negative, and remembers what int64 does not
-// hold.
+// checked adds and multiplies non-negative numbers and remembers an overflow of int64.
 type checked struct{ overflow bool }
 
 func (c *checked) times(factors ...int64) int64 {
@@ -285,7 +285,7 @@ func (c *checked) plus(terms ...int64) int64 {
 	return v
 }
 
-// ratio is l²/half, rounded up.
+// ratio returns l²/half, rounded up.
 func (c *checked) ratio(l, half int64) int64 {
 	q := multiply(uint64(l), uint64(l)).plus(uint128{lo: uint64(half - 1)})
 	if q.hi >= uint64(half) {

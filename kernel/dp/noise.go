@@ -7,13 +7,13 @@ import (
 	"math/big"
 )
 
-// smoothing is η² of the package comment's lemma: what the variance of a discrete
-// Gaussian needs beyond σ² for the analytic calibration to hold.
+// smoothing is η² of the lemma in the package comment: the variance that a discrete Gaussian needs
+// beyond σ² for the analytic calibration to hold.
 const smoothing = 9
 
-// Limits on noise, in units of the sketch's entries, within which the samplers'
-// intermediate values fit their words.
-// MaxDeviation is the largest standard deviation of a discrete Gaussian that is drawn.
+// Limits on noise, in units of the sketch's entries, within which the samplers' intermediate values
+// fit their words. MaxDeviation is the largest standard deviation of a discrete Gaussian that is
+// drawn.
 const MaxDeviation = 1 << 28
 
 const (
@@ -23,8 +23,8 @@ const (
 	maxEntries  = 1 << 34                     // of a sketch: see the package comment
 )
 
-// Noise is a calibrated distribution of integer noise, the same for every entry of a
-// sketch. It is immutable; Calibrate makes it.
+// Noise is a calibrated distribution of integer noise, identical for all entries of a sketch. It is
+// immutable; Calibrate makes it.
 type Noise struct {
 	guarantee   Guarantee
 	sensitivity Sensitivity
@@ -32,12 +32,14 @@ type Noise struct {
 	laplace     discreteLaplace  // mechanism laplace
 }
 
-// Calibrate returns the least noise that keeps the guarantee for a sketch of the given
-// sensitivity. Gaussian: variance ⌈D2²/μ²⌉ + 9 (see the package comment); laplace: scale
-// D1/ε·(1+2^-32), rounded up to a binary fraction within 2^-32 of itself (or of 1, if that
-// is more); none: no noise; randomised-response: none either, as its noise is in the values
-// before projection (Flips). The first two are computed in exact arithmetic from the
-// guarantee's μ or ε.
+// Calibrate returns the least noise that keeps the guarantee for a sketch of the given sensitivity:
+//
+//   - gaussian: variance ⌈D2²/μ²⌉ + 9 (see the package comment);
+//   - laplace: scale D1/ε·(1+2^-32), rounded up to a binary fraction within 2^-32 relative, or absolute if the scale is below 1;
+//   - none: no noise;
+//   - randomised-response: no noise, as the values were randomised before projection (Flips).
+//
+// The first two are computed in exact arithmetic from the guarantee's μ or ε.
 func Calibrate(g Guarantee, s Sensitivity) (Noise, error) {
 	n := Noise{guarantee: g, sensitivity: s}
 	switch {
@@ -78,7 +80,7 @@ func calibrateLaplace(epsilon Epsilon, s Sensitivity) (discreteLaplace, error) {
 	e := new(big.Rat).SetFloat64(float64(epsilon))
 	scale := new(big.Rat).SetInt64(s.L1)
 	scale.Quo(scale, e)
-	scale.Mul(scale, big.NewRat(1<<32+1, 1<<32)) // the package comment says what for
+	scale.Mul(scale, big.NewRat(1<<32+1, 1<<32)) // see the package comment
 	const digits = 34
 	shift := max(0, digits-ceiling(scale).BitLen())
 	scale.Mul(scale, new(big.Rat).SetInt64(1<<shift))
@@ -98,10 +100,10 @@ func ceiling(r *big.Rat) *big.Int {
 	return q
 }
 
-// Guarantee returns what the noise was calibrated to.
+// Guarantee returns the guarantee that the noise was calibrated to.
 func (n Noise) Guarantee() Guarantee { return n.guarantee }
 
-// Sensitivity returns what the noise was calibrated for.
+// Sensitivity returns the sensitivity that the noise was calibrated for.
 func (n Noise) Sensitivity() Sensitivity { return n.sensitivity }
 
 // Variance returns the variance of one entry's noise, in squared units of the sketch's
@@ -118,7 +120,7 @@ func (n Noise) Variance() float64 {
 	return 0
 }
 
-// Scale returns the scale t of the discrete Laplace distribution, exactly; 0 of others.
+// Scale returns the exact scale t of the discrete Laplace distribution; 0 for other noise.
 func (n Noise) Scale() float64 {
 	if n.guarantee.mechanism != Laplace {
 		return 0

@@ -137,8 +137,8 @@ func hockeyStick(variance float64, shift int64, epsilon Epsilon) float64 {
 	return excess / mass
 }
 
-// TestAnalyticCalibrationHoldsForIntegers computes the exact δ of the noise that is
-// drawn, for changes of one entry; without the 9 in the variance it would be missed.
+// TestAnalyticCalibrationHoldsForIntegers computes the exact δ of the noise drawn, for changes of
+// one entry. Without the 9 in the variance it would exceed the budget's.
 func TestAnalyticCalibrationHoldsForIntegers(t *testing.T) {
 	missed := 0
 	for _, b := range []Budget{{0.1, 1e-6}, {1, 1e-6}, {1, 1e-9}, {2, 1e-5}, {8, 1e-6}, {16, 1e-3}} {
@@ -158,9 +158,8 @@ func TestAnalyticCalibrationHoldsForIntegers(t *testing.T) {
 	}
 }
 
-// TestSmoothingLemma integrates the post-processing of the package comment numerically
-// for small η, where its error is large enough to be seen, and compares it with the bound
-// 1 ± 2κ.
+// TestSmoothingLemma integrates the post-processing of the package comment numerically for small η,
+// where its error is large enough to measure, and compares it with the bound 1 ± 2κ.
 func TestSmoothingLemma(t *testing.T) {
 	for _, eta := range []float64{0.6, 0.5, 0.4} {
 		const sigma = 2.0
@@ -219,7 +218,8 @@ func TestAdd(t *testing.T) {
 	}
 }
 
-// TestWorkersDoNotChangeNoise: the noise of an entry follows from the key and its place.
+// TestWorkersDoNotChangeNoise checks that an entry's noise depends only on the key and its
+// position.
 func TestWorkersDoNotChangeNoise(t *testing.T) {
 	for _, g := range []Guarantee{promise(t, Gaussian, Budget{1, 1e-6}), promise(t, Laplace, Budget{1, 0}), promise(t, Laplace, Budget{900, 0})} {
 		n := calibrate(t, g, Sensitivity{4, 16})
@@ -241,8 +241,8 @@ func TestWorkersDoNotChangeNoise(t *testing.T) {
 	}
 }
 
-// TestBlocksHaveTheirOwnStreams recomputes a release block by block: each has the key
-// that ChaCha20 gives under the release's key for its number.
+// TestBlocksHaveTheirOwnStreams recomputes a release block by block: ChaCha20 under the release's
+// key gives each block's key by its number.
 func TestBlocksHaveTheirOwnStreams(t *testing.T) {
 	n := calibrate(t, promise(t, Gaussian, Budget{1, 1e-6}), Sensitivity{4, 16})
 	got := make([]int64, 2*blockEntries+100)
@@ -270,7 +270,7 @@ func TestBlocksHaveTheirOwnStreams(t *testing.T) {
 	}
 }
 
-// TestAddIsPinned holds the noise of one release under a fixed key, over two blocks.
+// TestAddIsPinned pins the noise of one release under a fixed key, over two blocks.
 func TestAddIsPinned(t *testing.T) {
 	for name, c := range map[string]struct {
 		guarantee Guarantee
@@ -330,7 +330,8 @@ func TestAddNoneReadsNothing(t *testing.T) {
 	}
 }
 
-// FuzzAdd checks on any data that adding fails whole or adds what it adds to zeros.
+// FuzzAdd checks on any data that Add either fails and changes nothing, or adds the noise that it
+// adds to zeros.
 func FuzzAdd(f *testing.F) {
 	f.Add(int64(0), byte(0))
 	f.Add(int64(math.MaxInt64), byte(1))

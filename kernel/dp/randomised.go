@@ -6,26 +6,25 @@ import (
 	"math"
 )
 
-// Flips is randomised response (Warner 1965) on fixed-point bits, the values 0 and one.
-// Every bit is flipped with probability p, on its own, and what follows (projection,
-// summing) is post-processing. A change of one bit changes the probability of no outcome
-// by more than (1-p)/p, so p = 1/(1+e^ε) is pure ε for each bit.
+// Flips is randomised response (Warner 1965) on fixed-point bits, the values 0 and one. Every bit
+// is flipped independently with probability p. What follows (projection, summing) is
+// post-processing. A change of one bit changes the probability of any outcome by a factor of at
+// most (1-p)/p, so p = 1/(1+e^ε) is pure ε for each bit.
 //
-// p is a multiple of 1/one, rounded up, so that it is drawn exactly from as many random
-// bits as one has zeros, and P = p·one is an integer. A randomised bit b is kept as
-// one·b - P, whose mean is exactly (1-2p) times the true value: proportional to the
-// truth, without an offset. It is immutable; RandomiseBits makes it.
+// p is a multiple of 1/one, rounded up. It is drawn exactly from log2(one) random bits, and P =
+// p·one is an integer. A randomised bit b is kept as one·b - P, whose mean is exactly (1-2p) times
+// the true value, without an offset. Flips is immutable; RandomiseBits makes it.
 type Flips struct {
 	one     int64 // a power of two
 	flipped int64 // P, from 1 to below one/2
 }
 
-// maxFlipsOne bounds one, so that the fourth cumulant's terms are exact in float64.
+// maxFlipsOne bounds one, so that float64 holds the fourth cumulant's terms exactly.
 const maxFlipsOne = 1 << 20
 
-// RandomiseBits returns the flips that keep a guarantee of mechanism RandomisedResponse,
-// for bits that are stored as 0 and one. One is a power of two from 2 to 2^20. Where one is so
-// coarse that p would be a half and nothing of the data would be left, it is an error.
+// RandomiseBits returns the flips that keep a guarantee of mechanism RandomisedResponse, for bits
+// stored as 0 and one. One is a power of two from 2 to 2^20. It returns an error if one is so small
+// that p would round up to a half, which would leave no information about the data.
 func RandomiseBits(g Guarantee, one int64) (Flips, error) {
 	switch {
 	case g.mechanism != RandomisedResponse:
@@ -33,7 +32,7 @@ func RandomiseBits(g Guarantee, one int64) (Flips, error) {
 	case one < 2 || one > maxFlipsOne || one&(one-1) != 0:
 		return Flips{}, fmt.Errorf("randomising bits of size %d: want a power of two from 2 to %d", one, maxFlipsOne)
 	}
-	// The margin covers the error of exp, so that rounding up never ends below the true p.
+	// The margin covers the error of exp, so that p rounded up is never below the true p.
 	const margin = 1 + 1e-12
 	flipped := max(1, int64(math.Ceil(float64(one)*margin/(1+math.Exp(float64(g.budget.Epsilon))))))
 	if 2*flipped >= one {
@@ -42,32 +41,32 @@ func RandomiseBits(g Guarantee, one int64) (Flips, error) {
 	return Flips{one: one, flipped: flipped}, nil
 }
 
-// Zero reports whether there is nothing to flip: the Flips of every other mechanism.
+// Zero reports whether there is nothing to flip, as for every other mechanism.
 func (f Flips) Zero() bool { return f.one == 0 }
 
 func (f Flips) Probability() float64 { return float64(f.flipped) / float64(f.one) }
 
-// Span returns one - 2P: how far the mean of a randomised bit moves when the true one
-// moves from 0 to one. Who divides by it has unbiased bits.
+// Span returns one - 2P: the change of a randomised bit's mean when the true bit changes from 0 to
+// one. Dividing by it gives unbiased bits.
 func (f Flips) Span() int64 { return f.one - 2*f.flipped }
 
 // Variance returns the variance of a randomised bit, P·(one-P), in squared units of
 // values. It does not depend on the true bit.
 func (f Flips) Variance() float64 { return float64(f.flipped * (f.one - f.flipped)) }
 
-// FourthCumulant returns that of a randomised bit, v·(one²-6v) for variance v. It is
+// FourthCumulant returns the fourth cumulant of a randomised bit, v·(one²-6v) for variance v. It is
 // negative from p = .2113 on, that is for ε below 1.317.
 func (f Flips) FourthCumulant() float64 {
 	v := f.Variance()
 	return v * (float64(f.one*f.one) - 6*v)
 }
 
-// Epsilon returns the ε that p gives, ln((1-p)/p). It is at most what was asked for.
+// Epsilon returns the ε that p gives, ln((1-p)/p). It is at most the ε that was asked for.
 func (f Flips) Epsilon() Epsilon {
 	return Epsilon(math.Log(float64(f.one-f.flipped) / float64(f.flipped)))
 }
 
-// String says what is done to a bit.
+// String describes the randomisation.
 func (f Flips) String() string {
 	return fmt.Sprintf("each bit is flipped with probability %.4g", f.Probability())
 }

@@ -20,9 +20,8 @@ func flips(t *testing.T, epsilon Epsilon, one int64) Flips {
 	return f
 }
 
-// The probability is never below 1/(1+e^ε), by which a bit would be told apart better than
-// promised: compared in 200 bits, with e^ε bounded from its series. It is the least multiple
-// that is not, but for a margin of 1e-12.
+// The probability is never below 1/(1+e^ε), which would break the guarantee: compared in 200 bits,
+// with e^ε bounded from its series. It is the least such multiple, up to a margin of 1e-12.
 func TestFlipsNeverExceedEpsilon(t *testing.T) {
 	for _, one := range []int64{2, 16, 256, 1 << 14, 1 << 20} {
 		for _, epsilon := range []Epsilon{1e-3, 0.1, 0.5, 1, 1.0986122886681098, 5.541263545158426, 2, 4, 8, 9.7, 20} {
@@ -49,7 +48,7 @@ func TestFlipsNeverExceedEpsilon(t *testing.T) {
 	}
 }
 
-// expBelow is e^x to 150 bits, from the series: what is left out is positive.
+// expBelow is a lower bound on e^x to 150 bits, from the series: the omitted terms are positive.
 func expBelow(x float64) *big.Float {
 	sum, term := new(big.Float).SetPrec(200).SetInt64(1), new(big.Float).SetPrec(200).SetInt64(1)
 	for n := 1; n < 400; n++ {
@@ -60,8 +59,8 @@ func expBelow(x float64) *big.Float {
 	return sum
 }
 
-// The flips of 200,000 bits of either value against their probability, at a false-rejection
-// rate of 1e-6. The same samples reject a probability that is 10 % off.
+// The flips of 200,000 bits of either value are compared with their probability, at a
+// false-rejection rate of 1e-6. The same samples reject a probability that is 10 % off.
 func TestFlipsAreAsLikelyAsStated(t *testing.T) {
 	const n = 200_000
 	for _, epsilon := range []Epsilon{0.5, 1, 4} {
@@ -96,8 +95,8 @@ func TestFlipsAreAsLikelyAsStated(t *testing.T) {
 	}
 }
 
-// The moments that are stated, from the two values that a bit can become. The mean is
-// proportional to the bit without an offset.
+// The stated moments follow from the two values that a bit can become. The mean is proportional to
+// the bit without an offset.
 func TestFlipsMoments(t *testing.T) {
 	for _, epsilon := range []Epsilon{0.3, 1, 1.4, 5} {
 		f := flips(t, epsilon, 1<<10)
@@ -154,7 +153,7 @@ func TestRandomiseBitsRefuses(t *testing.T) {
 	}
 }
 
-// A replacement by another record is by way of zeros, and says so.
+// Replacing a record by another doubles the sensitivity, by way of zeros, and the text says so.
 func TestReplacing(t *testing.T) {
 	s, err := Sensitivity{L1: 3, L2Squared: 5}.Replacing()
 	if err != nil || s != (Sensitivity{L1: 6, L2Squared: 20}) {

@@ -2,8 +2,8 @@ package dp
 
 import "math/bits"
 
-// ckGaussian is the discrete Gaussian of Canonne, Kamath and Steinke 2020, algorithm 3:
-// the reference for the tables, by rejection alone.
+// ckGaussian is the discrete Gaussian of Canonne, Kamath and Steinke 2020, algorithm 3: the
+// reference for the tables, by rejection alone.
 type ckGaussian struct {
 	variance uint64
 	proposal discreteLaplace

@@ -2,10 +2,9 @@ package dp
 
 import "math/bits"
 
-// The exact samplers of Canonne, Kamath and Steinke 2020, in integers, on which the
-// table samplers stand: bernoulli(exp(-γ)) is their algorithm 1, geometric and
-// discreteLaplace are algorithm 2. Their algorithm 3, the discrete Gaussian, is the
-// tests' reference.
+// The exact integer samplers of Canonne, Kamath and Steinke 2020, on which the table samplers are
+// built: bernoulli(exp(-γ)) is their algorithm 1; geometric and discreteLaplace are algorithm 2.
+// The tests use their algorithm 3, the discrete Gaussian, as a reference.
 
 // fraction is num/den with den's highest bit set.
 type fraction struct{ num, den uint128 }
@@ -16,8 +15,8 @@ func fractionOf(num, den uint128) fraction {
 	return fraction{num.shifted(n), den.shifted(n)}
 }
 
-// bernoulli is true with probability p: a uniform integer below p.den is below p.num.
-// Its low word is drawn only when the high word leaves the question open.
+// bernoulli is true with probability p: a uniform integer below p.den is below p.num. Its low word
+// is drawn only if the high word does not decide.
 func (g *Generator) bernoulli(p fraction) bool {
 	for {
 		u := uint128{hi: g.Uint64()}
@@ -54,8 +53,8 @@ func (g *Generator) expMinus(num, den uint128) bool {
 	return !g.bernoulli(p) || g.expMinusAfter(p)
 }
 
-// expMinusAfter goes on with a draw of probability exp(-γ), γ ≤ 1, whose first trial,
-// of probability γ, has succeeded. A trial of probability γ/k is one of γ and one of 1/k.
+// expMinusAfter continues a draw of probability exp(-γ), γ ≤ 1, whose first trial, of probability
+// γ, has succeeded. A trial of probability γ/k is one of γ and one of 1/k.
 func (g *Generator) expMinusAfter(gamma fraction) bool {
 	k := uint64(2)
 	for g.bernoulli(gamma) && g.Uint64N(k) == 0 {
@@ -117,7 +116,7 @@ func (d discreteLaplace) draw(g *Generator) int64 {
 	}
 }
 
-// add adds a value to every entry.
+// add adds an independent value to every entry.
 func (d discreteLaplace) add(g *Generator, dst []int64) {
 	for i := range dst {
 		dst[i] += d.draw(g)

@@ -13,9 +13,9 @@ import (
 	"github.com/cosketch/cosketch/kernel/full"
 )
 
-// The statistical tests draw from fixed keys, so they are deterministic; over the
-// choice of the key each one would reject a right sampler with probability 1e-6. The power
-// checks show that the same samples reject a distribution whose scale is 10 % off.
+// The statistical tests draw from fixed keys, so they are deterministic. Over the choice of the
+// key, each would reject a correct sampler with probability 1e-6. The power checks show that the
+// same samples reject a distribution whose scale is 10 % off.
 const falseRejection = 1e-6
 
 // chiSquare counts samples in bins of equal width around 0 and compares with a
@@ -77,9 +77,9 @@ func laplaceCDF(t float64) func(int64) float64 {
 	}
 }
 
-// gaussianCDF is the discrete Gaussian distribution function, summed for small
-// variances and by the normal distribution at half-integers for large ones, which differ
-// from it by far less than a sample of any size here can show.
+// gaussianCDF is the discrete Gaussian distribution function: summed for small variances, and for
+// large ones the normal distribution at half-integers, which differs from it by far less than any
+// sample here can show.
 func gaussianCDF(variance float64) func(int64) float64 {
 	if variance > 1e6 {
 		sd := math.Sqrt(variance)
@@ -132,7 +132,7 @@ func checkMoments(t *testing.T, samples []int64, variance, fourth float64) {
 	}
 }
 
-// draws is how many values of a sampler are compared with its law.
+// draws is the number of values of a sampler that are compared with its distribution.
 func draws() int { return full.Or(50_000, 200_000) }
 
 func TestDiscreteGaussian(t *testing.T) {
@@ -209,8 +209,8 @@ func TestDiscreteLaplace(t *testing.T) {
 	}
 }
 
-// TestDiscreteLaplaceRatio is the privacy property itself: neighbouring probabilities
-// differ by e^(1/t), at 0 too, where a zero of either sign would show as e^(1/t)/2.
+// TestDiscreteLaplaceRatio checks the privacy property itself: neighbouring probabilities differ by
+// e^(1/t), at 0 too, where counting both signed zeros would show as e^(1/t)/2.
 func TestDiscreteLaplaceRatio(t *testing.T) {
 	const scale = 2.0
 	n := full.Or(250_000, 1_000_000)
@@ -261,8 +261,8 @@ func TestExpMinus(t *testing.T) {
 	}
 }
 
-// TestSamplersArePinned holds the first 10,000 values of each sampler under a fixed
-// key: the samplers are integers only, so every architecture gives these.
+// TestSamplersArePinned pins the first 10,000 values of each sampler under a fixed key: the
+// samplers use integers only, so every architecture gives these.
 func TestSamplersArePinned(t *testing.T) {
 	for _, c := range []struct {
 		name string

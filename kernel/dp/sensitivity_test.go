@@ -56,7 +56,7 @@ func matrices(rows [][]int64, n int, f func([][]int64)) {
 	fill(0)
 }
 
-// reach is the largest move seen in each norm.
+// reach is the largest observed move in each norm.
 type reach struct{ l1, l2Squared int64 }
 
 func (r *reach) see(move []int64) {
@@ -105,8 +105,8 @@ func difference(a, b []int64) []int64 {
 	return d
 }
 
-// derived are the ways in which one attribute enters a record's derived vector: its
-// vector for each value, and the deltas that bound the changes.
+// derived are the ways in which one attribute enters a record's derived vector: its vector for each
+// value, and the deltas that bound the changes.
 var derived = []struct {
 	name   string
 	values [][]int64
@@ -151,7 +151,7 @@ func TestAttributeSensitivity(t *testing.T) {
 	}
 }
 
-// TestRecordSensitivity clips every small record and takes it away.
+// TestRecordSensitivity clips every small record and removes it.
 func TestRecordSensitivity(t *testing.T) {
 	const clip, entries = 3, 3
 	for _, f := range families {
@@ -238,8 +238,8 @@ func TestSensitivityRefuses(t *testing.T) {
 	}
 }
 
-// A sum of squares that wraps around is refused, whether what comes of it is negative or not,
-// and while the sum of the changes themselves is far from it.
+// A sum of squares that wraps around is an error, whether the wrapped value is negative or not,
+// even if the sum of the changes themselves is far from wrapping.
 func TestNormsThatWrapAround(t *testing.T) {
 	for n := 1; n <= 9; n++ {
 		deltas := make([]int64, n)

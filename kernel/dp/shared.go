@@ -5,16 +5,16 @@ import (
 	"fmt"
 )
 
-// leastShared is the least variance of one party's part of shared noise: what sumLemma's
-// factors need to be far below everything else.
+// leastShared is the least variance of one party's part of shared noise. It keeps the factors of
+// the lemma on sums (see the package comment) negligible.
 const leastShared = 16
 
-// Shared returns one party's part of the noise, where nobody sees less than the sum over at
-// least this many parties' parts, drawn independently: a discrete Gaussian of variance
-// max(16, ⌈s²/parties⌉), s² being that of the noise. The sum keeps the noise's guarantee
-// (see the package comment). One party's part is the noise itself. Discrete Laplace
-// noise is refused: a sum of it has another distribution, whose tails fall off like those of
-// each part. Without noise there is nothing to share.
+// Shared returns one party's part of the noise, for releases that reveal only sums over at least
+// this many parties' parts, drawn independently. The part is a discrete Gaussian of variance
+// max(16, ⌈s²/parties⌉), s² being the variance of the noise. The sum keeps the noise's guarantee
+// (see the package comment). With one party, or without noise, the part is the noise itself.
+// Discrete Laplace noise is an error: a sum of it has another distribution, whose tails fall off
+// like those of each part.
 func (n Noise) Shared(parties int) (Noise, error) {
 	switch {
 	case parties < 1:

@@ -47,9 +47,9 @@ func stickOf(p []float64, shift int, epsilon Epsilon) (delta float64) {
 	return delta
 }
 
-// TestSharedNoiseKeepsItsPromise convolves the parts exactly and computes the δ of their
-// sum. Power: one part fewer than was reckoned with misses it, so would parts that were
-// divided by all parties and not by those that do not collude.
+// TestSharedNoiseKeepsItsPromise convolves the parts exactly and computes the δ of their sum.
+// Power: one part fewer than planned exceeds the guarantee's δ; so would parts divided by all
+// parties instead of those that do not collude.
 func TestSharedNoiseKeepsItsPromise(t *testing.T) {
 	full.Statistical(t)
 	for _, b := range []Budget{{1, 1e-6}, {2, 1e-5}, {8, 1e-6}} {
@@ -83,8 +83,8 @@ func TestSharedNoiseKeepsItsPromise(t *testing.T) {
 	}
 }
 
-// TestSumLemma convolves small parts, where the error of the lemma is large enough to be
-// seen, and compares it with the bound (1+κ)/(1-κ).
+// TestSumLemma convolves small parts, where the lemma's error is large enough to measure, and
+// compares it with the bound (1+κ)/(1-κ).
 func TestSumLemma(t *testing.T) {
 	for _, v := range []float64{0.6, 0.8, 1} {
 		kappa := 2 * math.Exp(-2*math.Pi*math.Pi*v/2) * 1.001

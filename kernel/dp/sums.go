@@ -9,21 +9,21 @@ import (
 // Neighbours says what a record's contribution becomes under unit record.
 type Neighbours int
 
-// What neighbouring data sets may differ in.
+// Neighbouring data sets differ in one record's contribution:
 const (
-	Zeroed   Neighbours = iota // the contribution is replaced by zeros
-	Replaced                   // or by that of any other record
+	Zeroed   Neighbours = iota // it is replaced by zeros
+	Replaced                   // it is replaced by zeros or by any other record's
 )
 
-// CellWeights are what a record counts in a cells sketch.
+// CellWeights are the weights of one record in the counts of a cells sketch.
 type CellWeights struct {
-	Count int64 // in its cell; required
-	Cut   int64 // among those that were clipped; 0: these are not counted
+	Count int64 // in the count of its cell; required
+	Cut   int64 // in the count of clipped records; 0: they are not counted
 }
 
-// NewCellWeights are those of records clipped to l2 norm ≤ clip: a record counts as much as a
-// longest one, so that counts and sums have equal parts in the sensitivity, and among those
-// that were clipped, where these are counted, a third of it, which makes noise 3 % larger.
+// NewCellWeights returns the weights for records clipped to l2 norm ≤ clip. Count is clip, so that
+// counts and sums have equal parts in the sensitivity. If clipped records are counted, Cut is a
+// third of that, which makes the noise 3 % larger.
 func NewCellWeights(clip int64, cut bool) CellWeights {
 	w := CellWeights{Count: clip}
 	if cut {
@@ -32,14 +32,15 @@ func NewCellWeights(clip int64, cut bool) CellWeights {
 	return w
 }
 
-// RecordCells is the sensitivity of a cells sketch when one record's contribution
-// changes, records of d entries having been clipped to l2 norm ≤ clip (ClipL2): a record x
-// adds (weight, x) to the row of its cell and, where it was cut and that is counted, its
-// weight to one entry more, so that replaced by zeros it takes weight² + clip² + cut² in
-// l2 squared away, attained by every record that was cut. Replaced by another record, it
-// moves two rows so, which makes twice as much, or one row in which the weight stays and
-// the entries move by 2·clip at most, 4·clip²; the number of those that were cut changes
-// by one.
+// RecordCells returns the sensitivity of a cells sketch when one record's contribution changes,
+// records of d entries having been clipped to l2 norm ≤ clip (ClipL2). A record x adds (weight, x)
+// to the row of its cell. If it was clipped and that is counted, it also adds w.Cut to one more
+// entry.
+//
+// Replacing it by zeros moves the sketch by weight² + clip² + cut² in l2 squared, attained by every
+// clipped record. Replacing it by another record moves two rows, which doubles weight² + clip², or
+// one row, in which the weight stays and the entries move by at most 2·clip, that is 4·clip². The
+// count of clipped records changes by at most one record.
 func RecordCells(clip int64, d int, w CellWeights, n Neighbours) (Sensitivity, error) {
 	if clip < 1 || w.Count < 1 || w.Cut < 0 || d < 1 {
 		return Sensitivity{}, fmt.Errorf("sensitivity of cells of %d columns clipped to %d with weights %d and %d: want all above 0", d, clip, w.Count, w.Cut)
@@ -66,10 +67,10 @@ func RecordCells(clip int64, d int, w CellWeights, n Neighbours) (Sensitivity, e
 	return spread(l2, entries), nil
 }
 
-// RecordCodes is the sensitivity of a codes sketch when one record's contribution changes: a record's
-// projection y on q axes, cut to l2 norm ≤ radius, adds (weight, y) to the row of its nearest code
-// point, and so moves the sketch as a record of a cells sketch moves that. Which axes and points there
-// are is no matter: whoever chose them, y is no longer than the radius and enters one row.
+// RecordCodes returns the sensitivity of a codes sketch when one record's contribution changes. A
+// record's projection y on q axes, clipped to l2 norm ≤ radius, adds (weight, y) to the row of its
+// nearest code point, so it moves the sketch as in RecordCells. This holds for any axes and points,
+// whoever chose them, since |y| ≤ radius and y enters one row.
 func RecordCodes(radius int64, q int, w CellWeights, n Neighbours) (Sensitivity, error) {
 	s, err := RecordCells(radius, q, w, n)
 	if err != nil {
@@ -78,13 +79,13 @@ func RecordCodes(radius int64, q int, w CellWeights, n Neighbours) (Sensitivity,
 	return s, nil
 }
 
-// CountWeight is what one record adds to a count under Gaussian noise, so that what the variance of discrete
-// noise exceeds the continuous one by is negligible.
+// CountWeight is the weight of one record in a count under Gaussian noise. It is large enough that
+// the extra variance of discrete over continuous noise is negligible.
 const CountWeight = 64
 
-// RecordCounts is the sensitivity of counts when one record's contribution changes: it adds its weight to one cell
-// of each of so many tables. Replaced by zeros it takes that away, and replaced by another record it moves two
-// cells of each table at most. Both are attained.
+// RecordCounts returns the sensitivity of counts when one record's contribution changes. A record
+// adds its weight to one cell of each of so many tables. Replacing it by zeros removes that;
+// replacing it by another record moves at most two cells of each table. Both are attained.
 func RecordCounts(tables int, weight int64, n Neighbours) (Sensitivity, error) {
 	if tables < 1 || weight < 1 {
 		return Sensitivity{}, fmt.Errorf("sensitivity of counts in %d tables with weight %d: want both above 0", tables, weight)
@@ -101,17 +102,18 @@ func RecordCounts(tables int, weight int64, n Neighbours) (Sensitivity, error) {
 	return Sensitivity{L1: l1, L2Squared: l2}, nil
 }
 
-// Within is the sensitivity of so many entries of which one record moves a squared length at most.
+// Within returns the sensitivity of entries that one record moves by at most the given squared l2
+// norm.
 func Within(squared int64, entries int) Sensitivity {
 	return Sensitivity{L1: int64(math.Ceil(math.Sqrt(float64(entries) * float64(squared)))), L2Squared: squared}
 }
 
-// spread is the sensitivity of a change of that length over so many entries.
+// spread returns the sensitivity of a change of that squared l2 norm over so many entries.
 func spread(l2Squared int64, entries int) Sensitivity {
 	return Sensitivity{L1: int64(multiply(uint64(l2Squared), uint64(entries)).root()), L2Squared: l2Squared}
 }
 
-// sum adds, refusing what int64 does not hold; the terms are not negative.
+// sum adds non-negative terms and returns an error on an overflow of int64.
 func sum(terms ...int64) (total int64, err error) {
 	for _, t := range terms {
 		if total += t; total < 0 {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// moved is how far apart two contributions of records are.
+// moved is the distance between the contributions of two records.
 func moved(a, b []int64) (s Sensitivity) {
 	for i := range a {
 		d := a[i] - b[i]
@@ -18,8 +18,9 @@ func moved(a, b []int64) (s Sensitivity) {
 	return s
 }
 
-// TestCellsSensitivity has every record of two entries in one of two cells, cut or not, take another's
-// place, or zeros': the bound on l2 is attained, and that on l1 is the least for so many entries.
+// TestCellsSensitivity replaces every record of two entries in one of two cells, cut or not, by
+// every other one and by zeros: the bound on l2 is attained, and the bound on l1 is the least for
+// so many entries.
 func TestCellsSensitivity(t *testing.T) {
 	const clip, d = 5, 2
 	for _, w := range []CellWeights{{Count: 5}, {Count: 1}, {Count: 9}, {Count: 5, Cut: 2}, {Count: 1, Cut: 3}, NewCellWeights(clip, true)} {
@@ -79,12 +80,12 @@ func TestCellsSensitivity(t *testing.T) {
 			t.Errorf("clip %d of %d columns: %+v", of[0], of[1], s)
 		}
 	}
-	if got := NewCellWeights(2, true); got != (CellWeights{Count: 2, Cut: 1}) { // who asks gets a count
+	if got := NewCellWeights(2, true); got != (CellWeights{Count: 2, Cut: 1}) { // a requested count has a weight
 		t.Errorf("%+v", got)
 	}
 }
 
-// A record is in one cell of each table, and another one in another.
+// Each record is in one cell of each table, and another record in a different one.
 func TestCountsSensitivity(t *testing.T) {
 	for _, c := range []struct {
 		n    Neighbours
@@ -104,7 +105,7 @@ func TestCountsSensitivity(t *testing.T) {
 	}
 }
 
-// Beside a sketch of columns a count moves by its weight.
+// A count beside a columns sketch moves by its weight.
 func TestCountedColumnsSensitivity(t *testing.T) {
 	row := RowNorms{2, 2}
 	without, err := RecordColumns(row, 3, 4)
@@ -133,11 +134,12 @@ func TestCountedColumnsSensitivity(t *testing.T) {
 	}
 }
 
-// momentRecord is what a record adds to a moments sketch with these weights, as MomentWeights says:
-// values in steps of the clip, its class of two, whether it was cut, and which values it lacks.
+// momentRecord is the contribution of a record to a moments sketch with these weights, as
+// documented at MomentWeights: values in steps of the clip, its class (one of two), whether it was
+// cut, and which values it lacks.
 func momentRecord(w MomentWeights, x []int64, class int, cut bool, lacks []bool) []int64 {
 	var out []int64
-	of := func(on bool, v int64) { // zero where the record does not move it
+	of := func(on bool, v int64) { // zero if the record does not move it
 		if !on {
 			v = 0
 		}
@@ -154,7 +156,7 @@ func momentRecord(w MomentWeights, x []int64, class int, cut bool, lacks []bool)
 			of(c == class, w.ClassSum*fine)
 		}
 		of(cut, w.CutSum*fine)
-		one := int64(100) // the values are limited to it
+		one := int64(100) // the limit of the values
 		of(true, w.Fourth*(a*a*a*a/one/one/one))
 		for j := range lacks {
 			of(lacks[j] && w.AbsentOf.Pairs() && i != j, absentSum(w, j)*fine)
@@ -194,9 +196,9 @@ func bothAbsent(w MomentWeights, j, l int) int64 {
 	return w.AbsentOf.BothAbsent(j, l)
 }
 
-// TestMomentsSensitivity lets records of two entries, on the circle to which they are cut and within it,
-// take each other's place and zeros'. None moves the sketch further than the bound, and some nearly
-// as far: no noise is wasted.
+// TestMomentsSensitivity replaces records of two entries, on and within the circle to which they
+// are cut, by each other and by zeros. None moves the sketch further than the bound, and some
+// nearly as far: no noise is wasted.
 func TestMomentsSensitivity(t *testing.T) {
 	const clip = 100
 	for name, parts := range map[string]MomentParts{
@@ -273,7 +275,7 @@ func TestMomentsSensitivity(t *testing.T) {
 				}
 				part := float64(most.L2Squared) / float64(got.L2Squared)
 				least := []float64{0.995, 0.97}[n]
-				if n == Replaced && parts.Fine > 0 { // what rounding may add is in the bound
+				if n == Replaced && parts.Fine > 0 { // the bound includes what rounding may add
 					least = 0.94
 				}
 				if part < least {
@@ -291,7 +293,7 @@ func TestMomentsSensitivity(t *testing.T) {
 	}
 }
 
-// A part that is asked for has a weight, and one that is not has none.
+// A part has a weight if and only if it was asked for.
 func TestMomentWeightsAreThoseAsked(t *testing.T) {
 	for _, products := range []bool{false, true} {
 		for mask := range 16 {
@@ -354,7 +356,7 @@ func TestMomentWeightsRefuse(t *testing.T) {
 	}
 }
 
-// Weights that do not go together have no sensitivity, and neither has what does not fit.
+// RecordMoments returns an error for inconsistent weights and on an overflow.
 func TestMomentsSensitivityRefuses(t *testing.T) {
 	whole, err := NewMomentWeights(100, MomentParts{Products: true, SumWeight: 5, Typical: []int64{50, 50}})
 	if err != nil {
@@ -364,7 +366,7 @@ func TestMomentsSensitivityRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	thin, err := NewMomentWeights(64, MomentParts{Products: true, SumWeight: 2, Typical: []int64{1, 4000}}) // an absence that takes nothing off
+	thin, err := NewMomentWeights(64, MomentParts{Products: true, SumWeight: 2, Typical: []int64{1, 4000}}) // an absence that reduces nothing
 	if err != nil {
 		t.Fatal(err)
 	}

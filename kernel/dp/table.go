@@ -5,11 +5,10 @@ import (
 	"math/big"
 )
 
-// table draws one of a few outcomes by its cumulative probabilities in 2^-128. A draw
-// begins with 25 random bits and asks for the other 103 only where those leave the
-// outcome open.
+// table draws one of a few outcomes by its cumulative probabilities in 2^-128. A draw begins with
+// 25 random bits and reads the other 103 only if those do not decide.
 type table struct {
-	upper  []uint128 // of each outcome but the last, which takes the rest: a uniform 128-bit number below it, and not below the one before
+	upper  []uint128 // of each outcome but the last, which takes the rest; a uniform 128-bit number falls to the first outcome whose bound exceeds it
 	prefix []uint32  // the first 25 bits of upper; 2^25 for the last outcome
 	guide  [1 << guideBits]uint16
 }
@@ -19,8 +18,7 @@ const (
 	guideBits  = 12
 )
 
-// fixedBits is the number of binary digits after the point of the fixed-point numbers
-// from which tables are made.
+// fixedBits is the number of fractional bits of the fixed-point numbers from which tables are made.
 const fixedBits = 256
 
 // newTable makes the table of outcomes with the given weights, positive fixed-point
@@ -54,8 +52,8 @@ func newTable(weights []*big.Int) *table {
 	return t
 }
 
-// find returns the outcome of a uniform 128-bit number whose first 25 bits are given;
-// the rest is drawn where it matters.
+// find returns the outcome of a uniform 128-bit number whose first 25 bits are given. It draws the
+// other bits only if they matter.
 func (t *table) find(g *Generator, prefix uint32) int {
 	i := int(t.guide[prefix>>(prefixBits-guideBits)])
 	for prefix > t.prefix[i] {
@@ -67,7 +65,7 @@ func (t *table) find(g *Generator, prefix uint32) int {
 	return i
 }
 
-// settle finds the outcome of a number whose first bits are those of a bound.
+// settle returns the outcome of a number whose first 25 bits are those of a bound.
 func (t *table) settle(g *Generator, i int, prefix uint32) int {
 	u := uint128{hi: uint64(prefix)<<(64-prefixBits) | g.Uint64()>>prefixBits, lo: g.Uint64()}
 	for i < len(t.upper) && !u.less(t.upper[i]) {
@@ -76,8 +74,8 @@ func (t *table) settle(g *Generator, i int, prefix uint32) int {
 	return i
 }
 
-// expFixed returns exp(-num/den) for 0 ≤ num ≤ den as a fixed-point number, by Taylor's
-// series: fewer than 64 terms, each truncated, so within 2^-250.
+// expFixed returns exp(-num/den) for 0 ≤ num ≤ den as a fixed-point number, by Taylor's series:
+// fewer than 64 terms, each truncated, so the error is below 2^-250.
 func expFixed(num, den *big.Int) *big.Int {
 	term := new(big.Int).Lsh(big.NewInt(1), fixedBits)
 	sum := new(big.Int).Set(term)

@@ -6,7 +6,7 @@ type Epsilon float64
 // Delta is the δ of differential privacy.
 type Delta float64
 
-// Unit says what one change of the data means.
+// Unit names what one change of the data is.
 type Unit string
 
 const (
@@ -14,7 +14,7 @@ const (
 	Record    Unit = "record"    // one record's whole contribution is replaced by zeros; record counts are public
 )
 
-// Mechanism names how a sketch is noised.
+// Mechanism names how noise is added to a sketch.
 type Mechanism string
 
 const (

@@ -7,17 +7,18 @@ import (
 	"github.com/cosketch/cosketch/kernel/sketch"
 )
 
-// Tolerances within which two codebooks are the same for every use. Another order of the same sums
-// moves last bits, which may turn one eigenvector of several with nearly the same value into another, change
-// a sign, or send a k-means to another end. Each leaves nearly as it was what is compared here.
+// Tolerances within which two codebooks are equivalent for every use. Another order of the same
+// sums changes last bits, which may turn one eigenvector of several with nearly equal eigenvalues
+// into another, change a sign, or make k-means converge elsewhere. In each case the quantities
+// compared here hardly change.
 const (
-	sameCentre = whole // sixteenths: one step. A real may be rounded to either side, by one of these
-	sameRadius = 1e-6  // relative, and one step, as it is rounded up
-	sameAxes   = 1e-3  // relative. Entries are rounded by 2^-15, which moves lengths and variances by some 2^-14
-	sameCodes  = 1.02  // times our own mean squared distance: ends of k-means from other starts differ by less
+	sameCentre = whole // in sixteenths: one step. A real may be rounded to either side, by one sixteenth
+	sameRadius = 1e-6  // relative, plus one step, as it is rounded up
+	sameAxes   = 1e-3  // relative. Entries are rounded by 2^-15, which changes lengths and variances by some 2^-14
+	sameCodes  = 1.02  // relative to our own mean squared distance: results of k-means from other starts differ by less
 )
 
-// Part is what of a codebook deviates.
+// Part is the part of a codebook that deviates.
 type Part int
 
 // Parts of a codebook.
@@ -25,8 +26,8 @@ const (
 	PartShape  Part = iota // numbers of columns, axes or code points, or an integer that is out of range
 	PartCentre             // the centre
 	PartRadius             // the radius
-	PartAxes               // axes that are not orthonormal, or along which the records vary otherwise
-	PartCodes              // code points that are further from where records are
+	PartAxes               // axes that are not orthonormal, or along which the records have other variances
+	PartCodes              // code points that are further from the records
 )
 
 func (p Part) String() string {
@@ -45,10 +46,10 @@ func (p Part) String() string {
 	return fmt.Sprintf("part %d", int(p))
 }
 
-// Deviation reports that a codebook is not what follows from the moments.
+// Deviation reports that a codebook does not follow from the moments.
 type Deviation struct {
 	Part       Part
-	Own, Given float64 // what was compared; 0 and 0 of a shape
+	Own, Given float64 // the compared values; both 0 for PartShape
 }
 
 func (e *Deviation) Error() string {
@@ -58,8 +59,9 @@ func (e *Deviation) Error() string {
 	return fmt.Sprintf("the codebook's %s deviate from what follows from the moments: %g, want about %g", e.Part, e.Given, e.Own)
 }
 
-// Agrees reports whether somebody else's codebook is as good as our own, drawn up from the same
-// moments and public points; a *Deviation says in what it is not. The same codebook always agrees.
+// Agrees returns nil if another party's codebook is as good as our own, which was made from the
+// same moments and public points. Otherwise it returns a *Deviation. An identical codebook always
+// agrees.
 func (d *Draft) Agrees(given sketch.Codebook) error {
 	own := d.Codebook
 	if len(given.Centre) != len(own.Centre) || len(given.Axes) != len(own.Axes) || len(given.Codes) != len(own.Codes) || given.Validate(len(own.Centre), maxBits) != nil {
@@ -76,15 +78,15 @@ func (d *Draft) Agrees(given sketch.Codebook) error {
 	if err := d.sameAxes(given.Axes); err != nil {
 		return err
 	}
-	if miss := missed(d.points, given.Codes); miss > sameCodes*d.miss+1 { // codes are whole steps
+	if miss := missed(d.points, given.Codes); miss > sameCodes*d.miss+1 { // codes are rounded to steps
 		return &Deviation{Part: PartCodes, Own: d.miss, Given: miss}
 	}
 	return nil
 }
 
-// sameAxes compares along each axis the variance of the records, after orthonormality. Where all of
-// these are the first eigenvalues, the axes are eigenvectors of them: a symmetric matrix whose
-// diagonal is its eigenvalues is diagonal.
+// sameAxes checks that the axes are orthonormal and compares the variance of the records along
+// each. If all of these are the leading eigenvalues, the axes are their eigenvectors: a symmetric
+// matrix whose diagonal is its eigenvalues is diagonal.
 func (d *Draft) sameAxes(given [][]int64) error {
 	for a, axis := range given {
 		for b := range a + 1 {
@@ -106,7 +108,7 @@ func (d *Draft) sameAxes(given [][]int64) error {
 	return nil
 }
 
-// along is the variance of the records along an axis.
+// along returns the variance of the records along an axis.
 func (d *Draft) along(axis []int64) (variance float64) {
 	for i, v := range axis {
 		for j, w := range axis {

@@ -32,7 +32,7 @@ func (keyed) Expand(block *[64]byte, dst []byte) {
 	}
 }
 
-// options are of d columns whose covariance has eigenvalues that fall by a third each.
+// options returns options for d columns whose covariance has eigenvalues that fall by a third each.
 func options(d, clusters int) Options {
 	rng := rand.New(rand.NewPCG(uint64(d), uint64(clusters)))
 	var qr mat.QR
@@ -80,7 +80,7 @@ func TestCodebooksAreValid(t *testing.T) {
 		if again := draft(t, o); !same(again.Codebook, own.Codebook) {
 			t.Errorf("%+v: another one with three workers", c)
 		}
-		o.Public = keyed{2} // other public points do as well
+		o.Public = keyed{2} // other public points work as well
 		other := draft(t, o)
 		if same(other.Codebook, own.Codebook) {
 			t.Errorf("%+v: the same one from other public points", c)
@@ -106,7 +106,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// Whatever noise makes of moments, there is a valid codebook.
+// Moments with any noise give a valid codebook.
 func TestAnyMomentsWillDo(t *testing.T) {
 	for name, spoil := range map[string]func(*Options){
 		"nothing varies":     func(o *Options) { o.Covariance = mat.NewSymDense(5, nil) },
@@ -162,7 +162,7 @@ func TestOptionsAreRefused(t *testing.T) {
 	}
 }
 
-// turned is a codebook with axes turned in the plane of two of them, and codes that stay.
+// turned returns a codebook with its axes rotated in the plane of two of them, and unchanged codes.
 func turned(c sketch.Codebook, a, b int, angle float64) sketch.Codebook {
 	out := clone(c)
 	sin, cos := math.Sincos(angle)
@@ -184,7 +184,8 @@ func clone(c sketch.Codebook) sketch.Codebook {
 	return out
 }
 
-// What another order of sums, or another eigenvector of the same space, makes of a codebook still agrees.
+// A codebook still agrees if its sums were added in another order, or if it has other eigenvectors
+// of the same space.
 func TestTheSameAgrees(t *testing.T) {
 	own := draft(t, options(7, 4))
 	c := clone(own.Codebook)
@@ -203,7 +204,7 @@ func TestTheSameAgrees(t *testing.T) {
 		t.Errorf("rounded otherwise: %v", err)
 	}
 	o := options(7, 4)
-	for i := range 7 { // three equal eigenvalues, whose vectors are any
+	for i := range 7 { // three equal eigenvalues, whose eigenvectors are arbitrary
 		for j := range 7 {
 			o.Covariance.(*mat.SymDense).SetSym(i, min(i, j), 0)
 		}
@@ -220,7 +221,7 @@ func TestTheSameAgrees(t *testing.T) {
 	}
 }
 
-// Another end of the k-means that makes code points, from other starts, still agrees.
+// A codebook still agrees if the k-means of its code points converged elsewhere, from other starts.
 func TestAnotherEndAgrees(t *testing.T) {
 	for _, c := range []struct {
 		clusters int
@@ -306,8 +307,8 @@ func summed(t *testing.T, n int) (c sketch.Codebook, exact sketch.Sketch, w dp.C
 	return c, b.Sketch(), w, centres
 }
 
-// k-means in two rounds finds clusters, and the intervals of their sizes and means hold what the cells
-// have without noise.
+// k-means in two rounds finds clusters, and the intervals of their sizes and means cover the values
+// of the cells without noise.
 func TestClustersOfCells(t *testing.T) {
 	const n, draws = 9000, 400
 	c, exact, w, centres := summed(t, n)

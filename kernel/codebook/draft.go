@@ -18,27 +18,27 @@ import (
 	"github.com/cosketch/cosketch/kernel/sketch"
 )
 
-// Of the rule. See the package comment.
+// Constants of the rule in the package comment.
 const (
 	publicPoints = 4000
-	averageCell  = 5 // deviations of its count's noise that an average cell is to have
+	averageCell  = 5 // standard deviations of its noise that the count of an average cell has
 	mostCodes    = 100
-	reach        = 2.5 // of the root mean squared length of a record along the axes
-	starts       = 3   // of the k-means that reduces the points
+	reach        = 2.5 // times the root mean squared length of records along the axes
+	starts       = 3   // of the k-means that reduces the public points
 	iterations   = 100
-	whole        = 16 // sixteenths of a step, of which sketch.Codebook has the centre
+	whole        = 16 // parts of a step in which sketch.Codebook has the centre
 )
 
-// Options are what a codebook is drawn up from. Lengths are in steps of encoded entries.
+// Options are the input of New. Lengths are in steps of encoded entries.
 type Options struct {
-	Mean       []float64         // Required. of the records, d entries around the zero of encoded ones
+	Mean       []float64         // Required. of the records: d entries, around the encoded zero
 	Covariance mat.Symmetric     // Required. d × d; at most decompose.MaxDim rows
 	Noise      float64           // variance of the noise on an entry of Covariance
 	Bits       fixedpoint.Bits   // Required. of encoded entries
 	Records    float64           // Required. of all parties
-	Clusters   int               // Required. that are looked for, at least 2
+	Clusters   int               // Required. number to look for, at least 2
 	Count      float64           // standard deviation of the noise on a count of the second round, of all parties, in records
-	Public     projection.Source // Required. of the public points, the same for everybody
+	Public     projection.Source // Required. source of the public points, the same for all parties
 	Workers    int               // goroutines; the result does not depend on them. Default 1
 }
 
@@ -62,19 +62,20 @@ func (o Options) check() error {
 	return nil
 }
 
-// Draft is a codebook with what it was drawn up by.
+// Draft is a codebook with the intermediate results that Agrees needs.
 type Draft struct {
 	Codebook   sketch.Codebook
-	Spread     []float64 // by axis: the records' variance along it
+	Spread     []float64 // by axis: variance of the records along it
 	covariance mat.Symmetric
-	points     *mat.Dense // public ones, in steps along the axes
+	points     *mat.Dense // the public points, in steps along the axes
 	miss       float64    // mean squared distance of the points from their nearest code point
 }
 
-// Axes is how many axes a codebook takes at most.
+// Axes returns the largest number of axes of a codebook.
 func Axes(clusters, d int) int { return max(1, min(clusters-1, d, sketch.MaxCodeAxes)) }
 
-// Codes is how many code points a codebook has where an average cell is to stand out of the noise.
+// Codes returns the number of code points of a codebook: so many that an average cell still stands
+// out of the noise.
 func Codes(records, count float64, clusters int) int {
 	m := float64(mostCodes)
 	if count > 0 {
@@ -83,11 +84,12 @@ func Codes(records, count float64, clusters int) int {
 	return min(max(int(m), 2*clusters), sketch.MaxCodes)
 }
 
-// hidden is the eigenvalue that noise of a standard deviation makes where there is none: a
-// symmetric d × d matrix of noise has about that norm (Wigner 1958).
+// hidden returns the largest eigenvalue that noise of this variance makes by itself: a symmetric d
+// × d matrix of noise has about this norm (Wigner 1958).
 func hidden(noise float64, d int) float64 { return 2 * math.Sqrt(noise*float64(d)) }
 
-// New draws up a codebook. It refuses options that are none; it takes whatever the moments say.
+// New makes a codebook. It returns an error for invalid options; any finite mean and any covariance
+// give a codebook.
 func New(ctx context.Context, o Options) (*Draft, error) {
 	if err := o.check(); err != nil {
 		return nil, fmt.Errorf("drawing up a codebook: %w", err)
@@ -103,7 +105,7 @@ func New(ctx context.Context, o Options) (*Draft, error) {
 		if a > 0 && v <= hidden(o.Noise, d) {
 			break
 		}
-		out.Spread = append(out.Spread, max(v, 1)) // a step's, of records that are all alike
+		out.Spread = append(out.Spread, max(v, 1)) // at least one step squared, for records that are all alike
 		square += out.Spread[a]
 	}
 	q := len(out.Spread)
@@ -143,16 +145,16 @@ func New(ctx context.Context, o Options) (*Draft, error) {
 	return out, nil
 }
 
-// bounded is a real as an integer within ±most.
+// bounded rounds a real to an integer within ±most.
 func bounded(v float64, most int64) int64 {
 	return int64(max(-float64(most), min(math.Round(v), float64(most))))
 }
 
-// gaussianUnit is what an entry of the family projection.Gaussian has for one deviation.
+// gaussianUnit is one standard deviation in entries of the family projection.Gaussian.
 const gaussianUnit = 1 << 12
 
-// points are public ones of a normal distribution with these variances, cut to a radius as records
-// are. The same integers are drawn on every machine.
+// points draws the public points from a normal distribution with these variances, cut to the radius
+// as records are. Every machine draws the same integers.
 func points(source projection.Source, spread []float64, radius float64) (*mat.Dense, error) {
 	q := len(spread)
 	labels := make([][]byte, q)
@@ -188,7 +190,7 @@ func points(source projection.Source, spread []float64, radius float64) (*mat.De
 	return out, nil
 }
 
-// missed is the mean squared distance of points from the nearest of some code points.
+// missed returns the mean squared distance of points from their nearest code point.
 func missed(points *mat.Dense, codes [][]int64) float64 {
 	n, q := points.Dims()
 	var sum float64

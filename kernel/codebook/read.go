@@ -13,13 +13,13 @@ import (
 
 const maxBits = fixedpoint.MaxBits
 
-// near is the part of the records' mean variance along an axis by which the centroids of cells vary
-// around their code points.
+// near is the variance of the cells' centroids around their code points, as a part of the records'
+// mean variance along an axis.
 const near = 0.1
 
-// Cells are the summed codes sketches of all parties, as cells in the space of the axes, in steps.
-// Variance is that of the noise on an integer of the sum, records how many there are of all
-// parties.
+// Cells converts the summed codes sketches of all parties into cells in the space of the axes, in
+// steps. variance is that of the noise on an integer of the sum; records is the number of records
+// of all parties.
 func Cells(c sketch.Codebook, summed sketch.Sketch, w dp.CellWeights, variance, records float64) (cluster.Cells, error) {
 	m, q := len(c.Codes), len(c.Axes)
 	if summed.Rows != sketch.CodeRows(m, w) || summed.Cols != 1+q || len(summed.Data) != summed.Rows*summed.Cols || w.Count < 1 {
@@ -41,11 +41,12 @@ func Cells(c sketch.Codebook, summed sketch.Sketch, w dp.CellWeights, variance, 
 	return out, nil
 }
 
-// Square is the mean squared length of records along the axes, in steps, of which the radius tells.
+// Square returns the mean squared length of records along the axes, in steps, as the radius implies
+// it.
 func Square(c sketch.Codebook) float64 { return float64(c.Radius) / reach * float64(c.Radius) / reach }
 
-// Back is a point in the space of the axes as one of d columns, in steps around the zero of encoded entries:
-// across the axes it is at the centre.
+// Back maps a point in the space of the axes to the d columns, in steps around the encoded zero.
+// Across the axes the result is at the centre.
 func Back(c sketch.Codebook, y []float64) []float64 {
 	out := make([]float64, len(c.Centre))
 	for j, v := range c.Centre {
@@ -57,8 +58,9 @@ func Back(c sketch.Codebook, y []float64) []float64 {
 	return out
 }
 
-// Sum is a cluster's sum of column j around the codebook's centre, of what its sums along the axes say:
-// records across the axes are not seen. The noise on it has so many times the variance of that on each of these.
+// Sum returns a cluster's sum of column j around the codebook's centre, from its sums along the
+// axes. It leaves out the part of records across the axes. The variance of its noise is times that
+// of the noise on each sum along an axis.
 func Sum(c sketch.Codebook, along []float64, j int) (sum, times float64) {
 	for a, axis := range c.Axes {
 		entry := float64(axis[j]) / sketch.AxisOne
@@ -68,10 +70,11 @@ func Sum(c sketch.Codebook, along []float64, j int) (sum, times float64) {
 	return sum, times
 }
 
-// Tilts is, by axis, the variance with which the noise of the first round tilts it towards a direction across all
-// axes, per squared step along it: v/λ², v being that of the noise on an entry of the covariance and λ the variance
-// along the axis. A column has the part of it that is across: one less what Sum says of times. It is the first-order
-// perturbation of an eigenvector (Stewart and Sun 1990, section V.2) where λ is well above what is across.
+// Tilts returns, by axis, the variance with which the noise of the first round tilts it towards a
+// direction across all axes, per squared step along it: v/λ², v being that of the noise on an entry
+// of the covariance and λ the variance along the axis. For a column, multiply by the part of it
+// that is across: 1 − times of Sum. It is the first-order perturbation of an eigenvector (Stewart
+// and Sun 1990, section V.2), for λ well above the variances across.
 func Tilts(c sketch.Codebook, covariance mat.Symmetric, noise float64) []float64 {
 	out := make([]float64, len(c.Axes))
 	for a, axis := range c.Axes {

@@ -1,17 +1,15 @@
-// Package cpu names the levels of vector instructions for which inner loops are
-// written, and says which of them this machine has.
+// Package cpu names the levels of vector instructions for which inner loops are written, and
+// reports which of them this machine has.
 //
-// A loop exists in Go, and in assembly for amd64 with AVX2 and with AVX-512. Its
-// results do not depend on the level: each package of loops holds every level to the
-// same bits. The build tag purego, and any architecture but amd64, leave the Go level
-// alone.
+// A loop exists in Go, and in assembly for amd64 with AVX2 and with AVX-512. Its results do not
+// depend on the level: each package of loops tests that every level gives the same bits. With the
+// build tag purego, or on any architecture but amd64, only the Go level exists.
 package cpu
 
 // Level is one implementation of the loops.
 type Level int
 
-// The levels, each faster than the one before. AVX512 needs the parts F, BW and
-// VNNI of AVX-512.
+// The levels, each faster than the one before. AVX512 needs the subsets F, BW and VNNI of AVX-512.
 const (
 	Go Level = iota
 	AVX2

@@ -1,5 +1,5 @@
-// Package full tells tests how much to do: all they can if COSKETCH_FULL is 1, as .ci/full sets it, else what fits
-// into the two and a half minutes of go test ./... on two cores.
+// Package full tells tests how much to do: everything if COSKETCH_FULL is 1, as .ci/full sets it,
+// else what fits into the two and a half minutes of go test ./... on two cores.
 package full
 
 import (
@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// Asked reports whether tests are to do all they can.
+// Asked reports whether tests should do everything.
 func Asked() bool { return os.Getenv("COSKETCH_FULL") == "1" }
 
-// Or is plain in an ordinary run, and all where everything is asked for: mostly how often something is repeated.
+// Or returns all if Asked, else plain: mostly a number of repetitions.
 func Or[T any](plain, all T) T {
 	if Asked() {
 		return all
@@ -20,7 +20,7 @@ func Or[T any](plain, all T) T {
 	return plain
 }
 
-// Only skips a test that is done where everything is asked for alone.
+// Only skips a test unless Asked.
 func Only(t testing.TB, does string) {
 	t.Helper()
 	if !Asked() {
@@ -28,8 +28,8 @@ func Only(t testing.TB, does string) {
 	}
 }
 
-// Statistical skips a long simulation in one goroutine under -short, with which the race detector runs: it has nothing
-// to find there.
+// Statistical skips a long simulation in one goroutine under -short. The race detector runs with
+// -short, and has nothing to find there.
 func Statistical(t testing.TB) {
 	t.Helper()
 	if testing.Short() {
@@ -37,8 +37,9 @@ func Statistical(t testing.TB) {
 	}
 }
 
-// Main is the TestMain of packages whose tests make much garbage of little lasting: it is collected a quarter as often,
-// which saves a fifth of their time, and as ever from a gigabyte on. Benchmarks, and who sets GOGC, are left alone.
+// Main is the TestMain of packages whose tests make much short-lived garbage. It collects garbage a
+// quarter as often, up to a heap of one gigabyte, which saves a fifth of the time. It changes
+// nothing for benchmarks or if GOGC is set.
 func Main(m *testing.M) {
 	flag.Parse()
 	if os.Getenv("GOGC") == "" && flag.Lookup("test.bench").Value.String() == "" {

@@ -14,7 +14,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/parallel"
 )
 
-// MaxColumns is the most columns of a matrix: its entries take 8 bytes each, twice.
+// MaxColumns is the largest number of columns of a matrix: its entries take 8 bytes each, twice.
 const MaxColumns = 20_000
 
 // Of returns the n × n matrix of inner products of the columns of data, k × n
@@ -23,8 +23,8 @@ func Of(ctx context.Context, data []int64, k, n int) (*mat.SymDense, error) {
 	return of(ctx, cpu.Best(), data, k, n, nil)
 }
 
-// OfColumns is the matrix of some of the n columns, in their order. The rows are read through once, and no
-// copy is made of them, so that they may lie in a mapped file.
+// OfColumns returns the matrix of the given columns out of n, in their order. It reads the rows
+// once and does not copy them, so they may be in a mapped file.
 func OfColumns(ctx context.Context, data []int64, k, n int, columns []int) (*mat.SymDense, error) {
 	for _, c := range columns {
 		if c < 0 || c >= n {
@@ -37,7 +37,7 @@ func OfColumns(ctx context.Context, data []int64, k, n int, columns []int) (*mat
 	return of(ctx, cpu.Best(), data, k, n, columns)
 }
 
-// of is of all columns where columns are nil.
+// of takes all columns if columns is nil.
 func of(ctx context.Context, level cpu.Level, data []int64, k, n int, columns []int) (*mat.SymDense, error) {
 	switch {
 	case k < 1 || n < 1 || len(data)/n != k || len(data)%n != 0:
@@ -60,8 +60,8 @@ func of(ctx context.Context, level cpu.Level, data []int64, k, n int, columns []
 	return s.rounded(), nil
 }
 
-// blockRows is the most rows that are added at once: both panels of a tile stay in the
-// first-level cache, and all of them in the second.
+// blockRows is the largest number of rows that are added at once: both panels of a tile stay in the
+// first-level cache, and all panels in the second.
 const blockRows = 256
 
 // sums adds up the products of columns, in tiles. Tile t of panel i with panel j ≤ i
@@ -71,13 +71,13 @@ type sums struct {
 	data    []int64
 	k, all  int   // rows and columns of the data
 	n       int   // columns that are multiplied
-	columns []int // which; nil: all
+	columns []int // their indices; nil: all
 	panels  int
-	largest uint64 // in absolute value, of all entries
+	largest uint64 // absolute value of all entries
 	packed  []int32
 	tiles   [][tileEntries]int64
-	bound   uint64 // of the tiles' entries in absolute value
-	wide    []wide // of the tiles' entries, in their order: what was there when they were last emptied; nil if never
+	bound   uint64 // on the absolute values of the tiles' entries
+	wide    []wide // sums of the tiles' entries when they were last emptied, in their order; nil if never
 }
 
 func newSums(level cpu.Level, data []int64, k, all int, columns []int) *sums {
@@ -104,7 +104,7 @@ func newSums(level cpu.Level, data []int64, k, all int, columns []int) *sums {
 	return s
 }
 
-// row is one of the columns that are multiplied.
+// row returns row i with only the columns that are multiplied. It may use into.
 func (s *sums) row(i int, into []int64) []int64 {
 	row := s.data[i*s.all:][:s.all]
 	if s.columns == nil {
@@ -116,7 +116,7 @@ func (s *sums) row(i int, into []int64) []int64 {
 	return into
 }
 
-// largest is the largest absolute value, or one at most once more beyond 32 bits.
+// largest returns the largest absolute value.
 func largest(data []int64) (most uint64) {
 	var low, high int64
 	for _, v := range data {
@@ -125,7 +125,7 @@ func largest(data []int64) (most uint64) {
 	return max(uint64(high), uint64(-(low+1))+1)
 }
 
-// blockRows is how many rows are sure to be summed exactly in one go.
+// blockRows returns the number of rows that are sure to be summed exactly at once.
 func (s *sums) blockRows() int {
 	if s.largest == 0 {
 		return blockRows
@@ -133,7 +133,7 @@ func (s *sums) blockRows() int {
 	return int(min(blockRows, math.MaxInt64/(s.largest*s.largest)))
 }
 
-// add adds some rows.
+// add adds the products of some rows.
 func (s *sums) add(from, rows int) {
 	if s.tiles == nil {
 		s.packed = make([]int32, s.panels*blockRows*panelWidth)
@@ -158,7 +158,7 @@ func (s *sums) add(from, rows int) {
 	})
 }
 
-// pack puts rows of the data into panels. What lies beyond the last column stays zero.
+// pack copies rows of the data into panels. Entries beyond the last column stay zero.
 func (s *sums) pack(base, from, to int) {
 	own := make([]int64, len(s.columns))
 	for i := from; i < to; i++ {
@@ -174,7 +174,7 @@ func (s *sums) pack(base, from, to int) {
 	}
 }
 
-// widen empties the tiles into 128 bits.
+// widen moves the sums of the tiles to 128 bits and clears the tiles.
 func (s *sums) widen() {
 	if s.wide == nil {
 		s.wide = make([]wide, len(s.tiles)*tileEntries)
@@ -189,7 +189,7 @@ func (s *sums) widen() {
 	s.bound = 0
 }
 
-// rounded is the matrix of all that was added.
+// rounded returns the matrix of all rows added so far.
 func (s *sums) rounded() *mat.SymDense {
 	out := mat.NewSymDense(s.n, nil)
 	raw := out.RawSymmetric()
@@ -209,7 +209,7 @@ func (s *sums) rounded() *mat.SymDense {
 	return out
 }
 
-// slow multiplies in 128 bits.
+// slow returns the matrix by multiplication in 128 bits.
 func (s *sums) slow(ctx context.Context) (*mat.SymDense, error) {
 	column := func(j int, into []int64) []int64 {
 		if s.columns != nil {
@@ -250,13 +250,13 @@ func (w wide) plus(v int64) wide {
 	return wide{w.high + v>>63 + int64(carry), low}
 }
 
-// wideProduct is the inner product of two columns; ok is false where the squares of
-// their entries alone could exceed 128 bits.
+// wideProduct returns the inner product of two columns; ok is false if the squares of their entries
+// alone could exceed 128 bits.
 func wideProduct(x, y []int64) (sum wide, ok bool) {
 	ok = true
 	for i, v := range x {
 		high, low := bits.Mul64(uint64(v), uint64(y[i]))
-		high -= uint64(v>>63)&uint64(y[i]) + uint64(y[i]>>63)&uint64(v) // of signed factors
+		high -= uint64(v>>63)&uint64(y[i]) + uint64(y[i]>>63)&uint64(v) // correction for signed factors
 		var carry uint64
 		sum.low, carry = bits.Add64(sum.low, low, 0)
 		before, add := sum.high, int64(high)
@@ -268,7 +268,7 @@ func wideProduct(x, y []int64) (sum wide, ok bool) {
 	return sum, ok
 }
 
-// float is the nearest float64, of two equally near the even one.
+// float returns the nearest float64; ties go to the even one.
 func (w wide) float() float64 {
 	negative := w.high < 0
 	high, low := uint64(w.high), w.low
@@ -279,7 +279,7 @@ func (w wide) float() float64 {
 	}
 	out := float64(low)
 	if high != 0 {
-		// The upper 64 bits, of which the last stands for all bits that are cut off.
+		// The upper 64 bits, with the last bit set if any bit that is cut off is set.
 		shift := bits.Len64(high)
 		top := high<<(64-shift) | low>>shift
 		if low<<(64-shift) != 0 {

@@ -14,7 +14,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/cpu"
 )
 
-// exact is the matrix by package big.
+// exact returns the matrix computed by package big.
 func exact(data []int64, k, n int) [][]float64 {
 	out := make([][]float64, n)
 	for i := range out {
@@ -30,8 +30,8 @@ func exact(data []int64, k, n int) [][]float64 {
 	return out
 }
 
-// Every level gives the nearest float64 to the exact sum: for shapes that end within
-// panels and blocks, and for entries that take one, two or three ways to sum.
+// Every level gives the nearest float64 to the exact sum: for shapes that end within panels and
+// blocks, and for entries that need one, two or three ways to sum.
 func TestEveryLevelIsExact(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, shape := range [][2]int{{1, 1}, {3, 16}, {300, 7}, {257, 33}, {520, 17}} {
@@ -41,7 +41,7 @@ func TestEveryLevelIsExact(t *testing.T) {
 			for i := range data {
 				data[i] = rng.Int64N(1<<bits) - 1<<(bits-1)
 				if bits == 32 && i%5 == 0 {
-					data[i] = math.MinInt32 // the least that 32 bits hold, and as a norm the most
+					data[i] = math.MinInt32 // the least value of 32 bits, and the largest absolute value
 				}
 			}
 			want := exact(data, k, n)
@@ -86,8 +86,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// A sketch of 1,000 columns with k = 16,384, and the same product by numpy, where there is
-// one.
+// A sketch of 1,000 columns with k = 16,384, and the same product by numpy, if it is installed.
 func BenchmarkGram(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	const k, n = 16384, 1000
@@ -129,7 +128,7 @@ print(sorted(times)[2] * 1e9)`, k, n)).Output()
 	})
 }
 
-// Products of some columns are those that all have, whether entries are small or large.
+// OfColumns gives the products that Of gives for the same columns, for small and large entries.
 func TestOfColumns(t *testing.T) {
 	const k, n = 300, 40
 	rng := rand.New(rand.NewPCG(7, 8))

@@ -10,7 +10,7 @@ func tileAVX2(sums *[tileEntries]int64, a, b *int32, rows int)
 //go:noescape
 func tileAVX512(sums *[tileEntries]int64, a, b *int32, rows int)
 
-// tile is tileGo at a level of the machine.
+// tile is tileGo at the given level.
 func tile(level cpu.Level, sums *[tileEntries]int64, a, b []int32, rows int) {
 	_, _ = a[(rows-1)*panelWidth+tileRows-1], b[rows*panelWidth-1]
 	switch level {

@@ -7,7 +7,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/parallel"
 )
 
-// Pieces go to whichever worker is free, and each worker has room of its own.
+// Pieces go to whichever worker is free, and each worker has its own space.
 func ExampleShareUntil() {
 	const pieces, workers = 100, 4
 	sums := make([]int, workers)

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Group is goroutines that somebody starts and waits for, as those of a pipeline.
+// Group is a set of goroutines that a caller starts and waits for, such as those of a pipeline.
 type Group struct {
 	stop  func()
 	wait  sync.WaitGroup
@@ -14,8 +14,8 @@ type Group struct {
 	fault *Panic
 }
 
-// NewGroup returns a group without goroutines. Should one panic, stop is called, once, on
-// that goroutine: it tells the others that nobody wants what they do any more.
+// NewGroup returns a group without goroutines. If one panics, stop is called, once, on that
+// goroutine, to tell the others to stop.
 func NewGroup(stop func()) *Group { return &Group{stop: stop} }
 
 // Go starts a goroutine.
@@ -33,8 +33,8 @@ func (g *Group) Go(do func()) {
 	})
 }
 
-// Wait waits until all goroutines have ended. If one has panicked, the first such call
-// panics with the *Panic of the first that did; others return.
+// Wait waits until all goroutines have ended. If any panicked, the first such call panics with the
+// *Panic of the first that did; others return.
 func (g *Group) Wait() {
 	g.wait.Wait()
 	if p := g.fault; p != nil {
@@ -43,14 +43,14 @@ func (g *Group) Wait() {
 	}
 }
 
-// Panic is a worker's panic where somebody waits for the worker, so that a recover there
-// is enough.
+// Panic carries a worker's panic to the goroutine that waits for it, so that a recover there is
+// enough.
 type Panic struct {
 	Value any    // what the worker panicked with
-	Stack string // the worker's, as that of the goroutine that waits says nothing of it
+	Stack string // the worker's stack; the waiting goroutine's does not show where it panicked
 }
 
-// Error has the stack, too: it is all that shows where the mistake is.
+// Error includes the stack: only it shows where the mistake is.
 func (p *Panic) Error() string { return fmt.Sprintf("%v\n\nworker's %s", p.Value, p.Stack) }
 
 func (p *Panic) Unwrap() error {
@@ -58,8 +58,8 @@ func (p *Panic) Unwrap() error {
 	return err
 }
 
-// Recovered takes apart what recover returned, in the deferred function that called it:
-// what the panic said, and the stack of the goroutine that panicked, a worker's included.
+// Recovered returns the value of a panic and the stack of the goroutine that panicked, which may be
+// a worker. v is what recover returned; call Recovered in the same deferred function.
 func Recovered(v any) (said any, stack string) {
 	if p, ok := v.(*Panic); ok {
 		return p.Value, "worker's " + p.Stack + "\nwhich was waited for by " + string(debug.Stack())
@@ -67,8 +67,8 @@ func Recovered(v any) (said any, stack string) {
 	return v, string(debug.Stack())
 }
 
-// carried must be called while the panic is recovered, on its goroutine. What was carried
-// before, out of a loop within a loop, stays what it is.
+// carried must be called while the panic is recovered, on its goroutine. A *Panic out of a nested
+// loop is returned unchanged.
 func carried(v any) *Panic {
 	if p, ok := v.(*Panic); ok {
 		return p

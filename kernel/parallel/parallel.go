@@ -1,5 +1,5 @@
-// Package parallel divides work among goroutines. All goroutines below node start here,
-// so that each has somebody who waits for it, and none ends the process by a panic.
+// Package parallel divides work among goroutines. All goroutines below node start here, so that
+// each has a caller that waits for it, and no panic in one ends the process.
 package parallel
 
 import (
@@ -13,16 +13,15 @@ func For(n int, do func(i int)) {
 	Share(n, runtime.GOMAXPROCS(0), func(_, i int) { do(i) })
 }
 
-// Share lets workers take pieces 0 to pieces−1 in turn until none is left, and waits for
-// them. A worker's number, below workers, is its own while do runs; fewer than 1 worker
-// count as 1, and one works on the caller's goroutine. If do panics, no further piece is
-// taken, and Share panics with a *Panic when those under way are done.
+// Share lets workers take pieces 0 to pieces−1 in turn until none is left, and waits for them. No
+// two calls of do run at once with the same worker number, which is below workers. Fewer than 1
+// worker count as 1; a single worker runs on the caller's goroutine. If do panics, no further piece
+// is taken, and Share panics with a *Panic when the running ones are done.
 func Share(pieces, workers int, do func(worker, piece int)) {
 	ShareUntil(context.Background(), pieces, workers, do)
 }
 
-// ShareUntil is Share that takes no further piece once ctx has ended. Its error is that
-// of ctx.
+// ShareUntil is Share that takes no further piece once ctx has ended. It returns ctx.Err().
 func ShareUntil(ctx context.Context, pieces, workers int, do func(worker, piece int)) error {
 	var taken atomic.Int64
 	work := func(worker int) {
@@ -38,9 +37,8 @@ func ShareUntil(ctx context.Context, pieces, workers int, do func(worker, piece 
 		carrying(func() { work(0) })
 		return ctx.Err()
 	}
-	// The caller waits rather than works: the goroutine that it started last takes
-	// its place at once, and only the others can be taken by an idle processor
-	// without delay.
+	// The caller waits rather than works: the goroutine that it started last takes its place at
+	// once, and an idle processor can take only the others without delay.
 	g := NewGroup(func() { taken.Store(int64(pieces)) })
 	for w := range workers {
 		g.Go(func() { work(w) })

@@ -25,7 +25,7 @@ func TestForCallsEachOnce(t *testing.T) {
 	}
 }
 
-// Every piece is done once, and no two pieces at a time by workers of one number.
+// Every piece is done once, and never two pieces at once with the same worker number.
 func TestShareTakesEachPieceOnce(t *testing.T) {
 	for _, pieces := range []int{0, 1, 2, 1000} {
 		for _, workers := range []int{-1, 0, 1, 2, 7} {
@@ -46,7 +46,7 @@ func TestShareTakesEachPieceOnce(t *testing.T) {
 	}
 }
 
-// caught is what a call panics with.
+// caught returns what a call panics with.
 func caught(call func()) (v any) {
 	defer func() { v = recover() }()
 	call()
@@ -59,7 +59,7 @@ func stumble(piece, at int) {
 	}
 }
 
-// A panic of a worker is one of who called it, and says where the worker was.
+// A worker's panic reaches the caller and shows where the worker was.
 func TestPanicsArriveAtTheCaller(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
@@ -87,7 +87,8 @@ func TestPanicsArriveAtTheCaller(t *testing.T) {
 	}
 }
 
-// When Share panics nothing runs on, and what was not begun is left: it would take forever.
+// When Share panics nothing runs on, and pieces that were not begun are left: they would take
+// forever.
 func TestNothingIsBegunAfterAPanic(t *testing.T) {
 	const workers, pieces = 4, math.MaxInt32
 	var ended atomic.Int64

@@ -1,5 +1,5 @@
-// Package room gives slices of numbers: in memory, or where else there is room for what is large
-// and read mostly in order, such as in files that are mapped.
+// Package room allocates slices of numbers: in memory, or elsewhere for large data that is read
+// mostly in order, such as in mapped files.
 package room
 
 import (
@@ -8,35 +8,37 @@ import (
 	"unsafe"
 )
 
-// Giver gives room beside the memory.
+// Giver allocates space outside of memory.
 type Giver interface {
-	// Bytes returns so many zeros, aligned to 16 bytes at least, which are good for as long as the giver is.
+	// Bytes returns n zeroed bytes, aligned to at least 16 bytes. They are valid as long as the
+	// giver is.
 	Bytes(n int) ([]byte, error)
 }
 
-// Part is room that is given back by itself, before the rest of what it is a part of.
+// Part is a Giver that may be closed on its own, before the Giver that it is part of.
 type Part interface {
 	Giver
 	Close() error
 }
 
-// Plain are types without pointers.
+// Plain lists types without pointers.
 type Plain interface {
 	~bool | ~int8 | ~uint8 | ~int | ~int32 | ~int64 | ~uint32 | ~uint64 | ~float32 | ~float64 | ~[16]byte
 }
 
-// least is how many bytes are worth room of their own: fewer are in memory, whoever gives.
+// least is the least number of bytes that a giver allocates: smaller slices are always in memory.
 const least = 1 << 12
 
-// Error is that a giver has no room.
+// Error reports that a giver could not allocate.
 type Error struct{ Err error }
 
 func (e *Error) Error() string { return e.Err.Error() }
 
-// Unwrap returns why.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Of returns n zeros; from memory where the giver is nil, or they are few. Its error is an *Error.
+// Of returns n zeros. They are in memory if the giver is nil or if they are few. Its error is an
+// *Error.
 func Of[T Plain](from Giver, n int) ([]T, error) {
 	var one T
 	size := int(unsafe.Sizeof(one))

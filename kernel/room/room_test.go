@@ -18,7 +18,7 @@ func (g *giver) Bytes(n int) ([]byte, error) {
 	return make([]byte, n), g.err
 }
 
-// Much is from the giver, and little or what nobody gives from memory.
+// Large slices come from the giver; small ones, or any without a giver, from memory.
 func TestOf(t *testing.T) {
 	g := &giver{}
 	for _, from := range []room.Giver{g, nil} {

@@ -88,8 +88,7 @@ func Codes(records, count float64, clusters int) int {
 // × d matrix of noise has about this norm (Wigner 1958).
 func hidden(noise float64, d int) float64 { return 2 * math.Sqrt(noise*float64(d)) }
 
-// New makes a codebook. It returns an error for invalid options; any finite mean and any covariance
-// give a codebook.
+// New makes a codebook. It returns an error for invalid options, and accepts any noisy moments.
 func New(ctx context.Context, o Options) (*Draft, error) {
 	if err := o.check(); err != nil {
 		return nil, fmt.Errorf("drawing up a codebook: %w", err)

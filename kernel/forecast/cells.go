@@ -9,36 +9,37 @@ import (
 	"github.com/cosketch/cosketch/kernel/sketch"
 )
 
-// Limits of the rule for cells, found by simulation: a cell of average size is to have this
-// many deviations of its count's noise, and more directions than these gain nothing.
+// Limits of the rule for cells, found by simulation: the count of a cell of average size is this
+// many standard deviations of its noise, and more directions than these gain nothing.
 const (
 	averageCell    = 4.5
 	mostDirections = 9
 )
 
-// CellTerms is what the rule for k-means by cells goes by.
+// CellTerms is the input of the rule for k-means by cells.
 type CellTerms struct {
 	Columns  int     // required: d
 	Clusters int     // required, at least 2
-	Mu       dp.Mu   // of all that a party releases for it; required
-	Parties  float64 // whose noise is in the sums, in units of one party's under plain sums; required
-	Records  float64 // of all parties; 0 where that is not known
+	Mu       dp.Mu   // of all releases of a party for it; required
+	Parties  float64 // parties whose noise is in the sums, in units of one party's noise under plain sums; required
+	Records  float64 // of all parties; 0: unknown
 	Replaced bool    // a record is replaced by another, not by zeros
 }
 
-// CellChoice is how moments and cells answer k-means best.
+// CellChoice is the choice of moments and cells that is best for k-means.
 type CellChoice struct {
 	Directions     int // L
 	Subspace       int // q
-	Moments, Cells int // shares of the promise
+	Moments, Cells int // shares of μ², relative to each other
 }
 
-// unknownDirections are enough for a few clusters, and few enough for some thousand records.
+// unknownDirections is used if the number of records is unknown: enough for a few clusters, and few
+// enough for some thousand records.
 const unknownDirections = 5
 
-// Choose is the rule: clusters differ in one direction less than there are of them; moments,
-// which only find these and where cells lie, take a quarter of μ²; and there are as many
-// cells as records bear.
+// Choose applies the rule. Clusters differ in one direction less than their number. Moments serve
+// only to find these directions and the places of cells, and take a quarter of μ². There are as
+// many cells as the number of records allows.
 func (t CellTerms) Choose() CellChoice {
 	out := CellChoice{Subspace: max(1, min(t.Clusters-1, t.Columns)), Moments: 1, Cells: 3}
 	if out.Directions = min(unknownDirections, projection.HadamardSize(t.Columns)); t.Records > 0 {
@@ -47,13 +48,13 @@ func (t CellTerms) Choose() CellChoice {
 	return out
 }
 
-// count is the standard deviation of the noise on a count of one round, in records.
+// count returns the standard deviation of the noise on a count of one round, in records.
 func (t CellTerms) count(c CellChoice) float64 {
 	share := float64(c.Cells) / float64(c.Cells+c.Moments)
 	return t.length() / (float64(t.Mu) * math.Sqrt(share)) * math.Sqrt(t.Parties)
 }
 
-// length is that of what a record adds in all, in units of its count.
+// length returns the l2 sensitivity to one record, in units of its count's weight.
 func (t CellTerms) length() float64 {
 	const clip = 1 << 10
 	n := dp.Zeroed
@@ -62,13 +63,14 @@ func (t CellTerms) length() float64 {
 	}
 	s, err := dp.RecordCells(clip, max(t.Columns, 1), dp.NewCellWeights(clip, true), n)
 	if err != nil {
-		panic(err) // of so short a clip there is a sensitivity
+		panic(err) // so short a clip cannot overflow
 	}
 	return math.Sqrt(float64(s.L2Squared)) / clip
 }
 
-// Directions is the most of them with which an average cell has 4.5 deviations of the noise
-// on its count, up to 9 and to what so many columns allow; at least 1.
+// Directions returns the largest number of directions at which the count of an average cell is at
+// least 4.5 standard deviations of its noise: at least 1, up to 9 and to what so many columns
+// allow.
 func Directions(columns int, records, deviation float64) int {
 	l := 1
 	for most := min(mostDirections, projection.HadamardSize(columns)); l < most; l++ {
@@ -79,35 +81,31 @@ func Directions(columns int, records, deviation float64) int {
 	return l
 }
 
-// Cells is a k-means of the records in noisy cells.
+// Cells describes a k-means of the records in noisy cells.
 type Cells struct {
 	Columns  []Column     // required: of encoded values around the public centre
-	Keep     Contribution // of a record in the moments; Whole where nothing is clipped
+	Keep     Contribution // of a record in the moments; Whole if nothing is clipped
 	Records  float64      // required: of all parties
 	Cells    int          // required
 	Clusters int          // required, at least 2
 	Subspace int          // eigenvectors of the moments that centroids are projected on; 0: none
-	Count    float64      // variance of the noise on the count of a cell
+	Count    float64      // number of eigenvectors of the moments that centroids are projected on; 0: none
 	Product  float64      // variance of the noise on a sum of products of two columns; 0 without moments
 }
 
-// What is needed to tell clusters: so many deviations of its noise for the count of a cell
-// that clusters are found by, and so many such cells for each of them.
+// To tell clusters, the count of a cell must be so many standard deviations of its noise, and there
+// must be so many such cells for each cluster.
 const (
 	clearCell      = 5
 	cellsByCluster = 2
 )
 
-// Size forecasts the number of records of a cluster, in units of itself, where all have as
-// many records and cells: by Cells.Group of kernel/cluster, the variance is that of N/K
-// records in B/K of B cells. It is undefined where clusters cannot be told:
+// Size forecasts the number of records of a cluster, in units of itself, if all clusters have as
+// many records and cells. By Cells.Group of kernel/cluster, the variance is that of N/K records in
+// B/K of B cells. It is undefined if clusters cannot be told:
 //
-//   - where fewer than two cells for each cluster can have five deviations of the noise on a
-//     count: there are B of them, and at most N/(5σ), which unequal cells come near to;
-//   - where the noise of the moments hides the q-th direction in which clusters differ. A
-//     symmetric d × d matrix of noise with deviation s has a norm of about 2s√d (Wigner
-//     1958). The direction is taken to have the q-th part of half of the variance, and has
-//     to have three s more than that norm.
+//   - if the counts of fewer than two cells for each cluster can be five standard deviations of their noise: there are B cells, and at most N/(5σ) such ones, which unequal cells come near to;
+//   - if the noise of the moments hides the q-th direction in which clusters differ. A symmetric d × d matrix of noise with standard deviation s has a norm of about 2s√d (Wigner 1958). The direction is assumed to have the q-th part of half of the variance, and must exceed that norm by three s.
 func (c Cells) Size() Error {
 	k := float64(c.Clusters)
 	clearest := float64(c.Cells)

@@ -8,19 +8,19 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 )
 
-// RoundsChoice is how k-means is best answered in two rounds: moments, and then codes.
+// RoundsChoice is the choice that is best for k-means in two rounds: moments, and then codes.
 type RoundsChoice struct {
-	Axes, Codes     int // at most: the moments may tell that fewer axes stand out
-	Moments, Second int // shares of the promise
+	Axes, Codes     int // upper bounds: the moments may show that fewer axes stand out
+	Moments, Second int // shares of μ², relative to each other
 }
 
-// Shares of the promise: moments choose the axes and where code points are, and codes all else.
+// Shares of μ²: moments choose the axes and the code points, and codes serve for all else.
 const (
 	firstRound  = 3
 	secondRound = 7
 )
 
-// ChooseRounds is the rule for two rounds, as [CellTerms.Choose] is for one.
+// ChooseRounds applies the rule for two rounds, as [CellTerms.Choose] does for one.
 func (t CellTerms) ChooseRounds() RoundsChoice {
 	out := RoundsChoice{Axes: codebook.Axes(t.Clusters, t.Columns), Codes: codebook.Codes(t.Records, t.SecondCount(), t.Clusters), Moments: firstRound, Second: secondRound}
 	if t.Records <= 0 {
@@ -29,8 +29,8 @@ func (t CellTerms) ChooseRounds() RoundsChoice {
 	return out
 }
 
-// SecondCount is the standard deviation of the noise on a count of the second round, in records: a codebook has
-// as many code points as that leaves above it.
+// SecondCount returns the standard deviation of the noise on a count of the second round, in
+// records. It decides how many code points a codebook has.
 func (t CellTerms) SecondCount() float64 {
 	const radius = 1 << 10
 	n := dp.Zeroed
@@ -39,25 +39,25 @@ func (t CellTerms) SecondCount() float64 {
 	}
 	s, err := dp.RecordCodes(radius, codebook.Axes(t.Clusters, t.Columns), dp.NewCellWeights(radius, false), n)
 	if err != nil {
-		panic(err) // of so short a radius there is a sensitivity
+		panic(err) // so short a radius cannot overflow
 	}
 	share := float64(secondRound) / (firstRound + secondRound)
 	return math.Sqrt(float64(s.L2Squared)*t.Parties) / radius / (float64(t.Mu) * math.Sqrt(share))
 }
 
-// Codes is a k-means of the records in the noisy cells of a codebook.
+// Codes describes a k-means of the records in the noisy cells of a codebook.
 type Codes struct {
 	Columns  []Column     // required: of encoded values around the public centre
-	Keep     Contribution // of a record in the moments of the first round; Whole where nothing is clipped
+	Keep     Contribution // of a record in the moments of the first round; Whole if nothing is clipped
 	Records  float64      // required: of all parties
 	Clusters int          // required, at least 2
 	Count    float64      // variance of the noise on the count of a cell, in the second round
 	Product  float64      // variance of the noise on a sum of products of two columns, in the first
 }
 
-// Size forecasts the number of records of a cluster as [Cells.Size] does, and is undefined where clusters
-// cannot be told for the same reasons: fewer than two cells for each of them can have five deviations
-// of the noise on a count, or the noise of the moments hides the axes.
+// Size forecasts the number of records of a cluster as [Cells.Size] does. It is undefined for the
+// same reasons: the counts of fewer than two cells for each cluster can be five standard deviations
+// of their noise, or the noise of the moments hides the axes.
 func (c Codes) Size() Error {
 	cells := Cells{Columns: c.Columns, Keep: c.Keep, Records: c.Records, Clusters: c.Clusters, Count: c.Count, Product: c.Product}
 	cells.Cells = codebook.Codes(c.Records, math.Sqrt(c.Count), c.Clusters)
@@ -65,8 +65,9 @@ func (c Codes) Size() Error {
 	return cells.Size()
 }
 
-// Sizes forecasts the number of records of a cluster, as [Cells.Size] does, in one round and in two, each with what
-// its rule chooses. Of has Columns, Keep and Product; the terms have the rest.
+// Sizes forecasts the number of records of a cluster, as [Cells.Size] does, in one round and in
+// two, each with the choice of its rule. Columns, Keep and Product are taken from of, the rest from
+// the terms.
 func (t CellTerms) Sizes(of Cells) (one, two Error) {
 	choice := t.Choose()
 	of.Records, of.Clusters, of.Cells, of.Subspace = t.Records, t.Clusters, 1<<choice.Directions, choice.Subspace
@@ -77,17 +78,18 @@ func (t CellTerms) Sizes(of Cells) (one, two Error) {
 	return one, two
 }
 
-// How much larger the records' inertia is, of centroids from one round and from two, than of k-means on the records
-// themselves: at most, and about, of sets of 3,000 records or more. The command rounds of the module research measures
-// it of ten sets.
+// Excess of the records' inertia with centroids from one round and from two, relative to k-means on
+// the records themselves: approximate upper bounds for data sets of 3,000 records or more. The
+// command rounds of the module research measures it on ten sets.
 const (
 	OneRoundExcess  = .09
 	TwoRoundsExcess = .05
 )
 
-// SecondRound reports whether k-means takes a second round, by what Sizes forecasts: wherever clusters can be told in
-// it. It places centroids better or as well, in every set that was measured; but not where it leaves the number of
-// records of a cluster unknown and one round does not.
+// SecondRound reports whether k-means should take a second round, given the forecasts of Sizes. It
+// should if clusters can be told in it, since it placed centroids at least as well in every data
+// set that was measured. The exception is a second round that leaves the number of records of a
+// cluster unknown, while one round does not.
 func SecondRound(one, two Error) bool {
 	const unknown = .5
 	switch {
@@ -99,7 +101,7 @@ func SecondRound(one, two Error) bool {
 	return two.HalfWidth <= math.Max(unknown, one.HalfWidth)
 }
 
-// SecondGain says what a second round does, by what Sizes forecasts.
+// SecondGain describes the effect of a second round, given the forecasts of Sizes.
 func SecondGain(one, two Error) string {
 	known := func(e Error) string { return fmt.Sprintf("± %.2g %%", 100*e.HalfWidth) }
 	switch {
@@ -111,7 +113,7 @@ func SecondGain(one, two Error) string {
 	return fmt.Sprintf("%s. The number of records of a cluster is known to %s, if all have as many; in one round to %s.", Excess(), known(two), known(one))
 }
 
-// Excess says how well centroids are placed in one round and in two.
+// Excess describes how well one round and two rounds place centroids.
 func Excess() string {
 	return fmt.Sprintf("In two, records lie up to %.0f %% farther from their centres, in squares, than after k-means on the records themselves; in one, up to %.0f %%", 100*TwoRoundsExcess, 100*OneRoundExcess)
 }

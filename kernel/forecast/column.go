@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Column is the distribution that a column's encoded values are expected to have.
+// Column is the expected distribution of a column's encoded values.
 type Column struct {
 	Mean     float64
 	Spread   float64 // standard deviation, above 0
@@ -35,27 +35,28 @@ func (c Column) moments() [5]float64 {
 	}
 }
 
-// Contribution is what of a record's values goes into a sketch once they are
-// clipped: they shrink together by a factor f = min(1, clip/length).
+// Contribution describes what clipping leaves of a record's values in a sketch: all shrink by a
+// factor f = min(1, clip/length).
 type Contribution struct {
 	Mean    float64 // E f
 	Square  float64 // E f²
-	Clipped float64 // share of the records with f < 1
+	Clipped float64 // share of records with f < 1
 }
 
 // Whole is the contribution of records that are not clipped.
 func Whole() Contribution { return Contribution{Mean: 1, Square: 1} }
 
-// quantiles is how many points stand for the distribution of a record's length.
+// quantiles is the number of points that represent the distribution of a record's length.
 const quantiles = 256
 
-// coarse is how many stand for that of all columns but one.
+// coarse is the number of points that represent the distribution of the length of all columns but
+// one.
 const coarse = 32
 
-// Clipped is the contribution of records clipped to length clip, whose derived vector
-// holds ones of a weight, which stay as they are, and beside them values of the columns, with
-// their squares if so asked. The squared length of these is taken as a gamma variable with
-// the mean and variance that independent columns give it.
+// Clipped returns the contribution of records clipped to length clip. Their derived vector holds
+// ones of a weight, which are not scaled, and values of the columns, with their squares if asked.
+// The squared length of the values is taken as a gamma variable with the mean and variance that
+// independent columns give it.
 func Clipped(clip, ones float64, squares bool, columns []Column) Contribution {
 	clip = beside(clip, ones)
 	var c Contribution
@@ -69,10 +70,10 @@ func Clipped(clip, ones float64, squares bool, columns []Column) Contribution {
 	return c
 }
 
-// beside is what is left of a clip beside ones.
+// beside returns the part of a clip that ones of this weight leave.
 func beside(clip, ones float64) float64 { return math.Sqrt(math.Max(0, clip*clip-ones*ones)) }
 
-// lengths are quantiles of the squared length of records, or the one that all have.
+// lengths returns quantiles of the squared length of records, or the single value that all have.
 func lengths(columns []Column, squares bool, points int) []float64 {
 	var mean, variance float64
 	for _, c := range columns {
@@ -96,15 +97,16 @@ func lengths(columns []Column, squares bool, points int) []float64 {
 	return out
 }
 
-// Left is what is left of a column once records are clipped, as its mean and its mean square.
+// Left is the mean and the mean square of a column after its records are clipped.
 type Left struct{ Mean, Square float64 }
 
-// few is of how many columns each has a noticeable part in a record's length.
+// few is the largest number of columns at which a single one has a noticeable part in a record's
+// length.
 const few = 32
 
-// LeftOf are what is left of columns as Clipped has records, where each is as given and those around
-// it are these, in the same order. Where a column is a bit, that which is rarer is in the longer records,
-// which are shortened more than others.
+// LeftOf returns what clipping leaves of each of the columns, for records as in Clipped. The other
+// columns of its records are those in around, which is in the same order. If a column is a bit, its
+// rarer value is in the longer records, which are shortened more than others.
 func LeftOf(clip, ones float64, columns, around []Column) []Left {
 	all := Clipped(clip, ones, false, around)
 	clip = beside(clip, ones)
@@ -134,8 +136,8 @@ func LeftOf(clip, ones float64, columns, around []Column) []Left {
 	return out
 }
 
-// bit is what a column is that has two values alone: the share of the higher one, and both; a share of 0
-// where it has more.
+// bit returns both values of a column that has only two, and the share of the higher one. The share
+// is 0 if the column has more values.
 func (c Column) bit() (share, low, high float64) {
 	g := c.Skewness
 	if math.Abs(c.Kurtosis-1-g*g) > 1e-9*c.Kurtosis || !(c.Spread > 0) {
@@ -146,7 +148,7 @@ func (c Column) bit() (share, low, high float64) {
 	return share, c.Mean - c.Spread/odds, c.Mean + c.Spread*odds
 }
 
-// constantly is the contribution of records that all have one squared length.
+// constantly returns the contribution of records that all have this squared length.
 func constantly(clip, squared float64) Contribution {
 	if squared <= clip*clip {
 		return Whole()

@@ -6,16 +6,16 @@ import (
 	"github.com/cosketch/cosketch/kernel/estimate"
 )
 
-// Groups are two groups of sketched records whose values are alike; they share R.
+// Groups are two groups of sketched records with values of the same distribution; they share R.
 type Groups struct {
 	Law     Law
 	Columns []Column   // required: the values of a record
-	Kept    float64    // required: E f² of what clipping leaves of a record
+	Kept    float64    // required: E f² of clipping
 	Sizes   [2]float64 // required: records of the first group and of the second, at least 2
 	Level   estimate.Level
 }
 
-// sums are Σs² and Σs⁴ of the spreads s, with noise of the values themselves.
+// sums returns Σs² and Σs⁴ of the spreads s, including noise in the values themselves.
 func (g Groups) sums(noise float64) (squares, fourths float64) {
 	for _, c := range g.Columns {
 		v := g.Kept*c.Spread*c.Spread + noise
@@ -24,8 +24,7 @@ func (g Groups) sums(noise float64) (squares, fourths float64) {
 	return squares, fourths
 }
 
-// Within forecasts the mean of |x − y|² over all pairs of the first group, in units of
-// itself.
+// Within forecasts the mean of |x − y|² over all pairs of the first group, in units of itself.
 func (g Groups) Within() (Error, error) {
 	n, law := g.Sizes[0], g.Law
 	k, v, kappa := float64(law.Projection.K), law.Noise.Variance, law.Noise.FourthCumulant
@@ -42,8 +41,8 @@ func (g Groups) Within() (Error, error) {
 	return g.mean(added, inner, 4/(n-1))
 }
 
-// Between forecasts the mean of |x − y|² over all pairs of a record of the first group
-// and one of the second, in units of itself.
+// Between forecasts the mean of |x − y|² over all pairs of a record of the first group and one of
+// the second, in units of itself.
 func (g Groups) Between() (Error, error) {
 	n, m, law := g.Sizes[0], g.Sizes[1], g.Law
 	k, v, kappa := float64(law.Projection.K), law.Noise.Variance, law.Noise.FourthCumulant
@@ -61,16 +60,16 @@ func (g Groups) Between() (Error, error) {
 	return g.mean(added, inner, (n-1)/n/n+(m-1)/m/m+together*together)
 }
 
-// lean is E(1 − 2a)² of the mean a of n bits.
+// lean returns E(1 − 2a)² for the mean a of n bits.
 func lean(c Column, n float64) float64 {
 	return (1-2*c.Mean)*(1-2*c.Mean) + 4*c.Spread*c.Spread/n
 }
 
-// mean is the error of a mean of squared distances. The projection errs by tr(RᵀMR) for
-// the mean M of all (x−y)(x−y)ᵀ, whose diagonal is 2s²; columns being uncorrelated, the
-// rest is the luck of the records that there are, with squares of apart·s²s′² on average.
-// Added is the noise's variance as the interval has it; inner is that of bits, of which
-// the projection makes no more than it does of values.
+// mean returns the error of a mean of squared distances. The projection's error is that of tr(RᵀMR)
+// for the mean M of all (x−y)(x−y)ᵀ, whose diagonal is 2s². As columns are uncorrelated, its other
+// entries come from the random choice of the records, and their squares are apart·s²s′² on average.
+// added is the variance of the noise that the interval assumes. inner is the variance of the noise
+// of bits, which the projection does not increase more than it does for values.
 func (g Groups) mean(added, inner, apart float64) (Error, error) {
 	law, noise := g.Law, 0.0
 	if law.Bits {

@@ -8,17 +8,17 @@ import (
 	"github.com/cosketch/cosketch/kernel/projection"
 )
 
-// Law is how sketched records err: by the choice of R, and by the noise on every
+// Law describes the errors of sketched records: from the choice of R, and from the noise on every
 // coordinate.
 type Law struct {
 	Projection projection.Spec // required, valid
 	Features   int             // required: d, the length of a record before projection
 	Noise      estimate.Noise  // on one coordinate of one record, in the units of Difference
-	Bits       bool            // randomised response: values are bits, and the noise was in them before the projection
+	Bits       bool            // randomised response: values are bits, with the noise added before the projection
 }
 
-// NoiseOf is calibrated noise in real units: unit is the real size of one integer step
-// of a sketch's entries (R's scale times that of the fixed point).
+// NoiseOf returns calibrated noise in real units: unit is the real size of one integer step of a
+// sketch's entries (R's scale times that of the fixed point).
 func NoiseOf(n dp.Noise, unit float64) estimate.Noise {
 	u2 := unit * unit
 	return estimate.Noise{Variance: n.Variance() * u2, FourthCumulant: n.FourthCumulant() * u2 * u2}
@@ -30,7 +30,7 @@ type Difference struct {
 	Fourth  float64 // Σz⁴
 }
 
-// Typical is the expected difference of two records that are drawn independently.
+// Typical returns the expected difference of two independent records.
 func Typical(columns []Column) Difference {
 	var z Difference
 	for _, c := range columns {
@@ -41,7 +41,7 @@ func Typical(columns []Column) Difference {
 	return z
 }
 
-// Distance is the variance of the estimate of |z|², both records being noised.
+// Distance returns the variance of the estimate of |z|² for two noised records.
 func (l Law) Distance(z Difference) float64 {
 	if l.Bits {
 		return l.response(z)
@@ -54,9 +54,9 @@ func (l Law) Distance(z Difference) float64 {
 	return l.Projection.Variance(l.Features).Distance(z.Squared, z.Fourth) + noise
 }
 
-// OptimalK is the k at which Distance is least where the noise on a coordinate does
-// not depend on k (see [Method.NoiseGrows]): √(A/(8v² + 2κ)), A being k times the
-// projection's variance, in closed form and not rounded. It is infinite without noise.
+// OptimalK returns the k at which Distance is least if the noise on a coordinate does not depend on
+// k (see [Method.NoiseGrows]): √(A/(8v² + 2κ)), A being k times the projection's variance, in
+// closed form and not rounded. It is infinite without noise.
 func (l Law) OptimalK(z Difference) float64 {
 	k := float64(l.Projection.K)
 	a := 2 * (z.Squared*z.Squared - z.Fourth)
@@ -72,13 +72,12 @@ func (l Law) OptimalK(z Difference) float64 {
 	return math.Sqrt(math.Max(a, 0) / (8*l.Noise.Variance*l.Noise.Variance + 2*l.Noise.FourthCumulant))
 }
 
-// Relative is the error of an estimate of such a variance, in units of the number that
-// is estimated. What has no length, such as records of which all are alike, errs by more than
-// itself.
+// Relative returns the error of an estimate with this variance, in units of the estimated number.
+// It is undefined if that is not above 0, as for the distance of records that are all alike.
 func Relative(variance, of float64) Error {
 	if !(of > 0) {
 		return Error{Undefined: "records that are all alike are at no distance"}
 	}
-	d := math.Sqrt(math.Max(0, variance)) / of // rounding may leave a little less than nothing
+	d := math.Sqrt(math.Max(0, variance)) / of // rounding may make it slightly negative
 	return Error{Deviation: d, HalfWidth: quantile(0) * d, z: quantile(0)}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/sketch"
 )
 
-// Method is one entry of the menu: a projection up to its k, and a mechanism.
+// Method is one entry of the menu: a mechanism and a projection without its k.
 type Method struct {
 	Mechanism dp.Mechanism
 	Family    projection.Family
@@ -33,9 +33,9 @@ func noiseName(m dp.Mechanism) string {
 	return string(m)
 }
 
-// Menu lists the methods of a side that give a unit's guarantee, or without a unit those
-// without noise. Binary says that all columns
-// are binary, for which there is randomised response under unit attribute.
+// Menu lists the methods of a side that give a unit's guarantee, or those without noise if the unit
+// is empty. If binary, all columns are binary, and randomised response is listed under unit
+// attribute.
 func Menu(side sketch.Side, unit dp.Unit, binary bool) []Method {
 	records := side == sketch.Records
 	if unit == "" {
@@ -64,13 +64,13 @@ func Menu(side sketch.Side, unit dp.Unit, binary bool) []Method {
 	return out
 }
 
-// Spec is the method's projection with k coordinates.
+// Spec returns the method's projection with k coordinates.
 func (m Method) Spec(k int) projection.Spec {
 	return projection.Spec{Family: m.Family, K: k, S: m.S}
 }
 
-// Range is the least k of a method, of which all others are multiples, and the
-// greatest up to most, for records of d features.
+// Range returns the least k of a method, of which all others are multiples, and the greatest up to
+// most, for records of d features.
 func (m Method) Range(d, most int) (step, greatest int) {
 	switch m.Family {
 	case projection.Identity:
@@ -90,11 +90,11 @@ func (m Method) NoiseGrows() bool {
 	return m.Mechanism == dp.Laplace && m.Family != projection.Sparse && m.Family != projection.Identity
 }
 
-// One is the integer that stands for 1 where Attribute and Calibrate have no study to
-// say: the finest fixed point.
+// One is the fixed-point integer for 1 that Attribute and Calibrate assume, as they know no study:
+// the finest.
 const One = 1 << 14
 
-// Flips returns how bits are randomised under unit attribute, One being the integer for 1.
+// Flips returns the randomisation of bits under unit attribute, with One as the integer for 1.
 func Flips(g dp.Guarantee) (dp.Flips, error) {
 	f, err := dp.RandomiseBits(g, One)
 	if err != nil {
@@ -103,9 +103,8 @@ func Flips(g dp.Guarantee) (dp.Flips, error) {
 	return f, nil
 }
 
-// Calibrate returns the noise of a records-side sketch under unit attribute, one value
-// being a number in [0, 1] and One the integer for 1: what dp calibrates for a change of
-// the whole range.
+// Calibrate returns the noise of a records-side sketch under unit attribute, for values in [0, 1]
+// with One as the integer for 1: what dp calibrates for a change of the whole range.
 func (m Method) Calibrate(k, d int, g dp.Guarantee) (dp.Noise, error) {
 	spec := m.Spec(k)
 	if err := spec.Validate(); err != nil {
@@ -123,8 +122,8 @@ func (m Method) Calibrate(k, d int, g dp.Guarantee) (dp.Noise, error) {
 	return noise, nil
 }
 
-// Attribute is the law of that sketch, in units of 1; under randomised response, which
-// is forecast where nothing is projected, that of the flipped bits.
+// Attribute returns the law of that sketch, in units of 1. Under randomised response nothing is
+// projected, and the law is that of the flipped bits.
 func (m Method) Attribute(k, d int, g dp.Guarantee) (Law, error) {
 	if m.Mechanism == dp.RandomisedResponse {
 		f, err := Flips(g)
@@ -138,8 +137,8 @@ func (m Method) Attribute(k, d int, g dp.Guarantee) (Law, error) {
 	return Law{Projection: spec, Features: d, Noise: NoiseOf(noise, spec.Scale()/One)}, nil
 }
 
-// Search returns the multiple of step, up to most, with the least error. The error
-// falls and then rises with k, as A/k + B + Ck does; most is at least step.
+// Search returns the multiple of step, up to most, with the least error. It assumes that the error
+// falls and then rises with k, as A/k + B + Ck does. most is at least step.
 func Search(step, most int, at func(k int) (float64, error)) (k int, least float64, err error) {
 	lo, hi := 1, most/step
 	for lo < hi {

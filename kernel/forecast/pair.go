@@ -9,41 +9,41 @@ import (
 	"github.com/cosketch/cosketch/kernel/estimate"
 )
 
-// Member is one of the two columns of a pair, with what its party sketches beside it.
+// Member is one of the two columns of a pair, with the other contents of its party's sketch.
 type Member struct {
 	Column    Column         // of encoded values
-	Origin    float64        // what is added to an encoded value in an answer, in encoded units: lower bound or centre over the unit; 0 where the sketch has no ones to add
+	Origin    float64        // added to an encoded value in an answer, in encoded units: lower bound or centre over the unit; 0 if the sketch has no ones
 	Records   float64        // required: the party's records; of the union, those of all parties
 	Ones      float64        // weight of the column of ones; 0: none
-	Keep      Contribution   // of a record; Whole where nothing is clipped
+	Keep      Contribution   // of a record; Whole if nothing is clipped
 	Noise     estimate.Noise // on a coordinate of values and squares, in encoded units; of the union, that of all parties together
-	OnesNoise estimate.Noise // the same, of the column of ones
-	Unit      float64        // real size of an encoded unit; 0 stands for 1
-	Own       *estimate.Own  // what is expected of moments that the party publishes beside its sketch; nil where it does not
+	OnesNoise estimate.Noise // like Noise, of the column of ones
+	Unit      float64        // real size of an encoded unit; 0 means 1
+	Own       *estimate.Own  // expected moments that the party publishes beside its sketch; nil if it does not
 }
 
-// Pair is two columns in sketches of k coordinates. They are uncorrelated.
+// Pair is two uncorrelated columns in sketches of k coordinates.
 type Pair struct {
 	K       int            // required
 	X, Y    Member         // required
-	Shared  float64        // records that both hold, a random part of each one's
+	Shared  float64        // records that both hold, a random part of each party's
 	Union   bool           // X and Y are columns of one sketch, and so is the column of ones
 	Squares bool           // squares are sketched too
-	Level   estimate.Level // of the interval; 0 stands for 95 %
+	Level   estimate.Level // of the interval; 0 means 95 %
 }
 
 // Error is the forecast of one answer.
 type Error struct {
 	Deviation float64 // standard error
 	HalfWidth float64 // half of the width of the interval
-	Undefined string  // empty when there is an interval; otherwise why there is none
-	z         float64 // deviations that a normal interval of the level reaches to either side
-	plain     float64 // the deviation without a cut, where it is larger
+	Undefined string  // why there is no interval; empty if there is one
+	z         float64 // standard errors to either side in a normal interval of the level
+	plain     float64 // standard error without the cut of Within, if larger
 
-	Standings []estimate.Standing // of what the answer is divided by, each once
+	Standings []estimate.Standing // divisors of the answer, each once
 }
 
-// quantile is the z of a level; 0 stands for the default one.
+// quantile returns the z of a level; 0 means the default level.
 func quantile(l estimate.Level) float64 {
 	if l == 0 {
 		l = estimate.DefaultLevel
@@ -51,12 +51,11 @@ func quantile(l estimate.Level) float64 {
 	return math.Sqrt2 * math.Erfinv(float64(l))
 }
 
-// Detects is the least effect whose interval leaves zero out, in the units of the
-// deviation.
+// Detects returns the least effect whose interval excludes zero, in the units of Deviation.
 func (e Error) Detects() float64 { return e.z * math.Max(e.Deviation, e.plain) }
 
-// Lost is about the probability that there is no answer, as what it is divided by does not stand
-// out of its error: 1 where none is expected.
+// Lost returns about the probability that there is no answer because a divisor does not stand out
+// of its error. It is 1 if no answer is expected.
 func (e Error) Lost() float64 {
 	if e.Undefined != "" {
 		return 1
@@ -68,7 +67,7 @@ func (e Error) Lost() float64 {
 	return 1 - kept
 }
 
-// Noisier is the error where columns are noised so many times as much, beside what they say.
+// Noisier returns the error if columns have by times as much noise relative to their values.
 func (e Error) Noisier(by float64) Error {
 	e = e.times(by)
 	standings := e.Standings
@@ -82,8 +81,8 @@ func (e Error) Noisier(by float64) Error {
 	return e
 }
 
-// Shortened is the error where columns have only a part of their variance left, and what is divided by it
-// may drown.
+// Shortened returns the error if columns keep only a part of their variance, so that divisors may
+// no longer stand out.
 func (e Error) Shortened(part float64) Error {
 	standings := slices.Clone(e.Standings)
 	for i := range standings {
@@ -95,7 +94,7 @@ func (e Error) Shortened(part float64) Error {
 	return e
 }
 
-// standing is the error with what its answer is divided by.
+// standing returns the error with the divisors of its answer.
 func (e Error) standing(on []estimate.Standing) Error {
 	if e.Undefined == "" {
 		e.Standings = on
@@ -111,13 +110,13 @@ func in(scale float64, e estimate.Estimate, level estimate.Level) Error {
 	return Error{Deviation: e.Deviation / scale, HalfWidth: (e.High - e.Low) / 2 / scale, z: quantile(level)}
 }
 
-// Places of the columns in a pair's Gram matrix.
+// Indices of the columns in a pair's Gram matrix.
 const (
 	atX, atXX, atOnesX = 0, 1, 2
 	atY, atYY, atOnesY = 3, 4, 5
 )
 
-// gram is the expected Gram matrix of x, x², ones, y, y², ones.
+// gram returns the expected Gram matrix of x, x², ones, y, y², ones.
 func (p Pair) gram() (*estimate.Gram, error) {
 	h := mat.NewSymDense(6, nil)
 	noise := make([]estimate.Noise, 6)
@@ -130,7 +129,7 @@ func (p Pair) gram() (*estimate.Gram, error) {
 	return estimate.Expected(h, p.K, noise)
 }
 
-// product is the expected inner product of the columns at two places.
+// product returns the expected inner product of the columns at two indices.
 func (p Pair) product(a, b int) float64 {
 	x, y := p.X.Column.moments(), p.Y.Column.moments()
 	power := [3]int{1, 2, 0}
@@ -144,8 +143,9 @@ func (p Pair) product(a, b int) float64 {
 		return 1
 	}
 	w := weight(a) * weight(b)
-	cut := func(at int) bool { return at != atOnesX && at != atOnesY } // ones never are
-	// kept is what clipping leaves of the product of two columns over one party's records.
+	cut := func(at int) bool { return at != atOnesX && at != atOnesY } // ones are never clipped
+	// kept returns the factor by which clipping reduces the product of two columns over one party's
+	// records.
 	kept := func(c Contribution) float64 {
 		switch {
 		case cut(a) && cut(b):
@@ -172,7 +172,7 @@ func (p Pair) product(a, b int) float64 {
 	return w * p.Shared * x[power[a]] * y[power[b-atY]]
 }
 
-// combination is a member as answers name it: in original units.
+// combination returns a member as answers name it: in original units.
 func (m Member) combination(value, ones int) estimate.Combination {
 	unit := m.unit()
 	if m.Origin == 0 || m.Ones == 0 {
@@ -188,7 +188,7 @@ func (m Member) unit() float64 {
 	return m.Unit
 }
 
-// onesY is the place of the ones that Y goes with.
+// onesY returns the index of the ones that belong to Y.
 func (p Pair) onesY() int {
 	if p.Union {
 		return atOnesX
@@ -196,12 +196,12 @@ func (p Pair) onesY() int {
 	return atOnesY
 }
 
-// combinations are both columns in original units.
+// combinations returns both columns in original units.
 func (p Pair) combinations() (x, y estimate.Combination) {
 	return p.X.combination(atX, atOnesX), p.Y.combination(atY, p.onesY())
 }
 
-// length is |x| of one party's column in original units, over so many records.
+// length returns |x| of one party's column in original units, over so many records.
 func (m Member) length(records float64) float64 {
 	c := m.Column
 	if m.Ones > 0 {
@@ -242,7 +242,7 @@ func (p Pair) Cosine() (Error, error) {
 	return in(1, g.Cosine(x, y, p.Level), p.Level), nil
 }
 
-// variables are both columns as correlations name them.
+// variables returns both columns as correlations name them.
 func (p Pair) variables() (x, y estimate.Variable) {
 	x = estimate.Variable{Value: atX, Ones: p.X.ones(atOnesX), Squares: atXX, SquaresWeight: 1, Kurtosis: p.X.Column.Kurtosis, Own: p.X.Own}
 	y = estimate.Variable{Value: atY, Ones: p.Y.ones(p.onesY()), Squares: atYY, SquaresWeight: 1, Kurtosis: p.Y.Column.Kurtosis, Own: p.Y.Own}
@@ -273,7 +273,7 @@ func (p Pair) CorrelationE2() (Error, error) {
 	return in(1, g.CorrelationE2(x, y, p.Level), p.Level).standing(g.Standings(x, y)), nil
 }
 
-// Intersection forecasts how many records are shared, in units of Shared.
+// Intersection forecasts the number of shared records, in units of Shared.
 func (p Pair) Intersection() (Error, error) {
 	g, err := p.gram()
 	if err != nil {
@@ -282,7 +282,7 @@ func (p Pair) Intersection() (Error, error) {
 	return in(p.Shared, g.Intersection(p.X.ones(atOnesX), p.Y.ones(atOnesY), p.Level), p.Level), nil
 }
 
-// SharedStanding is that of how many records the two parties share.
+// SharedStanding returns the standing of the number of records that the two parties share.
 func (p Pair) SharedStanding() ([]estimate.Standing, error) {
 	g, err := p.gram()
 	if err != nil {
@@ -325,10 +325,10 @@ func (p Pair) Variance() (Error, error) {
 	return out, nil
 }
 
-// bits is what the variance of randomised bits errs by less than intervals say, which know
-// nothing of third moments. Around its mean m, a bit that was flipped with noise of variance v
-// has squares whose noise has a variance of (1−2m)²v, and not v + 4vm(1−m); the difference is
-// 8vm(1−m). It is in units of the squared variance m(1−m).
+// bits returns how much smaller the squared error of the variance of randomised bits is than
+// intervals say, which ignore third moments. Around its mean m, a bit that was flipped with noise
+// of variance v has squares whose noise has a variance of (1−2m)²v, and not v + 4vm(1−m); the
+// difference is 8vm(1−m). It is in units of the squared variance m(1−m).
 func (p Pair) bits() float64 {
 	if p.X.Noise.Sources == 0 {
 		return 0
@@ -337,8 +337,8 @@ func (p Pair) bits() float64 {
 	return 8 * v / (p.X.Records * p.X.Column.Spread * p.X.Column.Spread)
 }
 
-// Within is the error of a number of such a value once it is cut to a range that holds it, all
-// in the units of the deviation. What stands out is judged as without the cut.
+// Within returns the error of a number with this value once it is cut to the range from lo to hi,
+// which contains it, all in the units of Deviation. Detects ignores the cut.
 func (e Error) Within(value, lo, hi float64) Error {
 	s := e.Deviation
 	if e.Undefined != "" || !(s > 0) {

@@ -6,18 +6,18 @@ import (
 	"github.com/cosketch/cosketch/kernel/estimate"
 )
 
-// Sums is two columns in summed moments: the means and second moments that they are
-// expected to have, with the noise of all parties on them. They are uncorrelated.
+// Sums is two uncorrelated columns in summed moments: their expected means and second moments, with
+// the noise of all parties.
 type Sums struct {
 	X, Y    Column               // required: of encoded values around the public centre
-	Keep    Contribution         // of a record; Whole where nothing is clipped
+	Keep    Contribution         // of a record; Whole if nothing is clipped
 	Records float64              // required: of all parties, at least 1
 	Noise   estimate.MomentNoise // on their sums
-	Level   estimate.Level       // of the interval; 0 stands for 95 %
+	Level   estimate.Level       // of the interval; 0 means 95 %
 }
 
-// moments are those that sketches have on average, so that the estimates' deviations are
-// the ones that real sketches will show.
+// moments returns the average moments of sketches, so that the estimates' standard errors are those
+// that real sketches will show.
 func (s Sums) moments() (*estimate.Summed, error) {
 	n := s.Records
 	second := mat.NewSymDense(2, nil)

@@ -7,18 +7,16 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 )
 
-// Known is a column of a vertical study as it is known beforehand, around what its sketch
-// takes off it.
+// Known is the prior knowledge of a column of a vertical study, relative to the centre that its
+// sketch subtracts.
 type Known struct {
 	Column         // of its entries
-	Most   float64 // required: what its entries together are never longer than
-	Told   bool    // the spread is declared, and not assumed
-	Bit    bool    // entries are bits less their centre
+	Most   float64 // required: upper bound on the length of its entries together
+	Told   bool    // the spread is declared, not assumed
+	Bit    bool    // entries are bits minus their centre
 }
 
-// What is known of columns of each kind, around their public centres: nothing but the range
-// of bits is told, the rate of others, centre and spread of numbers, or their bounds, in
-// which real ones are about a tenth as far apart; the entries of a category are uncentred.
+// KnownBit is a bit around the middle of its range, of which nothing else is declared.
 func KnownBit() Known {
 	c := Binary(0.5 - offCentre/2)
 	c.Mean -= 0.5
@@ -35,52 +33,54 @@ func KnownRate(rate float64) Known {
 // KnownSpread is a number around its declared centre, three declared spreads being 1.
 func KnownSpread() Known { return Known{Column: Normal(0, 1./3), Most: 1, Told: true} }
 
-// KnownBounds is a number around the middle of its bounds.
+// KnownBounds is a number around the middle of its declared bounds. Its spread is assumed to be a
+// tenth of their distance.
 func KnownBounds() Known { return Known{Column: Normal(0, 0.1), Most: 0.5} }
 
-// KnownCategory is the one-hot entries of a category with one of a few values.
+// KnownCategory is the one-hot entries of a category with one of a few values. They are not
+// centred.
 func KnownCategory() Known { return Known{Column: Binary(0.25), Most: 1} }
 
-// Holding is what is known of one party of a vertical study.
+// Holding is the prior knowledge of one party of a vertical study.
 type Holding struct {
 	Records float64 // required
 	Columns []Known // required
 }
 
-// Layout is a columns-side sketch under unit record, by least forecast error.
+// Layout is the columns-side sketch under unit record with the least forecast error.
 type Layout struct {
 	K    int
 	Clip float64 // of a record, with its ones
 	Ones float64
 }
 
-// BitLength is how long records of bits around their rates are cut, in typical ones: with .9 to
-// 1.3 correlations have about the least error, by simulation.
+// BitLength is the length to which records of bits around their rates are clipped, in typical
+// lengths: .9 to 1.3 give about the least error of correlations, by simulation.
 const BitLength = 1.25
 
 const (
-	// offCentre is how far the mean of a column is thought to be from the public centre where
-	// nothing is told, in units of Most: bits are 1 in one of seven, or six of seven.
+	// offCentre is the assumed distance of a column's mean from the public centre if nothing is
+	// declared, in units of Most: bits are 1 in one of seven, or six of seven.
 	offCentre = 0.7
-	// leastOnes and mostOnes are the weights of the ones that are chosen.
+	// leastOnes and mostOnes bound the chosen weight of the ones.
 	leastOnes, mostOnes = 0.5, 1
-	// leastK and mostK bound the projections that are chosen.
+	// leastK and mostK bound the chosen k.
 	leastK, mostK = 16, 1 << 14
 )
 
-// VerticalLayout chooses k, the clip and the weight of the ones for correlations between
-// parties, at a Gaussian mechanism's μ for one party's release. Two records' columns i and j
-// of parties that hold n_A and n_B have
+// VerticalLayout chooses k, the clip and the weight of the ones for correlations between parties,
+// at a Gaussian mechanism's μ for one party's release. Uncorrelated columns i and j of parties that
+// hold n_A and n_B records have
 //
 //	Var(ρ̂) = [n_A s_i² n_B s_j²/k + v_i n_B s_j² + v_j n_A s_i² + k v_i v_j]/(N s_i s_j)²,
 //	v_i = (B² + w²)/μ²·(1 + m_i²/w²)
 //
-// where they are uncorrelated, m being means around the centre, B what values are cut to and w
-// the ones. So k is √(n_A n_B) s_i s_j/√(v_i v_j), for the median pair, w² is |m|B, and B as
-// long as nearly all records are. Nothing in it depends on the parties' data.
+// with means m around the centre, the length B to which values are clipped, and the weight w of the
+// ones. So k is √(n_A n_B) s_i s_j/√(v_i v_j) for the median pair, w² is |m|B, and B is as long as
+// nearly all records are. Nothing in it depends on the parties' data.
 func VerticalLayout(holdings []Holding, mu dp.Mu) Layout {
 	var out Layout
-	// The clip of numbers depends on the error that it leaves, and that on the clip.
+	// The best clip depends on the error of correlations, and that error on the clip.
 	nu := 0.1
 	for range 2 {
 		longest, typical := 0.0, []float64{}
@@ -99,7 +99,7 @@ func VerticalLayout(holdings []Holding, mu dp.Mu) Layout {
 // upTo rounds up to a multiple of 1/n.
 func upTo(x, n float64) float64 { return math.Ceil(x*n-1e-9) / n }
 
-// length is what a party's values are to be cut to where correlations err by ν.
+// length returns the length to clip a party's values to if ν is the error of correlations.
 func (h Holding) length(nu float64) float64 {
 	var sum float64
 	numbers := ClipRule(len(h.Columns), nu)
@@ -116,21 +116,21 @@ func (h Holding) length(nu float64) float64 {
 	return math.Sqrt(sum)
 }
 
-// off is how far the mean of a typical column is from the public centre.
+// off returns the distance of a typical column's mean from the public centre.
 func (h Holding) off() float64 {
 	var all []float64
 	for _, c := range h.Columns {
 		if !c.Told {
 			all = append(all, offCentre*c.Most)
 		} else {
-			all = append(all, math.Max(math.Abs(c.Mean), 0.3*c.Spread)) // declared centres are a little off
+			all = append(all, math.Max(math.Abs(c.Mean), 0.3*c.Spread)) // declared centres are slightly off
 		}
 	}
 	return median(all)
 }
 
-// project is the k of the median pair, and the error of its correlation where both hold all
-// records of the smaller party.
+// project returns the k of the median pair, and the error of its correlation if both parties hold
+// all records of the smaller one.
 func (l Layout) project(holdings []Holding, nu, mu float64) (k int, deviation float64) {
 	type side struct{ records, signal, noise float64 } // signal n s², noise v of the median column
 	var sides []side
@@ -148,7 +148,7 @@ func (l Layout) project(holdings []Holding, nu, mu float64) (k int, deviation fl
 	for i, a := range sides {
 		for j, b := range sides[:i+1] {
 			if i == j && len(sides) > 1 {
-				continue // of two parties
+				continue // only pairs of two parties
 			}
 			k := math.Sqrt(a.signal * b.signal / (a.noise * b.noise))
 			k = math.Min(math.Max(k, leastK), mostK)
@@ -166,7 +166,7 @@ func (l Layout) project(holdings []Holding, nu, mu float64) (k int, deviation fl
 	return k, median(errs)
 }
 
-// median is the middle of some numbers, the lower of two; 0 of none.
+// median returns the lower median; 0 if there are no numbers.
 func median(of []float64) float64 {
 	if len(of) == 0 {
 		return 0

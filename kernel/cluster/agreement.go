@@ -6,10 +6,9 @@ import (
 	"slices"
 )
 
-// Agreement is the part of the points on which two groupings agree once the
-// labels of one are matched with the labels of the other in the best way, each
-// with at most one. a and b label the same points in the same order; the labels
-// themselves mean nothing. No points agree fully.
+// Agreement returns the share of the points on which two groupings agree, once the labels of one
+// are matched with the labels of the other in the best way, each with at most one. a and b label
+// the same points in the same order; the labels themselves mean nothing. It is 1 for no points.
 func Agreement(a, b []int) (float64, error) {
 	if len(a) != len(b) {
 		return 0, fmt.Errorf("comparing groupings: %d labels against %d", len(a), len(b))
@@ -20,7 +19,7 @@ func Agreement(a, b []int) (float64, error) {
 	left, n := compact(a)
 	right, o := compact(b)
 	n = max(n, o)
-	cost := make([][]float64, n) // minus the points that labels i and j share
+	cost := make([][]float64, n) // minus the number of points with labels i and j
 	for i := range cost {
 		cost[i] = make([]float64, n)
 	}
@@ -34,8 +33,8 @@ func Agreement(a, b []int) (float64, error) {
 	return shared / float64(len(a)), nil
 }
 
-// MajorityShare is the part of the points that carry the most frequent label:
-// what a grouping into one cluster agrees with. It is 0 for no points.
+// MajorityShare returns the share of the points with the most frequent label, which is the
+// agreement with a grouping into one cluster. It is 0 for no points.
 func MajorityShare(labels []int) float64 {
 	if len(labels) == 0 {
 		return 0
@@ -61,9 +60,8 @@ func compact(labels []int) (numbered []int, n int) {
 	return numbered, len(number)
 }
 
-// assignment gives each row of a square matrix its own column so that the summed
-// cost is least: the Hungarian method with potentials, rows added one by one
-// along a shortest augmenting path, O(n³).
+// assignment gives each row of a square matrix its own column so that the summed cost is least: the
+// Hungarian method with potentials, rows added one by one along a shortest augmenting path, O(n³).
 func assignment(cost [][]float64) []int {
 	n := len(cost)
 	const none = -1

@@ -17,7 +17,7 @@ func TestAgreementByHand(t *testing.T) {
 		{[]int{0, 0, 1, 1}, []int{1, 1, 1, 1}, 0.5},
 		{[]int{0, 0, 0, 1, 1, 2}, []int{0, 0, 1, 1, 1, 1}, 4.0 / 6},
 		{[]int{0, 1, 2}, []int{5, 5, 5}, 1.0 / 3},
-		// Matching the largest overlap first (3) would leave 0; the best is 2 + 2.
+		// Matching the largest overlap first (3) would leave 0; the best matching is 2 + 2.
 		{[]int{0, 0, 0, 0, 0, 1, 1}, []int{0, 0, 0, 1, 1, 0, 0}, 4.0 / 7},
 	} {
 		if got, err := Agreement(test.a, test.b); err != nil || math.Abs(got-test.want) > 1e-15 {

@@ -9,16 +9,17 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Cells are the noised counts and sums of a partition of the space of records, of all
-// parties together, in encoded units around the public centre.
+// Cells are the noisy counts and sums of a partition of the space of records, of all parties
+// together, in encoded units around the public centre.
 type Cells struct {
 	Counts  []float64  // required: records of each cell
 	Sums    *mat.Dense // required: cells × d, the sums of their records
-	Places  *mat.Dense // required by Group: cells × d, where each lies, told without its count and sums; Places makes it
+	Places  *mat.Dense // required by Group: cells × d, the place of each cell, known without its count and sums; Places computes it
 	Records float64    // required by Group: of all cells, without noise
 	Noise   CellNoise
-	// Near is the variance, on each coordinate, of cells' centroids around their places, to which they are
-	// drawn by the noise on them. 0: places are no such guides, and centroids are not drawn.
+	// Near is the variance, on each coordinate, of cells' centroids around their places, towards
+	// which noisy centroids are shrunk. 0: places do not tell where centroids are, and there is no
+	// shrinkage.
 	Near float64
 }
 
@@ -28,38 +29,39 @@ type CellNoise struct {
 	Sum   float64 // on each entry
 }
 
-// Subspace is what cells' centroids are projected on: the span of orthonormal Axes through
-// Through, such as the first eigenvectors of a covariance through the mean.
+// Subspace is the space onto which cells' centroids are projected: the span of orthonormal Axes
+// through Through, such as the first eigenvectors of a covariance through the mean.
 type Subspace struct {
 	Through []float64  // d
 	Axes    *mat.Dense // d × q
 }
 
-// faint is how many deviations of its noise a cell's count must have to be heard: below it
-// the centroid of a cell is mostly noise. One that is drawn to its place needs fewer.
+// faint is the least count of a usable cell, in standard deviations of its noise: below it the
+// centroid is mostly noise. faintDrawn is lower, for centroids that are shrunk towards their
+// places.
 const (
 	faint      = 3
 	faintDrawn = 2
 )
 
-// Grouping is what Cells.Group found.
+// Grouping is the result of Cells.Group.
 type Grouping struct {
-	Model    *mat.Dense // clusters × d: a record belongs to the nearest; in the subspace, where there is one
+	Model    *mat.Dense // clusters × d: a record belongs to the nearest row; within the subspace, if there is one
 	Clusters []CellCluster
-	Inertia  float64 // summed squared distance of the kept cells' centroids from the model, by records, with the noise in it
-	Kept     int     // cells that stand out of the noise, whose centroids the model is of
+	Inertia  float64 // squared distances of the kept cells' centroids from the model, summed with the cells' records as weights; includes the noise
+	Kept     int     // number of cells that stand out of the noise; the model is made from their centroids
 }
 
-// CellCluster is what the cells of one cluster add up to, before any projection.
+// CellCluster is the sum of the cells of one cluster, before any projection.
 type CellCluster struct {
-	Cells   int       // how many
-	Records float64   // in them
+	Cells   int       // number of cells
+	Records float64   // number of records in them
 	Sums    []float64 // the noise on an entry has the variance Cells · CellNoise.Sum
 }
 
-// Covariance is that of the noise on the numbers of records in two clusters of so many
-// cells, or, of a cluster with itself, its variance. As the number in all cells is known, the
-// noise of their counts adds up to nothing.
+// Covariance returns the covariance of the noise on the numbers of records in two clusters of a and
+// b cells, or the variance if both are the same cluster. As the number in all cells is known, the
+// noise of their counts adds up to zero.
 func (c Cells) Covariance(a, b int, same bool) float64 {
 	shared := float64(a) * float64(b) / float64(len(c.Counts))
 	if same {
@@ -75,7 +77,7 @@ func (e *ErrFaint) Error() string {
 	return fmt.Sprintf("%d of %d cells stand out of the noise, fewer than %d clusters: more records, a larger ε or fewer directions help", e.Kept, e.Cells, e.Clusters)
 }
 
-// heard lists the cells that stand out of the noise.
+// heard returns the cells that stand out of the noise.
 func (c Cells) heard() (kept []int) {
 	least := faint * math.Sqrt(c.Noise.Count)
 	if c.Near > 0 {
@@ -89,7 +91,7 @@ func (c Cells) heard() (kept []int) {
 	return kept
 }
 
-// points are the centroids of some cells, drawn to their places and projected.
+// points returns the centroids of some cells, shrunk towards their places and projected.
 func (c Cells) points(kept []int, space *Subspace) (points *mat.Dense, weights []float64) {
 	_, d := c.Sums.Dims()
 	points = mat.NewDense(len(kept), d, nil)
@@ -103,8 +105,8 @@ func (c Cells) points(kept []int, space *Subspace) (points *mat.Dense, weights [
 	return points, weights
 }
 
-// draw moves the centroid of a cell towards its place as Bayes would, both being normal: S − n·place is
-// n·(centroid − place) with the noise of the sum, and that of the count times the place.
+// draw shrinks the centroid of a cell towards its place by Bayes' rule, both being normal. S −
+// n·place is n·(centroid − place) with the noise of the sum, and that of the count times the place.
 func (c Cells) draw(centroid []float64, cell int) {
 	if c.Near == 0 {
 		return
@@ -115,7 +117,7 @@ func (c Cells) draw(centroid []float64, cell int) {
 	}
 }
 
-// project moves a point to the nearest one of the subspace; nil is the whole space.
+// project moves a point to the nearest one of the subspace; nil means the whole space.
 func (s *Subspace) project(point []float64) {
 	if s == nil {
 		return
@@ -130,15 +132,15 @@ func (s *Subspace) project(point []float64) {
 	}
 }
 
-// Group is k-means on the centroids of the cells that stand out of the noise, weighted by
-// their counts. Projecting them takes off the noise across the subspace;
-// distances between a record and the centroids then differ only within it. An *ErrFaint
-// says that there are fewer such cells than clusters.
+// Group applies k-means to the centroids of the cells that stand out of the noise, weighted by
+// their counts. Projecting them removes the noise across the subspace; distances between a record
+// and the centroids then differ only within it. It returns an *ErrFaint if there are fewer such
+// cells than clusters.
 //
-// Those cells choose the model and nothing else: chosen by their noise, they have too many
-// records on average, and an interval of their sum would not cover. Every cell is then given
-// to the cluster that is nearest to its place, and all are added up. A number of records also
-// gets its cells' part of what the counts lack of all records, which is known.
+// Those cells are used only for the model. Selected by their noise, they have too many records on
+// average, and an interval of their sum would not cover. Every cell is therefore assigned to the
+// cluster nearest to its place, and all cells are added up. The number of all records is known: the
+// difference to the sum of the counts is divided evenly among the cells.
 func (c Cells) Group(ctx context.Context, space *Subspace, opts Options) (Grouping, error) {
 	kept := c.heard()
 	if len(kept) < max(opts.Clusters, 1) {
@@ -167,14 +169,14 @@ func (c Cells) Group(ctx context.Context, space *Subspace, opts Options) (Groupi
 	return out, nil
 }
 
-// Suggest is how many clusters the records have, of 2 to most: that with the largest ratio
-// of Caliński and Harabasz 1974, of the spread of the clusters to that of the records
-// within them, each by its degrees of freedom. Variance is the mean squared distance of the
-// records from their mean in the subspace, which cells do not tell and moments do.
+// Suggest returns the number of clusters of the records, of 2 to most: the one with the largest
+// ratio of Caliński and Harabasz 1974, of the spread of the clusters to that of the records within
+// them, each by its degrees of freedom. variance is the mean squared distance of the records from
+// their mean in the subspace, which moments tell and cells do not.
 //
-// The ratio does not tell two clusters from one. A grouping of few cells into nearly as
-// many clusters always looks good, so values above a third of the cells that stand out of
-// the noise are not tried; 0 says that none was.
+// The ratio does not tell two clusters from one. A grouping of few cells into nearly as many
+// clusters always looks good, so numbers above a third of the cells that stand out of the noise are
+// not tried. 0 means that none was.
 func (c Cells) Suggest(ctx context.Context, space *Subspace, variance float64, most int, opts Options) (int, error) {
 	kept := c.heard()
 	points, weights := c.points(kept, space)

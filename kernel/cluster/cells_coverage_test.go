@@ -37,7 +37,7 @@ func cellsOf(n, d, l int, draw func(into []float64), rng *rand.Rand) exactCells 
 	return out
 }
 
-// noised adds noise to counts and sums; moments err so much less that theirs is left out.
+// noised adds noise to counts and sums. The noise of moments is small in comparison and left out.
 func (e exactCells) noised(noise CellNoise, rng *rand.Rand) Cells {
 	out := Cells{Counts: append([]float64(nil), e.cells.Counts...), Sums: mat.DenseCopyOf(e.cells.Sums), Records: e.cells.Records, Noise: noise}
 	for i := range out.Counts {
@@ -49,8 +49,8 @@ func (e exactCells) noised(noise CellNoise, rng *rand.Rand) Cells {
 	return out
 }
 
-// Intervals hold the true number of the records that they are about, in designs in which
-// those of the cells that stand out of the noise fail: which cells do is decided by the noise.
+// Intervals cover the true number of records, in designs in which intervals of only the cells that
+// stand out of the noise fail: the noise decides which cells do.
 func TestIntervalsOfCellsCover(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a simulation; others look at the workers")
@@ -62,8 +62,8 @@ func TestIntervalsOfCellsCover(t *testing.T) {
 	share := func(a tally) float64 { return a.held / a.of }
 	for _, test := range []struct {
 		n, d, l, clusters int
-		weak              bool // clusters; else one normal cloud, correlated by .49
-		fails             bool // the kept cells' interval
+		weak              bool // clusters; otherwise one normal cloud, correlated by .49
+		fails             bool // whether the interval of the kept cells fails
 	}{
 		{12_600, 8, 8, 4, false, true},
 		{3000, 6, 6, 3, false, true},
@@ -110,7 +110,7 @@ func TestIntervalsOfCellsCover(t *testing.T) {
 					if one.Records < 4*math.Sqrt(v) {
 						continue
 					}
-					for j, s := range one.Sums { // as Fieller did
+					for j, s := range one.Sums { // by Fieller's method
 						mean := sums.At(k, j) / truth[k]
 						means.of++
 						if off := s - mean*one.Records; off*off <= z*z*(float64(one.Cells)*noise.Sum+mean*mean*v) {
@@ -139,7 +139,7 @@ func TestIntervalsOfCellsCover(t *testing.T) {
 	}
 }
 
-// weakClusters are records about centres that are about as far apart as records are spread.
+// weakClusters draws records around centres that are about as far apart as the records' spread.
 func weakClusters(d, k int, rng *rand.Rand) func(into []float64) {
 	centres := mat.NewDense(k, d, nil)
 	for i := range k {

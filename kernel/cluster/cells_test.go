@@ -70,7 +70,7 @@ func TestWeightedRefuses(t *testing.T) {
 	}
 }
 
-// fewCells are cells along a line of two clusters far apart, a cell of noise and an empty one.
+// fewCells returns cells along a line: two clusters far apart, a cell of noise and an empty one.
 func fewCells() Cells {
 	c := Cells{Counts: []float64{400, 300, 500, 20, -7, 350}, Sums: mat.NewDense(6, 2, nil), Noise: CellNoise{Count: 100, Sum: 25}, Records: 1551}
 	for i, centre := range [][]float64{{1, 0.1}, {1.2, -0.1}, {-1, 0.2}, {50, 50}, {9, 9}, {-1.1, -0.2}} {
@@ -82,7 +82,7 @@ func fewCells() Cells {
 	return c
 }
 
-// Cells in the noise have no part in the model, and every cell has one in the numbers.
+// Cells within the noise do not affect the model, but every cell counts for the numbers.
 func TestGroupGivesEveryCell(t *testing.T) {
 	c := fewCells()
 	o := Options{Clusters: 2, Rand: rand.New(rand.NewPCG(3, 3))}
@@ -117,7 +117,7 @@ func TestGroupGivesEveryCell(t *testing.T) {
 	}
 }
 
-// Sizes add up to a number without noise, so their covariances add up to nothing.
+// Sizes add up to a number without noise, so their covariances add up to zero.
 func TestCellCovariance(t *testing.T) {
 	c := Cells{Counts: make([]float64, 16), Noise: CellNoise{Count: 9}}
 	sizes := []int{3, 5, 0, 8}

@@ -23,8 +23,8 @@ func ExampleKMeans() {
 	// true false
 }
 
-// Columns are joined from the nearest to the farthest; where distances have errors, a merge
-// that could as well have come later is marked.
+// Columns are joined from the nearest to the farthest. If distances have errors, a merge that could
+// as well have come later is marked.
 func ExampleHierarchy() {
 	distances := mat.NewSymDense(4, []float64{
 		0, 1, 5, 6,

@@ -9,10 +9,10 @@ import (
 	"github.com/cosketch/cosketch/kernel/room"
 )
 
-// Extend groups points by the centroids that were found on some of them: each goes to the
-// nearest. Centroids, iterations and batches stay; labels, sizes and inertia are of the
-// points. It is for points of which some are better than others at telling where clusters
-// are. Workers are goroutines; the result does not depend on them, nor on the room for what is known of each point.
+// Extend assigns points to the nearest of the centroids that were found on some of them. Centroids,
+// iterations and batches stay; labels, sizes and inertia are those of the points. Use it if some
+// points are better than others at telling where clusters are. workers is the number of goroutines.
+// The result depends neither on it nor on from, which allocates what is known of each point.
 func Extend(ctx context.Context, points *mat.Dense, found Result, workers int, from room.Giver) (Result, error) {
 	clusters, d := found.Centroids.Dims()
 	if _, own := points.Dims(); own != d {

@@ -10,12 +10,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// joinedRecords are records of three parties, four columns each, as they are joined from
-// sketches that are added: each party has a record with probability 0.6 and sends its part
-// of it with noise. What a party lacks is zero.
+// joinedRecords are records of three parties, four columns each, joined from sketches that are
+// added: each party has a record with probability 0.6 and sends its part of it with noise. The
+// parts that a party lacks are zero.
 type joinedRecords struct {
 	points    *mat.Dense
-	kinds     []int // true cluster of each
+	kinds     []int // true cluster of each record
 	noise     []float64
 	whole     []int
 	centroids *mat.Dense // of the clusters, projected
@@ -65,7 +65,7 @@ func joined(rng *rand.Rand) (out joinedRecords) {
 	return out
 }
 
-// off is the mean squared distance of the true centroids from the nearest found ones.
+// off returns the mean squared distance of the true centroids from the nearest found ones.
 func (r joinedRecords) off(found Result) (sum float64) {
 	clusters, _ := r.centroids.Dims()
 	for c := range clusters {
@@ -77,12 +77,12 @@ func (r joinedRecords) off(found Result) (sum float64) {
 	return sum
 }
 
-// Of joined records, those of every party say better where clusters are than all do: they
-// agree more with the true clusters, and centroids are a third as far off or less. The
-// records of the fewest parties have the least noise, and lack the most: weighting by the
-// inverse of the variance does harm, so the test would see it.
+// Records of every party locate clusters better than all joined records do: they agree more with
+// the true clusters, and the error of centroids is at most a third. The records of the fewest
+// parties have the least noise, and lack the most. Weighting by the inverse of the variance
+// therefore does harm, which the test would detect.
 func TestExtendOfJoinedRecords(t *testing.T) {
-	var agree, off [3]float64 // all alike; weighted by noise; those of every party
+	var agree, off [3]float64 // equal weights; weighted by noise; those of every party
 	const trials = 8
 	for trial := range uint64(trials) {
 		r := joined(rand.New(rand.NewPCG(trial, 5)))
@@ -93,7 +93,7 @@ func TestExtendOfJoinedRecords(t *testing.T) {
 		}
 		weights := make([]float64, len(r.noise))
 		for i, v := range r.noise {
-			weights[i] = 1 / (0.01 + v) // 0.01: of the records within their clusters
+			weights[i] = 1 / (0.01 + v) // 0.01: spread of records within their clusters
 		}
 		weighted, err := Weighted(context.Background(), r.points, weights, options())
 		if err != nil {
@@ -130,8 +130,8 @@ func TestExtendOfJoinedRecords(t *testing.T) {
 	}
 }
 
-// Extending to the very points that centroids were found on changes nothing, and others go
-// to the nearest.
+// Extending to the points that centroids were found on changes nothing; other points go to the
+// nearest centroid.
 func TestExtend(t *testing.T) {
 	r := joined(rand.New(rand.NewPCG(1, 5)))
 	found, err := KMeans(context.Background(), r.points, Options{Clusters: 4, Rand: rand.New(rand.NewPCG(1, 1))})

@@ -9,50 +9,50 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Linkage says how far apart two clusters are, given the distances of their members.
+// Linkage defines the distance of two clusters, given the distances of their members.
 type Linkage string
 
 const (
 	Average  Linkage = "average"  // the mean of all distances between them
 	Complete Linkage = "complete" // the greatest
 	Single   Linkage = "single"   // the least
-	Ward     Linkage = "ward"     // how much joining them adds to the squared distances from the centres, for Euclidean ones
+	Ward     Linkage = "ward"     // for Euclidean distances: the increase of the summed squared distances from the centres when joining them
 )
 
-// Linkages lists them all.
+// Linkages returns all linkages.
 func Linkages() []Linkage { return []Linkage{Average, Complete, Single, Ward} }
 
-// HierarchyOptions say how Hierarchy joins clusters.
+// HierarchyOptions are the options of Hierarchy.
 type HierarchyOptions struct {
 	Linkage    Linkage       // required
 	Deviations mat.Symmetric // standard errors of the distances; nil for distances without error
-	Quantile   float64       // of how many standard errors two heights have to be apart; required with Deviations
+	Quantile   float64       // number of standard errors by which two heights must differ; required with Deviations
 }
 
-// Merge joins two clusters. Numbers below n are the points, number n+i is what merge i made.
+// Merge joins two clusters. Numbers below n are the points; number n+i is the result of merge i.
 type Merge struct {
 	A, B      int // A < B
 	Height    float64
-	Deviation float64 // at most this is the standard error of Height
+	Deviation float64 // upper bound on the standard error of Height
 	Size      int     // points in it
-	Close     bool    // Height is within the error of that of the merge above: which of the two is first, so what belongs together there, is not settled
+	Close     bool    // Height is within the error of the height of the merge above: their order, and so which points belong together there, is not settled
 }
 
-// Tree is a hierarchy of n points: n − 1 merges from the lowest to the highest.
+// Tree is a hierarchy of n points: n − 1 merges in order of height.
 type Tree struct {
 	Merges []Merge
-	Leaves []int // the points in an order in which every cluster is a run of neighbours
+	Leaves []int // the points in an order in which every cluster is contiguous
 }
 
-// Hierarchy joins n points, the two nearest clusters first, given the n × n matrix of
-// their distances, which are finite and not negative. It follows chains of nearest
-// neighbours (Murtagh 1983), which takes time and memory of order n² and finds the same
-// tree as joining the nearest of all, as none of the linkages brings a cluster nearer to
-// a third than its parts were. The table is as scipy has it.
+// Hierarchy joins n points, the two nearest clusters first, given the n × n matrix of their
+// distances, which must be finite and not negative. It follows chains of nearest neighbours
+// (Murtagh 1983), which takes time and memory of order n². This finds the same tree as joining the
+// nearest of all, since no linkage brings a cluster nearer to a third than its parts were. The
+// table of merges is numbered as in scipy.
 //
-// The standard error of a height is that of the distance it is (single, complete), or
-// bounded by the mean of those of the distances in it: how these err together is not known
-// here.
+// The standard error of a height is that of the distance that it equals (single, complete), or
+// bounded by the mean of the standard errors of the distances in it: their correlations are not
+// known here.
 func Hierarchy(ctx context.Context, distances mat.Symmetric, o HierarchyOptions) (Tree, error) {
 	n := distances.SymmetricDim()
 	if n < 2 {
@@ -84,15 +84,16 @@ func Hierarchy(ctx context.Context, distances mat.Symmetric, o HierarchyOptions)
 	return t, nil
 }
 
-// hierarchy is one call of Hierarchy. Cluster i is that which last took its place.
+// hierarchy is the state of one call of Hierarchy. A merged cluster keeps the index of one of its
+// parts.
 type hierarchy struct {
 	linkage               Linkage
 	distances, deviations [][]float64
-	sizes                 []int // 0 for a cluster that another took in
+	sizes                 []int // 0 for a cluster that was merged into another
 }
 
-// chains merges reciprocal nearest neighbours, in the order in which it meets them. A and B
-// of a merge are points of the two clusters.
+// chains merges reciprocal nearest neighbours, in the order in which it meets them. A and B of a
+// merge are points of the two clusters.
 func (h *hierarchy) chains(ctx context.Context) ([]Merge, error) {
 	n := len(h.sizes)
 	var out []Merge
@@ -107,7 +108,7 @@ func (h *hierarchy) chains(ctx context.Context) ([]Merge, error) {
 		for {
 			end := chain[len(chain)-1]
 			next, least := -1, math.Inf(1)
-			if len(chain) > 1 { // of several nearest the one before: else the chain could go round
+			if len(chain) > 1 { // among equally near ones prefer the previous one: else the chain could cycle
 				next = chain[len(chain)-2]
 				least = h.distances[end][next]
 			}
@@ -129,7 +130,7 @@ func (h *hierarchy) chains(ctx context.Context) ([]Merge, error) {
 	return out, nil
 }
 
-// merge lets b take a in.
+// merge merges a into b.
 func (h *hierarchy) merge(a, b int) {
 	for i, size := range h.sizes {
 		if size == 0 || i == a || i == b {
@@ -142,7 +143,7 @@ func (h *hierarchy) merge(a, b int) {
 	h.sizes[a], h.sizes[b] = 0, h.sizes[a]+h.sizes[b]
 }
 
-// joined is the distance of a and b together from c, and its standard error (Lance and
+// joined returns the distance of a and b together from c, and its standard error (Lance and
 // Williams 1967).
 func (h *hierarchy) joined(a, b, c int) (distance, deviation float64) {
 	x, y, z := h.distances[a][c], h.distances[b][c], h.distances[a][b]
@@ -171,7 +172,7 @@ func (h *hierarchy) joined(a, b, c int) (distance, deviation float64) {
 	return distance, deviation
 }
 
-// tree puts merges in order and numbers clusters.
+// tree sorts merges by height and numbers the clusters.
 func tree(n int, merges []Merge) Tree {
 	slices.SortStableFunc(merges, func(a, b Merge) int {
 		switch {
@@ -182,7 +183,7 @@ func tree(n int, merges []Merge) Tree {
 		}
 		return 0
 	})
-	above, sizes := make([]int, 2*n-1), make([]int, 2*n-1) // of each cluster, the one that took it in
+	above, sizes := make([]int, 2*n-1), make([]int, 2*n-1) // above: for each cluster, the one that it was merged into
 	for i := range above {
 		above[i] = i
 		if i < n {
@@ -217,7 +218,7 @@ func tree(n int, merges []Merge) Tree {
 	return t
 }
 
-// compare marks merges that are not settled against the one above them.
+// compare marks merges whose order relative to the merge above is not settled.
 func (t Tree) compare(n int, quantile float64) {
 	for _, m := range t.Merges {
 		for _, child := range [...]int{m.A, m.B} {

@@ -14,7 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// plane is the distances of random points of a plane.
+// plane returns the distances of random points in a plane.
 func plane(rng *rand.Rand, n int) *mat.SymDense {
 	points := make([][2]float64, n)
 	for i := range points {
@@ -173,7 +173,7 @@ func TestHierarchyEqualsScipy(t *testing.T) {
 				}
 			}
 			if n == 40 && linkage == Single {
-				continue // scipy takes a spanning tree there, which breaks ties in another way
+				continue // scipy uses a spanning tree there, which breaks ties differently
 			}
 			got, err := Hierarchy(context.Background(), d, HierarchyOptions{Linkage: linkage})
 			if err != nil {

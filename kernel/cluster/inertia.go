@@ -12,9 +12,9 @@ import (
 	"github.com/cosketch/cosketch/kernel/estimate"
 )
 
-// Inertia estimates the inertia of a grouping of sketched records (the rows of points)
-// for the records as they are, without noise and projection: see the package comment.
-// The labels are those of the result. An error means that the records do not fit.
+// Inertia estimates the inertia of a grouping of sketched records (the rows of points) for the
+// records without noise and projection: see the package comment. The labels are those of the
+// result. It returns an error if the records do not fit the points.
 func Inertia(points *mat.Dense, found Result, records estimate.Records, level estimate.Level) (estimate.Estimate, error) {
 	if _, d := points.Dims(); d != records.K {
 		return estimate.Estimate{}, fmt.Errorf("inertia: points of %d coordinates for records of %d", d, records.K)
@@ -36,9 +36,8 @@ func Inertia(points *mat.Dense, found Result, records estimate.Records, level es
 	return group.Inertia(c, level), nil
 }
 
-// order yields 0..n, first points that are spread over all: the first of a group stand for
-// all in the width of its intervals. The others come as they lie, so that points which are on
-// a disk are read once.
+// order yields 0..n, first points spread over all of them, since the first ones of a group decide
+// the width of its intervals. The others follow in order, so that points on a disk are read once.
 func order(n int) iter.Seq[int] {
 	const first = 4096
 	step := max(n/first, 1)
@@ -66,7 +65,7 @@ func (r Result) filled() (count int) {
 	return count
 }
 
-// means are those of the points of each cluster; of an empty one, its centroid.
+// means returns the mean of the points of each cluster; for an empty one, its centroid.
 func (r Result) means(points *mat.Dense) *mat.Dense {
 	means := mat.DenseCopyOf(r.Centroids)
 	for c, size := range r.Sizes {
@@ -85,25 +84,24 @@ func (r Result) means(points *mat.Dense) *mat.Dense {
 	return means
 }
 
-// How near a face points count, in standard deviations of the noise, and how many
-// points are looked at: so many multiplications' worth, and never fewer than the least.
+// The distance from a face within which points count, in standard deviations of the noise, and the
+// number of points to look at: so many multiplications' worth, but at least leastSeen.
 const (
 	nearFace  = 0.25
 	faceWork  = 1 << 28
 	leastSeen = 4096
 )
 
-// Faces follow the noise too, the more the less there is that holds them, which Stein's
-// identity for fixed faces leaves out. What is missing is about 15 k/n of the optimism in
-// simulations of 2 to 8 clusters of 300 to 4,000 points of 4 to 64 coordinates: 13 to 18 of
-// 2 and 3 clusters, up to 25 of 8. It is added, and half of it and a further part of the
-// optimism count as the standard error.
+// Faces depend on the noise too, the more so the fewer points hold them, which Stein's identity for
+// fixed faces leaves out. What is missing is about 15 k/n of the optimism in simulations of 2 to 8
+// clusters of 300 to 4,000 points of 4 to 64 coordinates: 13 to 18 k/n for 2 and 3 clusters, up to
+// 25 for 8. It is added; half of it and a further part of the optimism count as the standard error.
 const (
 	following = 15
 	doubt     = 0.15
 )
 
-// optimism is O of the package comment, with the variance of its error.
+// optimism returns O of the package comment, with the variance of its error.
 func optimism(points *mat.Dense, found Result, means *mat.Dense, variance float64) (sum, error2 float64) {
 	clusters, d := means.Dims()
 	if variance <= 0 || found.filled() < 2 {
@@ -143,12 +141,12 @@ func optimism(points *mat.Dense, found Result, means *mat.Dense, variance float6
 	return sum + missing, error2
 }
 
-// faces are those between the cells of clusters.
+// faces computes the faces between the cells of clusters.
 type faces struct {
 	means  *mat.Dense
 	sizes  []int
 	gram   *mat.SymDense // of the means
-	away   []float64     // squared distances of the point at hand from the means
+	away   []float64     // squared distances of the current point from the means
 	result []int
 }
 
@@ -163,7 +161,7 @@ func newFaces(means *mat.Dense, sizes []int) *faces {
 	return f
 }
 
-// dot adds in order and fuses nothing, so that results have the same bits on every
+// dot adds in order and without fused operations, so that results have the same bits on every
 // machine.
 func dot(x, y []float64) (sum float64) {
 	for i, v := range x {
@@ -172,9 +170,9 @@ func dot(x, y []float64) (sum float64) {
 	return sum
 }
 
-// within lists the clusters whose face with a point's own is no farther than width. The
-// foot of the point on the plane between both has to be on the face: no third mean may
-// be nearer to it.
+// within returns the clusters whose face with a point's own cluster is no farther than width. The
+// foot of the point on the plane between both must be on the face: no third mean may be nearer to
+// it.
 func (f *faces) within(width float64, x []float64, label int) []int {
 	for c := range f.away {
 		f.away[c] = distance.Squared(x, f.means.RawRowView(c))
@@ -195,13 +193,13 @@ func (f *faces) within(width float64, x []float64, label int) []int {
 	return f.result
 }
 
-// product is (a − from)·(b − from) of three means.
+// product returns (a − from)·(b − from) of three means.
 func (f *faces) product(a, b, from int) float64 {
 	return f.gram.At(a, b) - f.gram.At(a, from) - f.gram.At(b, from) + f.gram.At(from, from)
 }
 
-// foot reports whether the point that lies step times the way from label to c beyond x
-// has no third mean nearer than these two.
+// foot reports whether the point x + step·(mean of c − mean of label) has no third mean nearer than
+// these two.
 func (f *faces) foot(c, label int, step float64) bool {
 	for b, size := range f.sizes {
 		if size > 0 && b != c && b != label && f.away[b]-f.away[label] < 2*step*f.product(c, b, label) {

@@ -16,22 +16,22 @@ import (
 	"github.com/cosketch/cosketch/kernel/room"
 )
 
-// Options says what KMeans looks for.
+// Options are the options of KMeans.
 type Options struct {
-	Clusters      int               // required: how many, from 1 to the number of points
-	Restarts      int               // independent starts, of which the best counts; default 10
+	Clusters      int               // required: number of clusters, from 1 to the number of points
+	Restarts      int               // independent starts, of which the best is returned; default 10
 	MaxIterations int               // Lloyd iterations of one start, or mini-batches; default 300
-	Tolerance     float64           // stop when the summed squared movement of the centroids is at most this part of a point's mean squared distance from the centre of all; default 1e-6
+	Tolerance     float64           // stop when the summed squared movement of the centroids is at most this part of the mean squared distance of a point from the centre of all; default 1e-6
 	Rand          *rand.Rand        // required: the same source gives the same result
 	Workers       int               // goroutines; the result does not depend on them. Default 1
-	BatchAbove    int               // more points than these are clustered by mini-batches; default 2^20
-	Known         *Model            // of mini-batches of the same points, as Found was told of it: it is not looked for again
-	Found         func(Model) error // told of mini-batches' model before the last passes over all points; its error ends the run. May be nil
-	Memory        int64             // bytes that packed copies of the points may take, beside what is known of each point; what does not fit is packed anew in every pass, and the result is the same. Default: any
-	Room          room.Giver        // for what is known of each point, 28 bytes. Default: memory
+	BatchAbove    int               // above this number of points mini-batches are used; default 2^20
+	Known         *Model            // the model of mini-batches of the same points that Found received: it is not computed again. May be nil
+	Found         func(Model) error // receives the model of mini-batches before the last passes over all points; its error ends the run. May be nil
+	Memory        int64             // bytes for packed copies of the points, not counting what is known of each point; the rest is packed anew in every pass, with the same result. Default: unlimited
+	Room          room.Giver        // allocates what is known of each point, 28 bytes. Default: memory
 }
 
-// Model is where clusters are, before points are labelled by them.
+// Model is the centroids of mini-batches, before all points are labelled.
 type Model struct {
 	Centroids  *mat.Dense // Clusters × dimension
 	Iterations int        // of the part that was clustered first
@@ -84,39 +84,37 @@ func (o Options) check(points int) error {
 	return nil
 }
 
-// Result is the best grouping that was found.
+// Result is the best grouping found.
 type Result struct {
 	Centroids  *mat.Dense // Clusters × dimension
 	Labels     []int      // the cluster of each point, from 0
-	Sizes      []int      // points in each cluster; 0 where one stayed empty for lack of distinct points
+	Sizes      []int      // points in each cluster; 0 if it stayed empty for lack of distinct points
 	Inertia    float64    // summed squared distance of the points from their centroids
-	Iterations int        // Lloyd iterations of the start that won
-	Batches    int        // mini-batches that followed; 0 where all points were in every iteration
+	Iterations int        // Lloyd iterations of the best start
+	Batches    int        // mini-batches that followed; 0 if every iteration used all points
 
 	extended bool // by Extend: centroids are not the means of these points
 }
 
-// KMeans groups the rows of points (m × dimension) into Clusters groups so that
-// the summed squared distance to the group's mean is small: Lloyd's iteration
-// from seeds drawn by greedy k-means++ (Arthur and Vassilvitskii 2007; their
-// section 4 mentions the greedy variant: of 2 + ln Clusters points drawn, the one that
-// leaves least is taken), the best of several restarts. A cluster that loses all its
-// points starts again at the point farthest from its centroid.
+// KMeans groups the rows of points (m × dimension) into Clusters groups so that the summed squared
+// distance to the group's mean is small. It is Lloyd's iteration from seeds drawn by greedy
+// k-means++, the best of several restarts (Arthur and Vassilvitskii 2007; their section 4 mentions
+// the greedy variant: of 2 + ln Clusters points drawn, the one that leaves least is taken). A
+// cluster that loses all its points starts again at the point farthest from its centroid.
 //
-// Of more points than BatchAbove a random part is clustered so. Mini-batches of all
-// points then move its centroids, each with a learning rate of one over the points
-// that it has seen (Sculley 2010), and all points are labelled at the end.
+// Of more points than BatchAbove a random part is clustered in this way. Mini-batches of all points
+// then move its centroids, each with a learning rate of one over the points that it has seen
+// (Sculley 2010), and all points are labelled at the end.
 //
-// A point's label is the centroid at the least distance.Squared, of equal ones the
-// first; distances of many are looked at in float32 first, with a bound that tells
-// when that does not decide. The bounds of Elkan and Hamerly are not kept: with them
-// fewer distances are computed, but in tiles all of them take less time than reading
-// the points.
+// A point's label is the centroid at the least distance.Squared, the first of equal ones. Distances
+// are computed in float32 first, with a bound that tells if that does not decide. The bounds of
+// Elkan and Hamerly are not used: they save distances, but computing all of them in tiles takes
+// less time than reading the points.
 //
-// It reads points and does not change or keep it; in order, so that they may lie in a mapped file: of
-// mini-batches of points that do not fit into Memory, 32 are drawn at once. Values that are not finite are refused.
-// The context is looked at in every pass over the points. The result is the same for any
-// number of workers, and on every machine.
+// KMeans neither changes nor keeps points. It reads them in order, so that they may be in a mapped
+// file: of mini-batches of points that do not fit into Memory, 32 are drawn at once. Values that
+// are not finite are an error. The context is checked in every pass over the points. The result is
+// the same for any number of workers, and on every machine.
 func KMeans(ctx context.Context, points *mat.Dense, opts Options) (Result, error) {
 	opts = opts.withDefaults()
 	m, _ := points.Dims()
@@ -158,8 +156,8 @@ func full(ctx context.Context, points *mat.Dense, opts Options) (best Result, er
 	return best, nil
 }
 
-// Mini-batches: the part that is clustered first, the points of a batch, and how many
-// batches in a row have to move little.
+// Mini-batches: the size of the part that is clustered first, the points of a batch, and the number
+// of consecutive batches with little movement that end the run.
 const (
 	partSize  = 1 << 16
 	batchSize = 1 << 14
@@ -201,7 +199,7 @@ func batched(ctx context.Context, points *mat.Dense, opts Options) (Result, erro
 	return out, err
 }
 
-// locate clusters a part of the points, and moves its centroids by mini-batches of all.
+// locate clusters a part of the points, and moves its centroids by mini-batches of all points.
 func (l *lloyd) locate() (*Model, error) {
 	opts := l.opts
 	drawn, err := l.sample(min(max(partSize, 20*opts.Clusters), opts.BatchAbove))
@@ -236,12 +234,12 @@ func (l *lloyd) locate() (*Model, error) {
 	return &Model{mat.NewDense(l.centroids.Rows, l.centroids.Cols, slices.Clone(l.centroids.Data)), part.Iterations, batches}, nil
 }
 
-// sample copies random points, some of them perhaps twice.
+// sample copies random points, drawn with replacement.
 func (l *lloyd) sample(size int) (*mat.Dense, error) {
 	return gather(l.opts.Room, l.points, l.draw(size))
 }
 
-// draw draws points.
+// draw draws the indices of random points.
 func (l *lloyd) draw(size int) []int32 {
 	at := make([]int32, size)
 	for i := range at {
@@ -250,7 +248,7 @@ func (l *lloyd) draw(size int) []int32 {
 	return at
 }
 
-// gather copies points, which it reads as they lie.
+// gather copies points. It reads them in the order of their indices.
 func gather(from room.Giver, points blas64.General, at []int32) (*mat.Dense, error) {
 	data, err := room.Of[float64](from, len(at)*points.Cols)
 	if err != nil {
@@ -263,7 +261,7 @@ func gather(from room.Giver, points blas64.General, at []int32) (*mat.Dense, err
 	return out, nil
 }
 
-// ascending lists the places of numbers from the least on.
+// ascending returns the indices that sort the numbers.
 func ascending(of []int32) []int32 {
 	order := make([]int32, len(of))
 	for i := range order {
@@ -273,30 +271,30 @@ func ascending(of []int32) []int32 {
 	return order
 }
 
-// ahead draws the points of several batches before the first is needed, so that all points are read
-// through once for all of them where they do not fit into memory.
+// ahead draws the points of several batches in advance. If points do not fit into memory, they are
+// read once for all these batches.
 type ahead struct {
 	*lloyd
 	size, batches int       // points of a batch; batches that are copied at once
-	copies        []float64 // batch by batch, as the points lie
-	places        []int32   // batch by batch, of each copy: which point of the batch it is
-	left          int       // batches in it that were not taken
+	copies        []float64 // batch by batch, in the order of the points
+	places        []int32   // batch by batch, for each copy: its index in the batch
+	left          int       // copied batches that were not taken yet
 	filled        int
-	one           *mat.Dense // the batch that was taken
+	one           *mat.Dense // the current batch
 }
 
-// mostAhead is how many batches are copied at once.
+// mostAhead is the number of batches that are copied at once.
 const mostAhead = 32
 
 func (l *lloyd) ahead() *ahead {
 	a := &ahead{lloyd: l, size: min(batchSize, l.points.Rows), batches: 1}
-	if !l.opts.keeps(l.points.Rows, 2*l.points.Cols) { // as float64
+	if !l.opts.keeps(l.points.Rows, 2*l.points.Cols) { // columns of float64
 		a.batches = mostAhead
 	}
 	return a
 }
 
-// next is another batch, of so many that may be needed.
+// next returns another batch; at most so many may still be needed.
 func (a *ahead) next(most int) (*mat.Dense, error) {
 	if a.batches == 1 {
 		return a.sample(a.size)
@@ -342,12 +340,12 @@ func (a *ahead) fill(batches int) (err error) {
 	return nil
 }
 
-// batch moves each centroid towards the mean of those of some points that are
-// nearest to it, and returns the summed squared movement.
+// batch moves each centroid towards the mean of those of some points that are nearest to it, and
+// returns the summed squared movement.
 func (l *lloyd) batch(some *mat.Dense, seen []float64) (moved float64, err error) {
 	opts := l.opts
 	opts.Clusters = l.centroids.Rows
-	opts.Room = nil // it is small, and there are many
+	opts.Room = nil // it is small, and there are many batches
 	b, err := newLloyd(l.ctx, some.RawMatrix(), opts, opts.keeps(some.Dims()))
 	if err != nil {
 		return 0, err

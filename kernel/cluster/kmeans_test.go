@@ -124,7 +124,7 @@ func TestKMeansFindsTheOptimumOfSmallProblems(t *testing.T) {
 }
 
 func TestKMeansFindsBlobs(t *testing.T) {
-	// At an offset of 1e8 distances by |x|² − 2xc + |c|² have no correct digit.
+	// At an offset of 1e8, distances computed as |x|² − 2xc + |c|² have no correct digit.
 	for _, offset := range []float64{0, 1e8} {
 		points, labels := blobs(source(3), 1500, 5, 6, offset)
 		r := mustCluster(t, points, Options{Clusters: 6, Rand: source(4)})
@@ -173,7 +173,7 @@ func TestKMeansOnDegeneratePoints(t *testing.T) {
 	if r := mustCluster(t, identical, Options{Clusters: 4, Rand: source(9)}); r.Inertia != 0 || r.Iterations == 0 {
 		t.Errorf("identical points: inertia %g after %d iterations", r.Inertia, r.Iterations)
 	}
-	// Two distinct points, three clusters: one has to stay empty.
+	// Two distinct points, three clusters: one must stay empty.
 	two := mat.NewDense(10, 1, []float64{0, 0, 0, 0, 0, 5, 5, 5, 5, 5})
 	r := mustCluster(t, two, Options{Clusters: 3, Rand: source(10)})
 	if sizes := slices.Sorted(slices.Values(r.Sizes)); r.Inertia != 0 || !slices.Equal(sizes, []int{0, 5, 5}) {
@@ -186,7 +186,7 @@ func TestKMeansOnDegeneratePoints(t *testing.T) {
 	}
 }
 
-// Two centroids on one spot leave one of them empty: it restarts at the outlier.
+// Two centroids at one point leave one of them empty: it restarts at the outlier.
 func TestEmptyClusterRestartsAtTheFarthestPoint(t *testing.T) {
 	points := mat.NewDense(5, 1, []float64{0, 0.1, 0.2, 0.3, 100})
 	l, err := newLloyd(context.Background(), points.RawMatrix(), Options{Clusters: 2, Rand: source(13)}.withDefaults(), true)
@@ -236,8 +236,7 @@ func TestKMeansIsCancellable(t *testing.T) {
 	}
 }
 
-// The result does not depend on the workers, nor on whether points stay packed, to the
-// bit.
+// The result depends neither on the workers nor on whether points stay packed, to the bit.
 func TestKMeansDoesNotDependOnWorkers(t *testing.T) {
 	points, _ := blobs(source(18), 3*distance.Stretch+17, 7, 4, 1e3)
 	for _, above := range []int{0, 2 * distance.Stretch} {
@@ -256,7 +255,7 @@ func TestKMeansDoesNotDependOnWorkers(t *testing.T) {
 	}
 }
 
-// Mini-batches that go on from a model which was found have the same result, and do not look for it
+// Mini-batches that continue from a known model give the same result, and do not compute the model
 // again.
 func TestKMeansGoesOn(t *testing.T) {
 	points, _ := blobs(source(18), 3*distance.Stretch+17, 7, 4, 1e3)
@@ -286,7 +285,7 @@ func TestKMeansGoesOn(t *testing.T) {
 	}
 }
 
-// Labels are the nearest centroids where float32 sees none of what tells them apart.
+// Labels are the nearest centroids even if float32 cannot tell them apart.
 func TestLabelsBeyondFloat32(t *testing.T) {
 	points := mat.NewDense(4000, 3, nil)
 	rng := source(20)
@@ -302,7 +301,7 @@ func TestLabelsBeyondFloat32(t *testing.T) {
 	}
 }
 
-// Mini-batches come within 1 % of the inertia of all points in every iteration.
+// The inertia of mini-batches is within 1 % of that with all points in every iteration.
 func TestMiniBatchesComeClose(t *testing.T) {
 	points, _ := blobs(source(22), 60_000, 8, 10, 0)
 	o := Options{Clusters: 10, Restarts: 3, Workers: 2, Rand: source(23)}
@@ -314,8 +313,8 @@ func TestMiniBatchesComeClose(t *testing.T) {
 	}
 }
 
-// What k-means of 200,000 records with k = 64 takes: 20 clusters, one start, 20
-// iterations of points without any clusters.
+// The cost of k-means on 200,000 records with k = 64: 20 clusters, one start, 20 iterations, points
+// without any clusters.
 func BenchmarkKMeans(b *testing.B) {
 	rng := source(16)
 	points := mat.NewDense(200_000, 64, nil)

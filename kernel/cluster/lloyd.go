@@ -27,18 +27,18 @@ type lloyd struct {
 	rows      []float32      // c, packed
 	labels    []int32
 	sizes     []int
-	sums      blas64.General // of the points of each cluster, which summed names
-	summed    []int32        // the label under which a point is in sums; none
+	sums      blas64.General // sums over the points that summed assigns to each cluster
+	summed    []int32        // label under which a point is in sums, or none
 	closest   []float32      // seeding: squared distance to the nearest seed, in the frame
 }
 
 // none is the label of a point that has none yet.
 const none = -1
 
-// panelsEach is how many panels make a piece of work, of distance.Stretch points.
+// panelsEach is the number of panels in a piece of work: distance.Stretch points.
 const panelsEach = distance.Stretch / distance.Lanes
 
-// newLloyd packs the points, once and for all or only to know their norms.
+// newLloyd packs the points and computes their norms. It keeps the packed points if keep is true.
 func newLloyd(ctx context.Context, points blas64.General, opts Options, keep bool) (*lloyd, error) {
 	frame, err := distance.NewFrame(opts.Workers, points)
 	if err != nil {
@@ -88,7 +88,7 @@ func newLloyd(ctx context.Context, points blas64.General, opts Options, keep boo
 
 func (l *lloyd) panelCount() int { return (l.points.Rows + distance.Lanes - 1) / distance.Lanes }
 
-// scratch is a panel for each worker, where none are kept.
+// scratch returns a panel for each worker, if no packed points are kept.
 func (l *lloyd) scratch() [][]float32 {
 	out := make([][]float32, l.opts.Workers)
 	if l.panels == nil {
@@ -99,8 +99,8 @@ func (l *lloyd) scratch() [][]float32 {
 	return out
 }
 
-// each calls do for every panel, with its number and the number of its piece. Pieces
-// are shared by workers.
+// each calls do for every panel, with its number and the number of its piece. Workers share the
+// pieces.
 func (l *lloyd) each(do func(piece, p int, panel []float32)) error {
 	scratch, size := l.scratch(), l.frame.PanelSize()
 	return parallel.ShareUntil(l.ctx, (l.panelCount()+panelsEach-1)/panelsEach, l.opts.Workers, func(worker, piece int) {
@@ -129,7 +129,7 @@ func (l *lloyd) run() (iterations int, err error) {
 			return iterations, err
 		}
 		if !changed {
-			l.means() // the same ones, without the rounding that their sums gathered
+			l.means() // the same means, without the accumulated rounding of their sums
 			return iterations, nil
 		}
 		l.refill()
@@ -222,8 +222,8 @@ func (l *lloyd) refill() {
 	}
 }
 
-// Sums are made of parts, each over a range of points, that are added in order: so
-// many that workers have enough to do, but no more memory than these numbers.
+// Sums consist of parts, each over a range of points, that are added in order: enough parts to keep
+// workers busy, but no more memory than these numbers.
 const (
 	mostParts   = 16
 	partNumbers = 1 << 24
@@ -231,15 +231,14 @@ const (
 
 func partsOf(numbers int) int { return min(mostParts, max(partNumbers/numbers, 1)) }
 
-// Sums is about how many bytes the sums of so many clusters of a dimension take.
+// Sums returns about how many bytes the sums of so many clusters of a dimension take.
 func Sums(clusters, dimension int) int64 {
 	numbers := max(clusters, 1) * max(dimension, 1)
 	return 8 * int64(numbers) * int64(partsOf(numbers)+4)
 }
 
-// update moves the centroids to the means of their points and returns the summed
-// squared movement. An empty cluster's centroid stays. Only points that changed their
-// cluster are looked at.
+// update moves the centroids to the means of their points and returns the summed squared movement.
+// An empty cluster's centroid stays. It only reads points that changed their cluster.
 func (l *lloyd) update() (movement float64) {
 	parts := partsOf(len(l.sums.Data))
 	each := (l.points.Rows + parts - 1) / parts
@@ -277,13 +276,13 @@ func (l *lloyd) update() (movement float64) {
 	return movement
 }
 
-// means moves the centroids to the means of their points, summed afresh.
+// means moves the centroids to the means of their points, summing anew.
 func (l *lloyd) means() {
 	l.unsum()
 	l.update()
 }
 
-// unsum takes all points out of the sums.
+// unsum removes all points from the sums.
 func (l *lloyd) unsum() {
 	clear(l.sums.Data)
 	for i := range l.summed {
@@ -302,7 +301,7 @@ func (l *lloyd) inertia() float64 {
 	return sum(parts)
 }
 
-// sum adds in order, on every machine alike.
+// sum adds in order, so that every machine gives the same result.
 func sum(x []float64) (total float64) {
 	for _, v := range x {
 		total += v
@@ -310,7 +309,7 @@ func sum(x []float64) (total float64) {
 	return total
 }
 
-// result puts labels in the place of those of an earlier one, if there is one.
+// result returns the current grouping. It reuses the given labels unless they are nil.
 func (l *lloyd) result(labels []int, inertia float64, iterations int) (_ Result, err error) {
 	if labels == nil {
 		if labels, err = room.Of[int](l.opts.Room, len(l.labels)); err != nil {

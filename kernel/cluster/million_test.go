@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// groups draws points around centres that lie a few deviations apart.
+// groups draws points around centres that are a few standard deviations apart.
 func groups(points, dimension, clusters int) (*mat.Dense, []int) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	centres := make([][]float64, clusters)
@@ -29,9 +29,9 @@ func groups(points, dimension, clusters int) (*mat.Dense, []int) {
 	return out, kinds
 }
 
-// At the size from which mini-batches are taken, with the bound as it is: they find the
-// groups, leave an inertia within 1 % of that around the groups' own means and within
-// 0.1 % of what whole iterations leave, and are the same for any number of workers.
+// With the default bound, at the size from which mini-batches are used: they find the groups, leave
+// an inertia within 1 % of that around the groups' own means and within 0.1 % of what whole
+// iterations leave, and give the same result for any number of workers.
 func TestMillionPoints(t *testing.T) {
 	if os.Getenv("COSKETCH_FULL") != "1" {
 		t.Skip("clusters more than a million points; COSKETCH_FULL=1 asks for it")
@@ -74,7 +74,7 @@ func TestMillionPoints(t *testing.T) {
 	}
 }
 
-// BenchmarkMillionPoints sets mini-batches beside whole iterations.
+// BenchmarkMillionPoints compares mini-batches with whole iterations.
 func BenchmarkMillionPoints(b *testing.B) {
 	x, _ := groups(1_200_000, 16, 10)
 	for name, above := range map[string]int{"mini-batches": 0, "whole": 1_200_000} {

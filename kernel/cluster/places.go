@@ -10,26 +10,26 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Gaussian is what is known of records when cells are placed: their mean and covariance,
-// in encoded units around the public centre.
+// Gaussian is the knowledge of records with which cells are placed: their mean and covariance, in
+// encoded units around the public centre.
 type Gaussian struct {
 	Mean       []float64     // required, d
 	Covariance mat.Symmetric // required, d × d, positive semidefinite
 }
 
-// Limits of Places: an edge further than this many standard deviations from the mean is
-// placed as if it were so far, and the covariance of signs gets this much on its diagonal,
-// so that directions along which records hardly differ do not make it singular.
+// Limits of Places. An edge beyond this many standard deviations from the mean is placed at this
+// distance. The covariance of signs gets this much added to its diagonal, so that directions along
+// which records hardly differ do not make it singular.
 const (
 	farthestEdge = 4
 	signRidge    = 1e-3
 )
 
-// Places are where the cells of a partition lie, as far as can be told without looking into
-// them: a row of d coordinates for each of 2^L cells. Directions is d × L; bit l of a cell's
-// number is 1 where the product of a record and direction l is negative.
+// Places returns where the cells of a partition are, as far as known without looking into them: a
+// row of d coordinates for each of 2^L cells. Directions is d × L; bit l of a cell's number is 1 if
+// the product of a record and direction l is negative.
 //
-// With s the signs of a record's products, ±1, a cell lies at the best linear prediction of
+// With s the signs of a record's products, ±1, the place of a cell is the best linear prediction of
 // a record from its signs,
 //
 //	mean + Cov(x, s) Cov(s)⁻¹ (s − E s)
@@ -94,8 +94,8 @@ func Places(of Gaussian, directions *mat.Dense) (*mat.Dense, error) {
 	return out, nil
 }
 
-// signCovariance is that of the signs of a + x and b + y, x and y standard normal with a
-// correlation.
+// signCovariance returns the covariance of the signs of a + x and b + y, x and y being standard
+// normal with a correlation.
 func signCovariance(a, b, correlation float64) float64 {
 	to := math.Asin(max(-1, min(correlation, 1)))
 	if to == 0 {

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// directionsOf are l columns of a Hadamard matrix, their rows with random signs.
+// directionsOf returns l columns of a Hadamard matrix, whose rows have random signs.
 func directionsOf(d, l int, rng *rand.Rand) *mat.Dense {
 	out, columns := mat.NewDense(d, l, nil), rng.Perm(1<<bits.Len(uint(d-1)))
 	for j := range d {
@@ -21,7 +21,7 @@ func directionsOf(d, l int, rng *rand.Rand) *mat.Dense {
 	return out
 }
 
-// signCell is the number of a record's cell.
+// signCell returns the number of a record's cell.
 func signCell(record []float64, directions *mat.Dense) (cell int) {
 	_, l := directions.Dims()
 	for i := range l {
@@ -36,7 +36,7 @@ func signCell(record []float64, directions *mat.Dense) (cell int) {
 	return cell
 }
 
-// correlated are normal records of equal correlations, whose columns have spreads of their own.
+// correlated returns normal records of equal correlations, whose columns have different spreads.
 func correlated(d int, rho float64, rng *rand.Rand) (of Gaussian, draw func(into []float64)) {
 	of = Gaussian{Mean: make([]float64, d)}
 	v, spreads := mat.NewSymDense(d, nil), make([]float64, d)
@@ -56,9 +56,9 @@ func correlated(d int, rho float64, rng *rand.Rand) (of Gaussian, draw func(into
 	}
 }
 
-// Of normal records, the best linear prediction leaves errors that are uncorrelated with the
-// signs, as many directions as there may be: more than columns, and correlated ones. So the
-// mean over cells of the record minus its place, times each sign, is nothing but chance.
+// For normal records, the errors of the best linear prediction are uncorrelated with the signs, for
+// any number of directions: more than columns, and correlated ones. So the mean over cells of the
+// record minus its place, times each sign, differs from zero only by chance.
 func TestPlacesPredictRecords(t *testing.T) {
 	const n = 30_000
 	rng := rand.New(rand.NewPCG(11, 4))
@@ -74,7 +74,7 @@ func TestPlacesPredictRecords(t *testing.T) {
 		}
 		record := make([]float64, test.d)
 		moments, off := mat.NewDense(test.l+1, test.d, nil), 0.
-		var centred float64 // what remains if a place is where the mean is
+		var centred float64 // what remains if every place is the mean
 		for range n {
 			draw(record)
 			cell := signCell(record, h)
@@ -88,8 +88,8 @@ func TestPlacesPredictRecords(t *testing.T) {
 				moments.Set(test.l, j, moments.At(test.l, j)+e/n)
 			}
 		}
-		// An entry's deviation is at most that of a column, 0.4, over the root of n; five of these,
-		// and what the ridge on the signs' covariance leaves.
+		// The standard deviation of an entry is at most that of a column, 0.4, over the root of n.
+		// The bound is five of these, plus what the ridge on the signs' covariance leaves.
 		for i := range test.l + 1 {
 			for j := range test.d {
 				if got := math.Abs(moments.At(i, j)); got > 5*0.4/math.Sqrt(n)+2*signRidge {
@@ -103,7 +103,7 @@ func TestPlacesPredictRecords(t *testing.T) {
 	}
 }
 
-// A column that does not vary, and directions along which no record does, are no harm.
+// A constant column, and directions along which no record varies, do no harm.
 func TestPlacesOfDegenerateRecords(t *testing.T) {
 	h := directionsOf(4, 4, rand.New(rand.NewPCG(1, 1)))
 	for name, v := range map[string]*mat.SymDense{

@@ -10,14 +10,14 @@ import (
 	"github.com/cosketch/cosketch/kernel/distance"
 )
 
-// seed draws centroids by greedy k-means++: several points are drawn with probability
-// proportional to their squared distance from the nearest seed so far, and the one
-// that brings all points nearest to a seed is the next.
+// seed draws centroids by greedy k-means++: several points are drawn with probability proportional
+// to their squared distance from the nearest seed so far, and the next seed is the one that brings
+// all points nearest to a seed.
 func (l *lloyd) seed() error {
 	n := l.points.Rows
 	trials := min(2+int(math.Log(float64(l.opts.Clusters))), distance.Rows)
 	s := &seeding{lloyd: l, near: make([][]float32, trials), sums: make([][]float64, trials)}
-	// Of more points than BatchAbove a part is clustered, so that these are not many.
+	// These are not large: of more points than BatchAbove only a part is clustered.
 	for t := range s.near {
 		s.near[t], s.sums[t] = make([]float32, n), make([]float64, (n+distance.Stretch-1)/distance.Stretch)
 	}
@@ -46,22 +46,22 @@ func (l *lloyd) seed() error {
 	return nil
 }
 
-// seeding is the state of one.
+// seeding is the state of seed.
 type seeding struct {
 	*lloyd
-	near  [][]float32 // for each candidate, squared distances to the nearest seed with it
+	near  [][]float32 // by candidate: squared distances of the points to the nearest seed, including the candidate
 	sums  [][]float64 // of near, piece by piece
 	total []float64   // of closest, piece by piece
 }
 
-// draw picks a point with probability proportional to closest, any one if all are 0.
+// draw picks a point with probability proportional to closest, or any point if all are 0.
 func (s *seeding) draw(source *rand.Rand) int {
 	total := sum(s.total)
 	if !(total > 0) {
 		return source.IntN(len(s.closest))
 	}
 	left := source.Float64() * total
-	last := 0 // the last point of some weight: rounding may use up the total
+	last := 0 // the last point of positive weight, in case rounding uses up the total
 	for piece, weight := range s.total {
 		from := piece * distance.Stretch
 		to := min(from+distance.Stretch, len(s.closest))
@@ -82,7 +82,7 @@ func (s *seeding) draw(source *rand.Rand) int {
 	return last
 }
 
-// try computes near for each candidate and returns which leaves least.
+// try computes near for each candidate and returns the candidate that leaves least.
 func (s *seeding) try(candidates []int) (best int, err error) {
 	few := general(len(candidates), s.points.Cols)
 	for t, i := range candidates {
@@ -118,9 +118,8 @@ func (s *seeding) try(candidates []int) (best int, err error) {
 	return best, nil
 }
 
-// approach fills near of a candidate for some points and returns its sum. Distances
-// that float32 does not resolve are computed in float64, so that a point that lies on
-// a seed has weight 0.
+// approach fills near of a candidate for some points and returns its sum. Distances that float32
+// does not resolve are computed in float64, so that a point at the place of a seed has weight 0.
 func (s *seeding) approach(t, from, to int, scores []float32, few blas64.General, most float64) (total float64) {
 	near := s.near[t][from:to]
 	for i, closest := range s.closest[from:to] {

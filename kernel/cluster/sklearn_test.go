@@ -23,8 +23,8 @@ x = numpy.array(asked["points"])
 print(min(KMeans(asked["clusters"], n_init=10, random_state=seed).fit(x).inertia_ for seed in range(3)))
 `
 
-// The inertia is at most 1 % above the best of scikit-learn's, of points with clusters
-// and of points without, and by mini-batches too.
+// The inertia is at most 1 % above the best of scikit-learn's, for points with and without
+// clusters, and for mini-batches too.
 func TestAgainstScikitLearn(t *testing.T) {
 	if os.Getenv("COSKETCH_FULL") != "1" {
 		t.Skip("set COSKETCH_FULL=1 to compare with scikit-learn")

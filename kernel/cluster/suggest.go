@@ -11,27 +11,27 @@ import (
 	"github.com/cosketch/cosketch/kernel/room"
 )
 
-// SuggestOptions says among which numbers of clusters to choose.
+// SuggestOptions are the options of Suggest.
 type SuggestOptions struct {
-	Most     int              // required: the largest number, at least 2
-	Records  estimate.Records // required: how the points err
+	Most     int              // required: the largest number of clusters, at least 2
+	Records  estimate.Records // required: the errors of the points
 	Restarts int              // of k-means for each number; default 5
 	Options  Options          // of k-means: Rand, required, Workers, and Room
 }
 
-// Suggestion is how many clusters there seem to be.
+// Suggestion is a suggested number of clusters.
 type Suggestion struct {
 	Clusters  int       // 0: nothing is suggested
-	Undefined string    // why
-	Index     []float64 // the index of 2, 3, … clusters; 0 where clusters do not stand out of their error
+	Undefined string    // why nothing is suggested
+	Index     []float64 // the index of 2, 3, … clusters; 0 if clusters do not stand out of their error
 }
 
-// suggestOf is how many points numbers of clusters are compared on: where more would
-// tell two numbers apart, either will do.
+// suggestOf is the number of points on which numbers of clusters are compared: if telling two
+// numbers apart takes more points, either will do.
 const suggestOf = 1 << 14
 
-// Suggest chooses a number of clusters from 2 to Most, which is cut to a third of the
-// points, by the index of the package comment.
+// Suggest chooses a number of clusters by the index of the package comment: from 2 to Most, but at
+// most a third of the points.
 func Suggest(ctx context.Context, points *mat.Dense, o SuggestOptions) (Suggestion, error) {
 	m, _ := points.Dims()
 	k := o.Options.withDefaults()
@@ -67,7 +67,7 @@ func Suggest(ctx context.Context, points *mat.Dense, o SuggestOptions) (Suggesti
 	return choose(points, found, o.Records)
 }
 
-// groupings are those into 1, 2, … clusters.
+// groupings returns the groupings into 1, 2, … clusters.
 func groupings(ctx context.Context, points *mat.Dense, k Options, most int) (found []Result, err error) {
 	for k.Clusters = 1; k.Clusters <= most; k.Clusters++ {
 		r, err := KMeans(ctx, points, k)
@@ -79,7 +79,7 @@ func groupings(ctx context.Context, points *mat.Dense, k Options, most int) (fou
 	return found, nil
 }
 
-// choose compares groupings with the one of a single cluster, which is the first.
+// choose compares groupings with the first, which has a single cluster.
 func choose(points *mat.Dense, found []Result, records estimate.Records) (out Suggestion, err error) {
 	var best float64
 	for i, f := range found[1:] {
@@ -97,10 +97,10 @@ func choose(points *mat.Dense, found []Result, records estimate.Records) (out Su
 	return out, nil
 }
 
-// standOut is how many standard deviations of what is between clusters it takes.
+// standOut is how many of its standard errors the spread between clusters must exceed.
 const standOut = 4
 
-// standing is the index of a grouping; 0 where it does not stand out of its error.
+// standing returns the index of a grouping; 0 if it does not stand out of its error.
 func standing(points *mat.Dense, whole, found Result, records estimate.Records) (float64, error) {
 	n, clusters := float64(len(found.Labels)), float64(found.filled())
 	if clusters < 2 {
@@ -119,7 +119,7 @@ func standing(points *mat.Dense, whole, found Result, records estimate.Records) 
 		return 0, err
 	}
 	if !within.Defined() || within.High <= 0 {
-		// Nothing is left within clusters: each more divides the same by more.
+		// Nothing is left within clusters: more of them divide the same spread by more.
 		return math.MaxFloat64 / clusters, nil
 	}
 	return between / (clusters - 1) / (within.High / (n - clusters)), nil

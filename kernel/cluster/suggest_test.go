@@ -28,8 +28,8 @@ func erring(points *mat.Dense, v float64) estimate.Records {
 	return estimate.Records{K: d, Noise: estimate.Noise{Variance: v}, Identity: true}
 }
 
-// suggestTwice is what is suggested where the noise is known to be v, and where it is
-// taken to be none: the groupings are the same.
+// suggestTwice returns the suggestions if the noise is known to be v, and if it is taken to be
+// zero, for the same groupings.
 func suggestTwice(t *testing.T, points *mat.Dense, v float64, seed uint64) (knowing, raw Suggestion) {
 	t.Helper()
 	found, err := groupings(t.Context(), points, Options{Rand: source(seed), Workers: 2, Restarts: 5}.withDefaults(), suggestMost)
@@ -45,7 +45,7 @@ func suggestTwice(t *testing.T, points *mat.Dense, v float64, seed uint64) (know
 	return knowing, raw
 }
 
-// Suggestions made by way of the groupings are those that Suggest makes.
+// Choosing among groupings gives the suggestion of Suggest.
 func TestSuggestComparesGroupings(t *testing.T) {
 	_, points := noised(source(53), 600, 8, 3, 6, 0.2, 1)
 	knowing, raw := suggestTwice(t, points, 1, 4)
@@ -56,9 +56,9 @@ func TestSuggestComparesGroupings(t *testing.T) {
 	}
 }
 
-// Suggestions are right in at least 7 of 8 trials of each kind, where the noise is
-// several times what there is within clusters. The raw index, which takes the noise for
-// what is left there, is wrong in a third of all: the test is not an easy one.
+// Suggestions are right in at least 7 of 8 trials of each kind, with noise several times the spread
+// within clusters. The raw index, which takes the noise for spread within clusters, is wrong in a
+// third of all trials, so the test is not easy.
 func TestSuggestFindsTheNumber(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a simulation; others look at the workers")
@@ -95,7 +95,7 @@ func TestSuggestFindsTheNumber(t *testing.T) {
 	}
 }
 
-// Points that only noise tells apart suggest nothing.
+// Nothing is suggested for points that only noise tells apart.
 func TestSuggestNothing(t *testing.T) {
 	rng := source(52)
 	for trial := range 4 {

@@ -14,10 +14,10 @@ import (
 	"github.com/cosketch/cosketch/kernel/distance"
 )
 
-// Weighted groups the rows of points (m × dimension), each counting as much as its weight,
-// as KMeans does with single ones: Lloyd's iteration from seeds drawn by k-means++, the
-// best of several restarts. It is for a few thousand points, such as cells. Sizes of the
-// Result count points. Points without weight are refused, as are values that are not finite.
+// Weighted groups the rows of points (m × dimension) as KMeans does, each point counting as much as
+// its weight: Lloyd's iteration from seeds drawn by k-means++, the best of several restarts. It is
+// for a few thousand points, such as cells. Sizes of the Result count points. Weights that are not
+// above 0 and values that are not finite are an error.
 func Weighted(ctx context.Context, points *mat.Dense, weights []float64, opts Options) (Result, error) {
 	opts = opts.withDefaults()
 	m, d := points.Dims()
@@ -57,7 +57,7 @@ type weighted struct {
 	centroids *mat.Dense
 }
 
-// spread turns the tolerance into squared distance, by the mean one from the mean.
+// spread converts the tolerance to squared distance, by the mean squared distance from the mean.
 func (w *weighted) spread() {
 	_, d := w.points.Dims()
 	mean, total := make([]float64, d), floats.Sum(w.weights)
@@ -84,7 +84,8 @@ func (w *weighted) run() (iterations int) {
 	return iterations
 }
 
-// seed draws centroids by k-means++, a point's weight times its squared distance deciding.
+// seed draws centroids by k-means++, with probability proportional to weight times squared
+// distance.
 func (w *weighted) seed() {
 	nearest := make([]float64, len(w.weights))
 	chances := slices.Clone(w.weights)
@@ -107,7 +108,7 @@ func (w *weighted) assign() {
 	}
 }
 
-// Nearest is the row of centroids that is nearest to a point, the first of several.
+// Nearest returns the row of centroids that is nearest to a point, the first of equal ones.
 func Nearest(centroids *mat.Dense, point []float64) (best int) {
 	least := math.Inf(1)
 	rows, _ := centroids.Dims()
@@ -119,8 +120,8 @@ func Nearest(centroids *mat.Dense, point []float64) (best int) {
 	return best
 }
 
-// update moves the centroids to the means of their points, and an empty one to the point
-// that adds most to the inertia; it returns the summed squared movement.
+// update moves the centroids to the means of their points, and the centroid of an empty cluster to
+// the point that adds most to the inertia. It returns the summed squared movement.
 func (w *weighted) update() (movement float64) {
 	clusters, d := w.centroids.Dims()
 	sums, totals := mat.NewDense(clusters, d, nil), make([]float64, clusters)
@@ -166,7 +167,7 @@ func (w *weighted) result(inertia float64, iterations int) Result {
 	return out
 }
 
-// draw draws an index by weights of this sum, or uniformly where all are 0.
+// draw draws an index by weights of this sum, or uniformly if all are 0.
 func draw(source *rand.Rand, weights []float64, total float64) int {
 	if !(total > 0) {
 		return source.IntN(len(weights))

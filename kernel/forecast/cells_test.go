@@ -7,7 +7,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 )
 
-// promised is μ of ε at δ = 1e-6.
+// promised returns the μ of ε at δ = 1e-6.
 func promised(t *testing.T, epsilon dp.Epsilon) dp.Mu {
 	t.Helper()
 	mu, err := dp.MuOf(dp.Budget{Epsilon: epsilon, Delta: 1e-6})
@@ -27,7 +27,7 @@ func TestCellsAreChosen(t *testing.T) {
 		{CellTerms{Columns: 16, Clusters: 8, Mu: mu, Parties: 3, Records: 20_000}, CellChoice{8, 7, 1, 3}},
 		{CellTerms{Columns: 16, Clusters: 8, Mu: mu, Parties: 3, Records: 20_000, Replaced: true}, CellChoice{8, 7, 1, 3}},
 		{CellTerms{Columns: 16, Clusters: 8, Mu: mu, Parties: 3, Records: 16_000, Replaced: true}, CellChoice{7, 7, 1, 3}},
-		{CellTerms{Columns: 6, Clusters: 4, Mu: mu, Parties: 3, Records: 32_000}, CellChoice{8, 3, 1, 3}}, // all that 6 columns allow
+		{CellTerms{Columns: 6, Clusters: 4, Mu: mu, Parties: 3, Records: 32_000}, CellChoice{8, 3, 1, 3}}, // the most that 6 columns allow
 		{CellTerms{Columns: 30, Clusters: 2, Mu: mu, Parties: 3, Records: 569}, CellChoice{3, 1, 1, 3}},
 		{CellTerms{Columns: 30, Clusters: 2, Mu: mu, Parties: 3, Records: 20}, CellChoice{1, 1, 1, 3}},
 		{CellTerms{Columns: 1, Clusters: 4, Mu: mu, Parties: 3, Records: 1e9}, CellChoice{1, 1, 1, 3}},
@@ -41,7 +41,7 @@ func TestCellsAreChosen(t *testing.T) {
 	}
 }
 
-// Verdicts in designs of which it is known what k-means finds: by how much of what it does
+// Forecasts in designs for which it is known how much k-means finds, relative to what it finds
 // without noise.
 func TestCellsAreForecast(t *testing.T) {
 	design := func(columns, records, clusters, cells, q int, parties float64, epsilon dp.Epsilon) Cells {
@@ -63,7 +63,7 @@ func TestCellsAreForecast(t *testing.T) {
 		usable bool
 	}{
 		{"5 clusters", design(20, 30_000, 5, 512, 4, 3, 1), true},
-		{"8 weak clusters, many cells", design(16, 20_000, 8, 2048, 7, 4, 1), true}, // no worse than with the cells that the rule takes
+		{"8 weak clusters, many cells", design(16, 20_000, 8, 2048, 7, 4, 1), true}, // no worse than with the cells that the rule chooses
 		{"8 weak clusters, 8 cells", design(16, 20_000, 8, 8, 7, 4, 1), false},
 		{"10 of 64 columns", design(64, 3823, 10, 64, 9, 4, 1), false}, // worse than one cluster
 		{"10 of 64 columns, ε 4", design(64, 3823, 10, 64, 9, 4, 4), true},
@@ -74,7 +74,7 @@ func TestCellsAreForecast(t *testing.T) {
 			t.Errorf("%s: usable is %v: %+v", c.name, usable, e)
 		}
 	}
-	// Sizes err as Cells.Group of package cluster says.
+	// The errors of sizes are those of Cells.Group of package cluster.
 	of := design(20, 30_000, 5, 500, 4, 3, 1)
 	if got, want := of.Size().Deviation, math.Sqrt(of.Count*(100-20))/6000; math.Abs(got/want-1) > 1e-12 {
 		t.Errorf("sizes err by %v, want %v", got, want)

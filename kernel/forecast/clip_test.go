@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestBlindClip holds the lengths against the best ones, found by search: of means of records
-// that are cut, the bias and a noise that grows with the length.
+// TestBlindClip compares the lengths with the best ones, found by search, for means of records that
+// are cut: the bias and a noise that grows with the length.
 func TestBlindClip(t *testing.T) {
 	const d, n = 10, 8000
 	normal := func(z float64) float64 { return z }
@@ -17,8 +17,8 @@ func TestBlindClip(t *testing.T) {
 		name string
 		of   func(z float64) float64
 		nu   float64
-		most float64 // times the best
-		gain float64 // over [ClipRule]'s error, at least
+		most float64 // relative to the best
+		gain float64 // least ratio of the error with [ClipRule] to this one
 	}{
 		{"normal, little noise", normal, 1e-3, 2.5, 0},
 		{"normal, more noise", normal, 1e-2, 2.5, 0},
@@ -61,7 +61,7 @@ func TestBlindClip(t *testing.T) {
 			t.Errorf("%s: a clip of %.2f typical lengths errs by %.2f times the best, the rule's of %.2f by %.2f times", c.name, blind, errs(blind)/best, rule, errs(rule)/best)
 		}
 	}
-	// Values within bounds are no longer than these, so that they need no room beyond.
+	// Bounded values are no longer than this, so they need no longer clip.
 	if got := BlindClip(10, 0, 2.5, 1e-3); got > 3*math.Sqrt(2.5)+1e-12 {
 		t.Errorf("ten binary columns are cut at %v", got)
 	}

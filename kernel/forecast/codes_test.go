@@ -26,7 +26,7 @@ func TestRoundsAreChosen(t *testing.T) {
 	}
 }
 
-// Verdicts in designs of which it is known what two rounds find.
+// Forecasts in designs for which it is known what two rounds find.
 func TestCodesAreForecast(t *testing.T) {
 	for _, c := range []struct {
 		name                       string

@@ -9,8 +9,8 @@ import (
 	"github.com/cosketch/cosketch/kernel/forecast"
 )
 
-// Forecasts of counts are what estimates from noisy counts err by: the number of records of a cell, and the rank of a median
-// by a tree and by one table.
+// Forecasts of counts match the errors of estimates from noisy counts: of the number of records of
+// a cell, and of the rank of a median by a tree and by one table.
 func TestCountsErrAsForecast(t *testing.T) {
 	const records, trials = 15_000, 400
 	noise := estimate.CountNoise{Variance: 90 * 90}

@@ -11,7 +11,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/sketch"
 )
 
-// promise is a guarantee of a mechanism at ε, with δ = 1e-6 where it needs one.
+// promise returns the guarantee of a mechanism at ε, with δ = 1e-6 if it needs one.
 func promise(t testing.TB, m dp.Mechanism, epsilon dp.Epsilon) dp.Guarantee {
 	t.Helper()
 	b := dp.Budget{Epsilon: epsilon}
@@ -25,8 +25,8 @@ func promise(t testing.TB, m dp.Mechanism, epsilon dp.Epsilon) dp.Guarantee {
 	return g
 }
 
-// spread is a difference of squared length r2 whose fourth powers are negligible, as in
-// the tables below.
+// spread returns a difference of squared length r2 whose fourth powers are negligible, as in the
+// tables below.
 func spread(r2 float64) Difference { return Difference{Squared: r2} }
 
 func attribute(t testing.TB, m Method, k, d int, epsilon dp.Epsilon) Law {
@@ -63,8 +63,8 @@ func TestVariancesAtFixedK(t *testing.T) {
 	}
 }
 
-// The relative RMSE at the best k, and k, at δ = 1e-6. The error is flat about
-// the best k, so where the table's family errs a little otherwise its k is up to 8 % off.
+// The relative RMSE at the best k, and k, at δ = 1e-6. The error is flat around the best k, so if
+// the table's family has a slightly different error its k is up to 8 % off.
 func TestBestK(t *testing.T) {
 	count := Method{dp.Laplace, projection.Sparse, 1}
 	sparse4 := Method{dp.Laplace, projection.Sparse, 4}
@@ -104,8 +104,8 @@ func TestBestK(t *testing.T) {
 	}
 }
 
-// At attribute level with δ ≤ 1e-5 the best way is sparse s = 1 with Laplace noise, and
-// where a record has no more features than its best k, not to project at all.
+// At attribute level with δ ≤ 1e-5 the best method is sparse s = 1 with Laplace noise. If a record
+// has no more features than its best k, it is not to project at all.
 func TestBestMethod(t *testing.T) {
 	for _, delta := range []dp.Delta{1e-5, 1e-6, 1e-9} {
 		for _, epsilon := range []dp.Epsilon{0.5, 1, 4, 8} {
@@ -138,7 +138,7 @@ func TestBestMethod(t *testing.T) {
 				case float64(d) <= k:
 					want = Method{dp.Laplace, projection.Identity, 0}
 				case float64(d) < 8*k:
-					continue // identity may still be the better, having no error of R
+					continue // identity may still be better, as it has no error of R
 				}
 				if best != want {
 					t.Errorf("δ = %g, ε = %g, d = %d: %s is best, want %s", delta, epsilon, d, best, want)
@@ -187,7 +187,7 @@ func TestMenuFitsItsUnit(t *testing.T) {
 // uniform is the uniform distribution on [0, 1].
 var uniform = Column{Mean: 0.5, Spread: 1 / math.Sqrt(12), Kurtosis: 1.8}
 
-// Clipping, against the integral over three uniform values; the gamma law costs 2 %.
+// Clipping, compared with the integral over three uniform values; the gamma distribution costs 2 %.
 func TestClipped(t *testing.T) {
 	three := []Column{uniform, uniform, uniform}
 	var mean, square, clipped, n float64
@@ -196,7 +196,7 @@ func TestClipped(t *testing.T) {
 		for b := range steps {
 			for c := range steps {
 				x, y, z := (float64(a)+0.5)/steps, (float64(b)+0.5)/steps, (float64(c)+0.5)/steps
-				f := math.Min(1, math.Sqrt((clip*clip-ones*ones)/(x*x+y*y+z*z))) // ones stay as they are
+				f := math.Min(1, math.Sqrt((clip*clip-ones*ones)/(x*x+y*y+z*z))) // ones are not scaled
 				mean, square, n = mean+f, square+f*f, n+1
 				if f < 1 {
 					clipped++
@@ -216,12 +216,12 @@ func TestClipped(t *testing.T) {
 	}
 }
 
-// TestRareBitsAreCut holds what is left of bits against draws: the rarer of two values makes a record
-// long, and is in those that are cut.
+// TestRareBitsAreCut compares what is left of bits with draws: the rarer of two values makes a
+// record long, so it is in the records that are cut.
 func TestRareBitsAreCut(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 9))
 	columns := []Column{{Mean: 0, Spread: 0.2, Kurtosis: 3}}
-	var bits [][3]float64 // rate, low and high
+	var bits [][3]float64 // rate, low and high value
 	for _, rate := range []float64{0.01, 0.02, 0.05, 0.3, 0.97} {
 		c := Binary(rate)
 		scale := math.Max(3*c.Spread, math.Max(rate, 1-rate)/2)
@@ -277,7 +277,7 @@ func TestMoments(t *testing.T) {
 	}
 }
 
-// Rounding is nothing beside noise, and a forecast without noise has none.
+// Rounding is negligible beside noise, and a forecast without noise has none.
 func TestNoiseOf(t *testing.T) {
 	law := attribute(t, Method{dp.Laplace, projection.Sparse, 1}, 64, 64, 1)
 	if math.Abs(law.Noise.Variance/2-1) > 1e-6 || math.Abs(law.Noise.FourthCumulant/12-1) > 1e-6 {
@@ -291,9 +291,9 @@ func TestNoiseOf(t *testing.T) {
 	}
 }
 
-// Without noise and with equal record sets, a correlation of two columns errs by 1/√k,
-// and the intersection not at all. With a share of the records in common, E2 errs by
-// 1/√k over that share.
+// Without noise and with equal record sets, the error of a correlation of two columns is 1/√k, and
+// the intersection has none. If the parties share a part of the records, the error of E2 is 1/√k
+// over that share.
 func TestPairWithoutNoise(t *testing.T) {
 	member := Member{Column: Normal(0, 1./3), Records: 10_000, Ones: 0.5, Keep: Whole()}
 	p := Pair{K: 400, X: member, Y: member, Shared: 10_000, Squares: true}

@@ -10,7 +10,8 @@ import (
 	"github.com/cosketch/cosketch/kernel/projection"
 )
 
-// within is the mean of |x − y|² over all pairs of vectors, between that over pairs of one of each.
+// within returns the mean of |x − y|² over all pairs of vectors; between returns it over pairs of
+// one of each.
 func within(xs [][]float64) float64 {
 	mean, n := meanOf(xs), float64(len(xs))
 	var sum float64
@@ -42,8 +43,8 @@ func squared(x, y []float64) (sum float64) {
 	return sum
 }
 
-// Mean distances within and between groups err as much as those of groups that are drawn,
-// projected and noised over and over do.
+// The errors of mean distances within and between groups match those of groups that are drawn,
+// projected and noised repeatedly.
 func TestGroupsErrAsDrawsDo(t *testing.T) {
 	const d, draws = 8, 4000
 	response := attribute(t, Method{dp.RandomisedResponse, projection.Identity, 0}, d, d, 2)
@@ -68,7 +69,7 @@ func TestGroupsErrAsDrawsDo(t *testing.T) {
 				groups.Columns = append(groups.Columns, column)
 			}
 			k, signs := c.law.Projection.K, c.law.Projection.Family == projection.Rademacher
-			var inside, across float64 // squares of both errors
+			var inside, across float64 // squared errors of both
 			for range draws {
 				matrix := make([][]float64, d)
 				for i := range matrix {
@@ -140,8 +141,8 @@ func TestGroupsErrAsDrawsDo(t *testing.T) {
 	}
 }
 
-// What has no distance has no relative error, and two independent records are at the distance
-// that both spreads make.
+// A zero distance has no relative error, and the distance of two independent records follows from
+// both spreads.
 func TestDistancesOfRecords(t *testing.T) {
 	if e := Relative(1, 0); e.Undefined == "" || e.Deviation != 0 {
 		t.Errorf("records that are alike: %+v", e)

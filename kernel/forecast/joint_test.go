@@ -10,7 +10,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/estimate"
 )
 
-// The greatest eigenvalue of errors alone is within 12 % of what the law says.
+// The largest eigenvalue of errors alone is within 12 % of edge.
 func TestGreatestEigenvalueOfErrors(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	for _, n := range []int{2, 3, 5, 10, 40} {
@@ -30,7 +30,7 @@ func TestGreatestEigenvalueOfErrors(t *testing.T) {
 			top := eigen.Values(nil)[n-1]
 			squares += top * top / draws
 		}
-		if want := math.Sqrt(squares); !near(edge(n), want, 0.15) { // 12 % and the luck of draws
+		if want := math.Sqrt(squares); !near(edge(n), want, 0.15) { // 12 %, and chance
 			t.Errorf("of %d columns: %.3f, want %.3f", n, edge(n), want)
 		}
 	}
@@ -57,8 +57,9 @@ func TestComponentsOfErrors(t *testing.T) {
 	}
 }
 
-// Coefficients err as covariances do, more the fewer degrees of freedom a projection leaves, less
-// with a ridge, and not at all where noise would make columns look collinear.
+// The errors of coefficients are those of covariances: larger the fewer degrees of freedom a
+// projection leaves, smaller with a ridge, and undefined if noise would make columns look
+// collinear.
 func TestCoefficients(t *testing.T) {
 	lost := []estimate.Standing{{Value: 9, Threshold: 3}}
 	covariance := Error{Deviation: 0.1, HalfWidth: 0.2}
@@ -91,13 +92,14 @@ func TestCoefficients(t *testing.T) {
 	if e := j.Coefficient(covariance); e.Undefined != "" {
 		t.Errorf("a great ridge identifies: %+v", e)
 	}
-	j.Columns, j.Ridge = 1, 0 // one column is collinear with none
+	j.Columns, j.Ridge = 1, 0 // a single column is not collinear
 	if e := j.Coefficient(covariance); e.Undefined != "" {
 		t.Errorf("one column: %+v", e)
 	}
 }
 
-// Two classes of half the records each are apart by twice what the covariance is, and each errs by itself.
+// The difference of two classes of half the records each is twice the covariance, and their errors
+// are independent.
 func TestDifferencesOfClasses(t *testing.T) {
 	j := Joint{Correlation: Error{Deviation: 0.01}, Columns: 3, K: math.Inf(1), Least: 1}
 	covariance := Error{Deviation: 0.1}
@@ -109,7 +111,7 @@ func TestDifferencesOfClasses(t *testing.T) {
 	}
 }
 
-// Sums err by their noise alone: by that on a sum over the records, in units of spreads.
+// The error of sums is only their noise: that on a sum over the records, in units of spreads.
 func TestSums(t *testing.T) {
 	s := Sums{
 		X: Normal(0, 0.5), Y: Normal(0, 0.25), Keep: Whole(), Records: 1000,

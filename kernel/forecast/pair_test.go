@@ -10,7 +10,7 @@ import (
 
 func near(got, want, part float64) bool { return math.Abs(got-want) <= part*math.Abs(want) }
 
-// An answer is lost where anything that it is divided by is.
+// An answer is lost if any of its divisors is.
 func TestLost(t *testing.T) {
 	half := estimate.Standing{Value: 3, Threshold: 3}
 	for _, c := range []struct {
@@ -29,8 +29,8 @@ func TestLost(t *testing.T) {
 	}
 }
 
-// More noise on columns, and a shorter column, take from what is divided by, but not from counts of
-// records. The error that was asked stays as it is.
+// More noise on columns, and a shorter column, reduce divisors other than counts of records. The
+// error that the method was called on does not change.
 func TestNoisierAndShortened(t *testing.T) {
 	e := Error{Deviation: 2, HalfWidth: 4, Standings: []estimate.Standing{{Value: 12, Threshold: 3}, {Value: 8, Count: true}}}
 	noisier := e.Noisier(2)
@@ -46,8 +46,8 @@ func TestNoisierAndShortened(t *testing.T) {
 	}
 }
 
-// The error of a number that is cut to a range is that of draws that are cut; what stands out is
-// judged as without the cut.
+// The error of a number that is cut to a range matches that of draws that are cut; Detects ignores
+// the cut.
 func TestWithinARange(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	whole := Error{Deviation: 0.5, z: 2}
@@ -70,8 +70,9 @@ func TestWithinARange(t *testing.T) {
 	}
 }
 
-// A sketch of many coordinates, without noise and over the same records, says all that there is.
-// Every answer of one of few errs by about 1/√k in its units, or √(2/k) where a column meets itself.
+// A sketch of many coordinates, without noise and over the same records, has nearly no error. With
+// few coordinates every answer has an error of about 1/√k in its units, or √(2/k) if a column meets
+// itself.
 func TestPairAnswers(t *testing.T) {
 	const k = 400
 	member := Member{Column: Normal(0.1, 1./3), Origin: 2, Unit: 5, Records: 10_000, Ones: 0.5, Keep: Whole()}
@@ -126,8 +127,8 @@ func TestPairAnswers(t *testing.T) {
 	}
 }
 
-// In a union both columns are of the same records, and so is the column of ones: no answer errs
-// more for the number of parties.
+// In a union both columns, and the column of ones, are of the same records: the error of an answer
+// does not grow with the number of parties.
 func TestPairOfAUnion(t *testing.T) {
 	member := Member{Column: Normal(0, 1./3), Records: 20_000, Ones: 0.5, Keep: Contribution{Mean: 0.9, Square: 0.82}}
 	p := Pair{K: 900, X: member, Y: member, Shared: 20_000, Union: true, Squares: true}
@@ -137,8 +138,7 @@ func TestPairOfAUnion(t *testing.T) {
 	}
 }
 
-// The variance of bits that were randomised errs by as much as draws do, which is less than
-// intervals say.
+// The error of the variance of randomised bits matches draws, and is smaller than intervals say.
 func TestVarianceOfRandomisedBits(t *testing.T) {
 	const records, k, flip, rate = 2000, 1 << 12, 0.3, 0.3
 	v := flip * (1 - flip) / (1 - 2*flip) / (1 - 2*flip)

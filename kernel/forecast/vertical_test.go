@@ -15,8 +15,8 @@ func alike(n int, c Known) (out []Known) {
 	return out
 }
 
-// TestVerticalLayout holds the choice of k against what the forecast of pairs has for other k, and
-// the clip against the length of records.
+// TestVerticalLayout compares the chosen k with the forecast of pairs for other k, and the clip
+// with the length of records.
 func TestVerticalLayout(t *testing.T) {
 	for _, test := range []struct {
 		name    string
@@ -60,7 +60,7 @@ func TestVerticalLayout(t *testing.T) {
 	}
 }
 
-// What a draft may know: nothing, one party, columns of no records to speak of.
+// The inputs that a draft may have: nothing, one party, columns of hardly any records.
 func TestVerticalLayoutOfLittle(t *testing.T) {
 	for _, holdings := range [][]Holding{
 		nil, {{Records: 10}}, {{Records: 1e4, Columns: alike(3, KnownCategory())}},

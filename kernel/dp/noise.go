@@ -11,11 +11,11 @@ import (
 // beyond σ² for the analytic calibration to hold.
 const smoothing = 9
 
-// Limits on noise, in units of the sketch's entries, within which the samplers' intermediate values
-// fit their words. MaxDeviation is the largest standard deviation of a discrete Gaussian that is
-// drawn.
+// MaxDeviation is the largest standard deviation of a discrete Gaussian that is drawn. Like the
+// limits below it is in units of the sketch's entries.
 const MaxDeviation = 1 << 28
 
+// Limits on noise within which the samplers' intermediate values fit their words.
 const (
 	maxVariance = MaxDeviation * MaxDeviation // of a discrete Gaussian
 	maxScale    = 1 << 50                     // of a discrete Laplace distribution
@@ -35,7 +35,8 @@ type Noise struct {
 // Calibrate returns the least noise that keeps the guarantee for a sketch of the given sensitivity:
 //
 //   - gaussian: variance ⌈D2²/μ²⌉ + 9 (see the package comment);
-//   - laplace: scale D1/ε·(1+2^-32), rounded up to a binary fraction within 2^-32 relative, or absolute if the scale is below 1;
+//   - laplace: scale D1/ε·(1+2^-32), rounded up to a binary fraction within 2^-32 relative, or
+//     absolute if the scale is below 1;
 //   - none: no noise;
 //   - randomised-response: no noise, as the values were randomised before projection (Flips).
 //

@@ -104,8 +104,12 @@ const (
 // many records and cells. By Cells.Group of kernel/cluster, the variance is that of N/K records in
 // B/K of B cells. It is undefined if clusters cannot be told:
 //
-//   - if the counts of fewer than two cells for each cluster can be five standard deviations of their noise: there are B cells, and at most N/(5σ) such ones, which unequal cells come near to;
-//   - if the noise of the moments hides the q-th direction in which clusters differ. A symmetric d × d matrix of noise with standard deviation s has a norm of about 2s√d (Wigner 1958). The direction is assumed to have the q-th part of half of the variance, and must exceed that norm by three s.
+//   - if the counts of fewer than two cells for each cluster can be five standard deviations of
+//     their noise: there are B cells, and at most N/(5σ) of these, which unequal cells come near to;
+//   - if the noise of the moments hides the q-th direction in which clusters differ. A symmetric
+//     d × d matrix of noise with standard deviation s has a norm of about 2s√d (Wigner 1958). The
+//     direction is assumed to have the q-th part of half of the variance, and must exceed that norm
+//     by three s.
 func (c Cells) Size() Error {
 	k := float64(c.Clusters)
 	clearest := float64(c.Cells)

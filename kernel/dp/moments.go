@@ -83,7 +83,7 @@ func NewMomentWeights(clip int64, p MomentParts) (MomentWeights, error) {
 		}
 		w.Square, w.Product, w.Sum = 5, 7, p.SumWeight*clip>>p.Fine
 	} else {
-		w.Sum = 1 // per fine step; all other weights are multiples of it
+		w.Sum = 1 // in fine steps; the weights of counts are 2^Fine times larger
 		if p.CutSums {
 			w.Sum = 5
 		}
@@ -140,8 +140,8 @@ func times20(a, b int64) int64 {
 	return int64(hi<<44 | lo>>20)
 }
 
-// Absent returns the weight of a record that lacks column j: with products √(7q)·C², else √(q/2)·C,
-// rounded down, times 2^Fine and the weight of sums.
+// Absent returns the weight of a record that lacks column j: with products ⌊√(7q)·C²⌋, else
+// ⌊√(q/2)·C⌋ times 2^Fine and the weight of sums.
 func (a Absence) Absent(j int) int64 {
 	if a.products {
 		return times20(times20(a.clip*a.clip, root20(7)), a.roots[j])

@@ -21,10 +21,10 @@ const (
 // fixedBits is the number of fractional bits of the fixed-point numbers from which tables are made.
 const fixedBits = 256
 
-// newTable makes the table of outcomes with the given weights, positive fixed-point
-// numbers. With exact weights each bound is at most 2^-128 below its true value, so that
-// each outcome's probability is within 2^-128 of its own; what truncation adds to the
-// weights (see expFixed and the callers) is below 2^-190 relative.
+// newTable makes the table of outcomes with the given weights, positive fixed-point numbers. With
+// exact weights each bound is at most 2^-128 below its true value, so each outcome's probability is
+// within 2^-128 of the true one. Truncation of the weights (see expFixed and the callers) adds less
+// than 2^-190 relative.
 func newTable(weights []*big.Int) *table {
 	total := new(big.Int)
 	for _, w := range weights {

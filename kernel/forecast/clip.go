@@ -12,9 +12,10 @@ func ClipRule(d int, nu float64) float64 { return clipRule(d, nu, .2, 3) }
 // as under masks. Of the entries, endless ones have unbounded values, a typical one being 1/3; the
 // others are bounded, with this squared length. It is the length of [ClipRule] or, if longer, one
 // at which unbounded values count for m times their own length, m = .6 + .8/√endless − .32·ln ν
-// between 1 and 5. The error of means of bell-shaped values is at most two and a half times that at their
-// best length. For real skewed values with little noise it is 2 to 8 times that, where ClipRule
-// alone gives 5 to 13 times; the length then clips so many records that their count shows it.
+// between 1 and 5. The error of means of bell-shaped values is at most two and a half times that at
+// their best length. For real skewed values with little noise it is 2 to 8 times that, where
+// ClipRule alone gives 5 to 13 times; the length then clips so many records that their count shows
+// it.
 func BlindClip(entries, endless int, bounded, nu float64) float64 {
 	own := float64(endless) / 9
 	m := clipRule(max(endless, 1), nu, .32, 5)

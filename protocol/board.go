@@ -8,9 +8,8 @@ import (
 	"github.com/cosketch/cosketch/seed/transcript"
 )
 
-// Head is the aggregator's signed statement of how long its board of a study is
-// and what is on it. Parties keep the newest and refuse a board that does not
-// extend it.
+// Head is the aggregator's signed statement of the length and content of its board of a study.
+// Parties keep the newest and refuse a board that does not extend it.
 type Head struct {
 	Study     StudyID
 	Count     uint64 // envelopes on the board

@@ -10,20 +10,20 @@ import (
 	"github.com/cosketch/cosketch/seed/transcript"
 )
 
-// Cosignature is a second person's yes to a party taking part in a study. It stays with the
-// party, whose site file names who may give it: nobody else asks for it.
+// Cosignature is a second person's consent to a party taking part in a study. It stays with the
+// party, whose site file names who may give it; no other node asks for it.
 type Cosignature struct {
 	Study     StudyID
-	Party     PeerID // whose taking part is agreed to
-	By        PeerID // whose yes it is
+	Party     PeerID // the party that takes part
+	By        PeerID // the person who consents
 	Signature []byte // Ed25519 by By
 }
 
-// cosignPrefix begins what a cosignature covers. No other signature covers anything that
-// begins so.
+// cosignPrefix begins the bytes that a cosignature covers. No other signature covers bytes with
+// this prefix.
 const cosignPrefix = "cosketch/1/cosign\x00"
 
-// cosignTag begins the text of a cosignature, as people carry it.
+// cosignTag begins the text form of a cosignature, which people pass on.
 const cosignTag = "cosketch-cosignature/1"
 
 func (c Cosignature) preimage() []byte {
@@ -32,19 +32,19 @@ func (c Cosignature) preimage() []byte {
 	return transcript.AppendField(b, c.By[:])
 }
 
-// Cosign says this signer's yes to a party's taking part in a study.
+// Cosign signs this signer's consent to a party taking part in a study.
 func (s Signer) Cosign(study StudyID, party PeerID) Cosignature {
 	c := Cosignature{Study: study, Party: party, By: s.id}
 	c.Signature = s.sign(c.preimage())
 	return c
 }
 
-// String is the cosignature as a line of text: who signed, and the signature.
+// String returns the cosignature as a line of text: the signer and the signature.
 func (c Cosignature) String() string {
 	return fmt.Sprintf("%s %s %s", cosignTag, c.By, base64.StdEncoding.EncodeToString(c.Signature))
 }
 
-// ParseCosignature reads what String wrote about a party's study, and verifies it.
+// ParseCosignature reads a cosignature that String wrote for a party's study, and verifies it.
 func ParseCosignature(study StudyID, party PeerID, text string) (Cosignature, error) {
 	fail := func(err error) (Cosignature, error) {
 		return Cosignature{}, fmt.Errorf("cosignature of study %s: %w", study.Short(), err)

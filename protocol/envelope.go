@@ -14,8 +14,8 @@ import (
 // Kind names what an envelope carries.
 type Kind string
 
-// The kinds of study/2: first those of a study in which all goes well, in the order
-// in which it posts them, then those of faults and of late parties.
+// The kinds of study/2: first those of a study without failures, in the order in which they are
+// posted, then those of faults and of late parties.
 const (
 	KindApprove  Kind = "approve"  // a party signs the study's id and meaning
 	KindWithdraw Kind = "withdraw" // a party takes its approval back, until it commits
@@ -24,24 +24,24 @@ const (
 	KindShare    Kind = "share"    // seed agreement, second message
 	KindConfirm  Kind = "confirm"  // seed agreement, third message
 	KindFirst    Kind = "first"    // a party's first round, whole
-	KindInterim  Kind = "interim"  // the aggregator's: what the second round goes by
+	KindInterim  Kind = "interim"  // the aggregator's input to the second round
 	KindRelease  Kind = "release"  // the header of a party's noised sketches
 	KindResult   Kind = "result"   // the aggregator's signed result
 
-	KindComplaint   Kind = "complaint"   // a member opens a dead attempt, to show whose message was wrong
-	KindFault       Kind = "fault"       // the aggregator ends an attempt, and says by whose fault
+	KindComplaint   Kind = "complaint"   // a member opens a failed attempt, to show whose message was wrong
+	KindFault       Kind = "fault"       // the aggregator ends an attempt, and names the member at fault
 	KindAbandon     Kind = "abandon"     // a member will never use an attempt that it may have confirmed
-	KindCertificate Kind = "certificate" // a seeded member answers a later attempt with all confirmations of its own
+	KindCertificate Kind = "certificate" // a seeded member answers a later attempt with all confirmations of its own attempt
 
 	KindJoin    Kind = "join"    // a late party asks for the seed
-	KindWelcome Kind = "welcome" // a seeded member seals it the seed
+	KindWelcome Kind = "welcome" // a seeded member sends the seed, sealed to the late party
 	KindJoined  Kind = "joined"  // the late party proves that it holds the seed
 
 	KindStop  Kind = "stop"  // the aggregator's dated statement that the study cannot go on
 	KindClose Kind = "close" // the aggregator's dated statement that no further result will come
 )
 
-// String returns the kind, quoted and cut where it is none of ours: a peer chose it.
+// String returns the kind. An unknown kind was chosen by a peer, so it is quoted and cut.
 func (k Kind) String() string {
 	if k.Known() {
 		return string(k)
@@ -71,15 +71,15 @@ func (k Kind) FromParty() bool {
 	return false
 }
 
-// Agreement reports whether the kind is one of the three messages that every member
-// owes an attempt of the seed agreement.
+// Agreement reports whether the kind is one of the three seed agreement messages that every member
+// owes in an attempt.
 func (k Kind) Agreement() bool { return k == KindCommit || k == KindShare || k == KindConfirm }
 
-// PreAttempt reports whether the kind precedes every attempt: its attempt is 0.
+// PreAttempt reports whether the kind precedes every attempt; its attempt is then 0.
 func (k Kind) PreAttempt() bool { return k == KindApprove || k == KindWithdraw }
 
-// envelopePrefix starts every signed preimage. libp2p's own signatures begin
-// with "libp2p-tls-handshake:" or a length-prefixed domain, never with these bytes.
+// envelopePrefix begins every signed preimage. libp2p's own signatures begin with
+// "libp2p-tls-handshake:" or a length-prefixed domain, never with these bytes.
 const envelopePrefix = "cosketch/1/envelope\x00"
 
 // Limits on what is accepted from a peer, in bytes.
@@ -88,10 +88,10 @@ const (
 	MaxPayload = 1 << 20 // of any kind; see Kind.MaxPayload
 )
 
-// MaxPayload bounds the payloads of a kind, in bytes. Each limit is above what the largest
-// study needs. Those of the agreement leave room in a fault for two messages, which is what
-// a conflict shows, and those of a confirmation room in a certificate for one of every
-// member: what others can make somebody sign is never too large to be read.
+// MaxPayload returns the largest payload of a kind, in bytes. Each limit exceeds what the largest
+// study needs. Two messages of the agreement fit into a fault, which needs them to show a conflict.
+// A confirmation of every member fits into a certificate. So others cannot make a node sign a
+// message too large to be read.
 func (k Kind) MaxPayload() int {
 	switch k {
 	case KindConfirm:
@@ -110,11 +110,11 @@ func (k Kind) MaxPayload() int {
 	case KindInterim:
 		return 640 << 10
 	}
-	return MaxPayload // of certificates, first rounds, releases, complaints and faults; and kinds that are none are refused at any size
+	return MaxPayload // certificates, first rounds, releases, complaints and faults; unknown kinds are refused at any size
 }
 
-// Envelope is one signed message of one study. The payload bytes are those that
-// were signed; they are parsed only after Verify accepted them.
+// Envelope is one signed message of one study. The payload bytes are those that were signed; they
+// are parsed only after Verify has accepted them.
 type Envelope struct {
 	Study     StudyID
 	Sender    PeerID
@@ -123,15 +123,14 @@ type Envelope struct {
 	Payload   []byte
 	Signature []byte
 
-	// Texts travel beside a share whose payload has their root, which is what holds them to the
-	// signature: all of them to the aggregator, and to a member the one that is sealed to it,
-	// with its Path.
+	// Texts travel beside a share. Their root in the share's payload binds them to the signature.
+	// The aggregator gets all of them; a member gets the one sealed to it, with its Path.
 	Texts [][]byte
 	Path  [][32]byte
 }
 
-// Preimage returns the bytes under the signature:
-// prefix ‖ len‖study ‖ len‖sender ‖ len‖kind ‖ u32 attempt ‖ len‖payload.
+// Preimage returns the bytes that the signature covers: prefix ‖ len‖study ‖ len‖sender ‖ len‖kind
+// ‖ u32 attempt ‖ len‖payload.
 func (e *Envelope) Preimage() []byte {
 	b := make([]byte, 0, len(envelopePrefix)+5*4+len(e.Study)+len(e.Sender)+len(e.Kind)+len(e.Payload))
 	b = append(b, envelopePrefix...)
@@ -142,8 +141,8 @@ func (e *Envelope) Preimage() []byte {
 	return transcript.AppendField(b, e.Payload)
 }
 
-// CheckSize refuses a kind or a payload that is too large for an envelope: decoding, Verify
-// and Seal all ask it, so that what one node signs and stores is what others can read.
+// CheckSize refuses a kind or a payload that is too large for an envelope. Decoding, Verify and
+// Seal all call it, so that other nodes can read whatever one node signs and stores.
 func (e *Envelope) CheckSize() error {
 	if len(e.Kind) > MaxKind {
 		return fmt.Errorf("kind of %d bytes, at most %d", len(e.Kind), MaxKind)
@@ -157,7 +156,7 @@ func (e *Envelope) CheckSize() error {
 	return nil
 }
 
-// checkForm refuses what no signature makes good.
+// checkForm refuses envelopes that are malformed whatever their signature.
 func (e *Envelope) checkForm() error {
 	if !e.Kind.Known() {
 		return fmt.Errorf("unknown kind %s", e.Kind)
@@ -171,7 +170,7 @@ func (e *Envelope) checkForm() error {
 	return nil
 }
 
-// String names the envelope in logs and errors; it holds no payload.
+// String names the envelope in logs and errors, without its payload.
 func (e *Envelope) String() string {
 	return fmt.Sprintf("%s/%d of %s in study %s", e.Kind, e.Attempt, e.Sender, e.Study.Short())
 }
@@ -180,13 +179,13 @@ func (e *Envelope) String() string {
 // Signer is no source of randomness.
 type Signer struct {
 	id PeerID
-	// sign closes over the private key: fmt never prints what a function holds,
-	// whatever the verb and wherever the Signer is.
+	// sign is a closure over the private key: fmt never prints what a function holds, whatever the
+	// verb and wherever the Signer is.
 	sign func(message []byte) []byte
 }
 
-// NewSigner takes a node's private key. A key whose public half is not that of
-// its seed is refused: signatures under two public halves give the seed away.
+// NewSigner returns a signer with a node's private key. It refuses a key whose public half does not
+// match its seed: signatures under two public halves reveal the seed.
 func NewSigner(key ed25519.PrivateKey) (Signer, error) {
 	if len(key) != ed25519.PrivateKeySize {
 		return Signer{}, fmt.Errorf("ed25519 private key of %d bytes, want %d", len(key), ed25519.PrivateKeySize)
@@ -205,11 +204,11 @@ func NewSigner(key ed25519.PrivateKey) (Signer, error) {
 // ID returns the signer's identity.
 func (s Signer) ID() PeerID { return s.id }
 
-// String names the signer by its identity.
+// String returns "signer" and the identity.
 func (s Signer) String() string { return "signer " + s.id.String() }
 
-// Seal signs a payload into a verified envelope of this signer. It refuses whatever Verify
-// would refuse of the envelope.
+// Seal signs a payload into a verified envelope of this signer. It refuses any envelope that Verify
+// would refuse.
 func (s Signer) Seal(study StudyID, kind Kind, attempt uint32, payload []byte) (Verified, error) {
 	e := Envelope{Study: study, Sender: s.id, Kind: kind, Attempt: attempt, Payload: payload}
 	if err := e.checkForm(); err != nil {
@@ -220,21 +219,21 @@ func (s Signer) Seal(study StudyID, kind Kind, attempt uint32, payload []byte) (
 	return verified(e, pre), nil
 }
 
-// Verified is an envelope whose signature was checked. Machines take nothing
-// else, and only Verify and Seal make one. Copies share one message, as a board has many.
+// Verified is an envelope whose signature was checked. State machines take nothing else, and only
+// Verify and Seal make one. Copies, as on many boards, share one message.
 type Verified struct {
 	message *message // nil in the zero Verified
-	beside  *beside  // nil where there is nothing
+	beside  *beside  // nil if empty
 }
 
 // message is what was signed.
 type message struct {
-	envelope Envelope // without what is beside it
+	envelope Envelope // without Texts and Path
 	id       Digest
-	read     atomic.Pointer[any] // what Read made of it
+	read     atomic.Pointer[any] // the result of Read
 }
 
-// beside are the Texts and the Path of an envelope.
+// beside holds the Texts and the Path of an envelope.
 type beside struct {
 	texts [][]byte
 	path  [][32]byte
@@ -246,7 +245,7 @@ func verified(e Envelope, preimage []byte) Verified {
 	return Verified{message: &message{envelope: e, id: Hash("envelope id", preimage)}}.With(texts, path)
 }
 
-// signed is the message; an empty one of the zero Verified.
+// signed returns the message, an empty one for the zero Verified.
 func (v Verified) signed() *message {
 	if v.message == nil {
 		return &message{}
@@ -254,15 +253,15 @@ func (v Verified) signed() *message {
 	return v.message
 }
 
-// reading is what a payload was decoded to.
+// reading is the result of decoding a payload.
 type reading[M any] struct {
 	says M
 	err  error
 }
 
-// Read is what decode makes of the payload. A message is decoded once, however many boards hold it, and what
-// is returned is shared: do not write to it. So decode may look at nothing but the bytes, and there is one for
-// each type.
+// Read returns the payload as decoded by decode. Each message is decoded once, however many boards
+// hold it, and the result is shared: do not write to it. So decode must depend on nothing but the
+// bytes, and each type must have only one decode.
 func Read[M any](v Verified, decode func(payload []byte) (M, error)) (M, error) {
 	m := v.signed()
 	if before := m.read.Load(); before != nil {
@@ -277,13 +276,12 @@ func Read[M any](v Verified, decode func(payload []byte) (M, error)) (M, error) 
 	return r.says, r.err
 }
 
-// ErrSignature reports an envelope whose signature does not verify.
+// ErrSignature is returned for an envelope whose signature does not verify.
 var ErrSignature = errors.New("signature does not verify")
 
-// Verify checks form and signature. The caller has checked nothing yet; roster
-// membership and order are the machines' business. A refusal is a *Fault whose
-// culprit is the sender that the envelope claims: as long as no signature
-// verified, it may as well be whoever carried it.
+// Verify checks form and signature. The caller need not have checked anything; the state machines
+// check roster membership and order. A refusal is a *Fault whose culprit is the sender that the
+// envelope claims: without a valid signature, the culprit may as well be the carrier.
 func Verify(e Envelope) (Verified, error) {
 	pre, err := e.verify()
 	if err != nil {
@@ -292,12 +290,12 @@ func Verify(e Envelope) (Verified, error) {
 	return verified(e, pre), nil
 }
 
-// verify returns the preimage under a good signature.
+// verify returns the preimage if the signature is valid.
 func (e *Envelope) verify() ([]byte, error) {
 	if err := e.checkForm(); err != nil {
 		return nil, err
 	}
-	// Under a small-order key anybody can sign.
+	// Anybody can sign under a small-order key.
 	if _, err := PeerIDFromKey(e.Sender[:]); err != nil {
 		return nil, fmt.Errorf("sender: %w", err)
 	}
@@ -308,11 +306,11 @@ func (e *Envelope) verify() ([]byte, error) {
 	return pre, nil
 }
 
-// latestVersion bounds the versions of the protocol that a signature is tried under.
+// latestVersion is the highest protocol version under which unsigned tries a signature.
 const latestVersion = 9
 
-// unsigned says what is wrong with a signature: where it is one under another version of
-// the protocol, whose labels differ in their number alone, that.
+// unsigned returns the error for an invalid signature: a Disagreement if it is valid under another
+// version of the protocol (only the number in the labels differs), else ErrSignature.
 func (e *Envelope) unsigned(pre []byte) error {
 	for version := '0'; version <= '0'+latestVersion; version++ {
 		other := bytes.Clone(pre)
@@ -338,7 +336,7 @@ func (v Verified) Envelope() Envelope {
 // re-encoding by a carrier changes nothing.
 func (v Verified) ID() Digest { return v.signed().id }
 
-// Sender, Kind, Attempt and Payload read the envelope's fields.
+// Sender, Kind, Attempt and Study return the envelope's fields.
 func (v Verified) Sender() PeerID  { return v.signed().envelope.Sender }
 func (v Verified) Kind() Kind      { return v.signed().envelope.Kind }
 func (v Verified) Attempt() uint32 { return v.signed().envelope.Attempt }
@@ -347,8 +345,8 @@ func (v Verified) Study() StudyID  { return v.signed().envelope.Study }
 // Payload returns the signed payload bytes, shared.
 func (v Verified) Payload() []byte { return v.signed().envelope.Payload }
 
-// With returns the message with other texts beside it, which its id and signature do not cover: as
-// its sender posts it, as a member reads it, or without any.
+// With returns the message with other texts beside it, or with none. Neither id nor signature
+// covers them. The sender posts all texts; a member reads one.
 func (v Verified) With(texts [][]byte, path [][32]byte) Verified {
 	v.beside = nil
 	if len(texts)+len(path) > 0 {
@@ -357,7 +355,8 @@ func (v Verified) With(texts [][]byte, path [][32]byte) Verified {
 	return v
 }
 
-// Beside returns the texts beside a share, and the path of a single one; shared.
+// Beside returns the texts beside a share, and the path of a single one. Both are shared: do not
+// write to them.
 func (v Verified) Beside() (texts [][]byte, path [][32]byte) {
 	if v.beside == nil {
 		return nil, nil

@@ -18,7 +18,7 @@ func (f *Fault) Error() string {
 	return fmt.Sprintf("%s/%d from %s: %v", f.Kind, f.Attempt, f.Culprit, f.Err)
 }
 
-// Fail is what the catalogue says of it.
+// Fail returns the catalogue entry of a peer's fault.
 func (f *Fault) Fail() *fail.Error { return fail.PeerFault.Fail() }
 
 func (f *Fault) Unwrap() error { return f.Err }

@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// Words returns the identity's fingerprint in four words that can be read out over a
-// telephone, like "lusab-babad-gutih-tugad": the first 64 bits of a labelled SHA-256 of the
-// key. Two people who compare them know that they speak of one key: nobody finds another
-// with the same words in less than 2^64 trials.
+// Words returns the identity's fingerprint in four words that can be read out over a telephone,
+// like "lusab-babad-gutih-tugad": the first 64 bits of a labelled SHA-256 of the key. If two people
+// see equal words, they have the same key: finding another key with these words takes about 2^64
+// trials.
 func (p PeerID) Words() string {
 	sum := sha256.Sum256(append([]byte("cosketch fingerprint\x00"), p[:]...))
 	return words(sum[:8])
 }
 
-// Words returns the first 64 bits of a study's id in four words, to be compared as a
-// party's are.
+// Words returns the first 64 bits of a study's id as four words, for comparison like those of a
+// PeerID.
 func (id StudyID) Words() string { return words(id[:8]) }
 
 // words spells each two bytes as consonant, vowel, consonant, vowel, consonant: 4, 2, 4, 2

@@ -9,27 +9,27 @@ import (
 	"github.com/cosketch/cosketch/seed/transcript"
 )
 
-// Further is the aggregator's signed statement of a further result: an analysis that was
-// asked of a study's releases after its result. It stands outside the board, which has
-// ended by then, and changes nothing that stands there.
+// Further is the aggregator's signed statement of a further result: an analysis requested of a
+// study's releases after its result. It is not on the board, which has ended by then, and changes
+// nothing there.
 type Further struct {
 	Study      StudyID
 	Aggregator PeerID
-	T2         Digest // of the agreement whose releases it was computed from
+	T2         Digest // transcript of the agreement whose releases were used
 	At         Instant
 	Document   Document        // the result that every party may read
-	PerParty   []PartyDocument // what one party alone may read
+	PerParty   []PartyDocument // results for one party alone
 	Signature  []byte          // Ed25519 by Aggregator
 }
 
-// furtherPrefix begins what the signature covers. No other signature of an identity key
-// covers anything that begins so.
+// furtherPrefix begins the bytes that the signature covers. No other signature of an identity key
+// covers bytes with this prefix.
 const furtherPrefix = "cosketch/1/further\x00"
 
 // maxFurtherParties bounds Further.PerParty.
 const maxFurtherParties = 1 << 10
 
-// body is the statement without study, aggregator and signature, which who reads it has.
+// body encodes the statement without study, aggregator and signature, which the reader knows.
 func (f Further) body() []byte {
 	document := func(b []byte, d Document) []byte {
 		return binary.BigEndian.AppendUint64(append(b, d.Hash[:]...), uint64(d.Size))
@@ -51,17 +51,17 @@ func (f Further) preimage() []byte {
 	return transcript.AppendField(b, f.body())
 }
 
-// SignFurther signs a statement as this aggregator's.
+// SignFurther signs a statement as this aggregator.
 func (s Signer) SignFurther(f Further) Further {
 	f.Aggregator = s.id
 	f.Signature = s.sign(f.preimage())
 	return f
 }
 
-// Encode writes the statement as its signature and its body.
+// Encode returns the signature followed by the body.
 func (f Further) Encode() []byte { return append(append([]byte{}, f.Signature...), f.body()...) }
 
-// DecodeFurther reads what Encode wrote for a study by its aggregator, and verifies it.
+// DecodeFurther reads what Encode wrote, for a study and its aggregator, and verifies it.
 func DecodeFurther(study StudyID, aggregator PeerID, b []byte) (Further, error) {
 	f := Further{Study: study, Aggregator: aggregator}
 	if err := f.decode(b); err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/mr-tron/base58"
 )
 
-// PeerID is a node's identity: its raw Ed25519 public key. Its text form is the
-// libp2p peer id of that key. Nodes are ordered by these raw bytes, always.
+// PeerID is a node's identity: its raw Ed25519 public key. Its text form is the libp2p peer id of
+// that key. Nodes are always ordered by these raw bytes.
 type PeerID [ed25519.PublicKeySize]byte
 
 // peerIDPrefix is the identity multihash (code 0, 36 bytes) of libp2p's
@@ -23,13 +23,13 @@ var peerIDPrefix = []byte{0x00, 0x24, 0x08, 0x01, 0x12, 0x20}
 // peerIDLength is the length of every Ed25519 peer id in base58.
 const peerIDLength = 52
 
-// ErrSmallOrder reports a public key in the small subgroup, under which one
-// signature can verify for many messages.
+// ErrSmallOrder is returned for a public key in the small subgroup, under which one signature can
+// verify for many messages.
 var ErrSmallOrder = errors.New("small-order ed25519 key")
 
-// ParsePeerID reads the canonical base58 form of an Ed25519 peer id
-// ("12D3KooW…"). Every other spelling of the same key is refused, and so are
-// keys of other types, points not on the curve and keys of small order.
+// ParsePeerID reads the canonical base58 form of an Ed25519 peer id ("12D3KooW…"). It refuses every
+// other spelling of the same key, keys of other types, points not on the curve and keys of small
+// order.
 func ParsePeerID(text string) (PeerID, error) {
 	bad := func(why string) (PeerID, error) {
 		return PeerID{}, fmt.Errorf("parsing peer id %.60q: %s", text, why)
@@ -78,7 +78,7 @@ func (p PeerID) String() string {
 	return base58.Encode(append(bytes.Clone(peerIDPrefix), p[:]...))
 }
 
-// Compare orders peers by raw public key: the order of every roster.
+// Compare orders peers by raw public key, the order of every roster.
 func (p PeerID) Compare(q PeerID) int { return bytes.Compare(p[:], q[:]) }
 
 // StudyID is the SHA-256 of a study file's bytes.
@@ -96,7 +96,7 @@ func ParseStudyID(text string) (StudyID, error) {
 // String returns the id in lower-case hexadecimal.
 func (id StudyID) String() string { return hex.EncodeToString(id[:]) }
 
-// Short returns the first eight characters, which people compare and type.
+// Short returns the first eight characters, the form that people compare and type.
 func (id StudyID) Short() string { return id.String()[:8] }
 
 // String returns the digest in lower-case hexadecimal.

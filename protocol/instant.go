@@ -6,12 +6,12 @@ import (
 	"github.com/cosketch/cosketch/protocol/day"
 )
 
-// Instant is a moment in whole seconds since 1970-01-01T00:00:00Z. Machines are
-// handed instants with their events; none of them reads a clock.
+// Instant is a time in whole seconds since 1970-01-01T00:00:00Z. State machines get instants with
+// their events; none reads a clock.
 type Instant int64
 
-// ParseInstant reads the one form that study files use: 2026-12-01T17:00:00Z,
-// UTC, whole seconds, years 1970 to 9999.
+// ParseInstant reads the only form allowed in study files: 2026-12-01T17:00:00Z, UTC, whole
+// seconds, years 1970 to 9999.
 func ParseInstant(text string) (Instant, error) {
 	bad := func(why string) (Instant, error) {
 		return 0, fmt.Errorf("time %q: %s (write UTC like 2026-12-01T17:00:00Z)", text, why)
@@ -47,7 +47,7 @@ func ParseInstant(text string) (Instant, error) {
 	return Instant(day.FromCivil(year, month, date)*86400 + hour*3600 + minute*60 + second), nil
 }
 
-// String returns the form that ParseInstant reads.
+// String returns the instant in the form that ParseInstant reads.
 func (t Instant) String() string {
 	days, rest := int64(t)/86400, int64(t)%86400
 	if rest < 0 {

@@ -8,18 +8,17 @@ import (
 	"github.com/cosketch/cosketch/seed/transcript"
 )
 
-// LedgerHead is a party's signed statement to an aggregator of how far its privacy
-// ledger has come with it, and the aggregator's countersignature, which says that it
-// keeps the statement. It belongs to no study and stands on no board: it is between the
-// two. A party that is shown a head of its own that its ledger does not cover has
-// lost a part of that ledger.
+// LedgerHead is a party's signed statement to an aggregator about the head of its privacy ledger
+// for that aggregator. The aggregator's countersignature confirms that it keeps the statement. A
+// head belongs to no study and is on no board; only the two nodes see it. If a party is shown a
+// head of its own that its ledger does not cover, it has lost part of the ledger.
 type LedgerHead struct {
 	Party            PeerID
 	Aggregator       PeerID
-	Count            uint64 // releases that were debited for this aggregator
-	Hash             Digest // of the last of those entries, zero when Count is 0
+	Count            uint64 // releases debited for this aggregator
+	Hash             Digest // hash of the last of those entries, zero when Count is 0
 	Signature        []byte // the party's
-	Countersignature []byte // the aggregator's; empty until it has one
+	Countersignature []byte // the aggregator's; empty before Countersign
 }
 
 const (
@@ -27,7 +26,7 @@ const (
 	countersignaturePrefix = "cosketch/1/ledger-countersignature\x00"
 )
 
-// preimage returns the bytes under either signature.
+// preimage returns the bytes that either signature covers.
 func (h *LedgerHead) preimage(prefix string) []byte {
 	b := append([]byte(nil), prefix...)
 	b = transcript.AppendField(b, h.Party[:])
@@ -36,7 +35,7 @@ func (h *LedgerHead) preimage(prefix string) []byte {
 	return transcript.AppendField(b, h.Hash[:])
 }
 
-// String names the head; the hash says nothing to anybody but the party.
+// String names the head. Only the party can interpret the hash.
 func (h *LedgerHead) String() string {
 	return fmt.Sprintf("ledger head %d of %s for %s", h.Count, h.Party, h.Aggregator)
 }
@@ -56,7 +55,7 @@ func (s Signer) Countersign(h LedgerHead) LedgerHead {
 
 // VerifyLedgerHead checks the party's signature, not the countersignature.
 func VerifyLedgerHead(h LedgerHead) error {
-	if _, err := PeerIDFromKey(h.Party[:]); err != nil { // under a small-order key anybody can sign
+	if _, err := PeerIDFromKey(h.Party[:]); err != nil { // anybody can sign under a small-order key
 		return fmt.Errorf("party: %w", err)
 	}
 	if !ed25519.Verify(h.Party[:], h.preimage(ledgerHeadPrefix), h.Signature) {

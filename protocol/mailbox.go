@@ -9,8 +9,8 @@ import (
 	"github.com/cosketch/cosketch/seed/transcript"
 )
 
-// Mailbox is the HPKE key to which a party of a study wants its results sealed that
-// travel as files, signed by the party.
+// Mailbox is a party's HPKE key in a study, signed by the party. Results that travel as files are
+// sealed to it.
 type Mailbox struct {
 	Study     StudyID
 	Owner     PeerID
@@ -18,8 +18,8 @@ type Mailbox struct {
 	Signature []byte // Ed25519 by Owner
 }
 
-// mailboxPrefix begins what a mailbox's signature covers. No other signature of an
-// identity key covers anything that begins so.
+// mailboxPrefix begins the bytes that a mailbox's signature covers. No other signature of an
+// identity key covers bytes with this prefix.
 const mailboxPrefix = "cosketch/1/mailbox\x00"
 
 // maxMailboxKey bounds Mailbox.Key in bytes.
@@ -32,17 +32,18 @@ func (m Mailbox) preimage() []byte {
 	return transcript.AppendField(b, m.Key)
 }
 
-// SignMailbox makes this signer's mailbox in a study.
+// SignMailbox returns this signer's mailbox in a study.
 func (s Signer) SignMailbox(study StudyID, key []byte) Mailbox {
 	m := Mailbox{Study: study, Owner: s.id, Key: key}
 	m.Signature = s.sign(m.preimage())
 	return m
 }
 
-// Encode writes the mailbox as its signature and its key.
+// Encode returns the signature followed by the key.
 func (m Mailbox) Encode() []byte { return append(append([]byte{}, m.Signature...), m.Key...) }
 
-// MailboxError refuses a mailbox: its owner did not sign it, or nothing can be sealed to it.
+// MailboxError is the refusal of a mailbox: its owner did not sign it, or nothing can be sealed to
+// it.
 type MailboxError struct {
 	Study StudyID
 	Owner PeerID
@@ -51,13 +52,14 @@ type MailboxError struct {
 
 func (e *MailboxError) Error() string { return e.Fail().Error() }
 
-// Fail is what the catalogue says of it.
+// Fail returns the catalogue entry of a bad mailbox.
 func (e *MailboxError) Fail() *fail.Error { return fail.BadMailbox.Of(e.Err, e.Owner, e.Study.Short()) }
 
 func (e *MailboxError) Unwrap() error { return e.Err }
 
-// DecodeMailbox reads what Encode wrote for an owner's study, verifies it, and tries its key:
-// who stores a mailbox has to seal to it later. A refusal is a *MailboxError.
+// DecodeMailbox reads what Encode wrote, for a study and the mailbox's owner, verifies it, and
+// checks the key: whoever stores a mailbox must be able to seal to it later. A refusal is a
+// *MailboxError.
 func DecodeMailbox(study StudyID, owner PeerID, b []byte) (Mailbox, error) {
 	refused := func(err error) (Mailbox, error) { return Mailbox{}, &MailboxError{study, owner, err} }
 	if len(b) < ed25519.SignatureSize || len(b) > ed25519.SignatureSize+maxMailboxKey {

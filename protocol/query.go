@@ -9,40 +9,40 @@ import (
 	"github.com/cosketch/cosketch/seed/transcript"
 )
 
-// Query is a party's signed statement of a release beside the board: noised rows of records
-// that are in no release, of which it asks what records of the union are nearest. There is
-// one of a number, for good.
+// Query is a party's signed statement of a release outside the board: noised rows of records that
+// are in no release. It asks which records of the union are nearest to them. A number is used by
+// one query only, and never again.
 type Query struct {
 	Study     StudyID
 	Party     PeerID
-	T2        Digest // of the agreement by whose row key the rows were made
+	T2        Digest // transcript of the agreement whose row key made the rows
 	Number    uint32 // of the party's queries in the study, from 1
 	Rows      int64
 	Cols      uint32
-	Width     uint8    // bytes of an entry
+	Width     uint8    // bytes per entry
 	Data      Document // the encoded entries
 	Signature []byte   // Ed25519 by Party
 }
 
-// Answer is the aggregator's signed statement of what it answered to a query.
+// Answer is the aggregator's signed statement of its answer to a query.
 type Answer struct {
 	Study      StudyID
 	Aggregator PeerID
-	Party      PeerID // who asked, and alone may read
+	Party      PeerID // the party that asked; only it may read the answer
 	Query      Digest // Query.ID
 	At         Instant
 	Document   Document
 	Signature  []byte // Ed25519 by Aggregator
 }
 
-// What begins the bytes under these signatures. No other signature of an identity key covers
-// anything that begins so.
+// The prefixes of the bytes under these signatures. No other signature of an identity key covers
+// bytes with one of them.
 const (
 	queryPrefix  = "cosketch/1/query\x00"
 	answerPrefix = "cosketch/1/answer\x00"
 )
 
-// QuerySize and AnswerSize are the lengths of both statements as Encode writes them.
+// QuerySize and AnswerSize are the lengths in bytes of the statements that Encode writes.
 const (
 	documentSize = 32 + 8
 	QuerySize    = ed25519.SignatureSize + 32 + 4 + 8 + 4 + 1 + documentSize
@@ -57,7 +57,7 @@ func readDocument(b []byte) Document {
 	return Document{Hash: Digest(b[:32]), Size: int64(binary.BigEndian.Uint64(b[32:documentSize]))}
 }
 
-// statement is what a signature covers.
+// statement returns the bytes that a signature covers.
 func statement(prefix string, study StudyID, signer PeerID, body []byte) []byte {
 	b := transcript.AppendField([]byte(prefix), study[:])
 	b = transcript.AppendField(b, signer[:])
@@ -74,20 +74,20 @@ func (q Query) body() []byte {
 
 func (q Query) preimage() []byte { return statement(queryPrefix, q.Study, q.Party, q.body()) }
 
-// ID identifies the query: a hash of what is signed.
+// ID identifies the query: a hash of the signed bytes.
 func (q Query) ID() Digest { return Hash("query id", q.preimage()) }
 
-// SignQuery signs a query as this party's.
+// SignQuery signs a query as this party.
 func (s Signer) SignQuery(q Query) Query {
 	q.Party = s.id
 	q.Signature = s.sign(q.preimage())
 	return q
 }
 
-// Encode writes the statement as its signature and its body.
+// Encode returns the signature followed by the body.
 func (q Query) Encode() []byte { return append(append([]byte(nil), q.Signature...), q.body()...) }
 
-// DecodeQuery reads what Encode wrote of a party of a study, and verifies it.
+// DecodeQuery reads what Encode wrote, for a study and one of its parties, and verifies it.
 func DecodeQuery(study StudyID, party PeerID, b []byte) (Query, error) {
 	q := Query{Study: study, Party: party}
 	if err := q.decode(b); err != nil {
@@ -125,17 +125,17 @@ func (a Answer) body() []byte {
 
 func (a Answer) preimage() []byte { return statement(answerPrefix, a.Study, a.Aggregator, a.body()) }
 
-// SignAnswer signs an answer as this aggregator's.
+// SignAnswer signs an answer as this aggregator.
 func (s Signer) SignAnswer(a Answer) Answer {
 	a.Aggregator = s.id
 	a.Signature = s.sign(a.preimage())
 	return a
 }
 
-// Encode writes the statement as its signature and its body.
+// Encode returns the signature followed by the body.
 func (a Answer) Encode() []byte { return append(append([]byte(nil), a.Signature...), a.body()...) }
 
-// DecodeAnswer reads what Encode wrote for a study by its aggregator, and verifies it.
+// DecodeAnswer reads what Encode wrote, for a study and its aggregator, and verifies it.
 func DecodeAnswer(study StudyID, aggregator PeerID, b []byte) (Answer, error) {
 	a := Answer{Study: study, Aggregator: aggregator}
 	if len(b) != AnswerSize {

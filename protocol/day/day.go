@@ -1,5 +1,5 @@
-// Package day has dates of the Gregorian calendar as numbers of days since 1970-01-01, which is how columns of dates are
-// sketched.
+// Package day represents dates of the Gregorian calendar as numbers of days since 1970-01-01, the
+// form in which date columns are sketched.
 package day
 
 import (
@@ -7,7 +7,7 @@ import (
 	"math"
 )
 
-// InMonth is how many days a month has.
+// InMonth returns the number of days in a month.
 func InMonth(year, month int64) int64 {
 	switch month {
 	case 2:
@@ -21,8 +21,8 @@ func InMonth(year, month int64) int64 {
 	return 31
 }
 
-// FromCivil counts days since 1970-01-01 in the proleptic Gregorian calendar, with years
-// that begin in March so that the leap day comes last.
+// FromCivil returns the days since 1970-01-01 of a date of the proleptic Gregorian calendar. It
+// counts years from March, so that the leap day comes last.
 func FromCivil(year, month, day int64) int64 {
 	if month <= 2 {
 		year--
@@ -34,7 +34,7 @@ func FromCivil(year, month, day int64) int64 {
 	return era*146097 + yearOfEra*365 + yearOfEra/4 - yearOfEra/100 + dayOfYear - 719468
 }
 
-// Civil is the date of a number of days, from year 0 on.
+// Civil returns the date of a number of days, from year 0 on.
 func Civil(days int64) (year, month, day int64) {
 	days += 719468
 	era := days / 146097
@@ -49,16 +49,17 @@ func Civil(days int64) (year, month, day int64) {
 	return year, month, day
 }
 
-// The days that have a text.
+// The range of days that Text can write.
 var (
 	first = float64(FromCivil(1, 1, 1))
 	last  = float64(FromCivil(9999, 12, 31))
 )
 
-// form is how a date is written: each 0 is a digit.
+// form is the format of a date; each 0 stands for a digit.
 const form = "0000-00-00"
 
-// Written reports whether a text looks like a date, which may be none, as 2001-02-30.
+// Written reports whether a text has the form of a date, even if there is no such date, as
+// 2001-02-30.
 func Written(text string) bool {
 	if len(text) != len(form) {
 		return false
@@ -71,7 +72,7 @@ func Written(text string) bool {
 	return true
 }
 
-// Parse reads a date like 1990-12-31; ok is false where there is none.
+// Parse reads a date like 1990-12-31; ok is false if there is no such date.
 func Parse(text string) (days int64, ok bool) {
 	if !Written(text) {
 		return 0, false
@@ -89,7 +90,7 @@ func Parse(text string) (days int64, ok bool) {
 	return FromCivil(year, month, d), true
 }
 
-// Text is the date nearest to a number of days; "" where that is none of the years 1 to 9999.
+// Text returns the date nearest to a number of days, "" if it is outside the years 1 to 9999.
 func Text(days float64) string {
 	if days = math.Round(days); !(days >= first && days <= last) {
 		return ""

@@ -10,7 +10,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
-// What this system answers is recognised, whatever its numbers are.
+// The errors of this system are recognised, whatever their numbers.
 func TestErrno(t *testing.T) {
 	held, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// others are the numbers of Windows for one of POSIX.
+// others returns the Windows numbers that correspond to one of POSIX.
 func others(posix syscall.Errno) []syscall.Errno {
 	switch posix {
 	case syscall.EACCES:

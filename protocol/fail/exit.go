@@ -6,26 +6,27 @@ type Exit int
 // The exit codes of party and aggregator.
 const (
 	OK           Exit = 0
-	Failed       Exit = 1 // the study failed, a plan finds nothing usable, or an audit tells nothing
-	Connection   Exit = 2 // refused by the other side, or absent where waiting was not asked for
-	Absent       Exit = 3 // something was not there before the deadline or --wait
+	Failed       Exit = 1 // the study failed, a plan finds nothing usable, or an audit is inconclusive
+	Connection   Exit = 2 // refused by the other side, or unreachable with --wait 0
+	Absent       Exit = 3 // not there before the deadline or --wait
 	Usage        Exit = 4 // arguments, configuration, study file or data
 	Internal     Exit = 5
-	Refused      Exit = 6   // refused by policy, or not approved
+	Refused      Exit = 6   // a policy refuses, or an approval is missing
 	Budget       Exit = 7   // the privacy budget refuses
 	Disagreement Exit = 8   // parties disagree on version, study or seed
 	Signal       Exit = 130 // by Ctrl-C or SIGTERM
 )
 
-// Code is what an exit code means. Its id is that of an error with no row of its own.
+// Code describes an exit code. Its id is that of errors that have an exit code but no row of their
+// own.
 type Code struct {
 	Exit Exit
 	ID   ID
 	Says string
-	Do   string // for a script
+	Do   string // what a script should do
 }
 
-// Codes are all exit codes, in their order.
+// Codes returns all exit codes, in order.
 func Codes() []Code {
 	return []Code{
 		{OK, "done", "done", "go on"},
@@ -41,10 +42,10 @@ func Codes() []Code {
 	}
 }
 
-// Of gives an error an exit code. The error keeps its text, and the id that it has.
+// Of gives an error an exit code. The error keeps its text and any id it has.
 func (x Exit) Of(err error) error { return &coded{x, err} }
 
-// coded is an error whose exit code its maker knows.
+// coded is an error with an exit code set by Exit.Of.
 type coded struct {
 	exit Exit
 	err  error
@@ -52,5 +53,5 @@ type coded struct {
 
 func (c *coded) Error() string { return c.err.Error() }
 
-// Unwrap returns the error that has the code.
+// Unwrap returns the error without the code.
 func (c *coded) Unwrap() error { return c.err }

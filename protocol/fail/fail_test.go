@@ -87,8 +87,8 @@ const (
 	capping  = "party advanced budget cap d record EPSILON DELTA"
 )
 
-// The outermost error of the catalogue counts, unless its row yields to one further in; the
-// remedy is the outermost there is, and stands in the text once.
+// The outermost error of the catalogue counts, unless its row yields to an inner one. The remedy is
+// the outermost there is, and is printed once.
 func TestFind(t *testing.T) {
 	wrap := func(err error) error { return fmt.Errorf("doing it: %w", err) }
 	status := fail.NoSeed.Remedy()
@@ -146,7 +146,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// What stands in a row without values says so.
+// A row without values shows … in their place.
 func TestGeneric(t *testing.T) {
 	if got := fail.NoBudget.Error(); got != "dataset … has no cap, so nothing of it may be released with noise" {
 		t.Errorf("it says %q", got)

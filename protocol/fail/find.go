@@ -8,19 +8,18 @@ import (
 	"syscall"
 )
 
-// Found is what the catalogue says of an error.
+// Found is the catalogue entry of an error.
 type Found struct {
 	ID   ID
 	Exit Exit
 	Hint string // what to do; may be empty
 
-	shown bool // the error's own text has the hint
+	shown bool // the error's own text contains the hint
 }
 
-// Find looks an error up. Where errors of the catalogue wrap others of it, the outermost
-// counts, unless its row yields to one further in; of errors that are wrapped side by side, the
-// first. An exit code that Exit.Of gave counts in the place where it was given. The remedy is
-// the outermost one that there is.
+// Find looks an error up. If errors of the catalogue wrap others of it, the outermost counts,
+// unless its row yields to an inner one. Of errors wrapped side by side, the first counts. An exit
+// code from Exit.Of counts at the place where it was set. The remedy is the outermost one there is.
 func Find(err error) Found {
 	if err == nil {
 		return Found{ID: codeID(OK)}
@@ -39,7 +38,7 @@ func Find(err error) Found {
 	return out
 }
 
-// Text is what an error says, and what to do where its own text does not say that.
+// Text returns the error's text, with the remedy appended if the text does not contain it.
 func Text(err error) string {
 	found := Find(err)
 	if found.shown {
@@ -48,12 +47,12 @@ func Text(err error) string {
 	return err.Error() + bracket(found.Hint)
 }
 
-// Has reports whether an error, or one that it wraps, is of an id.
+// Has reports whether an error, or one that it wraps, has an id.
 func Has(err error, id ID) bool {
 	return err != nil && slices.ContainsFunc(marks(err, nil), func(m mark) bool { return !m.exitOnly && m.row.ID == id })
 }
 
-// codeID is the id of what has an exit code alone.
+// codeID returns the id of an exit code.
 func codeID(x Exit) ID {
 	for _, c := range Codes() {
 		if c.Exit == x {
@@ -63,15 +62,15 @@ func codeID(x Exit) ID {
 	return codeID(Internal)
 }
 
-// mark is one error of the catalogue among those that an error is made of.
+// mark is one error of the catalogue in a tree of wrapped errors.
 type mark struct {
 	row      Row
-	exitOnly bool // Exit.Of: the id is that of the code
+	exitOnly bool // set by Exit.Of: the id is that of the code
 	hint     string
 	shown    bool
 }
 
-// decisive is the place of the mark that counts, or -1.
+// decisive returns the index of the mark that counts, or -1.
 func decisive(all []mark) int {
 	if len(all) == 0 {
 		return -1
@@ -90,10 +89,10 @@ func decisive(all []mark) int {
 // failing is an error with a row.
 type failing interface{ Fail() *Error }
 
-// named is an error with a row, of a package that stands below this one.
+// named is an error with a row, of a package that must not import this one.
 type named interface{ FailID() string }
 
-// marks adds those of an error, and then of what it wraps.
+// marks appends the marks of an error, then those of what it wraps.
 func marks(err error, out []mark) []mark {
 	switch e := err.(type) {
 	case *Error:
@@ -126,8 +125,8 @@ func marks(err error, out []mark) []mark {
 	return out
 }
 
-// mark is the error as one of the marks of those that wrap it. One without a text has the row's
-// remedy, which nobody has said yet.
+// mark returns the error as a mark. If the error has neither text nor hint, the hint is the row's
+// remedy, which is not shown yet.
 func (e *Error) mark() mark {
 	m := mark{row: e.ID.row(), hint: e.hint, shown: e.hint != ""}
 	if e.says == "" && e.hint == "" {
@@ -136,8 +135,8 @@ func (e *Error) mark() mark {
 	return m
 }
 
-// foreign is the id of an error of the operating system's or of the standard library's. They are
-// known here alone.
+// foreign returns the id of an error of the operating system or the standard library. Only this
+// function knows them.
 func foreign(err error) (ID, bool) {
 	switch err {
 	case context.Canceled:

@@ -10,7 +10,7 @@ const (
 	NoBudget         ID = "no-budget"
 	LedgerRolledBack ID = "ledger-rolled-back"
 
-	// Decisions that are missing, or were no.
+	// Decisions that are missing or were negative.
 	NotApproved       ID = "not-approved"
 	NoTerminal        ID = "no-terminal"
 	WrongID           ID = "wrong-id"
@@ -64,7 +64,7 @@ const (
 	PeerFailed       ID = "peer-failed"
 	PeerInvalid      ID = "peer-invalid"
 
-	// What did not come in time.
+	// Waits that timed out.
 	Waited         ID = "waited"
 	DeadlinePassed ID = "deadline-passed"
 	ClocksDiffer   ID = "clocks-differ"
@@ -85,7 +85,7 @@ const (
 	NoResult       ID = "no-result"
 	NoRelease      ID = "no-release"
 
-	// Studies that are over here, or cannot go on.
+	// Studies that have ended on this node, or cannot go on.
 	StudyFailed       ID = "study-failed"
 	Stopped           ID = "stopped"
 	Struck            ID = "struck"
@@ -128,7 +128,7 @@ const (
 	Quota           ID = "quota"
 	NoAnswer        ID = "no-answer"
 
-	// What is stored.
+	// Stored state.
 	NoState       ID = "no-state"
 	OtherLayout   ID = "other-layout"
 	LedgerMissing ID = "ledger-missing"
@@ -148,7 +148,7 @@ const (
 	OpenToOthers  ID = "open-to-others"
 	NotABackup    ID = "not-backup"
 
-	// Bundles, by hand.
+	// Bundles, carried by hand.
 	NotABundle      ID = "not-bundle"
 	BundleDamaged   ID = "bundle-damaged"
 	BundleCutOff    ID = "bundle-cut-off"
@@ -185,7 +185,7 @@ const (
 	APIFailed             ID = "api-failed"
 )
 
-// Rows are all rows, in the order of the page that is made of them.
+// Rows returns all rows, in the order of the page made from them.
 func Rows() []Row { return slices.Clone(rows) }
 
 var rows = []Row{
@@ -195,7 +195,7 @@ var rows = []Row{
 	{ID: NoBudget, Exit: Budget, Says: "dataset %[1]q has no cap, so nothing of it may be released with noise", Fix: "party advanced budget cap %[1]s %[2]s EPSILON DELTA"},
 	{ID: LedgerRolledBack, Exit: Budget, Says: "the privacy ledger here is not the newest: releases signed for aggregator %[1]s: %[2]d, in this ledger: %[3]d at most. Nothing was sent", Fix: "restore the newest backup of the state directory; if there is none, make a new identity with `party init --state NEWDIR`, and lower the caps in its site file by what those releases spent"},
 
-	// Decisions that are missing, or were no.
+	// Decisions that are missing or were negative.
 	{ID: NotApproved, Exit: Refused, Says: "the study is not approved here", Fix: "party study explain %[1]s, then party study approve %[1]s; an edited file is another study, which needs its own approval"},
 	{ID: NoTerminal, Exit: Refused, Says: "not approved: there is no terminal to ask at", Fix: "answer with --id and the first eight characters of the study's id"},
 	{ID: WrongID, Exit: Refused, Says: "not approved: %[1]q is not the beginning of the id of study %[2]s (at least eight characters)", Fix: "compare the id with the other organisations, then party study approve again"},
@@ -249,7 +249,7 @@ var rows = []Row{
 	{ID: PeerFailed, Exit: Failed, Says: "internal error of the other side", Fix: "its operator finds the cause in its log"},
 	{ID: PeerInvalid, Exit: Failed, Says: "invalid request: the other side cannot read it, or it is too large", Fix: "compare versions with the operator"},
 
-	// What did not come in time.
+	// Waits that timed out.
 	{ID: Waited, Exit: Absent, Says: "waited in vain for %[1]s", Yields: gravely},
 	{ID: DeadlinePassed, Exit: Absent, Says: "%[1]s did not come before %[2]s", Fix: "a new study, with later dates"},
 	{ID: ClocksDiffer, Exit: Absent, Says: "this clock differs from the aggregator's, and a date ended or refused something", Fix: "let a time service set the one that is wrong, such as timedatectl set-ntp true", Yields: anything},
@@ -270,7 +270,7 @@ var rows = []Row{
 	{ID: NoResult, Exit: Absent, Says: "study %[1]s (%[2]s) has no result yet, so nothing can be asked of it", Fix: "aggregator status %[2]s says what it waits for"},
 	{ID: NoRelease, Exit: Absent, Says: "study %[1]s (%[2]s) has no release here yet", Fix: "party run %[2]s makes it"},
 
-	// Studies that are over here, or cannot go on.
+	// Studies that have ended on this node, or cannot go on.
 	{ID: StudyFailed, Exit: Failed, Says: "the study has failed for good on this node", Yields: anything},
 	{ID: Stopped, Exit: Failed, Says: "the aggregator stopped the study at %[1]s", Fix: "a new study, with later dates or a smaller quorum", Yields: to(Disagreement)},
 	{ID: Struck, Exit: Failed, Says: "this party was struck from the roster", Fix: "compare versions and clocks, and talk to the operator; a new study", Yields: to(Disagreement)},
@@ -313,7 +313,7 @@ var rows = []Row{
 	{ID: Quota, Exit: Usage, Says: "%[1]s take about %[2]d MiB of %[3]s at the aggregator, and it allows %[4]d MiB", Fix: "%[5]s in its configuration file"},
 	{ID: NoAnswer, Exit: Usage, Says: "no answer"},
 
-	// What is stored.
+	// Stored state.
 	{ID: NoState, Exit: Usage, Says: "no state directory", Fix: "party init or aggregator init makes one; --state names another place"},
 	{ID: OtherLayout, Exit: Usage, Says: "the state directory is of another version", Fix: "use the program of that version, or restore the backup from before the upgrade into a new directory"},
 	{ID: LedgerMissing, Exit: Usage, Says: "the privacy ledger of this identity is missing", Fix: "restore the directory from its newest backup; if there is none, make a new identity with `party init --state NEWDIR` and lower the caps in its site file by what was spent"},
@@ -333,7 +333,7 @@ var rows = []Row{
 	{ID: OpenToOthers, Exit: Usage, Says: "open to other users", Fix: "chmod as the message says"},
 	{ID: NotABackup, Exit: Usage, Says: "not a whole backup", Fix: "take another backup"},
 
-	// Bundles, by hand.
+	// Bundles, carried by hand.
 	{ID: NotABundle, Exit: Usage, Says: "not a bundle", Fix: "give a file that export wrote at the other node"},
 	{ID: BundleDamaged, Exit: Usage, Says: "the bundle is damaged, or sealed to another key", Fix: "export it again"},
 	{ID: BundleCutOff, Exit: Usage, Says: "the bundle is cut off", Fix: "copy it again"},
@@ -370,21 +370,21 @@ var rows = []Row{
 	{ID: APIFailed, Exit: Internal, Says: "this aggregator could not answer", Fix: "its log says why"},
 }
 
-// anything is what a row yields to that only says where something was wrong.
+// anything is the Yields of a row that only says where something was wrong.
 func anything(Row) bool { return true }
 
-// to yields to the rows of some exit codes.
+// to returns a Yields for the rows of some exit codes.
 func to(exits ...Exit) func(Row) bool {
 	return func(r Row) bool { return slices.Contains(exits, r.Exit) }
 }
 
-// toIDs yields to some rows.
+// toIDs returns a Yields for some rows.
 func toIDs(ids ...ID) func(Row) bool {
 	return func(r Row) bool { return slices.Contains(ids, r.ID) }
 }
 
-// gravely yields to what no waiting mends. Whatever else was the last reason of a wait in vain,
-// something was not there in time.
+// gravely yields to errors that waiting cannot mend. With any other last error, a wait that timed
+// out means that something was not there in time.
 func gravely(r Row) bool {
 	return r.ID == NotAdmitted || to(Refused, Budget, Disagreement)(r)
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/journal"
 )
 
-// A log whose entries hash those before them shows what was taken out.
+// Entries hash those before them, so that a log shows where one was taken out.
 func ExampleVerify() {
 	var log [][]byte
 	var last []byte

@@ -1,10 +1,10 @@
-// Package journal is a node's audit log: what its steward or operator decided, every byte
-// count that left, and at an aggregator when each message came on a board. Entries form a hash chain, so that a log from which something was
-// taken, or in which something was changed, is not what it claims to be; only its end can
-// be cut off unseen, which is why a head can be noted elsewhere and compared.
+// Package journal is a node's audit log. It records what the steward or operator decided, the byte
+// count of everything that left and, at an aggregator, when each message came on a board. Entries
+// form a hash chain: if one is removed or changed, Verify fails. Only a cut at the end goes
+// unnoticed, so the newest hash can be noted elsewhere and compared.
 //
-// It is pure: entries and their chain. Package node/store keeps them, in the transaction
-// that makes durable what they tell of, where there is one.
+// The package is pure: entries and their chain. Package node/store keeps the entries, if possible
+// in the transaction that makes durable what they record.
 package journal
 
 import (
@@ -21,7 +21,7 @@ import (
 // Event names what happened.
 type Event string
 
-// Decisions of a steward or an operator, and what happened to the node itself.
+// Decisions of a steward or an operator, and events of the node itself.
 const (
 	Created      Event = "created"    // the state directory, or this log in an older one
 	Added        Event = "added"      // a study
@@ -29,12 +29,12 @@ const (
 	Cosigned     Event = "cosigned"   // a study, by a second person; Note says who
 	Declined     Event = "declined"   // a study
 	Withdrawn    Event = "withdrawn"  // an approval
-	LetGo        Event = "let go"     // a held sketch, to be released as it is
+	LetGo        Event = "let go"     // a held sketch, to be released unchanged
 	Debited      Event = "debited"    // the privacy ledger; Note names the dataset
 	TokenMade    Event = "token made" // of the HTTP API; Note is its id
 	TokenRevoked Event = "token revoked"
 
-	InvitationMade    Event = "invitation made" // Note is its id, as of the two below
+	InvitationMade    Event = "invitation made" // Note is its id, as in the two below
 	InvitationUsed    Event = "introduction came"
 	InvitationRevoked Event = "invitation revoked"
 
@@ -42,23 +42,23 @@ const (
 	Inherited Event = "inherited" // a retired identity's ledger
 	Restored  Event = "restored"  // the state directory, from a backup
 	BackedUp  Event = "backed up" // the state directory, to a file of Bytes
-	Purged    Event = "purged"    // what a study no longer needs
+	Purged    Event = "purged"    // data that a study no longer needs
 	Cancelled Event = "cancelled" // a study, by its operator
 )
 
-// What left, or was about to.
+// What left the node, or was about to.
 const (
 	Signed     Event = "signed"     // a message for the board; Note is its kind, Bytes its size
 	Posting    Event = "posting"    // signed messages to the aggregator
-	Uploading  Event = "uploading"  // a release: Bytes are still to be sent
-	Uploaded   Event = "uploaded"   // a release: Bytes were sent, those sent twice counted twice
+	Uploading  Event = "uploading"  // a release: Bytes are yet to be sent
+	Uploaded   Event = "uploaded"   // a release: Bytes were sent, including repeats
 	Exported   Event = "exported"   // a sealed file to be carried by hand
 	Introduced Event = "introduced" // this node, to an aggregator; Note is the invitation's id, Bytes its size
 	Asked      Event = "asked"      // requests that carry no data, summed up
 )
 
 // OnBoard is a message on a board that this node hosts: Note names its number there, Bytes its
-// size. When it was posted its sender does not sign; At is the clock of who hosts the board.
+// size. The sender does not sign the time of posting; At is the clock of the board's host.
 const OnBoard Event = "on the board"
 
 // Entry is one line of the log.
@@ -67,13 +67,13 @@ type Entry struct {
 	At       protocol.Instant `json:"at"`
 	Event    Event            `json:"event"`
 	Study    string           `json:"study,omitempty"` // id in hexadecimal
-	To       string           `json:"to,omitempty"`    // who receives what left
-	Bytes    int64            `json:"bytes,omitempty"` // of what left, or came on the board
+	To       string           `json:"to,omitempty"`    // the receiver of what left
+	Bytes    int64            `json:"bytes,omitempty"` // size of what left or came on the board
 	Note     string           `json:"note,omitempty"`  // a few words; never data
-	Previous string           `json:"previous"`        // hash of the entry before, empty in the first; set by Append
+	Previous string           `json:"previous"`        // hash of the previous entry, empty in the first; set by Append
 }
 
-// Encode returns the bytes that are kept and hashed.
+// Encode returns the bytes that are stored and hashed.
 func (e Entry) Encode() ([]byte, error) {
 	raw, err := json.Marshal(e)
 	if err != nil {
@@ -97,13 +97,13 @@ func Decode(raw []byte) (Entry, error) {
 	return e, nil
 }
 
-// Hash identifies an entry as it is kept and, through Previous, all entries before it.
+// Hash identifies an encoded entry and, through Previous, all entries before it.
 func Hash(raw []byte) protocol.Digest {
 	return sha256.Sum256(append([]byte("cosketch journal\x00"), raw...))
 }
 
-// Append returns the encoding of the entry that follows the last one, which is nil at the
-// beginning.
+// Append returns the encoding of the entry that follows the last one; last is nil for the first
+// entry.
 func Append(last []byte, next Entry) ([]byte, error) {
 	next.Sequence, next.Previous = 1, ""
 	if last != nil {
@@ -116,7 +116,7 @@ func Append(last []byte, next Entry) ([]byte, error) {
 	return next.Encode()
 }
 
-// Broken is a log that is not what was written.
+// Broken is the error of a log that was changed after it was written.
 type Broken struct {
 	Sequence uint64 // of the first entry that does not follow from those before it
 	Err      error
@@ -124,13 +124,13 @@ type Broken struct {
 
 func (b *Broken) Error() string { return b.Fail().Error() }
 
-// Fail is what the catalogue says of it.
+// Fail returns the catalogue entry of a broken log.
 func (b *Broken) Fail() *fail.Error { return fail.LogBroken.Of(b.Err, b.Sequence) }
 
 func (b *Broken) Unwrap() error { return b.Err }
 
-// Verify reads a whole log in order. A gap, a change or a stray entry is a *Broken, with
-// the entries before it.
+// Verify reads a whole log in order. A gap, a change or a stray entry is a *Broken error, returned
+// with the entries before it.
 func Verify(raws [][]byte) ([]Entry, error) {
 	var entries []Entry
 	previous := ""

@@ -38,13 +38,13 @@ func TestChain(t *testing.T) {
 	if e := entries[2]; e.Sequence != 3 || e.Bytes != 81920 || e.Event != Uploaded || e.Previous != Hash(raws[1]).String() {
 		t.Errorf("%+v", e)
 	}
-	// The bytes are pinned: a log outlives versions of this program.
+	// The bytes are pinned: a log must stay readable in later versions of this program.
 	if got, want := Hash(raws[3]).String(), "c79e9913e7fc3f412c22e26c5a83dcb5e8bd0a787c5733d3fd769a85c75acba4"; got != want {
 		t.Errorf("head %s, want %s", got, want)
 	}
 }
 
-// Whatever is done to a log, short of cutting off its end, is noticed where it was done.
+// Verify notices every change of a log, except a cut at its end, and says where.
 func TestTampering(t *testing.T) {
 	for name, c := range map[string]struct {
 		tamper func([][]byte) [][]byte

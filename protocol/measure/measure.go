@@ -1,10 +1,11 @@
-// Package measure has the units of numbers in results, and their words.
+// Package measure has the units of numbers in results, and their texts.
 package measure
 
-// Unit is what numbers are in. Its value is the text that documents hold, which is compared as a whole.
+// Unit is the unit of numbers in a result. Its value is the text in documents, which is compared as
+// a whole.
 type Unit string
 
-// The names of units, and what one of an encoded value is.
+// The names of units, and the definitions of encoded values.
 const (
 	original = "original"
 	encoded  = "encoded"
@@ -21,7 +22,7 @@ const (
 const (
 	Original Unit = original
 	Encoded  Unit = encoded + ": " + fromOrigin
-	NoOffset Unit = encoded + ": " + fromOrigin + ", as the sketch has no column of ones" // encoded, for want of originals
+	NoOffset Unit = encoded + ": " + fromOrigin + ", as the sketch has no column of ones" // encoded, because originals are not available
 	Centred  Unit = encoded + ": " + fromCentre
 	Squared  Unit = squared + ": " + fromOrigin
 	Density  Unit = plain + ": " + ofDensity
@@ -29,7 +30,8 @@ const (
 
 var names = map[Unit]string{Original: original, Encoded: encoded, NoOffset: encoded, Centred: encoded, Squared: squared, Density: plain}
 
-// Name is the unit in a word or two. A unit of a later version, or none, says all that it says.
+// Name returns the unit in a word or two. For an unknown unit, as of a later version, it returns
+// the whole text.
 func (u Unit) Name() string {
 	if name, ok := names[u]; ok {
 		return name
@@ -37,7 +39,7 @@ func (u Unit) Name() string {
 	return string(u)
 }
 
-// Sentence says what numbers are in, and what that is.
+// Sentence says in which unit numbers are, and what that unit is.
 func (u Unit) Sentence() string {
 	text, name := string(u), u.Name()
 	return "In " + name + " units" + text[len(name):] + "."

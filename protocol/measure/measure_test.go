@@ -6,7 +6,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/measure"
 )
 
-// The texts are those that documents hold.
+// The texts are pinned to those in documents.
 func TestUnitsAreWorded(t *testing.T) {
 	for _, c := range []struct {
 		unit                 measure.Unit

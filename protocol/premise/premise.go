@@ -1,5 +1,5 @@
-// Package premise has the codes of what the numbers of a result rest on beside noise and projection, and says
-// them in words. Decisions are made on the codes.
+// Package premise has codes for the assumptions of the numbers in a result, beside noise and
+// projection, and their texts. Decisions are made on the codes.
 package premise
 
 import (
@@ -10,11 +10,11 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Code is one thing that numbers rest on, or that they are about: a code that stays as it is, while its text
-// may be worded anew.
+// Code is one assumption of numbers, or what they are about. A code never changes; its text may be
+// reworded.
 type Code string
 
-// What is assumed of records that were cut, and of values that are missing or far off.
+// Assumptions about records that were clipped, and about missing or extreme values.
 const (
 	FewCut          Code = "few-cut"
 	FallOff         Code = "fall-off"
@@ -25,16 +25,16 @@ const (
 	MissingIsCentre Code = "missing-is-centre"
 )
 
-// What kinds of analysis assume, or need not assume.
+// Assumptions of kinds of analysis, and those that they do not need.
 const (
 	Normal        Code = "normal-classes"
 	NormalNoise   Code = "normal-noise"
 	Independent   Code = "independent-records"
 	ChosenBlindly Code = "chosen-blindly"
 	RandomOverlap Code = "random-overlap"          // of all parties, for one matrix
-	RandomPairs   Code = "random-overlap-of-pairs" // of each two
-	AnyOverlap    Code = "any-overlap"             // nothing is assumed
-	AnyPairs      Code = "any-overlap-of-entries"  // the same, entry by entry
+	RandomPairs   Code = "random-overlap-of-pairs" // of each pair of parties
+	AnyOverlap    Code = "any-overlap"             // no assumption
+	AnyPairs      Code = "any-overlap-of-entries"  // no assumption, entry by entry
 )
 
 // What numbers are about.
@@ -60,13 +60,13 @@ const (
 	BeyondEnds     Code = "beyond-ends"
 )
 
-// A form is how a premise stands in a sentence.
+// A form is how a premise fits into a sentence.
 type form int
 
 const (
 	that    form = iota // "it assumes that" the text
 	nothing             // "it assumes" the text, which begins with the word nothing
-	about               // the text is no assumption
+	about               // the text is not an assumption
 )
 
 const (
@@ -117,19 +117,18 @@ var texts = map[Code]struct {
 	BeyondEnds:     {about, "a value more than three spreads from its centre is in the first or the last bin, which have no end"},
 }
 
-// All are the codes, in alphabetical order.
+// All returns the codes in alphabetical order.
 func All() []Code { return slices.Sorted(maps.Keys(texts)) }
 
-// List is what some numbers rest on, and what they are about.
+// List is what some numbers assume, and what they are about.
 type List []Code
 
-// Known reports whether each code has a text here; one of a later version has none.
+// Known reports whether each code has a text here; codes of later versions have none.
 func (l List) Known() bool {
 	return !slices.ContainsFunc(l, func(c Code) bool { _, ok := texts[c]; return !ok })
 }
 
-// String says what is assumed and what not, as documents have it. One assumption that stands alone is said as
-// it is, without "that" before it.
+// String returns the text of the list as in documents. A single assumption has no "that" before it.
 func (l List) String() string {
 	if c, alone := l.alone(); alone {
 		return texts[c].says
@@ -137,10 +136,10 @@ func (l List) String() string {
 	return l.clause()
 }
 
-// Sentence says in a sentence what somebody, such as an estimator, assumes.
+// Sentence says what somebody, such as an estimator, assumes.
 func (l List) Sentence(who string) string { return who + " assumes " + l.clause() + "." }
 
-// alone is the one assumption of a list that has nothing else.
+// alone returns the assumption of a list that has only this one code.
 func (l List) alone() (Code, bool) {
 	if len(l) != 1 || texts[l[0]].form == about {
 		return "", false
@@ -148,7 +147,7 @@ func (l List) alone() (Code, bool) {
 	return l[0], true
 }
 
-// clause follows on "assumes".
+// clause returns the text that follows "assumes".
 func (l List) clause() string {
 	var assumed, abouts []string
 	for _, c := range l {
@@ -173,8 +172,8 @@ func (l List) clause() string {
 	}
 }
 
-// Usual is what answers of a kind rest on where nothing more is to be said: documents leave these codes out.
-// It is empty of kinds whose answers differ in it.
+// Usual returns the default assumptions of answers of a kind, which documents leave out. It is
+// empty for kinds whose answers differ in them.
 func Usual(kind study.AnalysisKind, by study.Estimator) List {
 	switch {
 	case by == study.E1:

@@ -8,7 +8,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// The texts are those that documents hold: each list says the same in every release of this format.
+// The texts are pinned to those in documents: each list has the same text in every release of this
+// format.
 func TestListsAreWorded(t *testing.T) {
 	const limited = "a value more than three spreads from its centre counts as three spreads away"
 	const centre = "a missing value is the centre of its column or the middle of its bounds"
@@ -38,7 +39,7 @@ func TestListsAreWorded(t *testing.T) {
 	}
 }
 
-// Every code has a text of its own, and reads well alone and after another.
+// Every code has a text of its own that reads well alone and after another.
 func TestEveryCodeIsWorded(t *testing.T) {
 	met := map[string]premise.Code{}
 	for _, c := range premise.All() {
@@ -58,7 +59,7 @@ func TestEveryCodeIsWorded(t *testing.T) {
 	}
 }
 
-// What documents leave out is what readers take instead.
+// Readers supply what documents leave out.
 func TestUsual(t *testing.T) {
 	for _, c := range []struct {
 		kind study.AnalysisKind

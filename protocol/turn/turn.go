@@ -1,30 +1,30 @@
-// Package turn says whose turn it is. Each envelope is about an attempt, and the board shows that attempt in
-// one phase. The table says for each kind and phase whether a board takes the envelope. Everything follows
-// from it: what is admitted, what a party sends of its own envelopes, and what the aggregator passes over in a
-// request.
+// Package turn says whose turn it is. Each envelope is about an attempt, and on the board that
+// attempt is in one phase. The table says for each kind and phase whether a board takes the
+// envelope. Everything follows from the table: what is admitted, which of its own envelopes a party
+// sends, and what the aggregator ignores in a request.
 package turn
 
 import "github.com/cosketch/cosketch/protocol"
 
-// Phase is where an attempt stands on a board. Approvals, withdrawals, stops and closes are
-// about no single attempt: for them it is the phase of the attempt that gave the seed, or
-// else of the newest one.
+// Phase is the state of an attempt on a board. Approvals, withdrawals, stops and closes are not
+// about a single attempt: for them it is the phase of the attempt that gave the seed, or else of
+// the newest one.
 type Phase string
 
 // The phases, in the order of the columns of the table.
 const (
-	NoRoster   Phase = "no roster"   // of this attempt; for kinds about no attempt, of any
+	NoRoster   Phase = "no roster"   // of this attempt; for kinds that belong to no attempt, of any
 	Committing Phase = "commits"     // commits are missing
 	Sharing    Phase = "shares"      // all commits are here, shares are missing
 	Confirming Phase = "confirms"    // all shares are here, confirmations are missing
-	FirstRound Phase = "first round" // of two: all confirmations are here; there is no interim
-	Certified  Phase = "certified"   // all confirmations are here, of two rounds the interim, too; there is no result
-	HasResult  Phase = "result"      // there is a result, and the study takes late parties
+	FirstRound Phase = "first round" // in a study of two rounds: all confirmations are here; there is no interim
+	Certified  Phase = "certified"   // all confirmations are here and, in a study of two rounds, the interim; there is no result
+	HasResult  Phase = "result"      // there is a result, and the study accepts late parties
 	Over       Phase = "over"        // it ended without a seed, and nobody can have seen one
-	Doubtful   Phase = "doubtful"    // it ended on the aggregator's word when all shares were in
-	Void       Phase = "void"        // its masked sum lacks a release
+	Doubtful   Phase = "doubtful"    // the aggregator ended it after all shares were in
+	Void       Phase = "void"        // its masked sum is missing a release
 	Elsewhere  Phase = "other seed"  // it ended, and another attempt gave the seed
-	Ended      Phase = "ended"       // nothing can follow on the board
+	Ended      Phase = "ended"       // the board accepts nothing more
 )
 
 // Turn says what a board does with an envelope of a kind in a phase.
@@ -33,27 +33,27 @@ type Turn string
 // The turns.
 const (
 	Takes Turn = "takes" // it is taken if it fits
-	Early Turn = "early" // its turn has not come: it is refused, and a party keeps it back
-	Late  Turn = "late"  // its turn has passed: it is passed over, and a party drops it
+	Early Turn = "early" // too early: it is refused, and a party keeps it back
+	Late  Turn = "late"  // too late: it is ignored, and a party drops it
 )
 
 // Row is one row of the table.
 type Row struct {
 	Kind protocol.Kind
-	Who  string // may post it
+	Who  string // who may post it
 	In   [12]Turn
-	If   string // what it takes beside the phase and the payload's own rules
+	If   string // conditions beside the phase and the payload's own rules
 }
 
-// Phases are the columns of the table.
+// Phases returns the columns of the table.
 func Phases() [12]Phase {
 	return [...]Phase{NoRoster, Committing, Sharing, Confirming, FirstRound, Certified, HasResult, Over, Doubtful, Void, Elsewhere, Ended}
 }
 
-// Rows is the table, which SPEC.md holds too.
+// Rows returns the table, which is also in SPEC.md.
 func Rows() []Row { return rows[:] }
 
-// rows is that of the protocol, kind by kind.
+// rows is the protocol's table, one row per kind.
 var rows = [...]Row{
 	{protocol.KindApprove, "a listed party", [...]Turn{Takes, Late, Late, Late, Late, Late, Late, Late, Late, Late, Late, Late}, ""},
 	{protocol.KindWithdraw, "a listed party", [...]Turn{Takes, Takes, Takes, Takes, Takes, Takes, Takes, Takes, Takes, Takes, Takes, Late}, "before its sender's first commit"},

@@ -10,7 +10,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/turn"
 )
 
-// SPEC.md holds the table that drives the machines, cell by cell.
+// The table in SPEC.md equals the table that drives the state machines, cell by cell.
 func TestTurnsAreThoseOfTheSpecification(t *testing.T) {
 	var want strings.Builder
 	want.WriteString("| kind | by |")

@@ -1,4 +1,5 @@
-// Package wait has the codes of what a study waits for, and says each in words. Decisions are made on the codes.
+// Package wait has codes for what a study waits for, and their texts. Decisions are made on the
+// codes.
 package wait
 
 import (
@@ -10,11 +11,11 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// Code is what a study waits for: a code that stays as it is, while its text may be worded
-// anew. The empty one is no wait.
+// Code is what a study waits for. A code never changes; its text may be reworded. The empty code
+// means that the study waits for nothing.
 type Code string
 
-// What the machines wait for, and, from Serving on, what their nodes do.
+// What the state machines wait for and, from Serving on, what their nodes wait for.
 const (
 	Approval    Code = "approval" // this party's
 	Approvals   Code = "approvals"
@@ -25,7 +26,7 @@ const (
 	Confirms    Code = "confirms"
 	Abandons    Code = "abandons"
 	AttemptEnd  Code = "end of attempt"
-	Board       Code = "newest board" // a party's that knows the board from its store alone
+	Board       Code = "newest board" // at a party that knows the board only from its store
 	Seed        Code = "seed"         // a late party's
 	Welcome     Code = "welcome"
 	First       Code = "first round" // this party's
@@ -42,14 +43,15 @@ const (
 	AllReleases Code = "all releases" // a masked sum's
 	Analyses    Code = "analyses"
 
-	Leaving  Code = "leaving"          // of a party that has withdrawn, and has not told the aggregator
+	Leaving  Code = "leaving"          // at a party that has withdrawn and not yet told the aggregator
 	Serving  Code = "serving"          // of a study that was never served
-	Decision Code = "decision"         // the same, at a party
-	Steward  Code = "steward"          // while a sketch is held
-	Release  Code = "release, decided" // a held sketch that its steward let go
+	Decision Code = "decision"         // like Serving, at a party
+	Steward  Code = "steward"          // while a sketch is on hold
+	Release  Code = "release, decided" // a held sketch that its steward has released
 )
 
-// texts says what each is, and, where that is not it, what a party is told that owes it.
+// texts has the text of each code. If owes is set, it is the text for a party that the study waits
+// for.
 var texts = map[Code]struct{ says, owes string }{
 	Approval:    {"this party's approval", "owes its approval"},
 	Approvals:   {"approvals", "owes its approval"},
@@ -83,10 +85,10 @@ var texts = map[Code]struct{ says, owes string }{
 	Release:     {"being served: its release is decided", ""},
 }
 
-// All are the waits that have a text, in alphabetical order.
+// All returns the codes that have a text, in alphabetical order.
 func All() []Code { return slices.Sorted(maps.Keys(texts)) }
 
-// String says what is waited for; a code that is not known here says itself.
+// String returns the text of the code; of an unknown code, the code itself.
 func (w Code) String() string {
 	if text, ok := texts[w]; ok {
 		return text.says
@@ -94,7 +96,7 @@ func (w Code) String() string {
 	return string(w)
 }
 
-// Owed says what a party does that is waited for.
+// Owed returns the text for a party that the study waits for.
 func (w Code) Owed() string {
 	if owes := texts[w].owes; owes != "" {
 		return owes
@@ -102,10 +104,10 @@ func (w Code) Owed() string {
 	return "owes " + w.String()
 }
 
-// mostNamed of those who owe something are named where it is said.
+// mostNamed is how many names joined returns at most, the count of the others included.
 const mostNamed = 8
 
-// From says what is waited for and from whom, where anybody is named.
+// From says what the study waits for and, if there are names, from whom.
 func (w Code) From(names []string) string {
 	if len(names) == 0 {
 		return w.String()
@@ -113,7 +115,7 @@ func (w Code) From(names []string) string {
 	return w.String() + " from " + joined(names)
 }
 
-// joined joins names for a sentence, and counts those beyond a few.
+// joined joins names for a sentence, and counts those beyond mostNamed.
 func joined(names []string) string {
 	n := len(names)
 	switch {
@@ -125,7 +127,7 @@ func joined(names []string) string {
 	return strings.Join(names, "")
 }
 
-// Messages is the wait for those of a kind, of a round or of its end.
+// Messages returns the wait for a kind of message of the agreement; for any other kind, Abandons.
 func Messages(kind protocol.Kind) Code {
 	switch kind {
 	case protocol.KindCommit:

@@ -8,7 +8,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/wait"
 )
 
-// Every wait of the tables has a text of its own, and what is owed is said of a party.
+// Every wait of the tables has a text of its own, and a text about the party that owes it.
 func TestWaitsAreWorded(t *testing.T) {
 	texts := map[string]wait.Code{}
 	for _, row := range slices.Concat(session.PartyTransitions(), session.AggregatorTransitions()) {

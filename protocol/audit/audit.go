@@ -14,54 +14,56 @@ import (
 	"github.com/cosketch/cosketch/seed"
 )
 
-// Options make an audit of one sketch.
+// Options configure an audit of one sketch.
 type Options struct {
-	// Trials under each of two data sets; default: as many as about 2^26 numbers of noise allow, 200 to 100,000, and where
-	// these would let half of the noise pass, up to as many as 2^28 numbers allow.
+	// Trials under each of two data sets. Default: as many as about 2^26 numbers of noise allow,
+	// 200 to 100,000. If so few would let half of the noise pass, up to as many as 2^28 numbers
+	// allow.
 	Trials  int
-	Entropy io.Reader // required: R, noise and the choice of neighbours come from it
+	Entropy io.Reader // required: source of R, noise and the choice of neighbours
 }
 
-// Audit is what a plan was found to do, as it would run: on made-up data, through
+// Audit is the result of running a plan as it would run in a study, but on made-up data:
 // projection, clipping, noise and encoding.
 type Audit struct {
-	Declared dp.Sensitivity // what noise was calibrated for; zero under randomised response
-	Realised dp.Sensitivity // the most that a change of the unit was found to move the exact sketch
-	Drawn    dp.Epsilon     // randomised response: the ε of the flips as drawn
+	Declared dp.Sensitivity // the sensitivity that noise was calibrated for; zero under randomised response
+	Realised dp.Sensitivity // the largest change of the exact sketch found for a change of the unit
+	Drawn    dp.Epsilon     // randomised response: ε of the flips as drawn
 	Finding  audit.Finding
 	Spread   *audit.Spread // the noise as drawn; nil under randomised response
 	OneRun   OneRun
-	Labels   *Labels // where randomised labels travel
+	Labels   *Labels // nil unless randomised labels are released
 	Remarks  []string
 
-	// Conclusive reports whether the trials would have failed the same releases with half of their noise, or flips
-	// for twice the ε. Where not, that the claim was not failed says little.
+	// Conclusive reports whether these trials would have failed a release with half of the noise,
+	// or with flips for twice the ε. If not, a passed claim means little.
 	Conclusive bool
 }
 
-// With which probability a sound mechanism fails, and what one run finds is not true.
+// Doubt is the probability that a sound mechanism fails, OneRunDoubt that what one run finds is
+// wrong.
 const (
 	Doubt       = audit.Doubt
 	OneRunDoubt = audit.OneRunDoubt
 )
 
-// OneRun is what a single release gives away, in which each canary was put or left out by a
-// fair coin. It finds less than trials do, and is what could be done to a release itself.
+// OneRun is what a single release reveals, in which each canary was included by a fair coin. It
+// finds less than trials do, but could be applied to a real release.
 type OneRun struct {
 	audit.Guesses
-	Found dp.Epsilon // the true ε is at least this, but for a probability of audit.OneRunDoubt
+	Found dp.Epsilon // lower bound on the true ε, wrong with probability audit.OneRunDoubt
 }
 
-// Passed reports whether nothing speaks against the claim.
+// Passed reports whether no test contradicts the claim.
 func (a Audit) Passed() bool {
 	covered := a.Declared == dp.Sensitivity{} || a.Realised.L1 <= a.Declared.L1 && a.Realised.L2Squared <= a.Declared.L2Squared
 	drawn := a.Spread == nil || a.Spread.Passed
 	return covered && drawn && a.Drawn <= a.Finding.Claimed && a.Finding.Passed && a.Labels.Passed()
 }
 
-// Sketch makes releases of neighbouring data sets that differ most, and judges the claim
-// by what can be told apart. It takes an R of its own, since a study's seed does not
-// outlive the study, and no data. A plan without noise claims nothing and is an error.
+// Sketch makes releases of neighbouring data sets that differ as much as possible, and judges the
+// claim by how well they can be told apart. It draws its own R, since a study's seed does not
+// outlive the study, and needs no data. A plan without noise claims nothing and is an error.
 func Sketch(ctx context.Context, of release.Plan, o Options) (Audit, error) {
 	p := plan{of}
 	claim := p.Noise.Guarantee()
@@ -120,9 +122,9 @@ func Sketch(ctx context.Context, of release.Plan, o Options) (Audit, error) {
 	return out, nil
 }
 
-// settled is the plan of what a party draws once it has chosen its clip, and how it moves its
-// records, by noisy numbers: of all clips the one under which a change of a record comes
-// closest to what the noise covers. The return value of a plan without a choice is itself.
+// settled returns the plan that a party runs once it has chosen its clip, or how to shift its
+// records, by noisy numbers. Of all clips it takes the one under which a change of a record comes
+// closest to what the noise covers. It returns a plan without such a choice unchanged.
 func (p plan) settled(root seed.Seed, g *dp.Generator) (worst plan, realised dp.Sensitivity, err error) {
 	if p.Own != nil {
 		p.Plan, err = p.SketchAlone()
@@ -134,7 +136,7 @@ func (p plan) settled(root seed.Seed, g *dp.Generator) (worst plan, realised dp.
 		realised, err = Realise(p.Plan, root, g)
 		return p, realised, err
 	}
-	if p.Looks() { // noise has to cover whatever the look says
+	if p.Looks() { // noise must cover any outcome of the look
 		if p.Plan, err = p.Unmoved(); err != nil {
 			return p, dp.Sensitivity{}, err
 		}
@@ -157,11 +159,12 @@ func (p plan) settled(root seed.Seed, g *dp.Generator) (worst plan, realised dp.
 	return worst, realised, nil
 }
 
-// enough is how many trials are made where nobody says: more where those that are quick would let half of the
-// noise pass. What is tried here judges no claim, so that the number depends on no verdict.
+// enough returns the default number of trials. It starts with a quick number and takes more while
+// half of the noise would pass. Its own trials judge no claim, so that the number does not depend
+// on the verdict.
 func (c *canaries) enough(ctx context.Context, claim dp.Guarantee, entropy io.Reader) (int, error) {
 	rows, cols := c.plan.Shape(int64(len(c.ids)))
-	each := max(2*rows*cols/int64(len(c.all)), 1) // numbers of noise for a trial under both
+	each := max(2*rows*cols/int64(len(c.all)), 1) // numbers of noise for a trial under both data sets
 	n := min(max((1<<26)/each, 200), 100_000)
 	for most := max((1<<28)/each, n); ; n = min(4*n, most) {
 		_, weak, err := c.trials(ctx, int(n), entropy)
@@ -169,12 +172,12 @@ func (c *canaries) enough(ctx context.Context, claim dp.Guarantee, entropy io.Re
 			return 0, err
 		}
 		if good, err := c.concludes(claim, weak); good || err != nil || n == most {
-			return int(min(2*n, most)), err // twice as many conclude almost surely
+			return int(min(2*n, most)), err // twice as many are almost surely conclusive
 		}
 	}
 }
 
-// concludes reports whether the scores of half of the noise fail the claim.
+// concludes reports whether scores under half of the noise fail the claim.
 func (c *canaries) concludes(claim dp.Guarantee, weak audit.Trials) (bool, error) {
 	if !c.plan.Flips.Zero() {
 		return audit.FlipsConclude(claim.Epsilon(), min(len(weak.With), len(weak.Without))), nil
@@ -183,7 +186,7 @@ func (c *canaries) concludes(claim dp.Guarantee, weak audit.Trials) (bool, error
 	return !f.Passed, err
 }
 
-// spread draws noise and compares it with what it is said to be.
+// spread draws noise and compares it with its nominal distribution.
 func (p plan) spread(entropy io.Reader) (*audit.Spread, error) {
 	if !p.Flips.Zero() {
 		return nil, nil
@@ -197,7 +200,7 @@ func (p plan) spread(entropy io.Reader) (*audit.Spread, error) {
 	return &out, err
 }
 
-// remarks are those of the plan's design.
+// remarks returns remarks on the plan's design.
 func (p plan) remarks() []string {
 	if p.Own != nil {
 		return []string{"tried is the sketch of values that are moved and scaled so that records are as long as they can be; the noisy numbers by which a party moves its values, and the sums beside the sketch, have a share of the budget of their own, and are not tried"}
@@ -216,9 +219,9 @@ func (p plan) remarks() []string {
 	return d.Remarks()
 }
 
-// apart is the mean squared distance of two values of a column, in encoded units, if they
-// are uniform within bounds, coins, categories of equal weight, or have the declared spread
-// (a third of one).
+// apart returns the mean squared distance of two values of a column, in encoded units. It assumes
+// that values are uniform within bounds, fair coins, categories of equal weight, or have the
+// declared spread (a third of one).
 func apart(c study.Column, bits fixedpoint.Bits) float64 {
 	switch {
 	case c.Kind == study.Binary:

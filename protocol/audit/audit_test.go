@@ -13,9 +13,9 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// audited are plans of every kind of mechanism. Floor is the share of the claimed ε that
-// an audit with 20,000 trials finds at least: its power. It is low where the change is spread over
-// many entries (laplace noise with rows of more than one) or mixed with others' flips.
+// audited has plans of every kind of mechanism. Floor is a lower bound on the share of the claimed
+// ε that an audit with 20,000 trials finds: its power. It is low if the change is spread over many
+// entries (laplace noise with rows of more than one) or mixed with others' flips.
 var audited = []struct {
 	name, sketch, privacy string
 	columns               []string
@@ -74,7 +74,7 @@ func runAudit(t *testing.T, p release.Plan, trials int) audit.Audit {
 	return out
 }
 
-// Every kind of plan passes as it is shipped. Keys are fixed; over their choice a right
+// Every kind of plan passes as shipped. Keys are fixed; over the choice of keys, a correct
 // mechanism fails with probability 1e-6 (audit.Doubt).
 func TestAuditPassesAsShipped(t *testing.T) {
 	for i, a := range audited {
@@ -97,12 +97,12 @@ func TestAuditPassesAsShipped(t *testing.T) {
 	}
 }
 
-// chooses reports whether parties take their own clips, or move columns by their own values.
+// chooses reports whether parties choose their own clips, or shift columns by their own values.
 func chooses(p release.Plan) bool {
 	return p.Own != nil || p.Moments != nil && len(p.Moments.Clips) > 1
 }
 
-// Mutants of the mechanism, each of which the audit that passes the real one fails.
+// The audit passes the real mechanism and fails each of its mutants.
 func TestAuditFailsMutants(t *testing.T) {
 	recalibrate := func(t *testing.T, p *release.Plan, s dp.Sensitivity) {
 		t.Helper()
@@ -168,8 +168,8 @@ func TestAuditFailsMutants(t *testing.T) {
 	}
 }
 
-// What the search for neighbours finds is the plan's sensitivity wherever the plan claims
-// that to be attained; in no case is it more.
+// The search for neighbours finds exactly the plan's sensitivity if the plan claims that it is
+// attained; it never finds more.
 func TestRealisedSensitivity(t *testing.T) {
 	for i, a := range audited {
 		p := auditPlan(t, i)

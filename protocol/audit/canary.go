@@ -17,18 +17,18 @@ import (
 	"github.com/cosketch/cosketch/seed"
 )
 
-// A canary is a change of the study's unit whose traces in a release overlap with no
-// other canary's, so that each is a trial of its own: on the records side a row; on the
-// columns side a record whose row of R has its non-zeros to itself, and under unit attribute
-// each column of it.
+// A canary is a change of the study's unit whose traces in a release overlap with no other
+// canary's, so that each is a separate trial. On the records side it is a row. On the columns side
+// it is a record whose non-zeros in R overlap with no other record's; under unit attribute, each
+// column of such a record.
 type canary struct {
 	record  int // index into canaries.ids
 	change  pair
-	column  int     // unit attribute: which value changes; -1: the whole record does
-	places  []int   // entries of the sketch that the change moves (columns side: of all; records side: of the row)
+	column  int     // unit attribute: which value changes; -1: the whole record
+	places  []int   // entries that the change moves (columns side: of the whole sketch; records side: of the row)
 	base    []int64 // their values without the change
 	delta   []int64 // what the change adds
-	inEntry bool    // places count within the record's row
+	inEntry bool    // places are indices within the record's row
 }
 
 type canaries struct {
@@ -38,7 +38,7 @@ type canaries struct {
 	all  []canary
 }
 
-// Most canaries of one release, and of numbers looked at to find records for them.
+// Limits on the canaries of one release, and on the numbers searched to find records for them.
 const (
 	mostRows    = 512  // records side
 	mostRecords = 2048 // columns side
@@ -64,7 +64,7 @@ func newCanaries(p plan, root seed.Seed, g *dp.Generator) (*canaries, error) {
 	return c, c.layRecords(change)
 }
 
-// layRows gives each canary a row. R's rows belong to columns, so all are alike.
+// layRows gives each canary a row. R's rows belong to columns, so all canaries are alike.
 func (c *canaries) layRows(change pair) error {
 	base, delta, err := c.plan.moved(c.root, canaryID(0), change)
 	if err != nil {
@@ -83,11 +83,11 @@ func (c *canaries) layRows(change pair) error {
 	return nil
 }
 
-// mostCells is how many canaries are looked for in the places of one release.
+// mostCells limits the search for canaries in the entries of one release.
 const mostCells = 256
 
-// laySums gives a sketch that every record moves as a whole one canary, and others one in each place, or
-// pair of places, where one is found.
+// laySums places one canary in a sketch of which every record moves all entries. In other sketches
+// it looks for one canary in each entry, or pair of entries.
 func (c *canaries) laySums(worst pair, g *dp.Generator) error {
 	changes := []pair{worst}
 	row, _ := sum.RowOf(c.plan.Sketch().Side)
@@ -117,7 +117,8 @@ func (c *canaries) laySums(worst pair, g *dp.Generator) error {
 		if i == 0 {
 			most = size
 		}
-		// Nearly as large as the worst: clipping rounds corners a little differently.
+		// The size need only be nearly that of the worst: clipping rounds corners a little
+		// differently.
 		if meets || float64(size) < 0.98*float64(most) {
 			continue
 		}
@@ -131,8 +132,8 @@ func (c *canaries) laySums(worst pair, g *dp.Generator) error {
 	return nil
 }
 
-// layRecords looks for records whose rows of R do not meet, and sketches all of them in
-// either state.
+// layRecords looks for records whose rows of R do not overlap, and sketches all of them in both
+// states.
 func (c *canaries) layRecords(change pair) error {
 	k := c.plan.Spec().K
 	taken := make([]bool, k)
@@ -144,7 +145,7 @@ func (c *canaries) layRecords(change pair) error {
 		}
 		if len(own) == 0 || slices.ContainsFunc(own, func(i int) bool { return taken[i] }) {
 			if len(own) > k/4 {
-				break // rows with few zeros: one record is all that there is room for
+				break // rows with few zeros leave room for one record only
 			}
 			continue
 		}
@@ -176,8 +177,8 @@ func (c *canaries) layRecords(change pair) error {
 	return nil
 }
 
-// lay adds a record's canaries: one under unit record, under unit attribute one for each
-// column that moves as far as the worst.
+// lay adds a record's canaries: one under unit record; under unit attribute one for each column
+// whose change is as large as the largest.
 func (c *canaries) lay(record int, change pair, rows []int, states map[bool][]int64) {
 	p := c.plan
 	columns := []int{-1}
@@ -207,9 +208,9 @@ func (c *canaries) lay(record int, change pair, rows []int, states map[bool][]in
 	}
 }
 
-// copies is how many releases of the same exact sketch are noised at once: a sampler's
-// tables take longer to make than a small sketch's noise. Where the exact sketch is drawn,
-// by flips or by its order, there is one.
+// copies returns how many releases of one exact sketch are noised at once: for a small sketch,
+// making a sampler's tables takes longer than drawing the noise. It is 1 if the exact sketch itself
+// is random, by flips or by its order.
 func (c *canaries) copies() int {
 	if !c.plan.Flips.Zero() || c.plan.Sketch().Side == sketch.Records {
 		return 1
@@ -218,11 +219,11 @@ func (c *canaries) copies() int {
 	return int(max(noisedAtOnce/(rows*cols), 1))
 }
 
-// noisedAtOnce is how many entries are noised in one call, where one release has fewer.
+// noisedAtOnce is the number of entries to noise in one call, if one release has fewer.
 const noisedAtOnce = 1 << 13
 
-// releases makes releases as a party makes them, with every canary in one of its two
-// states, and returns what the aggregator decodes, records in their order. They differ by
+// releases makes releases as a party does, with every canary in one of its two states, and returns
+// what the aggregator decodes, with the records in their original order. The copies differ only in
 // their noise.
 func (c *canaries) releases(copies int, with func(canary int) bool, entropy io.Reader) ([]sketch.Sketch, error) {
 	b, err := c.plan.NewBuilder(c.root, 1)
@@ -259,7 +260,8 @@ func (c *canaries) releases(copies int, with func(canary int) bool, entropy io.R
 	return out, nil
 }
 
-// shipped is what the aggregator decodes of a noised sketch, records in their order.
+// shipped returns what the aggregator decodes of a noised sketch, with the records in their
+// original order.
 func shipped(out release.Exact) (sketch.Sketch, error) {
 	header, data, err := out.Encode()
 	if err != nil {
@@ -277,7 +279,7 @@ func shipped(out release.Exact) (sketch.Sketch, error) {
 	return inOrder, nil
 }
 
-// records are the data of a release.
+// records returns the data of a release.
 func (c *canaries) records(with func(canary int) bool) (ids [][]byte, values []int64) {
 	states := make([][]int64, len(c.ids))
 	for i, one := range c.all {
@@ -307,12 +309,12 @@ func (c *canaries) records(with func(canary int) bool) (ids [][]byte, values []i
 	return ids, values
 }
 
-// score compares what stands at a canary's places with what was there without it.
+// score scores a canary's entries in a release against their values without the change.
 func (c *canaries) score(one canary, got sketch.Sketch) float64 {
 	return c.scoreOf(one, c.noise(one, got))
 }
 
-// noise is what stands at a canary's places less what was there without it.
+// noise returns a canary's entries in a release minus their values without the change.
 func (c *canaries) noise(one canary, got sketch.Sketch) []int64 {
 	row := got.Data
 	if one.inEntry {
@@ -332,9 +334,9 @@ func (c *canaries) scoreOf(one canary, noise []int64) float64 {
 	return audit.GaussianScore(noise, one.delta)
 }
 
-// trials runs releases until there are so many scores under each of the two states. A
-// canary is in the one state in every other round, and its neighbour in the other. Weak are the scores of the
-// same releases with half of their noise.
+// trials runs releases until there are n scores under each of the two states. A canary changes its
+// state every round, and its neighbour has the opposite state. weak has the scores of the same
+// releases with half of their noise.
 func (c *canaries) trials(ctx context.Context, n int, entropy io.Reader) (out, weak audit.Trials, err error) {
 	for r := 0; len(out.With) < n || len(out.Without) < n; r++ {
 		if err := ctx.Err(); err != nil {
@@ -360,8 +362,8 @@ func (c *canaries) trials(ctx context.Context, n int, entropy io.Reader) (out, w
 	return out, weak, nil
 }
 
-// oneRun makes one release with canaries put in by fair coins and guesses about the half of
-// them of which it says most.
+// oneRun makes one release with each canary included by a fair coin, and guesses the coins of the
+// half of them with the clearest scores.
 func (c *canaries) oneRun(coins *dp.Generator, entropy io.Reader) (OneRun, error) {
 	in := make([]bool, len(c.all))
 	for i := range in {
@@ -373,13 +375,13 @@ func (c *canaries) oneRun(coins *dp.Generator, entropy io.Reader) (OneRun, error
 	}
 	got := all[0]
 	type guess struct {
-		lean  float64 // towards in
+		lean  float64 // positive: towards in
 		right bool
 	}
 	var guesses []guess
 	for i, one := range c.all {
 		lean := c.score(one, got)
-		if c.plan.Noise.Guarantee().Mechanism() == dp.Gaussian { // the score's mean is |delta|² with, 0 without
+		if c.plan.Noise.Guarantee().Mechanism() == dp.Gaussian { // the score's mean is |delta|² with the change, 0 without
 			lean -= float64(normsOf(one.delta).L2Squared) / 2
 		}
 		guesses = append(guesses, guess{lean, lean > 0 == in[i]})

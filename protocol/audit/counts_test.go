@@ -9,7 +9,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Counts of a study pass an audit as they are shipped, and the records that it tries move them by all of their
+// Counts of a study pass an audit as shipped, and the records tried move them by the full
 // sensitivity, under both noises and both kinds of neighbours. Keys are fixed.
 func TestAuditOfCounts(t *testing.T) {
 	for _, c := range []struct {

@@ -1,4 +1,5 @@
-// Package audit tries the mechanism of a plan, as it would run: on made-up data that differ most, through projection,
-// clipping, noise and encoding. It finds how far a change of one record moves an exact sketch, and how well
-// releases of the two can be told apart; package kernel/audit judges by that what a plan claims.
+// Package audit tests the mechanism of a plan by running it as in a study: on made-up data that
+// differ as much as possible, through projection, clipping, noise and encoding. It finds how far a
+// change of one record moves an exact sketch, and how well releases of the two data sets can be
+// told apart. Package kernel/audit judges the plan's claim by that.
 package audit

@@ -12,23 +12,22 @@ import (
 	"github.com/cosketch/cosketch/seed"
 )
 
-// Labels is what the labels of a plan were found to give away.
+// Labels is what the released labels of a plan reveal.
 type Labels struct {
-	Drawn   dp.Epsilon // of the response as it is drawn
+	Drawn   dp.Epsilon // ε of the response as drawn
 	Finding audit.Finding
 
-	Conclusive bool // so many trials would have failed labels that are changed as for twice the ε
+	Conclusive bool // the trials would have failed labels randomised for twice the ε
 }
 
-// Passed reports whether nothing speaks against the claim.
+// Passed reports whether no test contradicts the claim.
 func (l *Labels) Passed() bool {
 	return l == nil || l.Drawn <= l.Finding.Claimed && l.Finding.Passed
 }
 
-// auditLabels judges randomised labels as they are shipped: records that differ in their
-// label alone, the first class against the last, through builder, noise, shuffle and
-// encoding. It is nil where labels are not randomised. Of labels as they are nothing is
-// claimed.
+// auditLabels judges randomised labels as they are shipped. Records differ only in their label, the
+// first class against the last, and go through builder, noise, shuffle and encoding. It returns nil
+// if labels are not randomised: nothing is claimed about unchanged labels.
 func (p plan) auditLabels(ctx context.Context, root seed.Seed, n int, entropy io.Reader) (*Labels, error) {
 	if p.Labels == nil || p.Labels.Response.Zero() {
 		return nil, nil
@@ -78,8 +77,8 @@ func (p plan) auditLabels(ctx context.Context, root seed.Seed, n int, entropy io
 	return out, nil
 }
 
-// shipLabels releases records of zeros, of which every other one has the last class, and
-// returns their labels as the aggregator decodes them, in the records' order.
+// shipLabels releases records of zeros, every other one with the last class, and returns their
+// labels as the aggregator decodes them, in the records' original order.
 func (p plan) shipLabels(root seed.Seed, last int, entropy io.Reader) ([]int, error) {
 	b, err := p.NewBuilder(root, 1)
 	if err != nil {

@@ -14,11 +14,11 @@ import (
 	"github.com/cosketch/cosketch/seed"
 )
 
-// plan is a plan that is tried.
+// plan is a plan under test.
 type plan struct{ release.Plan }
 
-// pair are a record's encoded values in two neighbouring data sets. Nil stands for a
-// contribution of zeros: where records are summed no record at all.
+// pair is a record's encoded values in two neighbouring data sets. Nil stands for a contribution of
+// zeros; where records are summed, for no record.
 type pair struct{ without, with []int64 }
 
 func (p plan) bare() plan { return plan{p.Bare()} }
@@ -42,8 +42,8 @@ func (p plan) alone(root seed.Seed, id []byte, values []int64) ([]int64, error) 
 	return b.Exact().Sketch.Data, nil
 }
 
-// footprint lists the non-zeros of a record's row of R on the columns side. They are those of
-// a sketch of one value of one record, made like any other.
+// footprint lists the non-zeros of a record's row of R on the columns side. It finds them in an
+// ordinary sketch of one value of one record.
 func (p plan) footprint(root seed.Seed, id []byte) ([]int, error) {
 	column, err := plan{p.OneValue()}.alone(root, id, []int64{p.Study.Bits.One()})
 	if err != nil {
@@ -80,7 +80,7 @@ func normsOf(delta []int64) (s dp.Sensitivity) {
 	return s
 }
 
-// size is the norm that the plan's noise covers.
+// size returns the norm that the plan's noise covers, squared for gaussian noise.
 func (p plan) size(s dp.Sensitivity) int64 {
 	if p.Noise.Guarantee().Mechanism() == dp.Gaussian {
 		return s.L2Squared
@@ -88,7 +88,7 @@ func (p plan) size(s dp.Sensitivity) int64 {
 	return s.L1
 }
 
-// first returns the place of a column's first value in a record, and how many it has.
+// first returns the index of a column's first value in a record, and its number of values.
 func (p plan) first(column int) (at, n int) {
 	for i, f := range p.Features[:p.Values] {
 		if f.Column == column {
@@ -101,8 +101,8 @@ func (p plan) first(column int) (at, n int) {
 	return at, n
 }
 
-// extremes are a column's values from one end to the other. Squares make a change from
-// the middle of the lower half worse in l1: see changes.
+// extremes returns changes of a column's value from one end to the other. With squares, a change
+// from the middle of the lower half is worse in l1: see changes in package release.
 func (p plan) extremes(column int) []pair {
 	one := p.Study.Bits.One()
 	c := p.Study.Columns[column]
@@ -119,8 +119,8 @@ func (p plan) extremes(column int) []pair {
 	return out
 }
 
-// furthest is the change of one column's value that moves the features furthest, and how
-// far, by the norm that counts.
+// furthest returns the change of one column's value that moves the features furthest, and how far,
+// in the norm of size.
 func (p plan) furthest(column int) (worst pair, most int64) {
 	bits := p.Study.Bits
 	at, _ := p.first(column)
@@ -140,8 +140,8 @@ func (p plan) furthest(column int) (worst pair, most int64) {
 	return worst, most
 }
 
-// widest lists the sketch's columns from the one whose values can change most, as many as
-// are worth a try: through R's rows of equal length the first is among the worst.
+// widest lists the sketch's columns worth trying, those whose values can change most first. R's
+// rows have equal length, so the first is among the worst.
 func (p plan) widest() []int {
 	out := p.Columns()
 	slices.SortStableFunc(out, func(a, b int) int {
@@ -152,8 +152,8 @@ func (p plan) widest() []int {
 	return out[:min(len(out), 256)]
 }
 
-// attributePair is a pair of records that differ in every column as far as they can: for
-// the attribute of a column, take its values alone.
+// attributePair returns a pair of records that differ in every column as far as possible. For the
+// attribute of one column, take the values of that column only.
 func (p plan) attributePair() pair {
 	out := pair{make([]int64, p.Values), make([]int64, p.Values)}
 	for _, c := range p.Columns() {
@@ -165,7 +165,7 @@ func (p plan) attributePair() pair {
 	return out
 }
 
-// only is the pair that differs in one column alone.
+// only returns the pair restricted to a difference in one column.
 func (p plan) only(change pair, column int) pair {
 	at, n := p.first(column)
 	with := append([]int64(nil), change.without...)
@@ -173,7 +173,7 @@ func (p plan) only(change pair, column int) pair {
 	return pair{change.without, with}
 }
 
-// extremeRecord draws a record of which every value is at an end of its range.
+// extremeRecord draws a record with every value at an end of its range.
 func (p plan) extremeRecord(g *dp.Generator) []int64 {
 	out := make([]int64, p.Values)
 	for _, c := range p.Columns() {
@@ -194,13 +194,13 @@ func (p plan) extremeRecord(g *dp.Generator) []int64 {
 // Limits on the search for the worst change.
 const (
 	candidates = 16      // extreme records tried
-	searched   = 1 << 28 // entries of the sketches of these, at most, but for two
+	searched   = 1 << 28 // limit on the entries of their sketches; at least two are tried
 )
 
-// Realise searches for the change of the study's unit that moves the exact sketch under
-// this R furthest: every attribute from one end to the other, or extreme records of all
-// kinds, through the pipeline that makes releases. What it finds is at most the plan's
-// Sensitivity, or the plan is wrong.
+// Realise searches for the change of the study's unit that moves the exact sketch under this R
+// furthest. It tries every attribute from one end to the other, or extreme records of all kinds,
+// through the pipeline that makes releases. If it finds more than the plan's Sensitivity, the plan
+// is wrong.
 func Realise(of release.Plan, root seed.Seed, g *dp.Generator) (dp.Sensitivity, error) {
 	_, realised, err := plan{of}.worst(root, g)
 	if err != nil {
@@ -262,8 +262,8 @@ func (p plan) worst(root seed.Seed, g *dp.Generator) (furthest pair, realised dp
 	return furthest, realised, nil
 }
 
-// byColumn splits a columns-side difference by the study's column that each entry
-// derives from; ones, which do not change, are left out.
+// byColumn splits a columns-side difference by the study's column that each entry derives from. It
+// omits ones, which do not change.
 func (p plan) byColumn(delta []int64) map[int][]int64 {
 	out := map[int][]int64{}
 	for i, d := range delta {
@@ -277,10 +277,10 @@ func (p plan) byColumn(delta []int64) map[int][]int64 {
 // rowsAtOnce bounds how many records are sketched together in a search.
 const rowsAtOnce = 64
 
-// eachRow sketches records of the records side in both states and hands on the difference
-// of their rows.
+// eachRow sketches records of the records side in both states and passes the difference of their
+// rows to take.
 func (p plan) eachRow(root seed.Seed, changes []pair, take func(pair, []int64)) error {
-	b, err := p.bare().NewBuilder(root, 1) // which an exact sketch leaves without records
+	b, err := p.bare().NewBuilder(root, 1) // Exact leaves the builder without records
 	if err != nil {
 		return err
 	}
@@ -312,8 +312,8 @@ func (p plan) eachRow(root seed.Seed, changes []pair, take func(pair, []int64)) 
 	return nil
 }
 
-// recordChanges draws extreme records, that take the place of zeros or, where the study
-// says so, of other extreme records.
+// recordChanges draws extreme records that replace zeros or, in a study with replaced records,
+// other extreme records.
 func (p plan) recordChanges(g *dp.Generator, n int) []pair {
 	var out []pair
 	var before []int64
@@ -328,8 +328,8 @@ func (p plan) recordChanges(g *dp.Generator, n int) []pair {
 	return out
 }
 
-// opposite is a record with every number at the other end of its range, and every
-// category the next one.
+// opposite returns a record with every number at the other end of its range, and every category
+// replaced by the next one.
 func (p plan) opposite(record []int64) []int64 {
 	out := make([]int64, len(record))
 	for _, c := range p.Columns() {
@@ -347,7 +347,7 @@ func (p plan) opposite(record []int64) []int64 {
 	return out
 }
 
-// withAbsent takes values out of half of the records of changes at random.
+// withAbsent removes random values from a random half of the records of changes.
 func (p plan) withAbsent(changes []pair, g *dp.Generator) (out []pair) {
 	of := func(record []int64) []int64 {
 		if record == nil || g.Uint64()&1 == 0 {

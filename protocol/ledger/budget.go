@@ -12,10 +12,10 @@ import (
 type Account struct {
 	Dataset string   // required
 	Unit    dp.Unit  // required
-	Delta   dp.Delta // at which ε is stated; 0 states pure ε, infinite after a gaussian release
+	Delta   dp.Delta // at which ε is stated; at 0, ε is pure, and infinite after a gaussian release
 }
 
-// Spent is what a dataset's releases add up to.
+// Spent is the total privacy loss of a dataset's releases.
 type Spent struct {
 	Epsilon   dp.Epsilon // infinite when Unbounded
 	Delta     dp.Delta   // at which Epsilon holds
@@ -25,10 +25,10 @@ type Spent struct {
 	loss dp.Loss
 }
 
-// DeltaAt states the same sum as the δ at an ε.
+// DeltaAt returns the δ of the same total at an ε.
 func (s Spent) DeltaAt(epsilon dp.Epsilon) dp.Delta { return s.loss.Delta(epsilon) }
 
-// String shows the sum for people.
+// String formats the total for people.
 func (s Spent) String() string {
 	if s.Unbounded {
 		return fmt.Sprintf("unbounded (a release without noise) after %d releases", s.Releases)
@@ -36,7 +36,7 @@ func (s Spent) String() string {
 	return fmt.Sprintf("%v after %d releases", dp.Budget{Epsilon: s.Epsilon, Delta: s.Delta}, s.Releases)
 }
 
-// Total adds up the entries of an account; the package comment says how.
+// Total adds up the entries of an account, as the package comment explains.
 func Total(entries []Entry, a Account) Spent {
 	loss, releases := total(entries, a)
 	return Spent{Epsilon: loss.Epsilon(a.Delta), Delta: a.Delta, Unbounded: loss.Unbounded, Releases: releases, loss: loss}
@@ -52,7 +52,7 @@ func total(entries []Entry, a Account) (sum dp.Loss, releases int) {
 	return sum, releases
 }
 
-// loss returns what the entry costs under a unit.
+// loss returns the entry's privacy loss under a unit.
 func (e Entry) loss(unit dp.Unit) dp.Loss {
 	own := dp.Loss{Unbounded: true}
 	switch e.Mechanism {
@@ -75,8 +75,9 @@ type Caps struct {
 	Record    *dp.Budget // nil: counted, without limit
 	Attribute *dp.Budget // nil: counted, without limit
 
-	// Kept are debits that releases under way will need, such as those of a second round: nothing else may
-	// spend what they take. They have no place in the chain yet. Default: none.
+	// Kept are debits that releases under way will need, such as those of a second round. They are
+	// reserved: no other release may spend them. They have no place in the chain yet. Default:
+	// none.
 	Kept []Entry
 }
 
@@ -95,14 +96,14 @@ type Consent struct {
 	AcceptUnbounded bool
 }
 
-// capSlack is the relative excess over a cap that is put down to floating point:
-// shares of one ε need not add up to it exactly.
+// capSlack is the relative excess over a cap that is tolerated as rounding: shares of one ε need
+// not add up to it exactly.
 const capSlack = 1e-9
 
-// Check reports whether the steward allows the release next after entries: an
-// *Exceeded error when not, nil when so. A release without noise needs consent; any
-// other must leave the loss of each capped unit within its cap, at the cap's δ, and
-// needs consent too where a cap guards a dataset that was released without noise.
+// Check returns nil if the steward allows the release next after entries, else an *Exceeded error.
+// A release without noise needs consent. Any other must keep the loss of each capped unit within
+// its cap, at the cap's δ. It also needs consent if there is a cap and the dataset was released
+// without noise before.
 func Check(entries []Entry, next Entry, caps Caps, consent Consent) error {
 	if next.Mechanism == dp.None {
 		if consent.AcceptUnbounded {
@@ -136,21 +137,20 @@ func Check(entries []Entry, next Entry, caps Caps, consent Consent) error {
 	return nil
 }
 
-// Exceeded is the error of a release that the steward's caps refuse. All ε are at the
-// cap's δ.
+// Exceeded is the error of a release that the steward's caps refuse. Every ε is at the cap's δ.
 type Exceeded struct {
 	Dataset   string
-	Unit      dp.Unit    // whose cap refuses
+	Unit      dp.Unit    // the unit whose cap refuses
 	Cap       *dp.Budget // nil when the release without noise itself is refused
-	Spent     dp.Epsilon // before
-	Kept      dp.Epsilon // what Caps.Kept brings on top of that
+	Spent     dp.Epsilon // before the release
+	Kept      dp.Epsilon // what Caps.Kept adds to Spent
 	Asked     dp.Epsilon // the release by itself
-	After     dp.Epsilon // all together: gaussian releases compose to less than their sum
-	Unbounded bool       // refused for a release without noise, this one or an earlier one
-	Fits      *Fit       // what would fit instead; nil: it was not computed, or nothing is capped
+	After     dp.Epsilon // the total with the release: gaussian releases compose to less than their sum
+	Unbounded bool       // refused because of a release without noise, this one or an earlier one
+	Fits      *Fit       // what would fit instead; nil: not computed, or no cap
 }
 
-// Left is what the cap has left, at its own δ; see Left.
+// Left returns what is left of the cap; see Left.
 func (e *Exceeded) Left() dp.Epsilon {
 	if e.Cap == nil {
 		return 0
@@ -158,9 +158,9 @@ func (e *Exceeded) Left() dp.Epsilon {
 	return Left(*e.Cap, e.Spent+e.Kept)
 }
 
-// Left returns how much of a cap's ε is not spent, at the cap's δ. Gaussian releases
-// compose to less than their sum, so one of more than that may still fit: see Largest.
-// What rounding leaves of a spent cap is nothing, though it would let a tiny one pass.
+// Left returns how much of a cap's ε is not spent, at the cap's δ. Gaussian releases compose to
+// less than their sum, so a release of more than that may still fit: see Largest. A remainder due
+// to rounding counts as 0, though it would let a tiny release pass.
 func Left(limit dp.Budget, spent dp.Epsilon) dp.Epsilon {
 	if left := limit.Epsilon - spent; left > 1e-8*limit.Epsilon {
 		return left
@@ -170,14 +170,14 @@ func Left(limit dp.Budget, spent dp.Epsilon) dp.Epsilon {
 
 func (e *Exceeded) Error() string { return e.text() + " (" + e.remedy() + ")" }
 
-// Fail is what the catalogue says of it.
+// Fail returns the catalogue entry of the refusal.
 func (e *Exceeded) Fail() *fail.Error { return fail.BudgetExceeded.Fail().With(e.remedy()) }
 
 func (e *Exceeded) remedy() string {
 	switch {
 	case e.Cap == nil, e.Unbounded:
 		return "accept_reconstruction: true under the study in the site file is that consent"
-	case e.Cap.Delta == 0 && math.IsInf(float64(e.Asked), 1): // no ε is enough
+	case e.Cap.Delta == 0 && math.IsInf(float64(e.Asked), 1): // no ε would be enough
 		return fmt.Sprintf("the cap has no δ, without which this noise promises nothing: give caps.%s a delta in the site file, such as 1e-6", e.Unit)
 	}
 	return fmt.Sprintf("ask for less, or raise caps.%s in the site file", e.Unit)

@@ -57,7 +57,7 @@ func TestTotalAtDeltaZero(t *testing.T) {
 	}
 }
 
-// TestTotalOnlyGrows: no further entry lowers what was spent, whatever the order.
+// TestTotalOnlyGrows: no further entry lowers the total, whatever the order.
 func TestTotalOnlyGrows(t *testing.T) {
 	guarantees := []dp.Guarantee{
 		promise(t, dp.Gaussian, dp.Budget{Epsilon: 1, Delta: 1e-6}), promise(t, dp.Gaussian, dp.Budget{Epsilon: 0.1, Delta: 1e-9}),
@@ -130,8 +130,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestSharesFillTheCap: a study's shares must fit a cap of the study's own epsilon,
-// however their sum rounds, and nothing must fit after them.
+// TestSharesFillTheCap: a study's shares must fit a cap equal to the study's epsilon, however their
+// sum rounds, and nothing must fit after them.
 func TestSharesFillTheCap(t *testing.T) {
 	for _, whole := range []dp.Guarantee{
 		promise(t, dp.Gaussian, dp.Budget{Epsilon: 1, Delta: 1e-6}), promise(t, dp.Laplace, dp.Budget{Epsilon: 0.3}),
@@ -159,7 +159,7 @@ func TestSharesFillTheCap(t *testing.T) {
 	}
 }
 
-// Of Gaussian noise no ε without a δ is enough: to raise it would help nobody.
+// Gaussian noise needs a δ: under a cap without one, no ε is enough, so raising it would not help.
 func TestACapWithoutDelta(t *testing.T) {
 	whole := promise(t, dp.Gaussian, dp.Budget{Epsilon: 1, Delta: 1e-6})
 	err := Check(nil, entry(1, 0, dp.Record, whole), Caps{Record: &dp.Budget{Epsilon: 5}}, Consent{})

@@ -7,9 +7,9 @@ import (
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
-// Append returns the entry with its place in the chain filled in, after entries,
-// which are in order and verified. It refuses to debit again what was paid for: a
-// release is drawn once and then only re-sent (see Paid).
+// Append returns the entry with its position in the chain, after entries, which must be in order
+// and verified. It refuses to debit a release twice: a release is drawn once and then only re-sent
+// (see Paid).
 func Append(entries []Entry, next Entry) (Entry, error) {
 	if before, paid := Paid(entries, next); paid {
 		return Entry{}, fmt.Errorf("debiting %s: entry %d of the ledger already did", next.released(), before.Sequence)
@@ -24,13 +24,12 @@ func Append(entries []Entry, next Entry) (Entry, error) {
 	return next, nil
 }
 
-// Paid returns the entry that debited a release: the same sketch and round of a study, or
-// the same query, of the same dataset, with the same promise about as many attributes. A
-// debit for one dataset does not pay for another, which the steward may have put in its
-// place since.
+// Paid returns the entry that already debited a release: the same sketch and round of a study, or
+// the same query, of the same dataset, with the same guarantee for as many attributes. A debit for
+// one dataset does not pay for another that the steward has since put in its place.
 func Paid(entries []Entry, next Entry) (Entry, bool) {
 	for _, e := range entries {
-		same := e // but for its place, and who receives it
+		same := e // except for its position and its receiver
 		same.Sequence, same.Previous, same.Salt, same.At, same.Aggregator = next.Sequence, next.Previous, next.Salt, next.At, next.Aggregator
 		if same == next {
 			return e, true
@@ -39,16 +38,16 @@ func Paid(entries []Entry, next Entry) (Entry, bool) {
 	return Entry{}, false
 }
 
-// Head is how far a ledger has come with one aggregator: how many releases it was
-// debited for, and the hash of the last of those entries. The hash binds every entry
-// before it, of all aggregators; the entries' salts hide them.
+// Head is the state of a ledger for one aggregator: the number of releases debited for it, and the
+// hash of the last of those entries. The hash covers all earlier entries, of all aggregators; the
+// entries' salts hide them.
 type Head struct {
 	Count uint64
 	Hash  protocol.Digest // zero when Count is 0
 }
 
-// HeadFor returns the ledger's head for an aggregator. It changes only with debits for
-// that aggregator, so it tells one nothing about the others.
+// HeadFor returns the ledger's head for an aggregator. It changes only with debits for that
+// aggregator, so it reveals nothing about the others.
 func HeadFor(entries []Entry, aggregator protocol.PeerID) Head {
 	var h Head
 	for _, e := range entries {
@@ -59,8 +58,8 @@ func HeadFor(entries []Entry, aggregator protocol.PeerID) Head {
 	return h
 }
 
-// Covers reports whether a head was once the ledger's own for the aggregator: whether
-// entries hold all that it stands for.
+// Covers reports whether a head was once the ledger's own for the aggregator, so that no entry it
+// counts is missing.
 func Covers(entries []Entry, aggregator protocol.PeerID, h Head) bool {
 	if h == (Head{}) {
 		return true
@@ -77,10 +76,10 @@ func Covers(entries []Entry, aggregator protocol.PeerID, h Head) bool {
 	return false
 }
 
-// VerifyChain checks that entries are one unbroken chain from the first on: valid
-// fields, sequences 1, 2, 3, …, each linked to the entry before by hash. The error is
-// a *BrokenChain. A chain that was cut off at its end is valid by itself: only the
-// countersigned head that the aggregator holds shows that.
+// VerifyChain checks that entries are one unbroken chain from the first on: valid fields, sequences
+// 1, 2, 3, …, each linked to the previous entry by hash. The error is a *BrokenChain. A chain that
+// was cut off at its end still passes: only the countersigned head that the aggregator holds
+// reveals that.
 func VerifyChain(entries []Entry) error {
 	var previous protocol.Digest
 	for i, e := range entries {
@@ -99,7 +98,7 @@ func VerifyChain(entries []Entry) error {
 	return nil
 }
 
-// BrokenChain reports the first entry at which a ledger is not what was written.
+// BrokenChain is the error of a ledger that was changed; Sequence is the first bad entry.
 type BrokenChain struct {
 	Sequence uint64
 	Err      error
@@ -107,7 +106,7 @@ type BrokenChain struct {
 
 func (b *BrokenChain) Error() string { return b.Fail().Error() }
 
-// Fail is what the catalogue says of it.
+// Fail returns the catalogue entry of a broken ledger.
 func (b *BrokenChain) Fail() *fail.Error { return fail.LedgerBroken.Of(b.Err, b.Sequence) }
 
 // Unwrap returns what is wrong with the entry.

@@ -81,8 +81,8 @@ func TestAppendDebitsOnce(t *testing.T) {
 	}
 }
 
-// A debit pays for the release that it was for and for none else: above all for no other dataset,
-// which the steward put in its place.
+// A debit pays only for its own release, and above all not for another dataset that the steward put
+// in the place of the first.
 func TestADebitPaysForNothingElse(t *testing.T) {
 	entries := samples(t)
 	for name, change := range map[string]func(*Entry){
@@ -101,8 +101,8 @@ func TestADebitPaysForNothingElse(t *testing.T) {
 	}
 }
 
-// TestHeads: a head covers what was debited for one aggregator, whatever was debited for
-// others, and no ledger that was cut off or went another way.
+// TestHeads: a head covers the debits for one aggregator, whatever was debited for others. A ledger
+// that was cut off or diverged does not cover it.
 func TestHeads(t *testing.T) {
 	mine, other := protocol.PeerID{7}, protocol.PeerID{8}
 	add := func(entries []Entry, study byte, to protocol.PeerID) []Entry {

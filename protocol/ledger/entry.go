@@ -17,32 +17,32 @@ const (
 	MaxDataset    = 256     // bytes of a dataset's name
 	MaxSketch     = 1 << 16 // sketches of a study
 	MaxQuery      = 1 << 15 // queries of a study
-	MaxRound      = 16      // releases of a study: more than it has attempts
+	MaxRound      = 16      // releases of a study: more than its maximal number of attempts
 	MaxAttributes = 1 << 24 // attributes of a dataset
 )
 
-// Entry records one release: that this party was about to noise one sketch of one
-// study from one dataset.
+// Entry records one release: this party was about to add noise to one sketch of one study from one
+// dataset.
 type Entry struct {
 	Sequence   uint64           // position in the chain, from 1; set by Append
-	Previous   protocol.Digest  // hash of the entry before, zero for the first; set by Append
-	Salt       [32]byte         // fresh random bytes: the hash, which the aggregator countersigns, tells it nothing
+	Previous   protocol.Digest  // hash of the previous entry, zero for the first; set by Append
+	Salt       [32]byte         // fresh random bytes, so that the hash, which the aggregator countersigns, reveals nothing
 	Dataset    string           // name in the site file, 1 to 256 bytes
 	Study      protocol.StudyID // required
 	Aggregator protocol.PeerID  // required: who receives the release and countersigns the ledger's head
 	Sketch     int              // index in the study's list of sketches
-	Query      int              // 0: the study's release; else the number of a later query, which was noised like that sketch
-	Round      int              // how many releases of the study came before this one: masked sums that were void; else 0
+	Query      int              // 0: the study's release; else the number of a later query, noised like that sketch
+	Round      int              // number of earlier releases of the study: masked sums that were void; else 0
 	Unit       dp.Unit          // required
 	Mechanism  dp.Mechanism     // required
 	Epsilon    dp.Epsilon       // of this release; 0 for mechanism none
 	Delta      dp.Delta         // at which Epsilon holds; 0 unless gaussian
 	Mu         dp.Mu            // gaussian: the exact loss; 0 otherwise
 	Attributes int              // attributes of the dataset that the study uses; at least 1
-	At         protocol.Instant // when it was debited, not negative
+	At         protocol.Instant // time of the debit, not negative
 }
 
-// Promised fills in the fields that say what the release promises.
+// Promised returns the entry with the fields of a guarantee filled in.
 func (e Entry) Promised(g dp.Guarantee) Entry {
 	e.Mechanism, e.Epsilon, e.Delta, e.Mu = g.Mechanism(), g.Epsilon(), g.Delta(), g.Mu()
 	return e
@@ -69,7 +69,7 @@ const (
 // Hash identifies the entry and, through Previous, all entries before it.
 func (e Entry) Hash() protocol.Digest { return protocol.Hash(hashLabel, e.encode()) }
 
-// Encode returns the entry's one encoding, or an error when a field is out of range.
+// Encode returns the entry's only encoding, or an error if a field is out of range.
 func (e Entry) Encode() ([]byte, error) {
 	if err := e.validate(); err != nil {
 		return nil, fmt.Errorf("encoding %v: %w", e, err)
@@ -95,10 +95,10 @@ func (e Entry) encode() []byte {
 	return binary.BigEndian.AppendUint64(b, uint64(e.At))
 }
 
-// roundBit tells rounds from queries where an entry says which of a sketch's releases it is.
+// roundBit distinguishes rounds from queries in the encoding.
 const roundBit = 1 << 15
 
-// later is what the entry is of beyond a study's first release of the sketch.
+// later encodes which release it is after a study's first release of the sketch; 0 is the first.
 func (e Entry) later() int {
 	if e.Round != 0 {
 		return roundBit | e.Round
@@ -106,8 +106,8 @@ func (e Entry) later() int {
 	return e.Query
 }
 
-// DecodeEntry reads what Encode wrote and nothing else: what it accepts encodes to
-// the same bytes again.
+// DecodeEntry reads only what Encode can write: whatever it accepts encodes to the same bytes
+// again.
 func DecodeEntry(encoded []byte) (Entry, error) {
 	r := reader{rest: encoded}
 	if string(r.take(len(version))) != version {
@@ -177,7 +177,7 @@ func (r *reader) uint64() uint64 {
 	return 0
 }
 
-// bytes are no more than one beyond the longest field there is: validate refuses that.
+// bytes reads at most one byte more than the longest field, which validate refuses.
 func (r *reader) bytes() []byte { return r.take(int(min(r.uint32(), MaxDataset+1))) }
 
 func (e Entry) validate() error {
@@ -206,8 +206,8 @@ func (e Entry) validate() error {
 	return e.validatePromise()
 }
 
-// validatePromise checks that ε, δ and μ are there exactly when the mechanism has
-// them, in the one spelling that encodes them.
+// validatePromise checks that ε, δ and μ are set exactly when the mechanism has them, and +0
+// otherwise.
 func (e Entry) validatePromise() error {
 	var epsilon, delta, mu bool
 	switch e.Mechanism {

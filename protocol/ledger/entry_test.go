@@ -20,7 +20,7 @@ func promise(t testing.TB, m dp.Mechanism, b dp.Budget) dp.Guarantee {
 	return g
 }
 
-// entry is a valid entry that was not appended yet.
+// entry returns a valid entry that was not appended yet.
 func entry(study byte, sketch int, unit dp.Unit, g dp.Guarantee) Entry {
 	return Entry{
 		Salt:       [32]byte{study, 1, 2, 3},
@@ -95,7 +95,7 @@ func TestEncodeRoundTrip(t *testing.T) {
 	})
 }
 
-// spoilt are entries with one field out of range each.
+// spoilt has changes that each put one field out of range.
 var spoilt = map[string]func(*Entry){
 	"sequence":            func(e *Entry) { e.Sequence = 0 },
 	"no dataset":          func(e *Entry) { e.Dataset = "" },
@@ -133,7 +133,7 @@ func TestSpoiltEntriesAreRefused(t *testing.T) {
 		if _, err := e.Encode(); err == nil {
 			t.Errorf("%s: it encodes", name)
 		}
-		// Beyond the last sketch begin the entries of queries: there are no bytes to refuse.
+		// The numbers after the last sketch encode queries, so these bytes are valid.
 		if _, err := DecodeEntry(e.encode()); err == nil && name != "sketch too high" {
 			t.Errorf("%s: it decodes", name)
 		}
@@ -145,7 +145,7 @@ func TestSpoiltEntriesAreRefused(t *testing.T) {
 	}
 }
 
-// TestEncodingIsPinned holds the bytes: ledgers outlive versions.
+// TestEncodingIsPinned pins the bytes: ledgers must stay readable in later versions.
 func TestEncodingIsPinned(t *testing.T) {
 	first := entry(1, 0, dp.Record, dp.Guarantee{})
 	first.Mechanism, first.Epsilon, first.Delta, first.Mu = dp.Gaussian, 1, 1e-6, 0.236

@@ -7,7 +7,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 )
 
-// Fit is the largest promise of a study that the caps would still allow.
+// Fit is the largest budget of a study that the caps would still allow.
 type Fit struct {
 	Mechanism dp.Mechanism
 	Budget    dp.Budget // the study's δ, and the largest ε, rounded down to three digits; ε = 0: nothing fits
@@ -21,9 +21,9 @@ func (f Fit) String() string {
 	return fmt.Sprintf("a %s study of up to %v would fit", f.Mechanism, f.Budget)
 }
 
-// Largest returns what would fit after entries in place of a study whose releases are
-// asked and whose whole promise they share: the largest ε, up to that of the promise, at
-// the same mechanism and δ.
+// Largest returns the budget that would fit after entries. asked are a study's releases, which
+// share the guarantee whole. The result is the largest ε, up to that of whole, at the same
+// mechanism and δ.
 func Largest(entries, asked []Entry, whole dp.Guarantee, caps Caps) Fit {
 	fit := Fit{Mechanism: whole.Mechanism(), Budget: dp.Budget{Delta: whole.Delta()}}
 	allowed := func(epsilon dp.Epsilon) bool {
@@ -31,7 +31,7 @@ func Largest(entries, asked []Entry, whole dp.Guarantee, caps Caps) Fit {
 		return err == nil && within(entries, asked, ratio(smaller, whole), caps)
 	}
 	lo, hi := 0.0, float64(whole.Epsilon())
-	for range 40 { // 1e-12 of the whole
+	for range 40 { // to 1e-12 of the whole
 		if mid := (lo + hi) / 2; allowed(dp.Epsilon(mid)) {
 			lo = mid
 		} else {
@@ -44,7 +44,7 @@ func Largest(entries, asked []Entry, whole dp.Guarantee, caps Caps) Fit {
 	return fit
 }
 
-// ratio is how much less each release of a study gives away under a smaller promise.
+// ratio returns the factor by which each release of a study loses less under a smaller guarantee.
 func ratio(smaller, whole dp.Guarantee) float64 {
 	if whole.Mu() > 0 {
 		return float64(smaller.Mu() / whole.Mu())
@@ -52,8 +52,8 @@ func ratio(smaller, whole dp.Guarantee) float64 {
 	return float64(smaller.Epsilon() / whole.Epsilon())
 }
 
-// within reports whether releases that give away scale times what is asked keep each
-// capped unit within its cap.
+// within reports whether releases with scale times the loss of asked keep each capped unit within
+// its cap.
 func within(entries, asked []Entry, scale float64, caps Caps) bool {
 	for _, unit := range []dp.Unit{dp.Record, dp.Attribute} {
 		limit := caps.of(unit)

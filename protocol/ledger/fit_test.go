@@ -10,8 +10,8 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// TestLargestFits: a study of the ε that is said to fit passes Check, release by release,
-// and one of a little more does not.
+// TestLargestFits: a study of the ε from Largest passes Check, release by release, and a slightly
+// larger one does not.
 func TestLargestFits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		mechanism := rapid.SampledFrom([]dp.Mechanism{dp.Gaussian, dp.Laplace}).Draw(t, "mechanism")
@@ -68,7 +68,7 @@ func TestLargestFits(t *testing.T) {
 	})
 }
 
-// What fits is said in three digits, and never more than fits.
+// The ε that fits is rounded down to three digits.
 func TestThreeDigits(t *testing.T) {
 	for x, want := range map[float64]float64{0: 0, 1: 1, 0.5: 0.5, 1.2399: 1.23, 12.399: 12.3, 999.99: 999, 0.0012399: 0.00123, 123456: 123000, 0.3: 0.3} {
 		if got := threeDigits(x); got > x*(1+1e-9) || got < want*(1-1e-9) || got > want*(1+1e-9) {

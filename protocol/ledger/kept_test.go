@@ -14,7 +14,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
-// What releases under way will need is held against a cap like what is spent, by a refusal and by what would fit.
+// Reserved debits of releases under way count against a cap like spent ones, both in Check and in
+// Largest.
 func TestKeptCountsAgainstTheCap(t *testing.T) {
 	half := promise(t, dp.Laplace, dp.Budget{Epsilon: 0.5})
 	spent := []Entry{entry(1, 0, dp.Record, half)}
@@ -52,7 +53,7 @@ func TestKeptCountsAgainstTheCap(t *testing.T) {
 	}
 }
 
-// A rest that rounding leaves is nothing, and a total says what it is of.
+// A remainder due to rounding counts as 0. A total states its δ and number of releases.
 func TestLeftAndTotals(t *testing.T) {
 	for _, c := range [][3]dp.Epsilon{{2, 0.5, 1.5}, {2, 2, 0}, {2, 3, 0}, {2, 2 - 1e-8, 0}, {2, 2 - 4e-8, 4e-8}} {
 		if got := Left(dp.Budget{Epsilon: c[0]}, c[1]); !near(got, c[2]) {
@@ -80,7 +81,7 @@ func TestLeftAndTotals(t *testing.T) {
 	}
 }
 
-// Each limit of a field is the last value that is taken.
+// The limit of each field is the last value accepted.
 func TestFieldsAtTheirLimits(t *testing.T) {
 	half := promise(t, dp.Laplace, dp.Budget{Epsilon: 0.5})
 	for name, c := range map[string]struct {
@@ -122,7 +123,7 @@ func TestFieldsAtTheirLimits(t *testing.T) {
 	}
 }
 
-// A field says how long it is, and nothing else: with another length no entry is read, however it would go on.
+// The length of a field is checked: an entry with another length is refused, whatever follows.
 func TestLengthsOfFieldsAreRead(t *testing.T) {
 	e := entry(1, 0, dp.Record, promise(t, dp.Laplace, dp.Budget{Epsilon: 0.5}))
 	e.Sequence, e.Dataset = 1, strings.Repeat("d", MaxDataset)
@@ -147,7 +148,7 @@ func TestLengthsOfFieldsAreRead(t *testing.T) {
 	}
 }
 
-// A broken chain says where, and what the catalogue and the entry say.
+// The error of a broken chain says where, with the texts of the catalogue and of the entry.
 func TestBrokenChainsAreNamed(t *testing.T) {
 	half := promise(t, dp.Laplace, dp.Budget{Epsilon: 0.5})
 	entries := chain(t, entry(1, 0, dp.Record, half), entry(2, 0, dp.Record, half))
@@ -168,7 +169,7 @@ func TestLimitsArePinned(t *testing.T) {
 	}
 }
 
-// What reaches a cap, with the slack that rounding is given, is within it.
+// A total that reaches a cap exactly, with the slack for rounding, is within it.
 func TestACapIsReached(t *testing.T) {
 	half := promise(t, dp.Laplace, dp.Budget{Epsilon: 0.5})
 	next := entry(1, 0, dp.Record, half)

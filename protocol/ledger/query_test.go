@@ -7,8 +7,8 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// A query is debited once by its number, and is neither the study's release nor another
-// query; it counts beside both.
+// A query is debited once by its number. It is neither the study's release nor another query, and
+// counts in addition to both.
 func TestQueriesAreDebitedOnce(t *testing.T) {
 	g, err := dp.Promise(dp.Laplace, dp.Budget{Epsilon: 2})
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// Randomised response is debited as the pure ε that it is: once for a value, and for all
-// of a person's values together.
+// Randomised response is debited as pure ε: once for a value, and for all of a person's values
+// together.
 func TestRandomisedResponseCountsAsPure(t *testing.T) {
 	g, err := dp.Promise(dp.RandomisedResponse, dp.Budget{Epsilon: 0.5})
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/cosketch/cosketch/seed/stream"
 )
 
-// cells is the row of numbers of records, and sums of them, by cell.
+// cells returns the row of counts and sums of records, by cell.
 func cells() Row {
 	return Row{
 		Side: sketch.Cells,
@@ -31,14 +31,14 @@ func cells() Row {
 			return float64(s.CellWeights(index).Count)
 		},
 		Extremes: axes,
-		Apart: func(s *study.Study, index int) int { // all meet in the number of records that were cut
+		Apart: func(s *study.Study, index int) int { // all records change the count of clipped records
 			return (1 + len(s.Features(0, index))) << s.Sketches[index].Projection.K
 		},
 	}
 }
 
-// Directions are those that cut the space of records into the cells of a sketch: L columns of
-// a Hadamard matrix whose rows belong to columns of the study, under keys of their own.
+// Directions returns the directions that cut the space of records into the cells of a sketch: L
+// columns of a Hadamard matrix whose rows belong to columns of the study, under separate keys.
 func Directions(s *study.Study, index int, root seed.Keys) (*projection.Fixed, error) {
 	signs, err := root.Derive(seed.CellRows)
 	if err != nil {

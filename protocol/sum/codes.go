@@ -6,7 +6,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// codes is the row of numbers of records, and sums of where they lie, by the code points of a codebook.
+// codes returns the row of counts of records, and sums of their positions, by the code points of a
+// codebook.
 func codes() Row {
 	return Row{
 		Side: sketch.Codes,
@@ -27,7 +28,7 @@ func codes() Row {
 			return float64(s.CodeWeights(index).Count)
 		},
 		Extremes: axes,
-		Apart: func(s *study.Study, index int) int { // all meet in the number of records that were cut
+		Apart: func(s *study.Study, index int) int { // all records change the count of clipped records
 			c := s.Codebook(index)
 			return len(c.Codes) * (1 + len(c.Axes))
 		},

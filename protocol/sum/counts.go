@@ -6,7 +6,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// counts is the row of numbers of records by the cells of tables. No record is cut.
+// counts returns the row of counts of records by the cells of tables. No record is clipped.
 func counts() Row {
 	return Row{
 		Side: sketch.Counts, Fine: true,
@@ -33,8 +33,8 @@ func counts() Row {
 	}
 }
 
-// corners are the record in the first cell of every column and the one in the last, which have no cell of any
-// table in common.
+// corners returns the record in the first cell of every column and the one in the last. They share
+// no cell of any table.
 func corners(s *study.Study, index int) []Change {
 	features := s.Features(0, index)
 	low, high := make([]int64, len(features)), make([]int64, len(features))

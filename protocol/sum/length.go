@@ -5,18 +5,18 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// centred are the options of a builder that moves records to the public centre and cuts them.
+// centred returns the options of a builder that shifts records to the public centre and clips them.
 func (o Options) centred() sketch.SumsOptions {
 	return sketch.SumsOptions{
 		Centre: o.Study.Centres(o.Index), Largest: o.Study.Reach(), Clip: o.clip(), Limit: o.Limit, Workers: o.Workers,
 	}
 }
 
-// axesTried is how many entries records on axes are made of.
+// axesTried limits the entries for which axes makes records.
 const axesTried = 16
 
-// axes are records that differ from the public centre in one column alone, as far as it
-// goes: the ones of which the squares in a moments sketch are largest.
+// axes returns records that differ from the public centre in one column only, by as much as
+// possible. They have the largest squares in a moments sketch.
 func axes(s *study.Study, index int) (out []Change) {
 	features := s.Features(0, index)
 	for i, f := range features[:min(len(features), axesTried)] {
@@ -39,7 +39,7 @@ func axes(s *study.Study, index int) (out []Change) {
 	return out
 }
 
-// central is a record at the public centre, in the first of its categories.
+// central returns a record at the public centre, in the first category of each categorical column.
 func central(s *study.Study, index int, features []study.Feature) []int64 {
 	out := s.Centres(index)
 	for i, f := range features {

@@ -11,8 +11,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// look is the row of what the first round of masked sums tells of records: how many have which length or, where
-// numbers are moved and scaled first, sums of these and of their squares.
+// look returns the row of the first round of masked sums. It counts records by length or, in a
+// study that shifts and scales numbers first, sums the values and their squares.
 func look() Row {
 	return Row{
 		Side: sketch.Look, Fine: true,
@@ -52,7 +52,8 @@ func look() Row {
 	}
 }
 
-// farthest are the record at the public centre and those at the ends of all columns.
+// farthest returns changes between the record at the public centre and those at the ends of all
+// columns.
 func farthest(s *study.Study, index int) []Change {
 	features := s.Features(0, index)
 	far := central(s, index, features)
@@ -68,7 +69,7 @@ func farthest(s *study.Study, index int) []Change {
 	return []Change{{Without: central(s, index, features), With: far}, {Without: least, With: far}}
 }
 
-// lengths counts records by the code that cuts them.
+// lengths counts records by length, with the code that clips them.
 type lengths struct {
 	*momentAdder
 	cols int
@@ -80,14 +81,14 @@ func openLengths(o Options) (Adder, error) {
 	return &lengths{adder, len(o.Clips) + 1}, err
 }
 
-// Clipped: no record is cut yet.
+// Clipped returns 0: no record is clipped yet.
 func (l *lengths) Clipped() int64 { return 0 }
 
 func (l *lengths) Sketch() sketch.Sketch {
 	return sketch.Sketch{Side: sketch.Look, Rows: 1, Cols: l.cols, Data: Weighted(l.Lengths())}
 }
 
-// Weighted is what noise is added to of counts of lengths.
+// Weighted returns counts of lengths in the units in which noise is added.
 func Weighted(counts []int64) []int64 {
 	out := make([]int64, len(counts))
 	for i, n := range counts {
@@ -102,16 +103,16 @@ type Look struct {
 	of      study.Looking
 	inputs  int // entries of a record
 	limit   int64
-	sums    []int64 // of each entry its values' and their squares'
+	sums    []int64 // for each entry the sum of its values and that of their squares
 	records int64
 }
 
-// NewLook returns a look at no record.
+// NewLook returns a look without records.
 func NewLook(s *study.Study, of study.Looking, inputs int, limit int64) *Look {
 	return &Look{study: s, of: of, inputs: inputs, limit: limit, sums: make([]int64, 2*len(of.Entries))}
 }
 
-// Add takes a batch of records as they are read.
+// Add adds a batch of records as they are read.
 func (l *Look) Add(values []int64) error {
 	if len(values)%l.inputs != 0 {
 		return fmt.Errorf("looking at records of %d features: %d entries", l.inputs, len(values))
@@ -143,10 +144,10 @@ func (l *Look) Add(values []int64) error {
 
 func (l *Look) Records() int64 { return l.records }
 
-// Sums are those of each entry's values and their squares: what noise is added to.
+// Sums returns the sums of each entry's values and of their squares, to which noise is added.
 func (l *Look) Sums() []int64 { return l.sums }
 
-// Restore adds what other looks summed of so many records.
+// Restore adds the sums of other looks at this many records.
 func (l *Look) Restore(sums []int64, records int64) error {
 	if len(sums) != len(l.sums) || records < 0 || records > l.limit-l.records {
 		return fmt.Errorf("%d sums of %d records, want %d of at most %d", len(sums), records, len(l.sums), l.limit-l.records)
@@ -158,9 +159,9 @@ func (l *Look) Restore(sums []int64, records int64) error {
 	return nil
 }
 
-// Moves is what follows from sums over so many records, with noise of a standard deviation: by entry, of these
-// features, its centre and spread. A spread is at least what the noise of a variance leaves certain: s² = max(s², 4 SE);
-// what is not scaled has the public one.
+// Moves computes the centre and spread of each of these entries from sums over records, whose noise
+// has this standard deviation. A spread has a lower bound that depends on the noise of the
+// variance: s² = max(s², 4 SE). Entries that are not scaled have the public spread.
 func Moves(s *study.Study, of study.Looking, entries []study.Feature, sums []int64, records int64, deviation float64) (moves []sketch.Standard) {
 	for _, f := range entries {
 		moves = append(moves, s.Still(f))
@@ -170,7 +171,7 @@ func Moves(s *study.Study, of study.Looking, entries []study.Feature, sums []int
 	for i, e := range of.Entries {
 		half := float64(e.Half)
 		least := -1.0
-		if e.Middle == 0 && !e.Square { // of a category
+		if e.Middle == 0 && !e.Square { // a category
 			least = 0
 		}
 		mean := math.Min(math.Max(float64(sums[2*i])/n, least), 1)
@@ -185,7 +186,7 @@ func Moves(s *study.Study, of study.Looking, entries []study.Feature, sums []int
 	return moves
 }
 
-// values is a look as a sketch.
+// values is a Look with the methods of an Adder.
 type values struct{ *Look }
 
 func (v *values) Clipped() int64 { return 0 }

@@ -9,7 +9,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// moments is the row of sums of records and of their products.
+// moments returns the row of sums of records and of their products.
 func moments() Row {
 	return Row{
 		Side: sketch.Moments, Fine: true,
@@ -32,7 +32,7 @@ func moments() Row {
 	}
 }
 
-// momentAdder takes the label out of records and sums what is left.
+// momentAdder separates the label from each record and sums the rest.
 type momentAdder struct {
 	*sketch.MomentsBuilder
 	options Options
@@ -42,7 +42,7 @@ type momentAdder struct {
 	classes []int
 }
 
-// openMoments opens a builder of moments; with measure one that counts lengths alone.
+// openMoments opens a builder of moments; with measure, one that only counts lengths.
 func openMoments(o Options, measure bool) (*momentAdder, error) {
 	s, options := o.Study, o.centred()
 	out := &momentAdder{options: o, entries: s.MomentEntries(o.Index)}
@@ -105,8 +105,8 @@ func (m *momentAdder) Add(x []int64) error {
 	return m.MomentsBuilder.Add(m.values, m.classes)
 }
 
-// Sketch is the sums for each clip and, where the party chooses one, how many records each is the
-// first to fit.
+// Sketch returns the sums for each clip and, if the party chooses its clip, for each clip the
+// number of records that fit it and no smaller one.
 func (m *momentAdder) Sketch() sketch.Sketch {
 	s := m.MomentsBuilder.Sketch()
 	if !m.options.Chosen {
@@ -119,6 +119,6 @@ func (m *momentAdder) Sketch() sketch.Sketch {
 	return s
 }
 
-// LengthRows is how many rows behind the sums for each clip the counts of lengths take, of so many
-// entries each: with few sums there are more clips than these.
+// LengthRows returns the number of rows that the counts of lengths take after the sums for each
+// clip, with entries columns each. There can be more clips than columns.
 func LengthRows(clips, entries int) int { return (clips + entries) / entries }

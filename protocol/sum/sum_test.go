@@ -7,7 +7,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/sum"
 )
 
-// Every side that sums over records has a row with all that plans, builders and audits ask of it, and no other has.
+// Every side that sums over records has a row with all that plans, builders and audits need; no
+// other side has a row.
 func TestEverySideThatSumsHasARow(t *testing.T) {
 	met := map[sketch.Side]bool{}
 	for _, row := range sum.Rows() {

@@ -57,7 +57,7 @@ func TestVerifyHead(t *testing.T) {
 	}
 }
 
-// An envelope of the aggregator is no head, even with a payload that looks like one.
+// An envelope of the aggregator is not accepted as a head, even if its payload looks like one.
 func TestEnvelopesAreNoHeads(t *testing.T) {
 	signer := signerOf(t, 7)
 	h := Head{Study: StudyID{1}, Count: 1, Chain: Digest{2}}
@@ -84,7 +84,7 @@ func TestChainLink(t *testing.T) {
 	}
 }
 
-// Two boards have one chain only if they hold the same envelopes in the same order.
+// Two boards have the same chain only if they hold the same envelopes in the same order.
 func TestChainsTellBoardsApart(t *testing.T) {
 	board := rapid.SliceOfN(rapid.Map(rapid.IntRange(0, 2), func(i int) Digest { return Digest{byte(i)} }), 0, 4)
 	rapid.Check(t, func(t *rapid.T) {

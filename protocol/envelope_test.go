@@ -16,19 +16,19 @@ import (
 	"pgregory.net/rapid"
 )
 
-// kinds are all of study/2's.
+// kinds lists all kinds of study/2.
 var kinds = []Kind{
 	KindApprove, KindWithdraw, KindRoster, KindCommit, KindShare, KindConfirm, KindRelease, KindResult,
 	KindComplaint, KindFault, KindAbandon, KindCertificate, KindJoin, KindWelcome, KindJoined, KindStop, KindClose,
 }
 
-// sample is a small signed envelope.
+// sample returns a small signed envelope.
 func sample(t testing.TB) Verified {
 	t.Helper()
 	return sealed(signerOf(t, 7).Seal(StudyID(bytes.Repeat([]byte{0x55}, 32)), KindCommit, 2, []byte("abc")))
 }
 
-// The layout under the signature, byte by byte, and what is derived from it.
+// The layout of the signed bytes, byte by byte, and what is derived from it.
 func TestPreimageLayout(t *testing.T) {
 	v := sample(t)
 	e := v.Envelope()
@@ -53,13 +53,13 @@ func TestPreimageLayout(t *testing.T) {
 	}
 }
 
-// Another implementation that signs sample's envelope gets these.
+// Another implementation that signs sample's envelope gets these values.
 const (
 	goldenID        = "b72a0ea13de456326da6a702a0b44caf15ee7e5b98ab29c894fb11ff40868df5"
 	goldenSignature = "095123e9e3719554b7efb9f0578ad834bfe62b8830a72d37a4c1c859a5c969295e5778dedcf3cbf01a5677f11bcbf94753d8bd2a1cb6bc29f959896732667301"
 )
 
-// splitPreimage undoes Preimage: what can be taken apart again is unambiguous.
+// splitPreimage inverts Preimage, which shows that the encoding is unambiguous.
 func splitPreimage(b []byte) (e Envelope, ok bool) {
 	rest, ok := bytes.CutPrefix(b, []byte(envelopePrefix))
 	field := func() []byte {
@@ -98,7 +98,7 @@ func TestPreimageIsUnambiguous(t *testing.T) {
 	})
 }
 
-// sealed is what Seal returns of a message that has the form of its kind.
+// sealed returns the result of Seal for a message that has the form of its kind.
 func sealed(e Verified, err error) Verified {
 	if err != nil {
 		panic(err)
@@ -106,7 +106,8 @@ func sealed(e Verified, err error) Verified {
 	return e
 }
 
-// signed puts a good signature over whatever an envelope holds, as Seal would not.
+// signed returns the envelope with a valid signature over whatever it holds, which Seal might
+// refuse.
 func signed(s Signer, e Envelope) Envelope {
 	e.Sender = s.id
 	e.Signature = s.sign(e.Preimage())
@@ -175,8 +176,8 @@ func TestOneFlippedBitIsRefused(t *testing.T) {
 	}
 }
 
-// checkRefused asserts that an envelope is refused, nothing is made of it, and the
-// error blames the sender, kind and attempt that it claims.
+// checkRefused asserts that an envelope is refused, that the result is empty, and that the error
+// blames the sender, kind and attempt that it claims.
 func checkRefused(t *testing.T, what string, e Envelope) error {
 	t.Helper()
 	v, err := Verify(e)
@@ -202,7 +203,7 @@ func TestVerifyRefuses(t *testing.T) {
 		f(&e)
 		return e
 	}
-	// resigned has a good signature over what is wrong.
+	// resigned has a valid signature over invalid content.
 	resigned := func(f func(*Envelope)) Envelope {
 		e := change(f)
 		return signed(signer, e)
@@ -242,8 +243,8 @@ func TestVerifyRefuses(t *testing.T) {
 	}
 }
 
-// Under the identity as public key, R = identity and s = 0 sign everything: package
-// ed25519 verifies that, and Verify must not.
+// With the identity as public key, R = identity and s = 0 is a signature of every message: package
+// ed25519 accepts it, and Verify must not.
 func TestNobodySignsForSmallOrderKeys(t *testing.T) {
 	forgeries := 0
 	for _, key := range smallOrder(t) {
@@ -263,8 +264,8 @@ func TestNobodySignsForSmallOrderKeys(t *testing.T) {
 	}
 }
 
-// secondSignature signs with another nonce than ed25519.Sign's: as good to verify,
-// and other bytes.
+// secondSignature signs with another nonce than ed25519.Sign's: the signature is valid and has
+// other bytes.
 func secondSignature(t *testing.T, seed, message []byte) []byte {
 	t.Helper()
 	digest := sha512.Sum512(seed)
@@ -287,7 +288,7 @@ func secondSignature(t *testing.T, seed, message []byte) []byte {
 	return append(r, new(edwards25519.Scalar).MultiplyAdd(challenge, secret, nonce).Bytes()...)
 }
 
-// A message is the same message under any good signature of its sender.
+// The id of a message does not depend on which valid signature it has.
 func TestIDIsWithoutTheSignature(t *testing.T) {
 	first := sample(t)
 	e := first.Envelope()
@@ -307,9 +308,8 @@ func TestIDIsWithoutTheSignature(t *testing.T) {
 	}
 }
 
-// A node signs envelopes and heads, and libp2p has it sign handshakes and records,
-// all under one key. No two of these can be the same bytes, because none of the
-// ways in which they begin is a prefix of another.
+// A node signs envelopes and heads, and libp2p signs handshakes and records, all with one key. No
+// two of these can be the same bytes, because none of their prefixes is a prefix of another.
 func TestSignedPrefixesAreDisjoint(t *testing.T) {
 	prefixes := map[string]string{
 		"envelope":      envelopePrefix,
@@ -330,7 +330,7 @@ func TestSignedPrefixesAreDisjoint(t *testing.T) {
 			}
 		}
 	}
-	// A record's domain of any length collides only if it continues as ours does.
+	// A record's domain of any length collides only if it continues like our prefix.
 	for _, prefix := range []string{envelopePrefix, headPrefix} {
 		n, size := binary.Uvarint([]byte(prefix))
 		if size != 1 || n != 'c' || !strings.HasPrefix(prefix[size:], "osketch/1/") || !strings.HasSuffix(prefix, "\x00") {
@@ -357,7 +357,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// TestSignerHidesItsKey looks for the key in everything that fmt makes of a signer.
+// TestSignerHidesItsKey looks for the key in every fmt output of a signer.
 func TestSignerHidesItsKey(t *testing.T) {
 	seed := make([]byte, 32)
 	for i := range seed {
@@ -392,7 +392,7 @@ func TestSignerHidesItsKey(t *testing.T) {
 	if out := fmt.Sprint(signer); out != "signer "+signer.ID().String() {
 		t.Errorf("prints %q", out)
 	}
-	// The search finds a leak where there is one.
+	// The search does find a leak.
 	if out := fmt.Sprint(struct{ key ed25519.PrivateKey }{ed25519.NewKeyFromSeed(seed)}); !strings.Contains(out, leaks[4]) {
 		t.Fatalf("the search is blind: %q", out)
 	}
@@ -412,7 +412,7 @@ func TestNewSigner(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	clear(key) // the signer keeps a key of its own
+	clear(key) // the signer has its own copy of the key
 	if _, err := Verify(sealed(signer.Seal(StudyID{1}, KindApprove, 0, nil)).Envelope()); err != nil {
 		t.Error(err)
 	}
@@ -427,7 +427,7 @@ func BenchmarkVerify(b *testing.B) {
 	}
 }
 
-// A signature under another version of the protocol is known as one.
+// A signature under another version of the protocol is recognised as such.
 func TestSignaturesOfOtherVersions(t *testing.T) {
 	seed := sha256.Sum256([]byte("identity"))
 	key := ed25519.NewKeyFromSeed(seed[:])

@@ -7,7 +7,7 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// A node signs a message of a study; whoever has it checks it before reading a byte.
+// A node signs a message of a study. The receiver verifies it before reading the payload.
 func ExampleVerify() {
 	signer, err := protocol.NewSigner(ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)))
 	if err != nil {

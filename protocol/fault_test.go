@@ -16,7 +16,7 @@ func TestFault(t *testing.T) {
 	if want := "share/3 from " + culprit.String() + ": the cause"; err.Error() != want {
 		t.Errorf("%q, want %q", err, want)
 	}
-	// A peer chose the kind: it must not reach a terminal as it is.
+	// A peer chose the kind, so it must not reach a terminal unescaped.
 	if text := (&Fault{Kind: "\x1b[2J\n", Err: cause}).Error(); strings.ContainsAny(text, "\x1b\n") {
 		t.Errorf("%q", text)
 	}

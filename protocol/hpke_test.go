@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// Section 1 of SPEC.md writes out how a key pair comes of 32 bytes: the library does the same.
+// Section 1 of SPEC.md specifies how a key pair is derived from 32 bytes; the library does the
+// same.
 func TestDeriveKeyPairIsThatOfTheSpecification(t *testing.T) {
 	ikm := bytes.Repeat([]byte{7}, 32)
 	key, err := hpke.MLKEM768X25519().DeriveKeyPair(ikm)

@@ -58,7 +58,7 @@ func TestPeerIDsAreThoseOfLibp2p(t *testing.T) {
 	}
 }
 
-// Every key's id has the one length that ParsePeerID takes: it grows with the key.
+// Every id has the length that ParsePeerID accepts: the id grows with the key.
 func TestPeerIDLength(t *testing.T) {
 	for _, b := range []byte{0x00, 0xff} {
 		id := PeerID(bytes.Repeat([]byte{b}, 32)).String()
@@ -150,8 +150,8 @@ func TestSmallOrderKeysAreRefused(t *testing.T) {
 	}
 }
 
-// Every point with a second encoding is refused in it: those whose y is below 19,
-// written as y + p, and those with x = 0, written with a sign.
+// A second encoding of a point is refused: those of points with y below 19, written as y + p, and
+// those of points with x = 0, written with a sign.
 func TestNonCanonicalKeysAreRefused(t *testing.T) {
 	p := new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 255), big.NewInt(19))
 	littleEndian := func(n *big.Int) []byte {
@@ -225,7 +225,7 @@ func TestParseStudyID(t *testing.T) {
 	}
 }
 
-// FuzzParsePeerID holds that whatever parses is the one spelling of its key.
+// FuzzParsePeerID checks that only the canonical spelling of a key is accepted.
 func FuzzParsePeerID(f *testing.F) {
 	for _, known := range knownPeers {
 		f.Add(known.id)

@@ -15,7 +15,7 @@ func ledgerSigner(t *testing.T, n byte) Signer {
 	return s
 }
 
-// TestLedgerHead: both signatures bind every field, and neither stands for the other.
+// TestLedgerHead: both signatures cover every field, and neither is valid in place of the other.
 func TestLedgerHead(t *testing.T) {
 	party, aggregator, other := ledgerSigner(t, 1), ledgerSigner(t, 2), ledgerSigner(t, 3)
 	good := aggregator.Countersign(party.SignLedgerHead(aggregator.ID(), 3, Digest{9}))

@@ -17,7 +17,7 @@ func asker(t testing.TB) Signer {
 	return s
 }
 
-// asks is a query, and answers the answer to it, of whoever signs.
+// asks returns a query, and answers the answer to it, each by its signer.
 func asks(s Signer) Query {
 	return s.SignQuery(Query{Study: StudyID{1, 2}, T2: Digest{4}, Number: 3, Rows: 500, Cols: 64, Width: 2, Data: Document{Digest{5}, 64_000}})
 }
@@ -61,7 +61,7 @@ func TestQueryAndAnswer(t *testing.T) {
 			t.Errorf("%s as one of another study: %v", name, err)
 		}
 	}
-	// What no query can be is refused also where it is signed.
+	// An invalid query is refused even with a valid signature.
 	for name, change := range map[string]func(*Query){
 		"number 0": func(q *Query) { q.Number = 0 }, "no rows": func(q *Query) { q.Rows = 0 }, "rows below 0": func(q *Query) { q.Rows = -1 },
 		"no columns": func(q *Query) { q.Cols = 0 }, "width 9": func(q *Query) { q.Width = 9 }, "no data": func(q *Query) { q.Data.Size = 0 },
@@ -72,7 +72,7 @@ func TestQueryAndAnswer(t *testing.T) {
 			t.Errorf("%s: it passes", name)
 		}
 	}
-	// One signature is no other statement's.
+	// A signature is not valid for another statement.
 	swapped := asks(s)
 	swapped.Number++
 	if swapped.ID() == asks(s).ID() {

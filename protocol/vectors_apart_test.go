@@ -7,13 +7,13 @@ import (
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
-// treeCase is the tree over the texts of one share, whose bytes all have one value: its place among
-// those that the sender sealed, from 1 on.
+// treeCase is the tree over the texts of one share. All bytes of a text have one value: the text's
+// number among those that the sender sealed, from 1 on.
 type treeCase struct {
 	Members int       `json:"members"`
 	Sender  int       `json:"sender"`
 	Root    hexed     `json:"root"`
-	Paths   [][]hexed `json:"paths"` // by member; none of the sender
+	Paths   [][]hexed `json:"paths"` // by member; none for the sender
 }
 
 func trees() vectors {

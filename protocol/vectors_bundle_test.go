@@ -15,12 +15,12 @@ import (
 	"github.com/cosketch/cosketch/seed/transcript"
 )
 
-// bundleCase is a file from one node to another. It is read here as SPEC.md section 18.2
-// says, and by package bundle in that package's own tests.
+// bundleCase is a file from one node to another. This test reads it as SPEC.md section 18.2
+// specifies; package bundle reads it in its own tests.
 type bundleCase struct {
 	Note      string       `json:"note"`
-	Identity  hexed        `json:"identity,omitempty"`  // the recipient's Ed25519 private key, where it is a party
-	Recipient hexed        `json:"recipient,omitempty"` // input of DeriveKeyPair; a party's follows from its identity
+	Identity  hexed        `json:"identity,omitempty"`  // the recipient's Ed25519 private key, if it is a party
+	Recipient hexed        `json:"recipient,omitempty"` // input of DeriveKeyPair; a party's is derived from its identity
 	PublicKey hexed        `json:"public_key"`          // of the recipient
 	Encoded   hexed        `json:"encoded"`
 	Read      bool         `json:"read"`
@@ -28,7 +28,7 @@ type bundleCase struct {
 	From      hexed        `json:"from"`
 	To        hexed        `json:"to"`
 	Info      hexed        `json:"info"`
-	Parts     []bundlePart `json:"parts,omitempty"` // of one that was read to its end
+	Parts     []bundlePart `json:"parts,omitempty"` // if the bundle was read to its end
 }
 
 type bundlePart struct {
@@ -66,7 +66,7 @@ func derivedKey(t *testing.T, input []byte) hpke.PrivateKey {
 	return key
 }
 
-// mailboxInput is what this implementation derives a party's mailbox key from.
+// mailboxInput returns the input from which this implementation derives a party's mailbox key.
 func mailboxInput(t *testing.T, identity, study hexed) hexed {
 	t.Helper()
 	input, err := hkdf.Key(sha256.New, identity, study, "cosketch/1/mailbox", 32)
@@ -80,7 +80,7 @@ func bundleInfo(study, from, to hexed) hexed {
 	return transcript.Join("cosketch/1/bundle", study, from, to)
 }
 
-// openBundle reads what follows on a bundle's label.
+// openBundle reads what follows a bundle's label.
 func openBundle(rest []byte, key hpke.PrivateKey, info []byte) (parts []bundlePart, whole bool) {
 	const encapsulated = 1120
 	if len(rest) < encapsulated {
@@ -108,7 +108,7 @@ func openBundle(rest []byte, key hpke.PrivateKey, info []byte) (parts []bundlePa
 	return nil, false
 }
 
-// sealBundle writes one.
+// sealBundle writes a bundle.
 func sealBundle(t *testing.T, study, from, to hexed, key hpke.PublicKey, parts []bundlePart) hexed {
 	t.Helper()
 	enc, context, err := hpke.NewSender(key, hpke.HKDFSHA256(), hpke.ChaCha20Poly1305(), bundleInfo(study, from, to))
@@ -130,8 +130,8 @@ func sealBundle(t *testing.T, study, from, to hexed, key hpke.PublicKey, parts [
 	return out
 }
 
-// givenBundles are one to the aggregator and one to a party, with every part that there
-// is, and some that must be refused.
+// givenBundles returns one to the aggregator and one to a party, with every part that there is, and
+// some that must be refused.
 func givenBundles(t *testing.T) []bundleCase {
 	cryptotest.SetGlobalRandom(t, 2026)
 	party, aggregator := identitySeed("party 0"), identitySeed("aggregator")

@@ -24,7 +24,7 @@ type valueCase struct {
 	Given   float64         `json:"given"`
 	Integer int64           `json:"integer"`
 	Clamped bool            `json:"clamped,omitempty"`
-	Real    float64         `json:"real,omitempty"` // a transformed number, every bit of it
+	Real    float64         `json:"real,omitempty"` // a transformed number, exact to the bit
 }
 
 func values() vectors {
@@ -111,7 +111,7 @@ func fillValue(t *testing.T, c *valueCase) {
 	}
 }
 
-// sketchCase is a sketch as chunks hold it. A refused encoding has no entries.
+// sketchCase is a sketch as encoded in chunks. A refused encoding has no entries.
 type sketchCase struct {
 	Note    string      `json:"note"`
 	Side    sketch.Side `json:"side"`
@@ -194,8 +194,8 @@ func clips() vectors {
 	}
 }
 
-// calibrationCase is the noise of one release. Its parameters are public: whoever
-// estimates from a release must come to the same.
+// calibrationCase is the noise of one release. Its parameters are public: everybody who estimates
+// from a release must compute the same.
 type calibrationCase struct {
 	Mechanism   dp.Mechanism `json:"mechanism"`
 	Epsilon     float64      `json:"epsilon"`

@@ -13,18 +13,18 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// writtenCase is a document that an aggregator signs for, and what its reader finds.
+// writtenCase is a document that an aggregator signs, and what its reader extracts.
 type writtenCase struct {
 	Format string `json:"format"`
-	Of     string `json:"of"`   // the party whose own it is; empty: everybody's
+	Of     string `json:"of"`   // the party that owns it; empty: everybody's
 	Text   string `json:"text"` // its bytes
 
 	Hash hexed       `json:"hash"`
 	Size int         `json:"size"`
-	Rows []rowsFound `json:"rows,omitempty"` // of a party's own, by column
+	Rows []rowsFound `json:"rows,omitempty"` // in a party's own document, by column
 }
 
-// rowsFound is what a party's own document says of each row of its release.
+// rowsFound is the content of a party's own document for each row of its release.
 type rowsFound struct {
 	Column string   `json:"column"`
 	Values []string `json:"values"`
@@ -74,7 +74,7 @@ func documents() vectors {
 	}
 }
 
-// storedRun is the case of runs.json.
+// storedRun returns the case of runs.json.
 func storedRun(t *testing.T) runCase {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(vectorDir, "runs.json"))

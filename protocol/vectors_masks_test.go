@@ -22,7 +22,7 @@ type maskCase struct {
 	HalfIJ hexed  `json:"p_ij"`
 	HalfJI hexed  `json:"p_ji"`
 	Sketch int    `json:"sketch"`
-	At     []int  `json:"at"`     // places of the entries below
+	At     []int  `json:"at"`     // indices of the entries below
 	Noised int64  `json:"noised"` // every entry before masks
 
 	Secret hexed   `json:"s_ij"`

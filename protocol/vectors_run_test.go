@@ -24,7 +24,7 @@ import (
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
-// runCase is a whole study on a good day.
+// runCase is a whole study without failures.
 type runCase struct {
 	Study      string     `json:"study"`      // the file
 	Aggregator hexed      `json:"aggregator"` // its Ed25519 private key
@@ -40,21 +40,21 @@ type runCase struct {
 	T2       hexed            `json:"t2"`
 	Seed     hexed            `json:"seed"`
 	Keys     map[string]hexed `json:"keys"`
-	Document hexed            `json:"document"` // hash of the result that all may read
+	Document hexed            `json:"document"` // hash of the result that all parties may read
 }
 
-// runParty is one party: what it draws and holds, and what follows.
+// runParty is one party: its randomness, its data, and what is computed from them.
 type runParty struct {
 	Name     string      `json:"name"`
 	Identity hexed       `json:"identity"` // Ed25519 private key
 	Entropy  hexed       `json:"entropy"`  // contribution, blinder, pair key, input of DeriveKeyPair
 	Noise    hexed       `json:"noise"`    // 32 bytes for the noise of the first sketch, the order of rows and the noise of the second
 	IDs      []string    `json:"ids"`
-	Values   [][]float64 `json:"values"` // of the study's columns, a row a record
+	Values   [][]float64 `json:"values"` // of the study's columns, one row per record
 
 	Encoded  []string `json:"encoded"` // the records' integers
 	Tag      hexed    `json:"tag"`
-	Exact    []hexed  `json:"exact"`    // SHA-256 of each sketch before noise, encoded at its least width
+	Exact    []hexed  `json:"exact"`    // SHA-256 of each sketch before noise, encoded at its smallest width
 	Released []hexed  `json:"released"` // SHA-256 of each as released
 	Labels   hexed    `json:"labels"`   // hash of its own document
 }
@@ -76,7 +76,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// world is a run in the making.
+// world is a run under construction.
 type world struct {
 	*testing.T
 	*runCase
@@ -114,7 +114,7 @@ func (w *world) envelopes() (out []protocol.Verified) {
 	return out
 }
 
-// agreed is what the board says of attempt 1.
+// agreed is the board's state of attempt 1.
 type agreed struct {
 	group    agree.Group
 	commits  []agree.Posted[agree.Commit]
@@ -177,7 +177,7 @@ func (w *world) encode(party int) (ids [][]byte, values [][]int64) {
 	return ids, values
 }
 
-// release makes a party's release and fills in what follows of it.
+// release makes a party's release and fills in what is computed from it.
 func (w *world) release(party int, root seed.Seed, t2 protocol.Digest) (protocol.Release, analysis.Contribution) {
 	w.Helper()
 	p := &w.Parties[party]
@@ -212,7 +212,7 @@ func (w *world) release(party int, root seed.Seed, t2 protocol.Digest) (protocol
 	return header, contribution
 }
 
-// documents runs the study's analyses and returns their documents, as hashes.
+// documents runs the study's analyses and returns the hashes of their documents.
 func (w *world) documents(t2 protocol.Digest, contributions []analysis.Contribution) (all protocol.Document, own []protocol.PartyDocument) {
 	w.Helper()
 	result, labels := w.analysed(t2, contributions)
@@ -274,7 +274,7 @@ func fillRun(t *testing.T, c *runCase) {
 		contribution.Header = a.headers[i].ID()
 		contributions = append(contributions, contribution)
 	}
-	// What is estimated is floating point, which differs in its last digits elsewhere.
+	// Estimates are floating point, whose last digits differ on other architectures.
 	if runtime.GOARCH != "amd64" {
 		return
 	}
@@ -288,7 +288,7 @@ func fillRun(t *testing.T, c *runCase) {
 	}
 }
 
-// givenRun plays the study: honest parties around the aggregator's machine.
+// givenRun simulates the study: honest parties around the aggregator's state machine.
 func givenRun(t *testing.T) []runCase {
 	cryptotest.SetGlobalRandom(t, 2026)
 	s, err := protocoltest.NewStudy(protocoltest.Terms{Nonce: 0x42})

@@ -15,7 +15,7 @@ import (
 	"github.com/cosketch/cosketch/seed/stream"
 )
 
-// derivedKeys are all keys of a seed, by their labels.
+// derivedKeys returns all keys of a seed, by their labels.
 func derivedKeys(t *testing.T, root seed.Seed) map[string]hexed {
 	t.Helper()
 	out := map[string]hexed{}
@@ -34,7 +34,7 @@ type keyCase struct {
 	Contributions []hexed          `json:"contributions"` // in roster order
 	Seed          hexed            `json:"seed"`
 	Keys          map[string]hexed `json:"keys"`
-	Published     map[string]hexed `json:"published"` // what a confirmation says of a key that is to be public
+	Published     map[string]hexed `json:"published"` // content of a confirmation for a key that is to be public
 }
 
 func keys() vectors {
@@ -66,7 +66,7 @@ func keys() vectors {
 	}
 }
 
-// welcomeCase is a seed sealed to a newcomer, and the opening of what it drew.
+// welcomeCase is a seed sealed to a newcomer, and the opening of the newcomer's randomness.
 type welcomeCase struct {
 	Note         string `json:"note"`
 	Study        hexed  `json:"study"`
@@ -141,7 +141,7 @@ func givenWelcomes(t *testing.T) []welcomeCase {
 	return []welcomeCase{good, other, cut}
 }
 
-// labelCase is a label, and the bits that it gets under a key.
+// labelCase is a label, and its bits under a key.
 type labelCase struct {
 	What      string `json:"what"`
 	Column    string `json:"column,omitempty"`
@@ -189,7 +189,7 @@ func labels() vectors {
 	}
 }
 
-// rowKey is first, first+1, … .
+// rowKey returns first, first+1, … .
 func rowKey(first byte) (key [32]byte) {
 	for i := range key {
 		key[i] = first + byte(i)
@@ -202,7 +202,7 @@ type rowCase struct {
 	Family      projection.Family `json:"family"`
 	K           int               `json:"k"`
 	S           int               `json:"s,omitempty"`
-	Labels      int               `json:"labels"` // how many rows the digest is of
+	Labels      int               `json:"labels"` // number of rows that the digest covers
 	Key         hexed             `json:"key,omitempty"`
 	Permutation hexed             `json:"permutation,omitempty"` // key of Hadamard columns
 	First       []string          `json:"first"`                 // the first five rows
@@ -256,8 +256,8 @@ func (c *rowCase) width() int {
 	return 1
 }
 
-// matrix returns R row by row: for records where the family has such rows, else for
-// columns. The row of a column is the projection of its unit vector.
+// matrix returns R row by row: for records if the family has such rows, else for columns. The row
+// of a column is the projection of its unit vector.
 func (c *rowCase) matrix(t *testing.T) func(int) []int64 {
 	t.Helper()
 	check := func(err error) {

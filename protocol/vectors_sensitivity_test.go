@@ -12,7 +12,7 @@ import (
 	studyfile "github.com/cosketch/cosketch/protocol/study/file"
 )
 
-// sensitivityCase is a study and what each party's sketches are calibrated to.
+// sensitivityCase is a study and the sensitivities to which each party's sketches are calibrated.
 type sensitivityCase struct {
 	Note    string           `json:"note"`
 	Study   string           `json:"study"`
@@ -21,7 +21,7 @@ type sensitivityCase struct {
 	Shares  []guaranteeShare `json:"shares"` // by sketch
 }
 
-// guaranteeShare is a sketch's part of the promise.
+// guaranteeShare is a sketch's part of the guarantee.
 type guaranteeShare struct {
 	Epsilon float64 `json:"epsilon,omitempty"` // laplace
 	Mu      float64 `json:"mu,omitempty"`      // gaussian
@@ -33,7 +33,7 @@ type partyNoise struct {
 	Side      sketch.Side `json:"side"`
 	Features  int         `json:"features"`            // of this party, with squares and ones
 	Bound     int64       `json:"B,omitempty"`         // unit record
-	CutWeight int64       `json:"h,omitempty"`         // of the row that counts cut records
+	CutWeight int64       `json:"h,omitempty"`         // weight of the row that counts clipped records
 	L1        int64       `json:"l1"`                  // D1
 	L2Squared int64       `json:"l2 squared"`          // D2²
 	Variance  int64       `json:"variance,omitempty"`  // gaussian
@@ -119,7 +119,7 @@ analyses: [{kind: k-means, clusters: 2}, {kind: covariance}]
 	}
 }
 
-// binaryFraction writes a number as n/2^m with the least m.
+// binaryFraction writes a number as n/2^m with the smallest m.
 func binaryFraction(x float64) (n int64, m int) {
 	for x != float64(int64(x)) {
 		x, m = 2*x, m+1
@@ -127,7 +127,7 @@ func binaryFraction(x float64) (n int64, m int) {
 	return int64(x), m
 }
 
-// fileOf is a study of the simulations' nodes with other columns, sketches and analyses.
+// fileOf returns a study of the simulations' nodes with other columns, sketches and analyses.
 func fileOf(t *testing.T, partition, rest string) string {
 	t.Helper()
 	s, err := protocoltest.NewStudy(protocoltest.Terms{Nonce: 0x70})

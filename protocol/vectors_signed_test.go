@@ -19,7 +19,7 @@ import (
 	"github.com/cosketch/cosketch/seed/transcript"
 )
 
-// identitySeed is the private key of a name, that of protocoltest.Identity.
+// identitySeed returns the private key of a name, as protocoltest.Identity does.
 func identitySeed(name string) hexed {
 	s := sha256.Sum256([]byte("identity of " + name))
 	return s[:]
@@ -97,11 +97,11 @@ func transcripts() vectors {
 	}
 }
 
-// envelopeCase holds an envelope as it is carried. An accepted one is taken apart.
+// envelopeCase holds an envelope as it is carried. The fields of an accepted one are listed.
 type envelopeCase struct {
 	Note     string `json:"note"`
 	Encoded  hexed  `json:"encoded"`
-	Signer   hexed  `json:"signer,omitempty"` // the sender's private key: the signature can be made again
+	Signer   hexed  `json:"signer,omitempty"` // the sender's private key, to reproduce the signature
 	Decoded  bool   `json:"decoded"`          // by package wire
 	Verified bool   `json:"verified"`         // kind, attempt, sender and signature
 	Read     bool   `json:"read"`             // the payload
@@ -114,7 +114,7 @@ type envelopeCase struct {
 	ID       hexed  `json:"id,omitempty"`
 }
 
-// readPayload decodes what an envelope of a kind carries.
+// readPayload decodes the payload of an envelope of a kind.
 func readPayload(kind protocol.Kind, b []byte) error {
 	var err error
 	switch kind {
@@ -161,7 +161,7 @@ func digest(b byte) (d protocol.Digest) {
 	return d
 }
 
-// payloads has one of each kind. Values are of the right form, and mean nothing.
+// payloads returns one of each kind. Values have the right form and no meaning.
 func payloads(study protocol.StudyID, sender protocol.Signer) map[protocol.Kind][]byte {
 	t1, t2 := digest(0x11), digest(0x12)
 	confirm := protocol.Confirm{Confirm: agree.Confirm{T1: t1, T2: t2, Tag: digest(0x13)}, Count: 7, Chain: digest(0x14)}
@@ -251,7 +251,7 @@ func givenEnvelopes(t *testing.T) (out []envelopeCase) {
 	return append(out, refusedEnvelopes(t, study, party, all)...)
 }
 
-// refusedEnvelopes are good ones with one thing wrong.
+// refusedEnvelopes returns valid ones with one thing changed.
 func refusedEnvelopes(t *testing.T, study protocol.StudyID, key hexed, all map[protocol.Kind][]byte) (out []envelopeCase) {
 	signer := signerOf(t, key)
 	add := func(note string, change func(e *protocol.Envelope)) {
@@ -270,7 +270,7 @@ func refusedEnvelopes(t *testing.T, study protocol.StudyID, key hexed, all map[p
 	add("a signature of 63 bytes", func(e *protocol.Envelope) { e.Signature = e.Signature[:63] })
 	sign := func(note string, kind protocol.Kind, attempt uint32, payload []byte) {
 		e := protocol.Envelope{Study: study, Sender: signer.ID(), Kind: kind, Attempt: attempt, Payload: payload}
-		e.Signature = ed25519.Sign(ed25519.NewKeyFromSeed(key), e.Preimage()) // as Seal would not
+		e.Signature = ed25519.Sign(ed25519.NewKeyFromSeed(key), e.Preimage()) // Seal would refuse it
 		out = append(out, envelopeCase{Note: note, Encoded: wire.EncodeEnvelope(e), Signer: key})
 	}
 	sign("signed, of an unknown kind", "vote", 1, nil)
@@ -302,7 +302,7 @@ type statementCase struct {
 	Encoded  hexed        `json:"encoded"`
 }
 
-// furtherCase is what a further result's statement says beside its study.
+// furtherCase is the content of a further result's statement, except its study.
 type furtherCase struct {
 	T2       hexed          `json:"t2"`
 	At       int64          `json:"at"`
@@ -311,7 +311,7 @@ type furtherCase struct {
 }
 
 type documentCase struct {
-	Party hexed `json:"party,omitempty"` // who alone may read it
+	Party hexed `json:"party,omitempty"` // the only party that may read it
 	Hash  hexed `json:"hash"`
 	Size  int64 `json:"size"`
 }
@@ -320,7 +320,7 @@ func (c documentCase) document(t *testing.T) protocol.Document {
 	return protocol.Document{Hash: c.Hash.array(t), Size: c.Size}
 }
 
-// body lays the statement out as SPEC.md does.
+// body encodes the statement as in SPEC.md.
 func (c documentCase) body() []byte {
 	return binary.BigEndian.AppendUint64(append(append([]byte{}, c.Party...), c.Hash...), uint64(c.Size))
 }
@@ -372,14 +372,14 @@ func statements() vectors {
 	}
 }
 
-// fillStatement writes the layouts of SPEC.md down a second time.
+// fillStatement implements the layouts of SPEC.md independently.
 func fillStatement(t *testing.T, c *statementCase) {
 	signer := signerOf(t, c.Signer)
 	own := signer.ID()
 	join := func(prefix string, fields ...[]byte) hexed {
 		b := []byte(prefix)
 		for _, f := range fields {
-			if len(f) == 8 { // a count has no length before it
+			if len(f) == 8 { // a count has no length prefix
 				b = append(b, f...)
 				continue
 			}

@@ -14,7 +14,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study/file"
 )
 
-// studyCase is a study file of this repository, and its meaning taken apart.
+// studyCase is a study file of this repository, and the parts of its meaning.
 type studyCase struct {
 	File    string   `json:"file"`
 	ID      hexed    `json:"id"`
@@ -47,7 +47,7 @@ func studies() vectors {
 	}
 }
 
-// meaning is what a study's meaning is the hash of, written down a second time.
+// meaning is the content that a study's meaning is the hash of, implemented independently.
 type meaning struct {
 	pairs []string
 	bytes []byte

@@ -20,13 +20,13 @@ type sumsCase struct {
 	L           int         `json:"L,omitempty"`
 	Rows        hexed       `json:"cell rows,omitempty"`
 	Permutation hexed       `json:"cell permutation,omitempty"`
-	Records     [][]int64   `json:"records"`           // the least int64 where a value is absent
-	Classes     []int       `json:"classes,omitempty"` // moments: of the records, of two
+	Records     [][]int64   `json:"records"`           // the smallest int64 where a value is absent
+	Classes     []int       `json:"classes,omitempty"` // moments: class of each record, of two
 
-	Tables []countTable `json:"tables,omitempty"` // counts: on whose entries records are counted
-	Weight int64        `json:"weight,omitempty"` // counts: of a record
+	Tables []countTable `json:"tables,omitempty"` // counts: the tables in which records are counted
+	Weight int64        `json:"weight,omitempty"` // counts: weight of a record
 
-	Lengths []int64 `json:"lengths,omitempty"` // look: those by which records are counted
+	Lengths []int64 `json:"lengths,omitempty"` // look: the lengths by which records are counted
 
 	Codebook *codebookCase `json:"codebook,omitempty"` // codes; its radius is the clip
 
@@ -36,7 +36,7 @@ type sumsCase struct {
 	Replaced [2]int64 `json:"replaced"`
 }
 
-// codebookCase is a codebook but for its radius.
+// codebookCase is a codebook without its radius.
 type codebookCase struct {
 	Centre []int64   `json:"centre"`
 	Axes   [][]int64 `json:"axes"`
@@ -49,10 +49,10 @@ type countTable struct {
 	Axes  []countAxis `json:"axes"`
 }
 
-// countAxis says by which entries of a record its cell is found, from 0.
+// countAxis says which entries of a record determine its cell, from 0.
 type countAxis struct {
 	At      int     `json:"at"`
-	Entries int     `json:"entries"` // of a categorical column one for each value
+	Entries int     `json:"entries"` // for a categorical column, one for each value
 	Edges   []int64 `json:"edges,omitempty"`
 	Absent  bool    `json:"absent"`
 }

@@ -12,13 +12,13 @@ import (
 	"testing"
 )
 
-// The files of testdata/vectors are for other implementations: SPEC.md says what they
-// hold. Each is a list of cases, whose given fields the code turns into all the others.
+// The files of testdata/vectors are for other implementations; SPEC.md describes them. Each is a
+// list of cases. The code computes all other fields from the given ones.
 var update = flag.Bool("update", false, "write testdata/vectors anew")
 
 const vectorDir = "testdata/vectors"
 
-// hexed is a byte string, in hexadecimal in the file.
+// hexed is a byte string, written in hexadecimal in the file.
 type hexed []byte
 
 func (h hexed) MarshalText() ([]byte, error) { return []byte(hex.EncodeToString(h)), nil }
@@ -44,8 +44,8 @@ type vectors interface {
 	test(t *testing.T)
 }
 
-// cases are the vectors of one kind. Given makes them, as far as nothing follows from
-// anything else; fill sets all the other fields.
+// cases are the vectors of one kind. Given makes them, with the fields that are not computed from
+// others; fill sets all other fields.
 type cases[C any] struct {
 	file  string
 	about string
@@ -55,7 +55,7 @@ type cases[C any] struct {
 
 func (v cases[C]) name() string { return v.file + ".json" }
 
-// document is the form of every file.
+// document is the format of every file.
 type document[C any] struct {
 	About string `json:"about"`
 	Cases []C    `json:"cases"`
@@ -110,7 +110,7 @@ func encoded(t *testing.T, v any) string {
 	return b.String()
 }
 
-// Every file of vectors is what the code computes, and there is no other.
+// Every file of vectors holds what the code computes, and there are no other files.
 func TestVectors(t *testing.T) {
 	all := []vectors{
 		identities(), transcripts(), trees(), envelopes(), statements(),

@@ -17,16 +17,16 @@ import (
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
-// The vectors of boards: which envelope has its turn, what ends an attempt, and what follows.
+// The vectors of boards: which envelope is accepted, what ends an attempt, and what follows.
 
-// played is a study that a simulation has played, in the hands of whoever makes vectors.
+// played is a simulated study, for making vectors.
 type played struct {
 	t     *testing.T
 	s     *protocoltest.Simulation
 	board []protocol.Verified
 }
 
-// play runs a study until enough says so; nil: to its end. A role is that of the first party.
+// play runs a study until enough returns true; nil: to its end. A role is that of the first party.
 func play(t *testing.T, terms protocoltest.Terms, role string, enough func(*protocoltest.Simulation) bool) played {
 	t.Helper()
 	return playSeed(t, 3, terms, role, enough)
@@ -51,7 +51,7 @@ func playSeed(t *testing.T, seed uint64, terms protocoltest.Terms, role string, 
 	return played{t, s, slices.Clone(s.Aggregator.Stored)}
 }
 
-// has is the moment at which so many messages of a kind are on the board.
+// has returns a condition: n messages of a kind are on the board.
 func has(kind protocol.Kind, n int) func(*protocoltest.Simulation) bool {
 	return func(s *protocoltest.Simulation) bool {
 		count := 0
@@ -64,7 +64,7 @@ func has(kind protocol.Kind, n int) func(*protocoltest.Simulation) bool {
 	}
 }
 
-// upTo is how many messages stand before the first of a kind.
+// upTo returns the number of messages before the first of a kind.
 func (p played) upTo(kind protocol.Kind) int {
 	n := slices.IndexFunc(p.board, func(e protocol.Verified) bool { return e.Kind() == kind })
 	if n < 0 {
@@ -83,7 +83,7 @@ func (p played) posted(i int, kind protocol.Kind) protocol.Verified {
 	return protocol.Verified{}
 }
 
-// fault is the aggregator's accusation of a party in attempt 1.
+// fault returns the aggregator's accusation of a party in attempt 1.
 func (p played) fault(i int, cause protocol.Cause, kind protocol.Kind, evidence ...protocol.Verified) protocol.Verified {
 	one := protocol.Accusation{Culprit: p.s.Parties[i].Signer.ID(), Cause: cause, Kind: kind}
 	for _, e := range evidence {
@@ -100,7 +100,7 @@ func raw(board []protocol.Verified) (out []hexed) {
 	return out
 }
 
-// verified reads envelopes back.
+// verified decodes and verifies envelopes.
 func verified(t *testing.T, raws []hexed) (out []protocol.Verified) {
 	t.Helper()
 	for _, b := range raws {
@@ -113,7 +113,7 @@ func verified(t *testing.T, raws []hexed) (out []protocol.Verified) {
 	return out
 }
 
-// keeper is an aggregator's machine for a study file of the simulations.
+// keeper returns an aggregator's state machine for a study file of the simulations.
 func keeper(t *testing.T, file string) (*session.Aggregator, *study.Study) {
 	t.Helper()
 	s, err := studyfile.Parse([]byte(file))
@@ -123,7 +123,7 @@ func keeper(t *testing.T, file string) (*session.Aggregator, *study.Study) {
 	return a, s
 }
 
-// turnsCase is a board and what may come next, at several of its lengths.
+// turnsCase is a board and the envelopes that may come next, at several of its lengths.
 type turnsCase struct {
 	Study string  `json:"study"`
 	Board []hexed `json:"board"`
@@ -131,8 +131,8 @@ type turnsCase struct {
 }
 
 type try struct {
-	Count    int        `json:"count"`           // how much of the board is there
-	After    []hexed    `json:"after,omitempty"` // what stands there after it
+	Count    int        `json:"count"`           // length of the board
+	After    []hexed    `json:"after,omitempty"` // envelopes on the board after those
 	Phase    turn.Phase `json:"phase"`           // of the envelope's attempt
 	Envelope hexed      `json:"envelope"`
 	Turn     string     `json:"turn"`
@@ -285,7 +285,7 @@ func rosters() vectors {
 	}
 }
 
-// complaintCase is a complaint and whom it convicts.
+// complaintCase is a complaint and the members that it convicts.
 type complaintCase struct {
 	Note      string   `json:"note"`
 	Study     string   `json:"study"`
@@ -353,7 +353,7 @@ func givenComplaints(t *testing.T) []complaintCase {
 	return out
 }
 
-// certificateCase is what a member may show of an attempt that is over.
+// certificateCase is what a member may show of an attempt that has ended.
 type certificateCase struct {
 	Study string  `json:"study"`
 	Board []hexed `json:"board"`
@@ -362,8 +362,8 @@ type certificateCase struct {
 
 type shown struct {
 	Note        string  `json:"note"`
-	Count       int     `json:"count"` // how much of the board is there
-	After       []hexed `json:"after"` // what stands there after it
+	Count       int     `json:"count"` // length of the board
+	After       []hexed `json:"after"` // envelopes on the board after those
 	Certificate hexed   `json:"certificate"`
 	Outcome     string  `json:"outcome"` // certified, late or refused
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/wire/wirepb"
 )
 
-// Requests of a party and the aggregator's replies, one exchange a stream.
+// Requests of a party and the aggregator's replies, one exchange per stream.
 
 // EncodePost asks to append envelopes to the board.
 func EncodePost(envelopes []protocol.Envelope) []byte {
@@ -18,7 +18,7 @@ func EncodePost(envelopes []protocol.Envelope) []byte {
 	return marshal(m)
 }
 
-// DecodePost reads EncodePost's form.
+// DecodePost decodes what EncodePost wrote.
 func DecodePost(b []byte) (out []protocol.Envelope, err error) {
 	var m wirepb.PostRequest
 	err = decode("post", b, &m, func() error {
@@ -40,7 +40,7 @@ func envelopes(in []*wirepb.Envelope) ([]protocol.Envelope, error) {
 	return out, nil
 }
 
-// Read asks for what stands on a study's board from an index on.
+// Read asks for the envelopes on a study's board from an index on.
 type Read struct {
 	Study protocol.StudyID
 	From  uint64
@@ -52,7 +52,7 @@ func EncodeRead(r Read) []byte {
 	return marshal(&wirepb.ReadRequest{Study: r.Study[:], From: r.From, Wait: r.Wait})
 }
 
-// DecodeRead reads EncodeRead's form.
+// DecodeRead decodes what EncodeRead wrote.
 func DecodeRead(b []byte) (r Read, err error) {
 	var m wirepb.ReadRequest
 	err = decode("read", b, &m, func() error {
@@ -63,12 +63,12 @@ func DecodeRead(b []byte) (r Read, err error) {
 	return r, err
 }
 
-// BoardReply is a stretch of a board and the signed head of all of it, or of as
-// much of it as one reply carries.
+// BoardReply is a part of a board and the signed head of the whole board, or of the part of it that
+// one reply can carry.
 type BoardReply struct {
 	From      uint64
 	Envelopes []protocol.Envelope
-	Head      protocol.Head // Study is set by the reader: a reply answers one question
+	Head      protocol.Head // the reader sets Study: a reply answers one request
 }
 
 // EncodeBoardReply encodes the reply.
@@ -80,7 +80,7 @@ func EncodeBoardReply(r BoardReply) []byte {
 	return marshal(m)
 }
 
-// DecodeBoardReply reads EncodeBoardReply's form; signatures are not checked.
+// DecodeBoardReply decodes what EncodeBoardReply wrote; it does not check signatures.
 func DecodeBoardReply(b []byte, study protocol.StudyID) (r BoardReply, err error) {
 	var m wirepb.BoardReply
 	err = decode("board reply", b, &m, func() error {
@@ -110,7 +110,7 @@ func headFrom(m *wirepb.Head, study protocol.StudyID) (h protocol.Head, err erro
 // EncodeHead returns the form in which a party stores the newest signed head.
 func EncodeHead(h protocol.Head) []byte { return marshal(headPB(h)) }
 
-// DecodeHead reads EncodeHead's form.
+// DecodeHead decodes what EncodeHead wrote.
 func DecodeHead(b []byte, study protocol.StudyID) (h protocol.Head, err error) {
 	var m wirepb.Head
 	err = decode("head", b, &m, func() error {

@@ -16,22 +16,22 @@ const MaxEnvelopes = 256
 
 // Limits of releases.
 const (
-	maxSketches   = 16 // of a study
+	maxSketches   = 16 // sketches of a study
 	maxPublished  = 8  // row keys that a study can publish
 	maxRowColumns = 8
-	maxChunks     = protocol.MaxPayload / (2 + digestSize) // a header has no room for more
+	maxChunks     = protocol.MaxPayload / (2 + digestSize) // the most that fit into a header
 )
 
 const digestSize = 32
 
-// list bounds a field that may be repeated.
+// list bounds a repeated field.
 type list struct {
 	most  int // elements
 	least int // bytes of each, at least
 }
 
-// lists says of every field that may be repeated how often it may be. It is asked before
-// anything is decoded: an element that is two bytes on the wire takes a hundred in memory.
+// lists returns the bounds of a repeated field. They are checked before anything is decoded: an
+// element of two bytes on the wire takes a hundred in memory.
 func lists(field protoreflect.FullName) list {
 	switch field.Parent().Name() + "." + field.Name() {
 	case "PostRequest.envelopes", "BoardReply.envelopes":
@@ -71,9 +71,9 @@ var (
 	errInvalid      = errors.New("not a valid message")
 )
 
-// count reads the fields of an encoding, and of the messages in it, without making
-// anything of them: only fields that are known, of their type, and none more often than it
-// may be. It allocates nothing that grows with the encoding.
+// count checks the fields of an encoding, and of the messages in it, without decoding them: every
+// field must be known and of its type, and none may occur more often than its bound. It allocates
+// nothing that grows with the encoding.
 func count(b []byte, of protoreflect.MessageDescriptor) error {
 	fields := of.Fields()
 	times := make([]int, fields.Len())
@@ -103,8 +103,8 @@ func count(b []byte, of protoreflect.MessageDescriptor) error {
 	return nil
 }
 
-// countField reads one occurrence of a field and returns how many elements it has: those of
-// a list of numbers may come packed.
+// countField reads one occurrence of a field and returns its number of elements: lists of numbers
+// may be packed.
 func countField(f protoreflect.FieldDescriptor, kind protowire.Type, value []byte) (int, error) {
 	switch {
 	case kind == wireType(f) && kind == protowire.BytesType:
@@ -124,7 +124,7 @@ func countField(f protoreflect.FieldDescriptor, kind protowire.Type, value []byt
 	case kind == protowire.BytesType && f.IsList() && wireType(f) == protowire.VarintType:
 		return countPacked(value)
 	}
-	return 0, errUnknownField // what has another type than the field is not that field
+	return 0, errUnknownField // a field of another type counts as unknown
 }
 
 func countPacked(value []byte) (elements int, err error) {
@@ -142,8 +142,8 @@ func countPacked(value []byte) (elements int, err error) {
 	return elements, nil
 }
 
-// wireType is how a field's values are written: this protocol's are whole numbers, flags,
-// bytes, texts and messages.
+// wireType returns the wire type of a field. This protocol uses integers, flags, bytes, texts and
+// messages.
 func wireType(f protoreflect.FieldDescriptor) protowire.Type {
 	switch f.Kind() {
 	case protoreflect.BytesKind, protoreflect.StringKind, protoreflect.MessageKind:

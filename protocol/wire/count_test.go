@@ -16,7 +16,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/wire/wirepb"
 )
 
-// messages are all of wire.proto.
+// messages returns all messages of wire.proto.
 func messages(t *testing.T) (out []protoreflect.MessageDescriptor) {
 	t.Helper()
 	all := wirepb.File_wire_proto.Messages()
@@ -36,7 +36,7 @@ func fieldsOf(m protoreflect.MessageDescriptor) (out []protoreflect.FieldDescrip
 	return out
 }
 
-// element encodes one occurrence of a field with a value of so many bytes.
+// element encodes one occurrence of a field, with the given bytes as its value.
 func element(f protoreflect.FieldDescriptor, value []byte) []byte {
 	switch f.Kind() {
 	case protoreflect.BytesKind, protoreflect.StringKind, protoreflect.MessageKind:
@@ -45,7 +45,7 @@ func element(f protoreflect.FieldDescriptor, value []byte) []byte {
 	return protowire.AppendVarint(protowire.AppendTag(nil, f.Number(), protowire.VarintType), 1)
 }
 
-// leastOf is how many bytes an element of a list has at least, or 32.
+// leastOf returns the minimal size of an element of a list in bytes, or 32.
 func leastOf(f protoreflect.FieldDescriptor) int {
 	switch f.Name() {
 	case "texts":
@@ -56,7 +56,7 @@ func leastOf(f protoreflect.FieldDescriptor) int {
 	return 32
 }
 
-// fullest is a message with as many elements as its lists may have, each as small as it may be.
+// fullest returns a message whose lists have as many elements as allowed, each as small as allowed.
 func fullest(m protoreflect.MessageDescriptor, most map[string]int) (out []byte) {
 	for _, f := range fieldsOf(m) {
 		var value []byte
@@ -83,7 +83,7 @@ func fullest(m protoreflect.MessageDescriptor, most map[string]int) (out []byte)
 	return out
 }
 
-// most says of every list how long it may be, as SPEC.md has it.
+// most returns the maximal length of every list, as in SPEC.md.
 func most() map[string]int {
 	return map[string]int{
 		"PostRequest.envelopes": 256, "BoardReply.envelopes": 256,
@@ -97,7 +97,7 @@ func most() map[string]int {
 	}
 }
 
-// Every field that may be repeated is counted.
+// Every repeated field is counted.
 func TestEveryListIsBounded(t *testing.T) {
 	left := most()
 	for _, m := range messages(t) {
@@ -125,7 +125,7 @@ func TestEveryListIsBounded(t *testing.T) {
 	}
 }
 
-// Numbers may come packed, and are counted all the same.
+// Packed numbers are counted like others.
 func TestPackedNumbersAreCounted(t *testing.T) {
 	for count, refused := range map[int]bool{study.MaxSketches: false, study.MaxSketches + 1: true, 4 << 20: true} {
 		b := protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), n(count))
@@ -136,7 +136,7 @@ func TestPackedNumbersAreCounted(t *testing.T) {
 	}
 }
 
-// amplifying are encodings that are small on the wire, and would be large in memory.
+// amplifying yields encodings that are small on the wire and would be large in memory.
 func amplifying(t *testing.T, yield func(what string, b []byte)) {
 	t.Helper()
 	const size = 1 << 20
@@ -166,8 +166,7 @@ func amplifying(t *testing.T, yield func(what string, b []byte)) {
 	}
 }
 
-// Whatever stands in a message, decoding it takes no more memory than a small multiple of
-// its size.
+// Whatever a message contains, decoding it takes no more memory than a small multiple of its size.
 func TestDecodingIsNoAmplifier(t *testing.T) {
 	all := forms()
 	worst, at := 0.0, ""

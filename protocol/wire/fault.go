@@ -9,7 +9,7 @@ import (
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
-// Payloads of the kinds that faults call for.
+// Payloads of the kinds for faults.
 
 // EncodeComplaint encodes a complaint: the opening of an attempt.
 func EncodeComplaint(o agree.Opening) []byte {
@@ -23,7 +23,7 @@ func EncodeComplaint(o agree.Opening) []byte {
 	return marshal(m)
 }
 
-// DecodeComplaint decodes a complaint. Whether it opens anything is agree's question.
+// DecodeComplaint decodes a complaint. Package agree checks whether it opens anything.
 func DecodeComplaint(b []byte) (o agree.Opening, err error) {
 	var m wirepb.Complaint
 	err = decode("complaint", b, &m, func() error {
@@ -39,7 +39,7 @@ func DecodeComplaint(b []byte) (o agree.Opening, err error) {
 	return o, err
 }
 
-// shown reads what a complaint shows where texts travel apart.
+// shown reads what a complaint reveals in a study whose texts travel apart.
 func shown(m *wirepb.Complaint, o *agree.Opening) error {
 	for _, w := range m.GetWrong() {
 		if w.GetFrom() >= agree.MaxMembers {
@@ -63,7 +63,7 @@ func shown(m *wirepb.Complaint, o *agree.Opening) error {
 	return nil
 }
 
-// paths reads the hashes of a path; nil where there are none.
+// paths reads the hashes of a path; nil if there are none.
 func paths(in [][]byte) ([][32]byte, error) {
 	if len(in) == 0 {
 		return nil, nil
@@ -82,9 +82,9 @@ func EncodeAccusations(a protocol.Accusations) []byte {
 	return marshal(m)
 }
 
-// DecodeAccusations decodes the statement and checks its form: known causes, kinds
-// of the agreement or missing releases, as many pieces of evidence as the cause has, and culprits in
-// ascending order. Whether the evidence shows anything is the machines' question.
+// DecodeAccusations decodes the statement and checks its form: known causes, kinds of the agreement
+// or missing releases, the number of pieces of evidence that the cause needs, and culprits in
+// ascending order. The state machines check whether the evidence proves anything.
 func DecodeAccusations(b []byte) (a protocol.Accusations, err error) {
 	var m wirepb.Accusations
 	err = decode("fault", b, &m, func() error {
@@ -141,7 +141,7 @@ func EncodeCertificate(c protocol.Certificate) []byte {
 	return marshal(&wirepb.Certificate{Confirms: envelopesPB(c.Confirms)})
 }
 
-// DecodeCertificate decodes them; signatures are not checked.
+// DecodeCertificate decodes an attempt's confirmations; it does not check signatures.
 func DecodeCertificate(b []byte) (c protocol.Certificate, err error) {
 	var m wirepb.Certificate
 	err = decode("certificate", b, &m, func() error {

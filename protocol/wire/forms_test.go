@@ -19,7 +19,7 @@ import (
 type form struct {
 	decoder   string                                   // name of its decoding function
 	sample    []byte                                   // a valid encoding with every field set
-	decode    func(b []byte)                           // decodes and forgets
+	decode    func(b []byte)                           // decodes and discards
 	recode    func(b []byte) (again []byte, err error) // decodes and encodes
 	roundTrip func(t *rapid.T)                         // draws, encodes, decodes and compares
 }
@@ -53,7 +53,7 @@ func formOf[M any](decoder string, sample M, encode func(M) []byte, decode func(
 	}
 }
 
-// firstOf is a first round of sketches with these data.
+// firstOf returns a first round of sketches with these data.
 func firstOf(t2 protocol.Digest, records int64, data ...[]byte) protocol.First {
 	f := protocol.First{T2: t2, Records: records, Data: data}
 	for _, d := range data {
@@ -62,11 +62,11 @@ func firstOf(t2 protocol.Digest, records int64, data ...[]byte) protocol.First {
 	return f
 }
 
-// aStudy is the study that replies without one of their own belong to.
+// aStudy is the study of replies that do not name one.
 var aStudy = protocol.StudyID{'s'}
 
-// forms are all messages. Their lists and byte fields are drawn with at least one
-// element: absent and empty are one on the wire, and TestEmptyFields has them.
+// forms returns all messages. Their lists and byte fields are drawn with at least one element:
+// absent and empty are the same on the wire, and TestEmptyFields covers them.
 func forms() []form {
 	d1, d2, d3 := protocol.Digest{1}, protocol.Digest{2}, protocol.Digest{3}
 	return []form{
@@ -248,7 +248,7 @@ func forms() []form {
 	}
 }
 
-// someAccusations are one of each cause, against ascending culprits.
+// someAccusations returns one of each cause, against ascending culprits.
 func someAccusations() []protocol.Accusation {
 	out := []protocol.Accusation{
 		{Cause: protocol.CauseConflict, Kind: protocol.KindShare, Evidence: []protocol.Envelope{anEnvelope(), anEnvelope()}},

@@ -6,11 +6,11 @@ import (
 	"github.com/cosketch/cosketch/protocol/wire/wirepb"
 )
 
-// Introduce is the call of a guest: an introduction, under an invitation.
+// Introduce is a guest's request: an introduction, under an invitation.
 type Introduce struct {
-	Invitation   [4]byte  // which one
-	Secret       [16]byte // that whoever was invited has
-	Introduction []byte   // the text of a column list, which nobody has looked at yet
+	Invitation   [4]byte  // id of the invitation
+	Secret       [16]byte // known to whoever was invited
+	Introduction []byte   // text of a column list, not checked yet
 }
 
 // MaxIntroduction bounds the text of an introduction in bytes, and MaxIntroduce the whole call.
@@ -24,7 +24,7 @@ func EncodeIntroduce(i Introduce) []byte {
 	return marshal(&wirepb.IntroduceRequest{Invitation: i.Invitation[:], Secret: i.Secret[:], Introduction: i.Introduction})
 }
 
-// DecodeIntroduce reads EncodeIntroduce's form.
+// DecodeIntroduce decodes what EncodeIntroduce wrote.
 func DecodeIntroduce(b []byte) (i Introduce, err error) {
 	var m wirepb.IntroduceRequest
 	err = decode("introduction", b, &m, func() error {

@@ -5,14 +5,14 @@ import (
 	"github.com/cosketch/cosketch/protocol/wire/wirepb"
 )
 
-// Payloads of the kinds of late parties.
+// Payloads of the kinds for late parties.
 
 // EncodeJoin encodes a late party's request for the seed.
 func EncodeJoin(j protocol.Join) []byte {
 	return marshal(&wirepb.Join{Meaning: j.Meaning[:], EphemeralKey: j.EphemeralKey})
 }
 
-// DecodeJoin decodes the request. Whether its key can be sealed to is agree's question.
+// DecodeJoin decodes the request. Package agree checks its key.
 func DecodeJoin(b []byte) (j protocol.Join, err error) {
 	var m wirepb.Join
 	err = decode("join", b, &m, func() error {
@@ -28,7 +28,7 @@ func EncodeWelcome(w protocol.Welcome) []byte {
 	return marshal(&wirepb.Welcome{Join: w.Join[:], Sealed: w.Sealed})
 }
 
-// DecodeWelcome decodes the answer. Whether it opens is agree's question.
+// DecodeWelcome decodes the answer. Package agree checks whether it opens.
 func DecodeWelcome(b []byte) (w protocol.Welcome, err error) {
 	var m wirepb.Welcome
 	err = decode("welcome", b, &m, func() error {
@@ -42,7 +42,7 @@ func DecodeWelcome(b []byte) (w protocol.Welcome, err error) {
 // EncodeClose encodes the end of a study that took late parties.
 func EncodeClose(c protocol.Close) []byte { return marshal(&wirepb.Close{At: int64(c.At)}) }
 
-// DecodeClose decodes it.
+// DecodeClose decodes the end of a study.
 func DecodeClose(b []byte) (c protocol.Close, err error) {
 	var m wirepb.Close
 	err = decode("close", b, &m, func() error {

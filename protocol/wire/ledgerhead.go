@@ -8,7 +8,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/wire/wirepb"
 )
 
-// maxCount bounds the releases that a ledger head counts, so that they fit every database.
+// maxCount bounds the number of releases in a ledger head, so that it fits every database.
 const maxCount = 1 << 62
 
 // EncodeLedgerHead encodes a head, with or without its countersignature.
@@ -19,7 +19,7 @@ func EncodeLedgerHead(h protocol.LedgerHead) []byte {
 	})
 }
 
-// DecodeLedgerHead reads EncodeLedgerHead's form; signatures are not checked.
+// DecodeLedgerHead decodes what EncodeLedgerHead wrote; it does not check signatures.
 func DecodeLedgerHead(b []byte) (h protocol.LedgerHead, err error) {
 	var m wirepb.LedgerHead
 	err = decode("ledger head", b, &m, func() error {

@@ -17,7 +17,7 @@ import (
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
-// Payloads of envelopes, one pair of functions a kind.
+// Payloads of envelopes, one pair of functions for each kind.
 
 // EncodeApprove encodes an approval.
 func EncodeApprove(a protocol.Approve) []byte { return marshal(&wirepb.Approve{Meaning: a.Meaning[:]}) }
@@ -55,7 +55,7 @@ func EncodeCommit(c agree.Commit) []byte {
 	return marshal(&wirepb.Commit{EphemeralKey: c.EphemeralKey, Commitment: c.Commitment[:]})
 }
 
-// DecodeCommit decodes a commit. Whether its key can be sealed to is agree's question.
+// DecodeCommit decodes a commit. Package agree checks its key.
 func DecodeCommit(b []byte) (c agree.Commit, err error) {
 	var m wirepb.Commit
 	err = decode("commit", b, &m, func() error {
@@ -66,7 +66,7 @@ func DecodeCommit(b []byte) (c agree.Commit, err error) {
 	return c, err
 }
 
-// EncodeShare encodes a share; where its texts travel apart, without them.
+// EncodeShare encodes a share, without its texts if they travel apart.
 func EncodeShare(s agree.Share) []byte {
 	if s.Root != ([32]byte{}) {
 		return marshal(&wirepb.Share{T1: s.T1[:], Root: s.Root[:]})
@@ -74,7 +74,8 @@ func EncodeShare(s agree.Share) []byte {
 	return marshal(&wirepb.Share{Sealed: s.Sealed, T1: s.T1[:]})
 }
 
-// DecodeShare decodes a share. Whether it has the form of its study is for others to say.
+// DecodeShare decodes a share. It does not check whether the share has the form that its study
+// requires.
 func DecodeShare(b []byte) (s agree.Share, err error) {
 	var m wirepb.Share
 	err = decode("share", b, &m, func() error {
@@ -121,7 +122,7 @@ func DecodeConfirm(b []byte) (c protocol.Confirm, err error) {
 	return c, err
 }
 
-// published reads public row keys, or their hashes; nil where there are none.
+// published reads public row keys, or their hashes; nil if there are none.
 func published(in [][]byte) ([][32]byte, error) {
 	if len(in) == 0 {
 		return nil, nil
@@ -147,9 +148,8 @@ func sketchesPB(sketches []protocol.ReleasedSketch) (out []*wirepb.ReleasedSketc
 	return out
 }
 
-// DecodeRelease decodes a release header and checks that each sketch's shape,
-// width and number of chunks agree. Whether the shape is the study's is the
-// machines' question.
+// DecodeRelease decodes a release header and checks that each sketch's shape, width and number of
+// chunks agree. The state machines check that the shape is the study's.
 func DecodeRelease(b []byte) (r protocol.Release, err error) {
 	var m wirepb.Release
 	err = decode("release", b, &m, func() error {
@@ -173,8 +173,8 @@ func EncodeFirst(f protocol.First) []byte {
 	return marshal(&wirepb.First{T2: f.T2[:], Records: f.Records, Sketches: sketchesPB(f.Sketches), Data: f.Data})
 }
 
-// DecodeFirst decodes a first round and checks that its data are what its sketches say. What is in them is the
-// question of package release.
+// DecodeFirst decodes a first round and checks that its data match its sketches. Package release
+// checks their content.
 func DecodeFirst(b []byte) (f protocol.First, err error) {
 	var m wirepb.First
 	err = decode("first", b, &m, func() error {
@@ -212,8 +212,9 @@ func EncodeInterim(i protocol.Interim) []byte {
 	})
 }
 
-// DecodeInterim decodes an interim answer: with clips alone one of moments, and else the rows of its axes as long as
-// its centre, and those of its codes as there are axes. Whether a study can go by it is the machines' question.
+// DecodeInterim decodes an interim answer. One with clips is for moments. Otherwise each axis must
+// be as long as the centre, and each code must have as many numbers as there are axes. The state
+// machines check that the study can use it.
 func DecodeInterim(b []byte) (i protocol.Interim, err error) {
 	var m wirepb.Interim
 	err = decode("interim", b, &m, func() error {
@@ -245,7 +246,7 @@ func DecodeInterim(b []byte) (i protocol.Interim, err error) {
 	return i, err
 }
 
-// ofMoments reads how a second round takes moments.
+// ofMoments reads the basis of a second round of moments.
 func ofMoments(m *wirepb.Interim, to *protocol.Basis) error {
 	if len(m.GetCentre())+len(m.GetAxes())+len(m.GetCodes()) > 0 || m.GetRadius() != 0 {
 		return errors.New("clips beside a codebook")
@@ -262,7 +263,7 @@ func ofMoments(m *wirepb.Interim, to *protocol.Basis) error {
 	return nil
 }
 
-// numberSize is how many bytes a number of a codebook has, and a clip.
+// numberSize is the size of a number of a codebook, or of a clip, in bytes.
 const numberSize = 4
 
 func numbers(rows ...[]int64) (out []byte) {
@@ -323,13 +324,13 @@ func releasedSketch(m *wirepb.ReleasedSketch) (s protocol.ReleasedSketch, err er
 	return s, err
 }
 
-// Limits on what a row column says.
+// Limits on a row column, in bytes.
 const (
-	maxRowColumnWidth = 64 // bytes
-	maxRowColumnName  = 32 // bytes
+	maxRowColumnWidth = 64
+	maxRowColumnName  = 32
 )
 
-// rowColumns reads the row columns of a sketch whose shape is possible without them.
+// rowColumns reads the row columns of a sketch whose shape is valid without them.
 func rowColumns(s *protocol.ReleasedSketch, ms []*wirepb.RowColumn) error {
 	left := math.MaxInt64/s.Rows - s.Cols*int64(s.Width)
 	for _, m := range ms {
@@ -412,12 +413,12 @@ func DecodeResult(b []byte) (r protocol.Result, err error) {
 // maxReason bounds a stop's reason, in bytes.
 const maxReason = 1000
 
-// EncodeStop encodes a stop. An over-long reason is cut, and bytes in it that are
-// not UTF-8 are replaced: reasons quote errors, and errors quote anything.
+// EncodeStop encodes a stop. It cuts a reason that is too long, and replaces bytes in it that are
+// not UTF-8: reasons quote errors, which can contain any bytes.
 func EncodeStop(s protocol.Stop) []byte {
 	reason := strings.ToValidUTF8(s.Reason, "?")
 	if len(reason) > maxReason {
-		reason = strings.ToValidUTF8(reason[:maxReason], "") // drops the half of a cut character
+		reason = strings.ToValidUTF8(reason[:maxReason], "") // removes an incomplete character at the cut
 	}
 	return marshal(&wirepb.Stop{Reason: reason, At: int64(s.At), Missing: slices32(s.Missing)})
 }

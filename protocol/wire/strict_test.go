@@ -17,7 +17,6 @@ import (
 	"github.com/cosketch/cosketch/protocol/wire/wirepb"
 )
 
-// signerKey is signer's.
 var signerKey = ed25519.NewKeyFromSeed(bytes.Repeat([]byte{7}, 32))
 
 func signer(t testing.TB) protocol.Signer {
@@ -29,7 +28,7 @@ func signer(t testing.TB) protocol.Signer {
 	return s
 }
 
-// A refusal is an encoding that its decoder must not take.
+// A refusal is an encoding that its decoder must refuse.
 type refusal struct {
 	name    string
 	decoder string
@@ -48,7 +47,7 @@ func fields(n int) [][]byte {
 
 func n(length int) []byte { return make([]byte, length) }
 
-// onePoint is the identity: a small-order key. offCurve is no point at all.
+// onePoint is the identity, a small-order key. offCurve is not a point of the curve.
 var (
 	onePoint = append([]byte{1}, make([]byte, 31)...)
 	offCurve = append([]byte{2}, make([]byte, 31)...)
@@ -251,7 +250,7 @@ func refusals() []refusal {
 	return append(all, releaseRefusals()...)
 }
 
-// releaseRefusals are headers whose shapes do not fit themselves.
+// releaseRefusals returns headers with inconsistent shapes.
 func releaseRefusals() (all []refusal) {
 	add := func(name string, m *wirepb.Release, want string) {
 		b, err := proto.Marshal(m)
@@ -362,8 +361,8 @@ func TestOversizeIsRefused(t *testing.T) {
 	}
 }
 
-// nest adds a field that nobody knows to every message inside an encoding, one at a
-// time, and to the encoding itself.
+// nest adds an unknown field to every message inside an encoding, one at a time, and to the
+// encoding itself.
 func nest(b []byte, message func(path string) bool, path string, yield func(path string, b []byte)) {
 	for _, unknown := range [][]byte{
 		protowire.AppendVarint(protowire.AppendTag(nil, 1000, protowire.VarintType), 1),
@@ -387,8 +386,8 @@ func nest(b []byte, message func(path string) bool, path string, yield func(path
 	}
 }
 
-// What a newer version added is refused wherever it is: what is not understood is
-// not signed, stored or answered.
+// Fields from a newer version are refused at any depth: a node must not sign, store or answer what
+// it does not understand.
 func TestUnknownFieldsAreRefused(t *testing.T) {
 	messages := map[string][]string{ // fields that hold messages, by number
 		"DecodeRelease": {".3"}, "DecodeFirst": {".3"}, "DecodeResult": {".5", ".6", ".6.2"}, "DecodePost": {".1"}, "DecodeBoardReply": {".2", ".3"},
@@ -414,7 +413,7 @@ func TestUnknownFieldsAreRefused(t *testing.T) {
 	}
 }
 
-// A field that holds another type than its own is one that nobody knows.
+// A field with another type than its own counts as unknown.
 func TestWrongTypesAreRefused(t *testing.T) {
 	wrong := protowire.AppendFixed32(protowire.AppendTag(nil, 1, protowire.Fixed32Type), 7)
 	for _, f := range forms() {
@@ -424,7 +423,7 @@ func TestWrongTypesAreRefused(t *testing.T) {
 	}
 }
 
-// Cut anywhere inside a field, a message is no message.
+// A message cut anywhere inside a field is refused.
 func TestTruncatedMessagesAreRefused(t *testing.T) {
 	for _, f := range forms() {
 		whole := map[int]bool{}

@@ -12,7 +12,7 @@ import (
 type Chunk struct {
 	Study  protocol.StudyID
 	Sketch int // index in the study's sketches
-	Index  int // of the chunk in the sketch
+	Index  int // index of the chunk in the sketch
 	Data   []byte
 }
 
@@ -24,7 +24,7 @@ func EncodeChunk(c Chunk) []byte {
 	return marshal(&wirepb.ChunkRequest{Study: c.Study[:], Sketch: uint32(c.Sketch), Index: uint32(c.Index), Data: c.Data})
 }
 
-// DecodeChunk reads EncodeChunk's form.
+// DecodeChunk decodes what EncodeChunk wrote.
 func DecodeChunk(b []byte) (c Chunk, err error) {
 	var m wirepb.ChunkRequest
 	err = decode("chunk", b, &m, func() error {
@@ -44,12 +44,12 @@ type Progress struct {
 	Complete bool
 }
 
-// EncodeProgressRequest asks for the progress of the asker's own release.
+// EncodeProgressRequest encodes a request for the progress of the sender's own release.
 func EncodeProgressRequest(study protocol.StudyID) []byte {
 	return marshal(&wirepb.ProgressRequest{Study: study[:]})
 }
 
-// DecodeProgressRequest reads EncodeProgressRequest's form.
+// DecodeProgressRequest decodes what EncodeProgressRequest wrote.
 func DecodeProgressRequest(b []byte) (study protocol.StudyID, err error) {
 	var m wirepb.ProgressRequest
 	err = decode("progress request", b, &m, func() error {
@@ -68,7 +68,7 @@ func EncodeProgress(p Progress) []byte {
 	return marshal(m)
 }
 
-// DecodeProgress reads EncodeProgress's form.
+// DecodeProgress decodes what EncodeProgress wrote.
 func DecodeProgress(b []byte) (p Progress, err error) {
 	var m wirepb.ProgressReply
 	err = decode("progress", b, &m, func() error {
@@ -96,7 +96,7 @@ func EncodeDocumentRequest(r DocumentRequest) []byte {
 	return marshal(&wirepb.DocumentRequest{Study: r.Study[:], Hash: r.Hash[:], Offset: r.Offset})
 }
 
-// DecodeDocumentRequest reads EncodeDocumentRequest's form.
+// DecodeDocumentRequest decodes what EncodeDocumentRequest wrote.
 func DecodeDocumentRequest(b []byte) (r DocumentRequest, err error) {
 	var m wirepb.DocumentRequest
 	err = decode("document request", b, &m, func() error {
@@ -115,7 +115,7 @@ func DecodeDocumentRequest(b []byte) (r DocumentRequest, err error) {
 // EncodeDocumentReply encodes a piece of a document.
 func EncodeDocumentReply(data []byte) []byte { return marshal(&wirepb.DocumentReply{Data: data}) }
 
-// DecodeDocumentReply reads EncodeDocumentReply's form.
+// DecodeDocumentReply decodes what EncodeDocumentReply wrote.
 func DecodeDocumentReply(b []byte) (data []byte, err error) {
 	var m wirepb.DocumentReply
 	err = decode("document", b, &m, func() error {
@@ -125,11 +125,11 @@ func DecodeDocumentReply(b []byte) (data []byte, err error) {
 	return data, err
 }
 
-// Hello is what a node says of itself.
+// Hello is a node's statement about itself.
 type Hello struct {
 	Now     protocol.Instant // its clock
 	Version string           // of its program, at most maxVersion bytes
-	Other   protocol.StudyID // zero, or what is hosted under the study's name in its place
+	Other   protocol.StudyID // zero, or another study that is hosted under the study's name
 }
 
 // HelloRequest asks for the Hello of a study's aggregator.
@@ -149,7 +149,7 @@ func EncodeHelloRequest(q HelloRequest) []byte {
 	return marshal(&wirepb.HelloRequest{Study: q.Study[:], Name: q.Name})
 }
 
-// DecodeHelloRequest reads EncodeHelloRequest's form.
+// DecodeHelloRequest decodes what EncodeHelloRequest wrote.
 func DecodeHelloRequest(b []byte) (q HelloRequest, err error) {
 	var m wirepb.HelloRequest
 	err = decode("hello request", b, &m, func() error {
@@ -163,7 +163,7 @@ func DecodeHelloRequest(b []byte) (q HelloRequest, err error) {
 	return q, err
 }
 
-// EncodeHello encodes the reply; a longer version is cut off.
+// EncodeHello encodes the reply; a version that is too long is cut.
 func EncodeHello(h Hello) []byte {
 	version := strings.ToValidUTF8(h.Version[:min(len(h.Version), maxVersion)], "")
 	m := &wirepb.HelloReply{Now: int64(h.Now), Version: version}
@@ -173,7 +173,7 @@ func EncodeHello(h Hello) []byte {
 	return marshal(m)
 }
 
-// DecodeHello reads EncodeHello's form.
+// DecodeHello decodes what EncodeHello wrote.
 func DecodeHello(b []byte) (h Hello, err error) {
 	var m wirepb.HelloReply
 	err = decode("hello", b, &m, func() error {

@@ -1,10 +1,9 @@
-// Package wire turns protocol messages into bytes and back, by protobuf, and is
-// the only importer of it. Decoding is strict: unknown fields, wrong lengths and
-// anything over a limit are errors, because what is not understood must not be
-// signed, stored or answered.
+// Package wire encodes and decodes protocol messages with protobuf, and is the only package that
+// imports it. Decoding is strict: unknown fields, wrong lengths and values over a limit are errors,
+// because a node must not sign, store or answer what it does not understand.
 //
-// Signatures and ids never cover these encodings (package protocol fixes what
-// they cover), except that a payload is signed as the bytes that were sent.
+// Signatures and ids never cover these encodings (package protocol fixes what they cover), with one
+// exception: a payload is signed as the bytes that were sent.
 package wire
 
 import (
@@ -20,8 +19,8 @@ import (
 // MaxMessage bounds every decoded message, in bytes.
 const MaxMessage = 8 << 20
 
-// What decoding a message of n bytes allocates is at most MemoryFactor·n + MemoryBase bytes,
-// also where it is refused.
+// Decoding a message of n bytes allocates at most MemoryFactor·n + MemoryBase bytes, even if the
+// message is refused.
 const (
 	MemoryFactor = 6
 	MemoryBase   = 128 << 10
@@ -30,15 +29,15 @@ const (
 func marshal(m proto.Message) []byte {
 	b, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
 	if err != nil {
-		// Only invalid UTF-8 in a string field can fail: ours are kinds and sides,
-		// which are constants or were decoded, and reasons, which EncodeStop mends.
+		// Only invalid UTF-8 in a string field can fail. Our string fields are kinds and sides,
+		// which are constants or were decoded, and reasons, which EncodeStop repairs.
 		panic("wire: " + err.Error())
 	}
 	return b
 }
 
-// unmarshal decodes a message. Decoding takes at most MemoryFactor bytes of memory for each
-// byte of it, and MemoryBase beside them, whatever it holds.
+// unmarshal decodes a message. Whatever the message holds, decoding takes at most MemoryFactor
+// bytes of memory for each byte of it, plus MemoryBase.
 func unmarshal(b []byte, m proto.Message) error {
 	if len(b) > MaxMessage {
 		return fmt.Errorf("%d bytes, at most %d", len(b), MaxMessage)
@@ -81,7 +80,7 @@ func slices32[T ~[32]byte](in []T) [][]byte {
 	return out
 }
 
-// EncodeEnvelope returns the form in which an envelope is stored and carried.
+// EncodeEnvelope returns the encoding in which an envelope is stored and carried.
 func EncodeEnvelope(e protocol.Envelope) []byte { return marshal(envelopePB(e)) }
 
 func envelopePB(e protocol.Envelope) *wirepb.Envelope {
@@ -92,8 +91,8 @@ func envelopePB(e protocol.Envelope) *wirepb.Envelope {
 	}
 }
 
-// DecodeEnvelope reads EncodeEnvelope's form. The signature is not checked:
-// protocol.Verify does that.
+// DecodeEnvelope decodes what EncodeEnvelope wrote. It does not check the signature:
+// protocol.Verify does.
 func DecodeEnvelope(b []byte) (protocol.Envelope, error) {
 	var m wirepb.Envelope
 	if err := unmarshal(b, &m); err != nil {

@@ -24,8 +24,8 @@ import (
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
-// Every decoding function of the package is among the forms, and so in every test
-// and fuzz target over them.
+// Every decoding function of the package is in forms, and so in every test and fuzz target that
+// uses them.
 func TestFormsAreAll(t *testing.T) {
 	files, err := fs.Glob(os.DirFS("."), "*.go")
 	if err != nil {
@@ -62,7 +62,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// split takes an encoding apart into its fields, each with its tag.
+// split splits an encoding into its fields, each with its tag.
 func split(t testing.TB, b []byte) (fields [][]byte) {
 	t.Helper()
 	for len(b) > 0 {
@@ -76,8 +76,8 @@ func split(t testing.TB, b []byte) (fields [][]byte) {
 	return fields
 }
 
-// loosen writes an encoding's fields last to first, with tags that are longer than
-// they need be: the same message from another encoder.
+// loosen writes an encoding's fields last to first, with tags longer than necessary: the same
+// message as another encoder might write it.
 func loosen(t testing.TB, b []byte) (out []byte) {
 	t.Helper()
 	fields := split(t, b)
@@ -95,7 +95,7 @@ func loosen(t testing.TB, b []byte) (out []byte) {
 	return out
 }
 
-// A carrier may write a message anew in any of the ways that protobuf allows.
+// A carrier may re-encode a message in any way that protobuf allows.
 func TestAnyEncodingOfAMessageIsRead(t *testing.T) {
 	for _, f := range forms() {
 		loose := loosen(t, f.sample)
@@ -108,7 +108,7 @@ func TestAnyEncodingOfAMessageIsRead(t *testing.T) {
 	}
 }
 
-// Such a carrier changes neither an envelope's id nor its signature.
+// Re-encoding changes neither an envelope's id nor its signature.
 func TestCarriersDoNotChangeIDs(t *testing.T) {
 	v := protocoltest.Sealed(signer(t).Seal(aStudy, protocol.KindConfirm, 1, []byte("payload")))
 	for name, b := range map[string][]byte{
@@ -129,7 +129,7 @@ func TestCarriersDoNotChangeIDs(t *testing.T) {
 	}
 }
 
-// Absent and empty are one on the wire; where nothing is allowed, it is read.
+// Absent and empty are the same on the wire; a field that may be empty is accepted.
 func TestEmptyFields(t *testing.T) {
 	e := protocoltest.Sealed(signer(t).Seal(aStudy, protocol.KindWithdraw, 0, nil)).Envelope()
 	head := protocol.Head{Chain: protocol.Digest{1}, Signature: make([]byte, 64)}
@@ -156,8 +156,7 @@ func TestEmptyFields(t *testing.T) {
 	}
 }
 
-// A reason quotes errors, which quote anything, at any length: it must not stop the
-// node that gives it.
+// A reason quotes errors with any bytes, at any length. It must not stop the node that gives it.
 func TestStopReasons(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		given := string(rapid.SliceOfN(rapid.Byte(), 0, 5).Draw(t, "junk")) + rapid.String().Draw(t, "text")
@@ -177,8 +176,8 @@ func TestStopReasons(t *testing.T) {
 	})
 }
 
-// The largest study's messages are below the limits of their kinds: by a half, so that there
-// is room for other encodings.
+// The largest study's messages take at most half of the limits of their kinds, so that there is
+// room for other encodings.
 func TestSizesAtMostMembers(t *testing.T) {
 	n := agree.MaxMembers
 	sealed := make([][]byte, agree.MaxWhole-1)
@@ -223,7 +222,7 @@ func seal(t testing.TB, kind protocol.Kind, payload []byte) protocol.Envelope {
 }
 
 // Whatever a sender puts into the messages of the agreement, the aggregator can show them to
-// everybody, and a member all the confirmations that it has.
+// everybody, and a member can show all the confirmations that it has.
 func TestWhatHoldsOthersMessagesCanBeRead(t *testing.T) {
 	largest := func(kind protocol.Kind, n int) (out []protocol.Envelope) {
 		for i := range n {
@@ -266,7 +265,7 @@ func TestWhatHoldsOthersMessagesCanBeRead(t *testing.T) {
 	})
 }
 
-// Signing, decoding and verifying have one opinion of every size of every kind.
+// Signing, decoding and verifying agree on the allowed sizes of every kind.
 func TestOneOpinionOfSizes(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		kind := rapid.SampledFrom(kinds).Draw(r, "kind")
@@ -291,8 +290,8 @@ func TestOneOpinionOfSizes(t *testing.T) {
 	})
 }
 
-// FuzzDecode gives every input to every decoder: none panics, and what one accepts
-// it accepts again as encoded, to the same bytes.
+// FuzzDecode gives every input to every decoder. None panics, and what one accepts it accepts again
+// when encoded, to the same bytes.
 func FuzzDecode(f *testing.F) {
 	all := forms()
 	for _, one := range all {
@@ -329,9 +328,9 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// FuzzVerify takes what a peer sends as far as it gets before anybody trusts it: an
-// envelope that verifies is, encoded and read anew, the same message; any other is a
-// fault of the sender that it names.
+// FuzzVerify handles what a peer sends up to the point where it is trusted. An envelope that
+// verifies is the same message after encoding and decoding; any other is a fault of the sender that
+// it names.
 func FuzzVerify(f *testing.F) {
 	s := signer(f)
 	seeds := 0

@@ -8,8 +8,8 @@ import (
 	"github.com/cosketch/cosketch/kernel/sketch"
 )
 
-// Guarantee returns what all of one party's releases in the study promise together;
-// a sketch takes its Share of it. Parse has checked that it exists.
+// Guarantee returns the joint guarantee of all of one party's releases in the study; each sketch
+// has a Share of it. Parse has checked that it exists.
 func (p Privacy) Guarantee() (dp.Guarantee, error) {
 	g, err := dp.Promise(p.Mechanism, dp.Budget{Epsilon: p.Epsilon, Delta: p.Delta})
 	if p.Replaced {
@@ -18,9 +18,8 @@ func (p Privacy) Guarantee() (dp.Guarantee, error) {
 	return g, err
 }
 
-// Flips returns how a sketch randomises its bits before it projects them; the zero Flips
-// under every mechanism but randomised response. Each sketch draws its own, with its
-// share of ε.
+// Flips returns how a sketch randomises its bits before it projects them; the zero Flips under
+// every mechanism but randomised response. Each sketch draws its own flips, with its share of ε.
 func (s *Study) Flips(index int) (dp.Flips, error) {
 	if s.Privacy.Mechanism != dp.RandomisedResponse {
 		return dp.Flips{}, nil
@@ -36,10 +35,10 @@ func (s *Study) Flips(index int) (dp.Flips, error) {
 	return dp.RandomiseBits(part, s.Bits.One())
 }
 
-// Exposure says how one person is exposed to the study. In a vertical study that is
-// by every party and every sketched column. In a horizontal study it is by one party
-// and all sketched columns: parties hold different records, and a person whose records
-// several parties hold counts once for each.
+// Exposure says which releases concern one person. In a vertical study these are the releases of
+// every party, about every sketched column. In a horizontal study they are those of one party,
+// about all sketched columns: parties hold different records, and a person whose records several
+// parties hold counts once for each.
 func (s *Study) Exposure() dp.Exposure {
 	e := dp.Exposure{Unit: s.Privacy.Unit, Parties: 1, Attributes: s.sketched()}
 	if s.Partition == Vertical {
@@ -48,8 +47,8 @@ func (s *Study) Exposure() dp.Exposure {
 	return e
 }
 
-// PerPerson returns what all releases of the study say about one person together (see
-// Exposure), at the study's δ. Its ε is infinite where mechanism none promises nothing, and where labels travel as they are.
+// PerPerson returns the joint budget of all releases of the study about one person (see Exposure),
+// at the study's δ. Its ε is infinite under mechanism none, and if labels travel unchanged.
 func (s *Study) PerPerson() (dp.Budget, error) {
 	g, err := s.Privacy.Guarantee()
 	if err != nil {
@@ -73,14 +72,14 @@ func (s *Study) sketched() int {
 	return n
 }
 
-// InSketch reports whether some sketch contains the column: the label is in none of the
+// InSketch reports whether some sketch contains the column. The label is not in sketches of the
 // records side or of cells.
 func (s *Study) InSketch(c Column) bool {
 	return slices.ContainsFunc(s.Sketches, func(sk Sketch) bool { return !c.Label || sk.takesLabel() })
 }
 
-// Reveals works out what a sketch of a party with so many records gives away where
-// no noise is added; its Acceptable holds the rule for mechanism none.
+// Reveals returns what a sketch of a party with this many records reveals if no noise is added; its
+// Acceptable implements the rule for mechanism none.
 func (s *Study) Reveals(party, index, records int) (audit.Exposure, error) {
 	sk := s.Sketches[index]
 	shape := audit.Shape{Side: sk.Side, Projection: sk.Projection, Functions: 1}
@@ -107,8 +106,8 @@ func (s *Study) Reveals(party, index, records int) (audit.Exposure, error) {
 	return audit.Expose(shape)
 }
 
-// RevealsTogether works out what all sketches of a party give away, after what earlier releases of the same
-// data without noise released for each number held.
+// RevealsTogether returns what all sketches of a party reveal together. earlier is how much earlier
+// releases of the same data without noise released for each number held.
 func (s *Study) RevealsTogether(party, records int, earlier float64) (audit.Release, error) {
 	out := audit.Release{Earlier: earlier}
 	for i := range s.Sketches {

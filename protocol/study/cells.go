@@ -8,7 +8,7 @@ import (
 	"github.com/cosketch/cosketch/seed"
 )
 
-// ofCells is the row of numbers of records, and sums of them, by cell. The directions between the cells
+// ofCells returns the row of counts and sums of records, by cell. The directions between the cells
 // are columns of a Hadamard matrix.
 func ofCells() additive {
 	return additive{
@@ -21,12 +21,13 @@ func ofCells() additive {
 	}
 }
 
-// CellWeights are those of a cells sketch. Where nothing can be cut, nothing is counted.
+// CellWeights returns the weights of a cells sketch. Clipped records are counted only if records
+// can be clipped.
 func (s *Study) CellWeights(index int) dp.CellWeights {
 	return dp.NewCellWeights(s.length(index), s.IntegerClip(index) > 0 && !s.Sketches[index].Whole)
 }
 
-// describeCells says what a cells sketch is.
+// describeCells describes a cells sketch.
 func (s *Study) describeCells(i int, noisy string) string {
 	sk, d := s.Sketches[i], len(s.Features(0, i))
 	n := int64(sketch.CellEntries(sk.Projection.K, d, s.CellWeights(i)))

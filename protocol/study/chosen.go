@@ -10,32 +10,32 @@ import (
 	"github.com/cosketch/cosketch/protocol/schema"
 )
 
-// RecordDistance is the squared distances between chosen records, on the records side. It is
-// asked of releases alone: before they are drawn nobody knows which row is whose.
+// RecordDistance is the squared distances between chosen records, on the records side. It can only
+// be asked of releases: before they are drawn, nobody knows whose record is in which row.
 const RecordDistance AnalysisKind = "record-distance"
 
-// RecordName names a record by a release that holds it. Only that release's party knows
-// whose record it is.
+// RecordName names a record by its row in a release. Only that release's party knows whose record
+// it is.
 type RecordName struct {
-	Party string // of the study
-	Row   int    // of its release, from 0
+	Party string // a party of the study
+	Row   int    // row of its release, from 0
 }
 
-// String is the name as people write it, like "north/12".
+// String returns the name as people write it, like "north/12".
 func (n RecordName) String() string { return n.Party + "/" + strconv.Itoa(n.Row) }
 
-// RecordDistanceOptions are those of RecordDistance.
+// RecordDistanceOptions are the options of RecordDistance.
 type RecordDistanceOptions struct {
-	Of []RecordName // 2 to 100, each once
+	Of []RecordName // 2 to 100 records, each once
 	To To           // default ToRecords
 }
 
-// To says from what else the distances of chosen records are.
+// To says what the distances of chosen records are measured to.
 type To string
 
 const (
-	ToRecords To = "records" // from each other alone
-	ToParties To = "parties" // from the mean record of each party, too; horizontal studies
+	ToRecords To = "records" // the other chosen records only
+	ToParties To = "parties" // also the mean record of each party; horizontal studies
 )
 
 func ofRecordDistance() Kind {
@@ -53,7 +53,7 @@ func ofRecordDistance() Kind {
 	}
 }
 
-// mostChosen bounds the records of which distances are asked: 4,950 pairs.
+// mostChosen bounds the number of chosen records: 4,950 pairs.
 const mostChosen = 100
 
 var recordDistanceKeys = schema.Keys[RecordDistanceOptions]{
@@ -75,7 +75,7 @@ var recordDistanceKeys = schema.Keys[RecordDistanceOptions]{
 	},
 }
 
-// recordName reads a name like "north/12". The row stands behind the last slash.
+// recordName reads a name like "north/12". The row follows the last slash.
 func recordName(r *schema.Reader, it schema.Item) RecordName {
 	text := r.Text(it)
 	at := strings.LastIndexByte(text, '/')
@@ -87,7 +87,7 @@ func recordName(r *schema.Reader, it schema.Item) RecordName {
 	return RecordName{Party: text[:at], Row: row}
 }
 
-// checkChosen checks the records that were chosen.
+// checkChosen checks the chosen records.
 func checkChosen(r *schema.Reader, s *Study, of []RecordName, path string) {
 	if !r.Words {
 		r.Fail(path, "%s names rows of releases, and there are none before the study", RecordDistance).Hint = "leave it to later, and ask aggregator analyze STUDY record-distance of=north/12,south/40 when they are in"

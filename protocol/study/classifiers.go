@@ -17,13 +17,13 @@ const (
 	RidgeClassification AnalysisKind = "ridge-classification"
 )
 
-// ClassifierOptions are those of all four; what a kind has not is zero.
+// ClassifierOptions are the options of all four kinds; those that a kind does not have are zero.
 type ClassifierOptions struct {
-	Folds   int     // of cross-validation; default 10
+	Folds   int     // folds of cross-validation; default 10
 	Epochs  int     // perceptrons: passes over the records; default 10
-	Cost    float64 // svm: of a record's loss, beside the squared norm of the weights; default 1
+	Cost    float64 // svm: weight of a record's loss against the squared norm of the weights; default 1
 	Loss    Loss    // svm; default SquaredHinge
-	Penalty float64 // ridge: of the squared norm of the weights; default 1
+	Penalty float64 // ridge: weight of the squared norm of the weights; default 1
 }
 
 // Loss is what a support vector machine minimises.
@@ -39,7 +39,7 @@ func ofVotedPerceptron() Kind { return classifier(VotedPerceptron, "epochs") }
 func ofSVM() Kind             { return classifier(SVM, "cost", "loss") }
 func ofRidge() Kind           { return classifier(RidgeClassification, "penalty") }
 
-// classifier is a kind of them, with these options beside folds.
+// classifier returns a kind of classifier with these options and folds.
 func classifier(name AnalysisKind, options ...string) Kind {
 	return Kind{
 		Name: name, Needs: one(Needs{Side: sketch.Records, labels: true}),
@@ -52,12 +52,12 @@ func classifier(name AnalysisKind, options ...string) Kind {
 	}
 }
 
-// strength is a number of the options, of any size that makes sense.
+// strength is the form of a numeric option, of any plausible size.
 func strength(of func(*ClassifierOptions) *float64) schema.Form[ClassifierOptions] {
 	return schema.Between(of, 1e-6, 1e6)
 }
 
-// classifierKeys are those of all four.
+// classifierKeys are the option keys of all four kinds.
 var classifierKeys = schema.Keys[ClassifierOptions]{
 	{
 		Name: "folds", Path: "analysis.folds", Default: "10", Says: "of cross-validation",

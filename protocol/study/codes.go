@@ -10,8 +10,8 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// ofCodes is the row of numbers of records, and sums of them, by the code points of a codebook, which the second
-// round of a study goes by.
+// ofCodes returns the row of counts and sums of records, by the code points of the codebook that
+// the second round of a study uses.
 func ofCodes() additive {
 	return additive{
 		side:   sketch.Codes,
@@ -21,16 +21,16 @@ func ofCodes() additive {
 	}
 }
 
-// TwoRounds reports a study whose second round goes by what came of the first.
+// TwoRounds reports whether the study has a second round, which depends on the result of the first.
 func (s *Study) TwoRounds() bool { return s.Rounds == 2 }
 
-// SecondRound reports whether a sketch, by its index, is of the second round.
+// SecondRound reports whether a sketch, by its index, belongs to the second round.
 func (s *Study) SecondRound(index int) bool {
 	return s.Sketches[index].Side == sketch.Codes || s.Pooled(index)
 }
 
-// FirstAnswers reports whether the first round alone answers some analysis of the study: where the second lacks a
-// quorum, that is the result.
+// FirstAnswers reports whether the first round alone answers some analysis of the study. If the
+// second round has no quorum, these answers are the result.
 func (s *Study) FirstAnswers() bool {
 	return s.TwoRounds() && slices.ContainsFunc(s.Analyses, func(a Analysis) bool {
 		index, ok := s.SketchFor(a)
@@ -38,21 +38,22 @@ func (s *Study) FirstAnswers() bool {
 	})
 }
 
-// FirstBy is until when first rounds are waited for, where no masks need all of them: three quarters of the time
-// between the close of approval and of upload.
+// FirstBy is the deadline of the first round, unless masks need all parties: three quarters of the
+// time between the close of approval and of upload.
 func (s *Study) FirstBy() protocol.Instant { return s.Deadline - (s.Deadline-s.Expires)/4 }
 
-// By is the study whose second round goes by what came of the first. It is the same study: no file has that.
+// By returns the study with the basis of its second round, which follows from the first. It is the
+// same study; no file contains the basis.
 func (s *Study) By(b protocol.Basis) *Study {
 	out := *s
 	out.basis = &b
 	return &out
 }
 
-// Awaits reports whether a sketch is of a second round, and what that goes by is not known yet.
+// Awaits reports whether a sketch belongs to a second round whose basis is not known yet.
 func (s *Study) Awaits(index int) bool { return s.basis == nil && s.SecondRound(index) }
 
-// Basis is what the second round goes by.
+// Basis returns the basis of the second round; before it is known, Beforehand.
 func (s *Study) Basis() protocol.Basis {
 	if s.basis != nil {
 		return *s.basis
@@ -60,8 +61,8 @@ func (s *Study) Basis() protocol.Basis {
 	return s.Beforehand()
 }
 
-// Beforehand is what takes the place of what came of the first round before that is there, for sizes and rehearsals:
-// it says nothing of data.
+// Beforehand returns a placeholder for the basis of the second round, for sizes and rehearsals. It
+// does not depend on data.
 func (s *Study) Beforehand() (b protocol.Basis) {
 	if at := slices.IndexFunc(s.Sketches, func(sk Sketch) bool { return sk.Side == sketch.Codes }); at >= 0 {
 		b.Codebook = s.Codebook(at)
@@ -80,11 +81,11 @@ func (s *Study) Beforehand() (b protocol.Basis) {
 	return b
 }
 
-// usualEdge is the clip among those that there are to choose from that few records of most data exceed by much.
+// usualEdge is the index of a clip that few records of most data exceed by much.
 const usualEdge = 3
 
-// Codebook is what a codes sketch goes by. Before the interim is there, it is one that takes its place, for sizes and
-// rehearsals: it says nothing of data.
+// Codebook returns the codebook of a codes sketch. Before the interim it is a placeholder, for
+// sizes and rehearsals, which does not depend on data.
 func (s *Study) Codebook(index int) sketch.Codebook {
 	if s.basis != nil {
 		return s.basis.Codebook
@@ -108,7 +109,7 @@ func (s *Study) Codebook(index int) sketch.Codebook {
 	return c
 }
 
-// MostClusters is how many clusters k-means may find in a sketch.
+// MostClusters returns the largest number of clusters that k-means may find in a sketch.
 func (s *Study) MostClusters(index int) int {
 	most := 2
 	for _, a := range s.Analyses {
@@ -120,17 +121,18 @@ func (s *Study) MostClusters(index int) int {
 	return most
 }
 
-// CodeWeights are those of a codes sketch.
+// CodeWeights returns the weights of a codes sketch.
 func (s *Study) CodeWeights(index int) dp.CellWeights {
 	return dp.NewCellWeights(s.Codebook(index).Radius, s.Privacy.Mechanism != dp.None)
 }
 
-// MostCodeEntries is how many integers a codes sketch has at most: the first round says how many.
+// MostCodeEntries returns the largest number of integers in a codes sketch; the first round
+// determines the number.
 func (s *Study) MostCodeEntries(index int) int64 {
 	return int64(sketch.MaxCodes+1) * int64(1+codebook.Axes(s.MostClusters(index), len(s.Features(0, index))))
 }
 
-// describeCodes says what a codes sketch is.
+// describeCodes describes a codes sketch.
 func (s *Study) describeCodes(i int, noisy string) string {
 	q := codebook.Axes(s.MostClusters(i), len(s.Features(0, i)))
 	most := s.MostCodeEntries(i)

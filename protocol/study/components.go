@@ -7,15 +7,15 @@ import (
 	"github.com/cosketch/cosketch/protocol/schema"
 )
 
-// PCA is principal components of all columns: of the union by moments, otherwise of what
-// the parties' columns have in common. Moments are about the means.
+// PCA is principal components of all columns: by moments of the union, otherwise over the
+// intersection of the parties' records. Moments are about the means.
 const PCA AnalysisKind = "pca"
 
-// PCAOptions are those of PCA.
+// PCAOptions are the options of PCA.
 type PCAOptions struct {
-	Components int  // of how many components the loadings are listed, with intervals; default 10
-	Scale      bool // of correlations rather than of covariances; default true
-	Centre     bool // of deviations from the means rather than of products; default true, and true where Scale is
+	Components int  // number of components whose loadings are listed, with intervals; default 10
+	Scale      bool // of correlations instead of covariances; default true
+	Centre     bool // of deviations from the means instead of products; default true, and always true if Scale is
 }
 
 func ofPCA() Kind {

@@ -5,14 +5,14 @@ import (
 	"github.com/cosketch/cosketch/protocol/schema"
 )
 
-// Correlation is of columns, over the union by moments, otherwise over the intersection.
-// Of a columns-side sketch, covariance and correlation need ones for the means and, by
-// estimator E1, squares for the variances over the intersection.
+// Correlation is of columns, by moments over the union, otherwise over the intersection. From a
+// columns-side sketch, covariance and correlation need ones for the means; estimator E1 also needs
+// squares for the variances over the intersection.
 const Correlation AnalysisKind = "correlation"
 
-// CorrelationOptions are those of Correlation.
+// CorrelationOptions are the options of Correlation.
 type CorrelationOptions struct {
-	Estimator Estimator // default E2; empty where moments answer, which leave no choice
+	Estimator Estimator // default E2; empty if moments answer, which have no choice of estimators
 }
 
 // Estimator names a way to estimate correlations over the intersection
@@ -56,7 +56,7 @@ var correlationKeys = schema.Keys[CorrelationOptions]{{
 	Form: schema.Word(func(o *CorrelationOptions) *Estimator { return &o.Estimator }, schema.Words{What: "estimator", Has: []string{string(E1), string(E2)}}),
 }}
 
-// Estimator is how a correlation is estimated, and empty for other kinds.
+// Estimator returns how a correlation is estimated; empty for other kinds.
 func (a Analysis) Estimator() Estimator {
 	o, _ := a.Options.(CorrelationOptions)
 	return o.Estimator

@@ -10,31 +10,31 @@ import (
 	"github.com/cosketch/cosketch/kernel/sketch"
 )
 
-// Table is one of a sketch of counts: records by one column, or by two crossed.
+// Table is a table of a counts sketch: records by one column, or by two crossed.
 type Table struct {
 	Of    []Axis // one or two
-	Depth int    // a tree of tables of a number, cut into 2, 4, … 2^Depth bins of equal width; 0: one table
+	Depth int    // a tree of tables of a number, with 2, 4, … 2^Depth bins of equal width; 0: one table
 }
 
-// Axis says into which cells a column's values are put. A category and a bit have a cell for each value; a
-// number has bins, of which the first and the last have no end. Where absent values are counted they have one,
-// the last.
+// Axis says into which cells a column's values are put. A category or a bit has a cell for each
+// value. A number has bins, of which the first and the last are open-ended. If absent values are
+// counted, they have the last cell.
 type Axis struct {
 	Column string
-	Bins   int       // of a number: so many of equal width, after its transform; 0 where there are edges, or a tree
-	Edges  []float64 // of a number: where one bin ends and the next begins, with the edge
+	Bins   int       // of a number: number of bins of equal width, after its transform; 0 with edges, or in a tree
+	Edges  []float64 // of a number: where bins begin; an edge belongs to the bin above it
 }
 
-// MaxCountDepth is that of a tree of tables.
+// MaxCountDepth bounds the depth of a tree of tables.
 const MaxCountDepth = 12
 
-// ofCounts is the row of numbers of records by the cells of tables.
+// ofCounts returns the row of counts of records by the cells of tables.
 func ofCounts() additive {
 	return additive{
 		side: sketch.Counts, label: true, absent: "Counts have cells of their own for absent values.",
 		project: func(s *Study, index int) {
 			if s.Partition != Horizontal || slices.ContainsFunc(s.Sketches[index].Tables, func(t Table) bool { return !s.Countable(t) }) {
-				return // refused
+				return // an error elsewhere
 			}
 			_, n := s.CountSize(index)
 			s.Sketches[index].Projection = projection.Spec{Family: projection.Identity, K: n}
@@ -45,7 +45,8 @@ func ofCounts() additive {
 	}
 }
 
-// Countable reports whether the columns of a table are there with their values, and cut in bounds.
+// Countable reports whether a table's columns exist with their values, and its depth and bins are
+// within the limits.
 func (s *Study) Countable(t Table) bool {
 	return len(t.Of) > 0 && t.Depth >= 0 && t.Depth <= MaxCountDepth && !slices.ContainsFunc(t.Of, func(a Axis) bool {
 		return a.Bins < 0 || a.Bins > sketch.MaxCountBins || !slices.ContainsFunc(s.Columns, func(c Column) bool {
@@ -54,7 +55,7 @@ func (s *Study) Countable(t Table) bool {
 	})
 }
 
-// CountWeight is what a record adds to each of its cells.
+// CountWeight returns what a record adds to each of its cells.
 func (s *Study) CountWeight() int64 {
 	if s.Privacy.Mechanism == dp.Gaussian {
 		return dp.CountWeight
@@ -62,7 +63,7 @@ func (s *Study) CountWeight() int64 {
 	return 1
 }
 
-// CountTables are the tables of a sketch of counts, by its index, for records as they are read.
+// CountTables returns the tables of a counts sketch, by its index, for records as they are read.
 func (s *Study) CountTables(index int) (out []sketch.CountTable) {
 	for _, t := range s.Sketches[index].Tables {
 		table := sketch.CountTable{Depth: t.Depth}
@@ -74,7 +75,8 @@ func (s *Study) CountTables(index int) (out []sketch.CountTable) {
 	return out
 }
 
-// CountSize is how many tables of a sketch of counts a record is in, and how many cells these have.
+// CountSize returns the number of tables of a counts sketch and of their cells; a record is in each
+// table.
 func (s *Study) CountSize(index int) (tables, cells int) {
 	for _, t := range s.CountTables(index) {
 		tables, cells = tables+t.Tables(), cells+t.Cells()
@@ -104,21 +106,22 @@ func (s *Study) countAxis(index int, t Table, a Axis) sketch.CountAxis {
 			bins = 1 << t.Depth
 		}
 		of := c.Scale.Range(bits)
-		for i := int64(1); i < bins; i++ { // the first integer that is not below the edge
+		for i := int64(1); i < bins; i++ { // the smallest integer that is not below the edge
 			out.Edges = append(out.Edges, bits.One()-of+(i*of+bins-1)/bins)
 		}
 	}
 	return out
 }
 
-// AxisCell is a cell of an axis: records of one value, of values from one up to below another, or without a value.
+// AxisCell is a cell of an axis: records with one value, with values from From to below To, or
+// without a value.
 type AxisCell struct {
 	Value    string  // of a category, or a bit
-	From, To float64 // of a number, in the column's own units; infinite where a cell has no end
+	From, To float64 // of a number, in the column's own units; infinite at an open end
 	Absent   bool
 }
 
-// AxisCells are the cells of an axis of a sketch of counts, by its index.
+// AxisCells returns the cells of an axis of a counts sketch, by its index.
 func (s *Study) AxisCells(index int, t Table, a Axis) (out []AxisCell) {
 	c := s.column(a.Column)
 	switch {
@@ -133,7 +136,7 @@ func (s *Study) AxisCells(index int, t Table, a Axis) (out []AxisCell) {
 			switch {
 			case len(a.Edges) > 0:
 				to = a.Edges[i]
-			case a.Bins > 0: // as people reckon it
+			case a.Bins > 0: // without the rounding of encoded values
 				least, most := c.Scale.Ends()
 				n, at := float64(a.Bins), float64(i+1)
 				to = c.Scale.Transform().Invert((least*(n-at) + most*at) / n)
@@ -149,19 +152,20 @@ func (s *Study) AxisCells(index int, t Table, a Axis) (out []AxisCell) {
 	return out
 }
 
-// edge is the value from which on a number of a column is encoded as an integer, or a larger one: half a step below what that
-// stands for, as values are rounded.
+// edge returns the smallest value of a column that is encoded as this integer or a larger one. That
+// is half a step below the value that the integer stands for, as values are rounded.
 func (s *Study) edge(c Column, encoded int64) float64 {
 	return c.Scale.Transform().Invert(c.Scale.Origin() + (float64(encoded)-0.5)*c.Scale.Step(s.ReadBits()))
 }
 
-// column is one of the study's, which has it.
+// column returns the study's column with this name, which must exist.
 func (s *Study) column(name string) Column {
 	return s.Columns[slices.IndexFunc(s.Columns, func(c Column) bool { return c.Name == name })]
 }
 
-// Edges are those of the bins of a table of one number, with the ends of what is told apart before and behind them: bounds, or
-// three spreads. Open says that values beyond these are there, in the first and the last bin.
+// Edges returns the edges of the bins of a table of one number. The first and the last are the ends
+// of the range: bounds, or three spreads. Open says that the first and the last bin also hold
+// values beyond the range.
 func (s *Study) Edges(index int, t Table) (edges []float64, open bool) {
 	c := s.column(t.Of[0].Column)
 	least, most := c.Scale.Ends()
@@ -177,13 +181,13 @@ func (s *Study) Edges(index int, t Table) (edges []float64, open bool) {
 	return edges, isCentred(c)
 }
 
-// isCentred reports a column with a centre and a spread.
+// isCentred reports whether a column has a centre and a spread.
 func isCentred(c Column) bool {
 	_, _, ok := c.Scale.CentreSpread()
 	return ok
 }
 
-// Name is a table as people call it.
+// Name returns the table's name for people.
 func (t Table) Name() string {
 	out := t.Of[0].Column
 	if len(t.Of) == 2 {
@@ -192,7 +196,7 @@ func (t Table) Name() string {
 	return out
 }
 
-// describeCounts says what a sketch of counts is.
+// describeCounts describes a counts sketch.
 func (s *Study) describeCounts(i int, noisy string) string {
 	tables, cells := s.CountSize(i)
 	n := int64(cells)
@@ -200,7 +204,7 @@ func (s *Study) describeCounts(i int, noisy string) string {
 		n, s.Sizes(n, n), noisy, tables, s.tableNames(i))
 }
 
-// tableNames lists the tables of a sketch of counts for people.
+// tableNames lists the tables of a counts sketch for people.
 func (s *Study) tableNames(index int) (out string) {
 	const most = 12
 	for i, t := range s.Sketches[index].Tables {

@@ -17,10 +17,10 @@ import (
 // Everyone stands for no party in particular; see Explain.
 const Everyone = -1
 
-// Explain says in plain words, for the person who decides about a party's data, what
-// approving the study lets out, to whom, under which guarantee and until when. The
-// party is an index into Parties, or Everyone. What comes before the first heading is the study's name and id. Text
-// of the file appears with every character as \u{hex} that could pass for another: all but
+// Explain says in plain words, for the person who decides about a party's data, what leaves if the
+// study is approved, to whom, under which guarantee and until when. The party is an index into
+// Parties, or Everyone. The blocks before the first heading are the study's name and id. In text
+// from the file, every character that could pass for another is written as \u{hex}: all but
 // printable ASCII, letters of European languages in Latin script and a few signs.
 func (s *Study) Explain(party int) []block.Block {
 	p := &page{}
@@ -65,7 +65,7 @@ func (s *Study) explainWho(p *page, party int) {
 	p.items(append(rows, fmt.Sprintf("the aggregator, which holds no data of its own, %s, in words %s", s.Aggregator.ID, s.Aggregator.ID.Words())))
 }
 
-// maxListed bounds how many columns are listed one by one.
+// maxListed bounds the number of columns listed one by one.
 const maxListed = 100
 
 func (s *Study) explainColumns(p *page, party int) {
@@ -150,7 +150,7 @@ func (s *Study) describeScale(c Column) string {
 	return fmt.Sprintf("centre %v and spread %s%v%s%s", first, factor, second, reaches, words)
 }
 
-// round keeps six significant digits, for printing.
+// round formats a number with six significant digits.
 func round(x float64) string { return fmt.Sprintf("%.6g", x) }
 
 func Listed(words []string) string {
@@ -164,7 +164,7 @@ func Listed(words []string) string {
 	return strings.Join(shown, ", ")
 }
 
-// describeAbsent says what becomes of absent values that are counted.
+// describeAbsent says what happens to absent values that are counted.
 func (s *Study) describeAbsent() (out string) {
 	for _, row := range counting() {
 		if s.Has(row.side) {
@@ -233,7 +233,7 @@ func (s *Study) describeSketch(i, party int) string {
 		out += s.describeColumnsSide(i, party)
 	default:
 		d, _ := s.fewest(party, i)
-		whole := s.Merge(i) != Join || party != Everyone // else parties have different numbers of values
+		whole := s.Merge(i) != Join || party != Everyone // otherwise parties have different numbers of values
 		switch k := sk.Projection.K; {
 		case !whole && sk.Projection.Family == projection.Identity:
 			out += "for each record as many integers as the party has values of it, "
@@ -320,7 +320,8 @@ func (s *Study) describeColumnsSide(i, party int) string {
 	return out
 }
 
-// Sizes shows how many bytes so many integers take: 1 to 8 each, or where they are masked 8.
+// Sizes returns the size in bytes of from least to most integers: 1 to 8 bytes each, or 8 if they
+// are masked.
 func (s *Study) Sizes(least, most int64) string {
 	if s.Masked() {
 		return block.Bytes(8 * most)
@@ -328,7 +329,7 @@ func (s *Study) Sizes(least, most int64) string {
 	return block.Bytes(least) + " to " + block.Bytes(8*most)
 }
 
-// publicDirections says what the keys tell that leave with cells.
+// publicDirections says what the keys released with cells reveal.
 const publicDirections = "The directions between the cells are public: their keys leave with your release, and tell the aggregator where each cell lies, so that it can give every cell to the cluster that is nearest. The guarantee below counts them as known. They make neither the seed nor any other key known."
 
 func (s *Study) explainReaders(p *page, party int) {

@@ -25,7 +25,7 @@ func (s *Study) explainGuarantee(p *page, party int) {
 	}
 }
 
-// explainNone says what mechanism none costs and what must hold before it is used.
+// explainNone says what mechanism none costs and what must hold before it may be used.
 func (s *Study) explainNone(p *page, party int) {
 	who := "the aggregator together with any one party"
 	if s.publicSketches() != "" {
@@ -49,7 +49,7 @@ func (s *Study) explainNone(p *page, party int) {
 	p.text("or your own site file says accept_reconstruction: true for this study. No one else can say it for you.")
 }
 
-// condition says under what a sketch without noise is acceptable by itself.
+// condition says under which condition a sketch without noise is acceptable by itself.
 func (s *Study) condition(party, index int) string {
 	sk := s.Sketches[index]
 	d, at := s.fewest(party, index)
@@ -71,8 +71,8 @@ func (s *Study) condition(party, index int) string {
 	return fmt.Sprintf("you have at least %d records", s.leastRecords(max(party, 0), index))
 }
 
-// fewest returns how many values of a record are in a sketch at the party, or, to Everyone,
-// at the one that has the fewest.
+// fewest returns the number of values of a record in a sketch at the party; for Everyone, at the
+// party with the fewest.
 func (s *Study) fewest(party, index int) (values, at int) {
 	if party != Everyone {
 		return len(s.Features(party, index)), party
@@ -85,7 +85,7 @@ func (s *Study) fewest(party, index int) (values, at int) {
 	return values, at
 }
 
-// leastRecords searches the fewest records with which a columns-side sketch without
+// leastRecords returns the smallest number of records with which a columns-side sketch without
 // noise is acceptable.
 func (s *Study) leastRecords(party, index int) int {
 	return sort.Search(math.MaxInt32, func(records int) bool {
@@ -98,7 +98,7 @@ func (s *Study) leastRecords(party, index int) int {
 	})
 }
 
-// Together says what all sketches of a party promise, under a guarantee.
+// Together states a guarantee for all sketches of a party together.
 func (s *Study) Together(g dp.Guarantee) string {
 	what := "All that leaves one party together"
 	if s.Masked() {
@@ -134,8 +134,8 @@ func (s *Study) explainPromise(p *page, g dp.Guarantee) {
 	p.text("This holds against everybody who takes part, together, with R known to them, and whatever is computed from the releases afterwards. Your ledger is debited before anything leaves.")
 }
 
-// describeParts says what each sketch takes of the promise, and its labels where they take
-// a part of their own.
+// describeParts lists each sketch's part of the guarantee, and that of its labels if they have one
+// of their own.
 func (s *Study) describeParts() (parts []string) {
 	for i, sk := range s.Sketches {
 		part, err := s.Part(i)
@@ -154,7 +154,7 @@ func (s *Study) describeParts() (parts []string) {
 	return parts
 }
 
-// describeFlips says with which probability bits are flipped in each sketch.
+// describeFlips gives the probability with which bits are flipped in each sketch.
 func (s *Study) describeFlips() string {
 	parts := make([]string, len(s.Sketches))
 	for i := range s.Sketches {
@@ -208,7 +208,7 @@ func (s *Study) explainTimes(p *page) {
 	p.items(rows)
 }
 
-// explainUpload says until when what leaves a party must have arrived.
+// explainUpload gives the deadline by which a party's releases must have arrived.
 func (s *Study) explainUpload() string {
 	if !s.Masked() && s.TwoRounds() {
 		return fmt.Sprintf("until %s the approved parties agree on the seed and send the first round, and until %s they upload the second; who is late is left out", s.FirstBy(), s.Deadline)

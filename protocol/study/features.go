@@ -9,12 +9,12 @@ import (
 	"github.com/cosketch/cosketch/seed/stream"
 )
 
-// FeatureKind says how a feature derives from a record.
+// FeatureKind says how a feature is derived from a record.
 type FeatureKind string
 
 const (
 	Value  FeatureKind = "value"   // a numeric or binary column's encoded value
-	OneHot FeatureKind = "one-hot" // 1 where a categorical column has this value, else 0
+	OneHot FeatureKind = "one-hot" // 1 if a categorical column has this value, else 0
 	Square FeatureKind = "square"  // the square of one Value or OneHot feature
 	Ones   FeatureKind = "ones"    // the weight Helpers.Ones in every record
 )
@@ -26,16 +26,15 @@ type Feature struct {
 	Kind   FeatureKind
 }
 
-// Features returns the derived vector of a record at a party for a sketch, by their
-// indices, in the order of the sketch's columns: the party's values in column order,
-// a categorical column giving one entry per listed value; then, where the sketch
-// asks for squares, one square per value in the same order; then ones, where it
-// asks for them. In a vertical study the values are those of the columns that the
-// party owns; in a horizontal one all parties have the same features.
+// Features returns the derived vector of a record for a party and a sketch, by their indices, in
+// the order of the sketch's columns. First come the party's values in column order; a categorical
+// column has one entry per listed value. If the sketch has squares, one square per value follows in
+// the same order; then ones, if it has them. In a vertical study the values are those of the
+// columns that the party owns; in a horizontal one all parties have the same features.
 //
-// The column with role label is sketched on the columns side and in moments like any
-// other. On the records side and in cells it is left out: it is what records are to be
-// told apart by, and distances must not know it.
+// The column with role label is sketched on the columns side and in moments like any other. On the
+// records side and in cells it is left out: it is the class to predict from distances, which must
+// not depend on it.
 func (s *Study) Features(party, index int) []Feature {
 	sk := s.Sketches[index]
 	var out []Feature
@@ -62,9 +61,8 @@ func (s *Study) Features(party, index int) []Feature {
 	return out
 }
 
-// Centred reports whether the values of a sketch, by its index, are moved to their public
-// centres before anything else. On the columns side they are where a column of ones can
-// give the centres back.
+// Centred reports whether the values of a sketch, by its index, are first shifted to their public
+// centres. On the columns side they are if a column of ones allows the shift to be undone.
 func (s *Study) Centred(index int) bool {
 	sk := s.Sketches[index]
 	if sk.Side == sketch.Columns {
@@ -73,9 +71,9 @@ func (s *Study) Centred(index int) bool {
 	return sk.Side.Sums() || s.Merge(index) == Join
 }
 
-// CentreOf is what a centred sketch takes off a value feature, where one stands for 1: the
-// middle of bounds, the rate that a binary column declares, nothing where a column has a
-// centre already, and nothing of one-hot entries, most of which are zero.
+// CentreOf returns what a centred sketch subtracts from a value feature, in units in which one is
+// 1. That is the middle of the bounds, or the rate that a binary column declares. It is 0 for a
+// column with a centre of its own, and for one-hot entries, most of which are zero.
 func (s *Study) CentreOf(f Feature, one int64) int64 {
 	if f.Kind != Value {
 		return 0
@@ -93,19 +91,19 @@ func (s *Study) Joins() bool {
 	return false
 }
 
-// AllFeatures returns the features that R of a records-side sketch has rows for, by the
-// sketch's index, in the order of these rows: those of a party or, where sketches of
-// several parties are joined, of all, by the order of the study's columns.
+// AllFeatures returns the features for which R of a records-side sketch, by its index, has rows, in
+// the order of the rows. These are the features of a party or, if sketches of several parties are
+// joined, those of all parties in the order of the study's columns.
 func (s *Study) AllFeatures(index int) []Feature {
 	if s.Merge(index) != Join {
 		return s.Features(0, index)
 	}
 	all := *s
-	all.Partition = Horizontal // in which every party has every column
+	all.Partition = Horizontal // every party has every column
 	return all.Features(0, index)
 }
 
-// Places returns where a party's features are among AllFeatures.
+// Places returns the indices of a party's features in AllFeatures.
 func (s *Study) Places(party, index int) []int {
 	at := map[Feature]int{}
 	for i, f := range s.AllFeatures(index) {
@@ -118,7 +116,7 @@ func (s *Study) Places(party, index int) []int {
 	return out
 }
 
-// RowLabels are what the rows of R for features belong to.
+// RowLabels returns the labels of the rows of R for features.
 func (s *Study) RowLabels(features []Feature) [][]byte {
 	var labels [][]byte
 	for _, f := range features {
@@ -132,7 +130,7 @@ func (s *Study) RowLabels(features []Feature) [][]byte {
 	return labels
 }
 
-// takesLabel reports whether the column with role label is in a sketch.
+// takesLabel reports whether a sketch contains the column with role label.
 func (sk Sketch) takesLabel() bool {
 	row, _ := additiveOf(sk.Side)
 	return sk.Side == sketch.Columns || row.label
@@ -150,9 +148,9 @@ func (s *Study) OwnColumns(party int) []int {
 	return out
 }
 
-// RecordLimit returns the most records of one party that a sketch of the study can
-// take: where records are summed as many as exact sums over all parties are sure to hold.
-// On the records side rows do not add up, and only their number is bounded.
+// RecordLimit returns the most records of one party that a sketch of the study can take. Where
+// records are summed, the exact sums over all parties are then sure to fit. On the records side
+// rows are not summed, and only their number is bounded.
 func (s *Study) RecordLimit(index int) int64 {
 	sk := s.Sketches[index]
 	switch {
@@ -174,7 +172,7 @@ func (s *Study) PartyIndex(id protocol.PeerID) (int, bool) {
 	if ok {
 		return at, true
 	}
-	for i, p := range s.Parties { // a study that was not parsed may have another order
+	for i, p := range s.Parties { // a study that was not parsed may be in another order
 		if p.ID == id {
 			return i, true
 		}
@@ -192,7 +190,7 @@ func (s *Study) PartyByName(name string) (int, bool) {
 	return 0, false
 }
 
-// Merge says how the parties' sketches of one kind join.
+// Merge says how the parties' sketches of one kind are combined.
 type Merge string
 
 const (

@@ -11,21 +11,21 @@ import (
 // Kinds of analyses of columns.
 const (
 	Clustering AnalysisKind = "clustering" // a hierarchy of columns by their correlations
-	Sums       AnalysisKind = "sums"       // sums and means of columns over the records that two parties share
+	Sums       AnalysisKind = "sums"       // sums and means of columns over the records that two parties have in common
 )
 
-// ClusteringOptions are those of Clustering.
+// ClusteringOptions are the options of Clustering.
 type ClusteringOptions struct {
 	Linkage  cluster.Linkage // default average
-	Distance ColumnDistance  // default absolute; signed for linkage ward
+	Distance ColumnDistance  // default absolute; signed with linkage ward
 }
 
-// ColumnDistance makes distances of correlations.
+// ColumnDistance says how correlations become distances.
 type ColumnDistance string
 
 const (
-	Absolute ColumnDistance = "absolute" // 1 − |ρ|: columns that tell the same, whatever the sign, are near
-	Signed   ColumnDistance = "signed"   // √(2(1 − ρ)): that of the standardised columns
+	Absolute ColumnDistance = "absolute" // 1 − |ρ|: strongly correlated columns are near, whatever the sign
+	Signed   ColumnDistance = "signed"   // √(2(1 − ρ)): the distance of the standardised columns
 )
 
 func ofClustering() Kind {

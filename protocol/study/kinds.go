@@ -17,31 +17,30 @@ type Analysis struct {
 	Options   Options   // nil for kinds that have none
 }
 
-// Kind is what the study file knows of one kind of analysis. Each stands in a file of its own.
+// Kind describes one kind of analysis. Each kind has a file of its own.
 type Kind struct {
 	Name AnalysisKind
 	Bare bool // its answers have no intervals
-	// needs lists what sketches answer it, the best first; options may be nil, and then stand
-	// for the defaults.
+	// needs lists which sketches answer it, the best first; nil options mean the defaults.
 	Needs func(options Options) []Needs
-	// says goes on after the kind's name in the explanation to stewards; nil: nothing.
+	// says continues after the kind's name in the explanation to stewards; nil: nothing.
 	says func(a Analysis) string
-	// keys are those of its options; nil: it has none.
+	// keys are the keys of its options; nil: it has none.
 	keys     OptionKeys
 	complete func(r *schema.Reader, answering Sketch, options Options, path string) Options
 	check    func(r *schema.Reader, s *Study, a Analysis, path string)
-	// label marks what is about the label, which then has to have classes.
+	// label marks kinds about the label, which must then have classes.
 	Label bool
-	// vertical marks what has an answer in vertical studies alone, and why.
+	// vertical is set for kinds that only vertical studies can answer, and says why.
 	vertical string
-	// horizontal marks what has an answer in horizontal studies alone, and why.
+	// horizontal is set for kinds that only horizontal studies can answer, and says why.
 	horizontal string
-	// Counts are the tables that a draft has a counts sketch count for it, of columns that are described so far; nil: it
-	// asks nothing of counts.
+	// Counts returns the tables that a draft puts into a counts sketch for this kind, from the
+	// columns described so far; nil: the kind needs no counts.
 	Counts func(options Options, columns []Column) []Table
 }
 
-// Elsewhere is why a kind has no answer in a study of this partition; empty where it has.
+// Elsewhere says why a study of this partition cannot answer the kind; empty if it can.
 func (k Kind) Elsewhere(p Partition) string {
 	if p == Vertical {
 		return k.horizontal
@@ -49,10 +48,10 @@ func (k Kind) Elsewhere(p Partition) string {
 	return k.vertical
 }
 
-// allKinds is kinds, made once: they are asked for at every turn.
+// allKinds caches kinds, which are needed often.
 var allKinds = sync.OnceValue(kinds)
 
-// KindOf returns the kind of an analysis; ok is false for one that this version has not.
+// KindOf returns the kind of an analysis; ok is false if this version does not have it.
 func KindOf(name AnalysisKind) (k Kind, ok bool) {
 	for _, k := range allKinds() {
 		if k.Name == name {
@@ -68,7 +67,7 @@ func (k AnalysisKind) Known() bool {
 	return ok
 }
 
-// Kinds are the kinds of analysis of this version, in the order in which they are listed.
+// Kinds returns the kinds of analysis of this version, in the order in which they are listed.
 func Kinds() (out []AnalysisKind) {
 	for _, k := range allKinds() {
 		out = append(out, k.Name)
@@ -81,19 +80,20 @@ type Needs struct {
 	Side          sketch.Side
 	Ones, squares bool
 	labels        bool
-	sums          bool // moments without products answer it
-	// tables reports whether the tables of a counts sketch answer it, and with says what they have to have; nil: any do.
+	sums          bool // moments without products suffice
+	// tables reports whether the tables of a counts sketch answer it; with says what they must
+	// have. nil: any do.
 	tables func(of []Table) bool
 	with   string
 }
 
-// met reports whether a sketch has it.
+// met reports whether a sketch meets the needs.
 func (n Needs) met(sk Sketch) bool {
 	return sk.Side == n.Side && (sk.Helpers.Ones > 0 || !n.Ones) && (sk.Helpers.Squares || !n.squares) && (sk.Labels != LabelsNone || !n.labels) &&
 		(sk.Side != sketch.Moments || n.sums || sk.Moments.Sums > 0) && (n.tables == nil || n.tables(sk.Tables))
 }
 
-// String says it in the words of the study file.
+// String returns the needs in the words of the study file.
 func (n Needs) String() string {
 	out := "side " + string(n.Side)
 	if n.Ones {
@@ -114,13 +114,13 @@ func (n Needs) String() string {
 	return out
 }
 
-// one returns a kind's needs that options do not change.
+// one returns needs that do not depend on options.
 func one(n Needs) func(Options) []Needs {
 	return func(Options) []Needs { return []Needs{n} }
 }
 
-// SketchFor returns the index of the sketch that answers an analysis: the first that has the
-// best of what the kind can use.
+// SketchFor returns the index of the sketch that answers an analysis: the first that meets the
+// earliest of the kind's needs that is met at all.
 func (s *Study) SketchFor(a Analysis) (int, bool) {
 	k, ok := KindOf(a.Kind)
 	if !ok || k.Elsewhere(s.Partition) != "" || k.Label && !s.HasClasses() {
@@ -147,7 +147,7 @@ func (s *Study) Answerable() []AnalysisKind {
 	return out
 }
 
-// Name is the kind, with the estimator where there is a choice of them.
+// Name returns the kind, with the estimator if there is a choice.
 func (a Analysis) Name() string {
 	if e := a.Estimator(); e != "" {
 		return string(a.Kind) + " by " + string(e)
@@ -167,10 +167,10 @@ func (a Analysis) explain() string {
 	return text
 }
 
-// Intervals says what the level of an analysis's intervals is about.
+// Intervals says what the confidence level of an analysis's intervals refers to.
 type Intervals string
 
 const (
-	IntervalsEach Intervals = "each" // each interval holds at the level, by itself
-	IntervalsAll  Intervals = "all"  // all intervals of the analysis hold together at the level
+	IntervalsEach Intervals = "each" // each interval by itself
+	IntervalsAll  Intervals = "all"  // all intervals of the analysis simultaneously
 )

@@ -14,24 +14,25 @@ const (
 	GroupDistance AnalysisKind = "group-distance" // records side: mean squared distances of records within and between parties
 )
 
-// KMeansOptions are those of KMeans.
+// KMeansOptions are the options of KMeans.
 type KMeansOptions struct {
 	Clusters    int  // at least 2; required unless Auto
-	Auto        bool // the data say how many
-	MaxClusters int  // Auto alone: the most that are tried, default 10
+	Auto        bool // the number of clusters is estimated from the data
+	MaxClusters int  // with Auto only: the most clusters tried, default 10
 	Restarts    int  // default 10
 }
 
-// Ranges of the options of k-means, how many times it starts afresh, keeping the best, and
-// how many clusters auto tries.
+// Ranges of the options of k-means: the number of restarts, of which the best is kept, and the
+// number of clusters that auto tries.
 const (
-	DefaultMaxClusters = 10 // also of suggestions beside a given number
+	DefaultMaxClusters = 10 // also of suggestions next to a given number
 	maxClusters        = 1000
 	maxRestarts        = 1000
 	mostSuggested      = 50
 )
 
-// Clusters is how many k-means looks for in a sketch, the fewest where several ask; 2 where the data say it.
+// Clusters returns the number of clusters that k-means looks for in a sketch, the smallest if
+// several analyses ask; 2 if it is estimated from the data.
 func (s *Study) Clusters(index int) int {
 	least := 0
 	for _, a := range s.Analyses {

@@ -7,20 +7,20 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 )
 
-// Labels says what of a record's label travels beside its row of a records-side sketch.
+// Labels says in which form a record's label travels beside its row of a records-side sketch.
 type Labels string
 
 const (
-	LabelsNone       Labels = ""           // nothing
-	LabelsPlain      Labels = "plain"      // the label as it is, which no guarantee covers
-	LabelsRandomised Labels = "randomised" // the label after k-ary randomised response
+	LabelsNone       Labels = ""           // not at all
+	LabelsPlain      Labels = "plain"      // unchanged, which no guarantee covers
+	LabelsRandomised Labels = "randomised" // after k-ary randomised response
 )
 
-// MaxClasses is the most classes that a label that travels may have.
+// MaxClasses is the largest number of classes of a label that travels.
 const MaxClasses = 100
 
-// Classes names the values of a label, in the order of their numbers: 0 and 1 of a binary
-// column, the listed values of a categorical one. A numeric column has none.
+// Classes names the values of a label, in the order of their numbers: 0 and 1 of a binary column,
+// the listed values of a categorical one. A numeric column has no classes.
 func (c Column) Classes() []string {
 	switch c.Kind {
 	case Binary:
@@ -31,7 +31,7 @@ func (c Column) Classes() []string {
 	return nil
 }
 
-// Label returns the column with role label; ok is false where there is none.
+// Label returns the column with role label; ok is false if there is none.
 func (s *Study) Label() (c Column, ok bool) {
 	for _, c := range s.Columns {
 		if c.Label {
@@ -41,14 +41,14 @@ func (s *Study) Label() (c Column, ok bool) {
 	return Column{}, false
 }
 
-// HasClasses reports whether the label has classes that can be told apart.
+// HasClasses reports whether the label has 2 to MaxClasses classes.
 func (s *Study) HasClasses() bool {
 	c, ok := s.Label()
 	return ok && len(c.Classes()) >= 2 && len(c.Classes()) <= MaxClasses
 }
 
-// LabelOf returns the index of the column whose value goes with each of a party's rows of a
-// sketch; ok is false where the sketch asks for none or another party holds it.
+// LabelOf returns the index of the column whose value travels with each of a party's rows of a
+// sketch; ok is false if the sketch has no labels or another party holds the column.
 func (s *Study) LabelOf(party, index int) (column int, ok bool) {
 	if s.Sketches[index].Labels == LabelsNone {
 		return 0, false
@@ -61,8 +61,8 @@ func (s *Study) LabelOf(party, index int) (column int, ok bool) {
 	return 0, false
 }
 
-// Stated is what people are told that a sketch promises: the whole of it, or its values where
-// labels leave as they are, which is said beside it.
+// Stated returns the guarantee stated to people: the whole of it or, if labels leave unchanged,
+// that of the values; the text says so beside it.
 func (p Part) Stated() dp.Guarantee {
 	if p.Whole.Mechanism() == dp.None {
 		return p.Values
@@ -70,27 +70,26 @@ func (p Part) Stated() dp.Guarantee {
 	return p.Whole
 }
 
-// Part is what one sketch promises: its Values by the noise, its labels by what is done to
-// them, and all of it together, which is what the ledger is debited for.
+// Part is the guarantee of one sketch: of its Values by the noise, of its Labels by their
+// randomisation, and of both together, which is debited to the ledger.
 type Part struct {
 	Values dp.Guarantee
 	Labels dp.Guarantee // zero unless labels are randomised
 	Whole  dp.Guarantee
 }
 
-// Part returns the promise of a sketch, by its index.
+// Part returns the guarantee of a sketch, by its index.
 //
-// Under unit attribute a record's label is one value, which the sketched values do not hold:
-// a change of one value moves the row's entries or its label, and never both, so that each
-// may take the sketch's whole guarantee. Under unit record both change together and their
-// parts add up, which Guarantee.Share does exactly: ε for the pure mechanisms, μ² for
-// gaussian. The label's response is calibrated to its part by Guarantee.PureEquivalent, so
-// that it composes with others as the part says.
+// Under unit attribute a record's label is one value, which is not among the sketched values: a
+// change of one value moves the row's entries or its label, never both, so that each may take the
+// sketch's whole guarantee. Under unit record both change together and their parts add up, which
+// Guarantee.Share does exactly: ε for the pure mechanisms, μ² for gaussian. The label's response is
+// calibrated to its part by Guarantee.PureEquivalent, so that it composes with others as that part.
 //
-// The response covers every change of a label, so that it is no matter which label a record
-// of zeros, or another record, has.
+// The response covers every change of a label, so it does not matter which label a record of zeros,
+// or another record, has.
 //
-// A label that travels as it is has no promise, and so the whole of the sketch has none.
+// A label that travels unchanged has no guarantee, and so the whole sketch has none.
 func (s *Study) Part(index int) (p Part, err error) {
 	sk := s.Sketches[index]
 	whole, err := s.Privacy.Guarantee()
@@ -114,8 +113,8 @@ func (s *Study) Part(index int) (p Part, err error) {
 	return p, err
 }
 
-// Response returns how the labels beside a sketch's rows are randomised; the zero Classes
-// where they are not.
+// Response returns how the labels beside a sketch's rows are randomised; the zero Classes if they
+// are not.
 func (s *Study) Response(index int) (dp.Classes, error) {
 	if s.Sketches[index].Labels != LabelsRandomised {
 		return dp.Classes{}, nil
@@ -131,7 +130,7 @@ func (s *Study) Response(index int) (dp.Classes, error) {
 	return dp.RandomiseClasses(p.Labels, len(c.Classes()))
 }
 
-// PlainLabels reports whether some sketch carries labels as they are.
+// PlainLabels reports whether some sketch releases labels unchanged.
 func (s *Study) PlainLabels() bool {
 	for _, sk := range s.Sketches {
 		if sk.Labels == LabelsPlain {
@@ -141,7 +140,7 @@ func (s *Study) PlainLabels() bool {
 	return false
 }
 
-// describeLabels says in a sentence what a sketch's labels let out; "" without labels.
+// describeLabels says in a sentence what a sketch's labels reveal; "" without labels.
 func (s *Study) describeLabels(index int) string {
 	label, _ := s.Label()
 	name := quote(label.Name)

@@ -7,8 +7,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
-// NotLaterError refuses a kind of analysis that a study's parties did not agree to: the
-// study file's later lists those that may be asked of its releases afterwards.
+// NotLaterError refuses a kind of analysis that a study's parties did not approve. The study file
+// lists under later which kinds may be asked of its releases afterwards.
 type NotLaterError struct {
 	Name  string // of the study
 	Kind  AnalysisKind
@@ -26,5 +26,5 @@ func (e *NotLaterError) Error() string {
 	return fmt.Sprintf("%s is not among what study %q admits beside its own analyses; its parties approved, under later: %s", e.Kind, e.Name, strings.Join(names, ", "))
 }
 
-// Fail is what the catalogue says of it.
+// Fail returns the catalogue entry of the refusal.
 func (e *NotLaterError) Fail() *fail.Error { return fail.NotLater.Fail() }

@@ -7,14 +7,14 @@ import (
 	"github.com/cosketch/cosketch/protocol/schema"
 )
 
-// LDA is the linear discriminant that tells the classes of the label apart, by moments: of
-// the union, and without any label that travels.
+// LDA is the linear discriminant of the classes of the label, by moments of the union. It needs no
+// labels that travel.
 const LDA AnalysisKind = "lda"
 
-// LDAOptions are those of LDA.
+// LDAOptions are the options of LDA.
 type LDAOptions struct {
-	On    []string // the columns that tell the classes apart; default all but the label. Of a categorical one, the first value is left out
-	Ridge Ridge    // within classes
+	On    []string // the predictor columns; default all but the label. Of a categorical one, the first value is left out
+	Ridge Ridge    // on the variances within classes
 }
 
 func ofLDA() Kind {

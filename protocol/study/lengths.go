@@ -12,16 +12,16 @@ import (
 	"github.com/cosketch/cosketch/kernel/sketch"
 )
 
-// edges are the lengths that a party can choose its clip from, in units of a typical record's.
+// edges are the lengths from which a party can choose its clip, in units of a typical record's
+// length.
 var edges = []float64{1, 1.15, 1.3, 1.5, 1.7, 1.9, 2.1, 2.4, 2.8, 3.5, 5, 8, 13, 21, 34}
 
-// endlessSquare is that of a value without bounds that is one spread from its centre.
+// endlessSquare is the typical square of a value without bounds: one spread from its centre.
 const endlessSquare = 4
 
-// typical are the squares of typical entries in units of a sixth, by column of a sketch of
-// sums but for a label that is apart, and which column each entry is of: a spread is a third, a
-// value within bounds is at most a half from their middle, and of the entries of a categorical
-// column one is 1.
+// typical returns the squares of typical entries, in units of a sixth, by column of a sums sketch,
+// without a separate label. of says which column each entry belongs to. A spread is a third. A
+// value within bounds is at most a half from their middle. One entry of a categorical column is 1.
 func (s *Study) typical(index int) (squares []int64, of []int) {
 	last := -1
 	for _, f := range s.Features(0, index) {
@@ -46,7 +46,7 @@ func (s *Study) typical(index int) (squares []int64, of []int) {
 	return squares, of
 }
 
-// Thought is what is known beforehand of the entries of a moments sketch, in units of 2^Bits.
+// Thought returns prior assumptions about the entries of a moments sketch, in units of 2^Bits.
 func (s *Study) Thought(index int) (out []estimate.Thought) {
 	squares, of := s.typical(index)
 	entries := make([]float64, len(squares))
@@ -59,13 +59,14 @@ func (s *Study) Thought(index int) (out []estimate.Thought) {
 	return out
 }
 
-// MomentAttributes gives, by entry, which column it is of among those whose absence is counted.
+// MomentAttributes returns, for each entry, the index of its column among those whose absence is
+// counted.
 func (s *Study) MomentAttributes(index int) []int {
 	_, of := s.typical(index)
 	return of
 }
 
-// TypicalLength is the length of a record with typical entries, in units of 2^Bits: where all
+// TypicalLength returns the length of a record with typical entries, in units of 2^Bits. If all
 // columns have bounds, no record is longer.
 func (s *Study) TypicalLength(index int) float64 {
 	squares, _ := s.typical(index)
@@ -76,7 +77,7 @@ func (s *Study) TypicalLength(index int) float64 {
 	return math.Sqrt(float64(all)) / 6
 }
 
-// wholeLength is the least length of whole steps that no record within bounds exceeds.
+// wholeLength returns the smallest length in whole steps that no record within bounds exceeds.
 func (s *Study) wholeLength(index int) int64 {
 	squares, _ := s.typical(index)
 	var all int64
@@ -91,8 +92,8 @@ func (s *Study) wholeLength(index int) int64 {
 	return length
 }
 
-// Clips are the lengths that a moments sketch is cut to, in integer units: one, or those that
-// are still to be chosen from. None where records are not cut and there is no noise.
+// Clips returns the lengths to which a moments sketch is clipped, in integer units: one, or those
+// to choose from. It is nil if records are not clipped and there is no noise.
 func (s *Study) Clips(index int) []int64 {
 	if s.basis != nil && s.Pooled(index) {
 		return []int64{s.basis.Clips[slices.Index(s.PooledMoments(), index)]}
@@ -100,7 +101,7 @@ func (s *Study) Clips(index int) []int64 {
 	return s.ClipEdges(index)
 }
 
-// ClipEdges are the lengths that a moments sketch can be cut to, whatever was chosen.
+// ClipEdges returns the lengths to which a moments sketch can be clipped, whichever was chosen.
 func (s *Study) ClipEdges(index int) []int64 {
 	if s.Privacy.Mechanism == dp.None || s.Privacy.Unit != dp.Record {
 		return nil
@@ -119,7 +120,8 @@ func (s *Study) ClipEdges(index int) []int64 {
 	return out
 }
 
-// longestClip is the longest, in integer units, whose sums int64 holds and whose noise can be drawn.
+// longestClip returns the longest clip, in integer units, whose sums fit int64 and whose noise can
+// be drawn.
 func (s *Study) longestClip(index int) int64 {
 	whole, err := s.Privacy.Guarantee()
 	if err != nil {
@@ -131,7 +133,7 @@ func (s *Study) longestClip(index int) int64 {
 		return dp.MaxMomentClip
 	}
 	const clip = 1 << 10
-	change := math.Sqrt(float64(s.momentChange(index, clip))) / clip / clip // over the squared clip, or with sums alone over the clip
+	change := math.Sqrt(float64(s.momentChange(index, clip))) / clip / clip // divided by the squared clip; with sums only, by the clip
 	most := math.Sqrt(float64(part.Mu()) * 0.99 * dp.MaxDeviation / change)
 	if s.Sketches[index].Moments.Sums == 0 {
 		return int64(math.Min(float64(part.Mu())*0.99*dp.MaxDeviation/(change*clip), dp.MaxSumClip))
@@ -139,7 +141,7 @@ func (s *Study) longestClip(index int) int64 {
 	return int64(math.Min(most, dp.MaxMomentClip))
 }
 
-// MomentSensitivity is that of moments cut to a length.
+// MomentSensitivity returns the sensitivity of moments clipped to a length.
 func (s *Study) MomentSensitivity(index int, clip int64) (dp.Sensitivity, error) {
 	w, err := s.MomentWeights(index, clip)
 	if err != nil {
@@ -149,7 +151,8 @@ func (s *Study) MomentSensitivity(index int, clip int64) (dp.Sensitivity, error)
 	return dp.RecordMoments(clip, l.Columns, l.Moves(), w, s.Neighbours())
 }
 
-// momentChange is the squared l2 sensitivity of moments cut to a length; 0 where there is none.
+// momentChange returns the squared l2 sensitivity of moments clipped to a length; 0 if there is
+// none.
 func (s *Study) momentChange(index int, clip int64) int64 {
 	change, err := s.MomentSensitivity(index, clip)
 	if err != nil {
@@ -158,10 +161,10 @@ func (s *Study) momentChange(index int, clip int64) int64 {
 	return change.L2Squared
 }
 
-// momentBits is the resolution of moments where the study leaves it open. Where parties take their own
-// clip there is room for records of up to 34 typical lengths, or of fewer where that would
-// make steps coarser than 256 to a unit, or 1024 where columns are standardised, whose units are
-// their whole ranges.
+// momentBits returns the resolution of moments in a study that leaves it open. If parties choose
+// their own clip, there is room for records of up to 34 typical lengths. There is room for fewer if
+// that would make steps coarser than 256 to a unit, or 1024 if columns are standardised, whose
+// units are their whole ranges.
 func (s *Study) momentBits(index int, most fixedpoint.Bits) fixedpoint.Bits {
 	least := fixedpoint.Bits(8)
 	if s.Sketches[index].Standardise {
@@ -183,7 +186,8 @@ func (s *Study) momentBits(index int, most fixedpoint.Bits) fixedpoint.Bits {
 	return bits
 }
 
-// momentsLimit is how many records a moments sketch holds before an entry can reach bound.
+// momentsLimit returns the number of records that a moments sketch holds before an entry can reach
+// bound.
 func (s *Study) momentsLimit(index int, bound int64) int64 {
 	limit := int64(math.MaxInt64)
 	clips := s.ClipEdges(index)
@@ -204,9 +208,9 @@ func (s *Study) momentsLimit(index int, bound int64) int64 {
 	return limit
 }
 
-// MomentsFit refuses a resolution at which a record of moments has too many steps for its
-// sums, or too few, or the noise is too large to sample: it grows with the square of the
-// steps. Where parties take their own clip, those of up to far typical lengths have to fit.
+// MomentsFit returns an error for a resolution at which a record of moments has too many steps for
+// its sums, or too few, or the noise is too large to sample: it grows with the square of the steps.
+// If parties choose their own clip, clips of up to far typical lengths must fit.
 func (s *Study) MomentsFit(index int, bits fixedpoint.Bits, far float64) error {
 	at := *s
 	at.Bits = bits
@@ -234,7 +238,7 @@ func (s *Study) MomentsFit(index int, bits fixedpoint.Bits, far float64) error {
 	}
 	whole, err := at.Privacy.Guarantee()
 	if err != nil {
-		return nil // said elsewhere
+		return nil // reported elsewhere
 	}
 	sums, _, _ := at.MomentShare(index)
 	part, err := whole.Share(sk.Share * sums)
@@ -247,13 +251,14 @@ func (s *Study) MomentsFit(index int, bits fixedpoint.Bits, far float64) error {
 			return err
 		}
 	}
-	_, err = dp.Calibrate(part, sensitivity) // the longest wants the most noise
+	_, err = dp.Calibrate(part, sensitivity) // the longest clip needs the most noise
 	return err
 }
 
-// MeanNoise is the noise of a mean of moments of records of typical length, times μ and one party's
-// records, in spreads: ν·n·μ of so many parties, whose noises are independent and whose records
-// are as many. With products it is about √(25+w²)/w times that of sums alone.
+// MeanNoise returns ν·n·μ for this many parties: ν is the noise of a mean from moments, in spreads,
+// for records of typical length, and n the number of one party's records. The parties' noises are
+// independent, and all have n records. With products it is about √(25+w²)/w times that of sums
+// alone.
 func (s *Study) MeanNoise(index int, parties float64) float64 {
 	const clip = 1 << 10
 	w, err := s.MomentWeights(index, clip)
@@ -263,8 +268,7 @@ func (s *Study) MeanNoise(index int, parties float64) float64 {
 	return math.Sqrt(float64(s.momentChange(index, clip))) / float64(w.Sum<<w.Fine*clip) * 3 * s.TypicalLength(index) / math.Sqrt(parties)
 }
 
-// ProductNoise is the noise of a correlation from moments of records of typical length, times μ and one
-// party's records, as MeanNoise has that of a mean.
+// ProductNoise is MeanNoise for a correlation instead of a mean.
 func (s *Study) ProductNoise(index int, parties float64) float64 {
 	const clip = 1 << 10
 	w, err := s.MomentWeights(index, clip)
@@ -275,8 +279,8 @@ func (s *Study) ProductNoise(index int, parties float64) float64 {
 	return math.Sqrt(float64(s.momentChange(index, clip))) / float64(w.Product*clip*clip) * float64(typical*typical) / math.Sqrt(parties)
 }
 
-// ForProducts reports whether a sketch of moments is there for its products: what is asked of means, of
-// all records or of those of a class, is another's.
+// ForProducts reports whether a moments sketch is only used for its products: another sketch
+// answers what is asked of means, of all records or of a class.
 func (s *Study) ForProducts(index int) bool {
 	return s.Sketches[index].Moments.Sums > 0 && !slices.ContainsFunc(s.Analyses, func(a Analysis) bool {
 		at, ok := s.SketchFor(a)
@@ -284,7 +288,7 @@ func (s *Study) ForProducts(index int) bool {
 	})
 }
 
-// ForRegression reports whether all that is asked of a sketch of moments are regressions.
+// ForRegression reports whether a moments sketch answers regressions only.
 func (s *Study) ForRegression(index int) bool {
 	return s.ForProducts(index) && !slices.ContainsFunc(s.Analyses, func(a Analysis) bool {
 		at, ok := s.SketchFor(a)
@@ -292,8 +296,8 @@ func (s *Study) ForRegression(index int) bool {
 	})
 }
 
-// TypicalNoise is the noise ν, in spreads, of a mean over so many records of all parties that have typical
-// length and are not cut; 0 without noise.
+// TypicalNoise returns the noise ν, in spreads, of a mean over this many records of all parties, if
+// they have typical length and are not clipped; 0 without noise.
 func (s *Study) TypicalNoise(index int, records float64) float64 {
 	whole, err := s.Privacy.Guarantee()
 	if err != nil || s.Privacy.Mechanism == dp.None {
@@ -311,8 +315,8 @@ func (s *Study) TypicalNoise(index int, records float64) float64 {
 	return s.MeanNoise(index, 1) * math.Sqrt(parties) / float64(part.Mu()) / math.Max(records, 1)
 }
 
-// EndlessShare is the part of a typical record's squared length, in moments, that its values without bounds
-// have: by these records are long.
+// EndlessShare returns the share of values without bounds in a typical record's squared length, in
+// moments. These values are what makes records long.
 func (s *Study) EndlessShare(index int) float64 {
 	squares, _ := s.typical(index)
 	var endless, all int64
@@ -324,9 +328,9 @@ func (s *Study) EndlessShare(index int) float64 {
 	return float64(endless) / float64(max(all, 1))
 }
 
-// ClipRule is the length to which records of moments are best cut where nothing is known of the
-// data but how many records all parties have, in units of 2^Bits: as [forecast.ClipRule] and, under
-// masks, where no lengths are counted, [forecast.BlindClip] have it. Values with bounds are no longer than typical.
+// ClipRule returns the best clip for records of moments, in units of 2^Bits, if only the number of
+// records of all parties is known. It follows [forecast.ClipRule] or, under masks without counts of
+// lengths, [forecast.BlindClip]. Values with bounds count with their typical length at most.
 func (s *Study) ClipRule(index int, records float64) float64 {
 	typical := s.TypicalLength(index)
 	nu := s.TypicalNoise(index, records)

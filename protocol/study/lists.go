@@ -2,7 +2,7 @@
 
 package study
 
-// kinds are all that this version answers, in the order in which they are listed.
+// kinds returns all kinds that this version answers, in the order in which they are listed.
 func kinds() []Kind {
 	return []Kind{
 		ofInnerProduct(),

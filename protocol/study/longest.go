@@ -8,14 +8,14 @@ import (
 	"github.com/cosketch/cosketch/kernel/sketch"
 )
 
-// Farthest is the most that a record's values add to its l1 norm on the columns side, in integer
-// units, and to its l2 norm squared: each is at one of its ends.
+// Farthest returns the most that a record's values add to its l1 norm on the columns side, in
+// integer units, and to its squared l2 norm: each value is at one of its ends.
 func (s *Study) Farthest(party, index int) (l1, square int64) {
 	squares, one := s.Sketches[index].Helpers.Squares, s.Bits.One()
 	column := -1
 	for _, f := range s.Features(party, index) {
 		if f.Kind != Value && f.Kind != OneHot || f.Kind == OneHot && f.Column == column {
-			continue // of a categorical column's entries one is not zero
+			continue // only one entry of a categorical column is not zero
 		}
 		column = f.Column
 		c := s.Columns[column]
@@ -41,16 +41,17 @@ func (s *Study) Farthest(party, index int) (l1, square int64) {
 	return l1, square
 }
 
-// LongestColumns is the length of the longest record that a party can have on the columns side, with its
-// ones, rounded up so that a clip of it cuts nothing.
+// LongestColumns returns the length of the longest record that a party can have on the columns
+// side, with its ones. It is rounded up, so that a clip of this length changes no record.
 func (s *Study) LongestColumns(party, index int) int64 {
 	_, square := s.Farthest(party, index)
 	values, ones := dp.Length(square), int64(math.Round(s.Sketches[index].Helpers.Ones*float64(s.Bits.One())))
 	return dp.Length(values*values + ones*ones)
 }
 
-// CountsCut reports whether a row stands behind a sketch of columns with how many records were cut: where noise
-// is added and a party's may be, which has no such count among its own sums.
+// CountsCut reports whether a columns sketch has an extra row that counts clipped records. It has
+// if there is noise and some party's records can exceed the clip. A standardised sketch has this
+// count among its own sums instead.
 func (s *Study) CountsCut(index int) bool {
 	clip := s.IntegerClip(index)
 	noisy := s.Privacy.Mechanism == dp.Gaussian || s.Privacy.Mechanism == dp.Laplace

@@ -8,10 +8,11 @@ import (
 	"github.com/cosketch/cosketch/kernel/sketch"
 )
 
-// A look is a sketch of the first round of masked sums. Parties of a plain sum look at their own records each and
-// publish what follows; a sum of all looks says it of all records, and of no party.
+// A look is a sketch of the first round of masked sums. In a plain sum, each party looks at its own
+// records and publishes what follows. The sum of all looks is about all records, and reveals no
+// single party's.
 
-// ofLook is the row of what the first round tells of records that the moments of the second are made of.
+// ofLook returns the row of the first round, which prepares the moments of the second.
 func ofLook() additive {
 	return additive{
 		side: sketch.Look, label: true, takes: true,
@@ -20,21 +21,21 @@ func ofLook() additive {
 				return bound / s.ValuesLooked().Level
 			}
 			_, at := s.LookEdges()
-			return min(bound/dp.CountWeight, s.momentsLimit(at, bound)) // the same code measures records
+			return min(bound/dp.CountWeight, s.momentsLimit(at, bound)) // the code of moments measures records here, too
 		},
 		method: func(Sketch) string { return "first look" },
 		says:   (*Study).describeLook,
 	}
 }
 
-// Look is the index of the sketch of side look; ok is false where there is none.
+// Look returns the index of the sketch of side look; ok is false if there is none.
 func (s *Study) Look() (index int, ok bool) {
 	index = slices.IndexFunc(s.Sketches, func(sk Sketch) bool { return sk.Side == sketch.Look })
 	return index, index >= 0
 }
 
-// Pooled reports whether a sketch is of moments whose clip, and the moves of whose entries, follow from the parties'
-// sum of a look.
+// Pooled reports whether a sketch is one of moments whose clip, and whose shifts and scales, follow
+// from the sum of the parties' looks.
 func (s *Study) Pooled(index int) bool {
 	sk := s.Sketches[index]
 	_, looks := s.Look()
@@ -51,14 +52,15 @@ func (s *Study) PooledMoments() (out []int) {
 	return out
 }
 
-// LooksAtValues reports whether a look is at where values lie and how far they spread: lengths of records that are
-// moved and scaled by that are not known yet. Else it is at lengths.
+// LooksAtValues reports whether a look measures the centres and spreads of values; else it counts
+// lengths. If records are to be shifted and scaled by the result, their lengths are not known yet.
 func (s *Study) LooksAtValues() bool {
 	return slices.ContainsFunc(s.PooledMoments(), func(i int) bool { return s.Sketches[i].Standardise })
 }
 
-// LookEdges are the lengths by which a look counts records, and the sketch whose entries these are of: the longest
-// list of those of the sketches that go by it. They all begin alike.
+// LookEdges returns the lengths by which a look counts records, and the index of the sketch whose
+// entries they measure. It is the longest list of the sketches that use the look; all lists begin
+// alike.
 func (s *Study) LookEdges() (edges []int64, index int) {
 	for _, i := range s.PooledMoments() {
 		if own := s.ClipEdges(i); len(own) > len(edges) {
@@ -68,34 +70,35 @@ func (s *Study) LookEdges() (edges []int64, index int) {
 	return edges, index
 }
 
-// ValuesLooked is what a look at values is about.
+// ValuesLooked describes a look at values.
 func (s *Study) ValuesLooked() Looking {
 	index := s.PooledMoments()[0]
 	return s.Looking(s.Features(0, index), s.MomentEntries(index), false)
 }
 
-// Looking is what noisy sums of values and of their squares are about, by which entries are moved and scaled.
+// Looking describes noisy sums of values and of their squares, by which entries are shifted and
+// scaled.
 type Looking struct {
 	Entries []Looked
-	Level   int64 // what a value at its end is in them, and its square: a power of two from one up
+	Level   int64 // sum of a value at its end, and of its square: a power of two from one up
 	squared int64
 }
 
-// Looked is an entry that a look is about.
+// Looked is one entry of a look.
 type Looked struct {
-	Entry, Value int   // its places among what is standardised, and among a record's inputs
+	Entry, Value int   // its index among the standardised entries, and among a record's inputs
 	Middle, Half int64 // a value is at most half from middle
-	Square       bool  // its square is summed, too
-	Absent       int64 // what stands for an absent value
+	Square       bool  // its square is summed as well
+	Absent       int64 // substitute for an absent value
 }
 
-// looking is the most that a look's sensitivity is, squared, unless records are very wide.
+// looking bounds the squared sensitivity of a look, unless records are very wide.
 const looking = 1 << 40
 
-// Looking is a look at what is standardised of a record with these features, given by their places: at what is scaled
-// or, with all, at every one. The squared length that one record can have in it, or move it by, is in units in which a
-// value at its end is 1: with its square, s² + s⁴ ≤ 2, and in the place of another value (s−s')²(1+(s+s')²) ≤ 4, as a
-// bit; a category is 1 in one entry.
+// Looking returns a look at those of these features, given by their indices, that are scaled; with
+// all, at every one. It bounds the squared length of one record in the look, or of its change, in
+// units in which a value at its end is 1. A value with its square has s² + s⁴ ≤ 2. If another value
+// replaces it, (s−s')²(1+(s+s')²) ≤ 4, as for a bit. A category is 1 in one entry.
 func (s *Study) Looking(features []Feature, places []int, all bool) Looking {
 	out := Looking{Level: s.Bits.One()}
 	replaced, last := s.Privacy.Replaced, -1
@@ -131,30 +134,32 @@ func (s *Study) Looking(features []Feature, places []int, all bool) Looking {
 	return out
 }
 
-// Change is how far one record moves it.
+// Change returns the sensitivity of the look to one record.
 func (l Looking) Change() dp.Sensitivity {
 	return dp.Within(l.squared*l.Level*l.Level, 2*len(l.Entries))
 }
 
-// Scaled reports whether a feature is scaled by its spread where a sketch standardises: a number with bounds.
+// Scaled reports whether a sketch that standardises scales a feature by its spread: a number with
+// bounds.
 func (s *Study) Scaled(f Feature) bool {
 	c := s.Columns[f.Column]
 	_, _, bounded := c.Scale.Bounds()
 	return bounded && c.Kind == Numeric
 }
 
-// Still is how an entry stays where the public centre has it.
+// Still returns the public centre of an entry, without scaling.
 func (s *Study) Still(f Feature) sketch.Standard {
 	one := s.Bits.One()
 	return sketch.Standard{Centre: 16 * s.CentreOf(f, one), Spread: 16 * one}
 }
 
-// LengthChange is how far one record moves counts of lengths: it is in one of them, and its replacement in another.
+// LengthChange returns the sensitivity of counts of lengths: a record is in one count, and its
+// replacement in another.
 func (s *Study) LengthChange() (dp.Sensitivity, error) {
 	return dp.RecordCounts(1, dp.CountWeight, s.Neighbours())
 }
 
-// describeLook says what a look is.
+// describeLook describes a look.
 func (s *Study) describeLook(i int, noisy string) string {
 	if s.LooksAtValues() {
 		n := 2 * int64(len(s.ValuesLooked().Entries))
@@ -165,7 +170,7 @@ func (s *Study) describeLook(i int, noisy string) string {
 	return fmt.Sprintf("of the first round: %d integers, %s, however many records there are: %s counts of your records by their lengths. By the sum over all parties the second round takes its clip", n, s.Sizes(n, n), noisy)
 }
 
-// describePooled says what of moments follows from a look.
+// describePooled says what follows from a look for moments.
 func (s *Study) describePooled(i int) string {
 	sk := s.Sketches[i]
 	out := ". They are of the second round"

@@ -9,11 +9,10 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// readable reports whether a character beyond ASCII stands as it is: the letters of European
-// languages in Latin script, and a few signs of units. Left out are letters that are easily
-// taken for ASCII (a dotless i, a long s, a kra) or for two letters. Other scripts and signs,
-// marks that combine and everything that has no width would need more knowledge than a
-// reader has.
+// readable reports whether a character beyond ASCII is shown unchanged: the letters of European
+// languages in Latin script, and a few signs of units. It excludes letters that are easily taken
+// for ASCII (a dotless i, a long s, a kra) or for two letters. Other scripts and signs, combining
+// marks and characters without width would need more knowledge than a reader has.
 func readable(r rune) bool {
 	switch {
 	case strings.ContainsRune("×÷ĲĳıĸĿŀŉſ", r):
@@ -24,8 +23,8 @@ func readable(r rune) bool {
 	return false
 }
 
-// show renders text of the file so that nothing in it can pass for something else:
-// printable ASCII and what is readable as it is, every other character as \u{hex}.
+// show renders text of the file so that nothing in it can pass for something else: printable ASCII
+// and readable characters unchanged, every other character as \u{hex}.
 func show(s string) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -41,12 +40,12 @@ func show(s string) string {
 	return b.String()
 }
 
-// quote is show between quotation marks.
+// quote returns show in quotation marks.
 func quote(s string) string {
 	return `"` + strings.ReplaceAll(show(s), `"`, `\"`) + `"`
 }
 
-// scripts are those whose letters can be taken for each other's.
+// scripts lists the scripts whose letters can be mistaken for each other.
 var scripts = []struct {
 	name  string
 	table *unicode.RangeTable
@@ -66,15 +65,15 @@ func mixedScripts(name string) string {
 	return strings.Join(found, " and ")
 }
 
-// Letters that deceive the eye in most fonts, and what they pass for. It is a short
-// list of Cyrillic, Greek, Latin letters with strokes and ASCII, not all of Unicode's.
+// Letters that look like others in most fonts, and the letters they resemble. It is a short list of
+// Cyrillic, Greek, Latin letters with strokes and ASCII, not all of Unicode's.
 const (
 	deceiving  = "асеіјорхуѕԁԛԝһкмтнАВЕІЈКМНОРСТУХЅαγινορυκΑΒΕΖΗΙΚΜΝΟΡΤΥΧÐĐđŁłØøĦħŦŧ01I|"
 	passingFor = "aceijopxysdqwhkmthABElJKMHOPCTYXSayivopukABEZHlKMNOPTYXDDdLlOoHhTtolll"
 )
 
-// skeleton maps names that look alike to one text: without marks, with deceiving
-// letters replaced, in lower case.
+// skeleton maps names that look alike to one text: without marks, with deceiving letters replaced,
+// and in lower case.
 func skeleton(name string) string {
 	from, to := []rune(deceiving), []rune(passingFor)
 	var b strings.Builder
@@ -89,8 +88,8 @@ func skeleton(name string) string {
 	return strings.ReplaceAll(b.String(), "rn", "m")
 }
 
-// Suspects says which of the study's names deserve a second look: those that mix
-// scripts and those that look like another one.
+// Suspects lists the study's names that deserve a second look: those that mix scripts and those
+// that look like another one.
 func (s *Study) Suspects() []string {
 	var out []string
 	seen := map[string]string{}

@@ -7,20 +7,20 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 )
 
-// Sum says what the aggregator sees of sketches that add over parties.
+// Sum says what the aggregator sees of sketches that are summed over parties.
 type Sum string
 
 const (
 	SumPlain  Sum = "plain"  // each party's sketch
-	SumMasked Sum = "masked" // the sum over all parties alone: see Study.Colluding
+	SumMasked Sum = "masked" // only the sum over all parties: see Study.Colluding
 )
 
-// Masked reports whether the aggregator sees the sum over the parties alone.
+// Masked reports whether the aggregator sees only the sum over the parties.
 func (s *Study) Masked() bool { return s.Sum == SumMasked }
 
-// Sharers is how many of so many members of a roster are sure to keep their part of the noise
-// of a masked sum to themselves: all but those that the study lets collude. It is 1 of a
-// study that is not masked, where each party's noise must do alone.
+// Sharers returns how many members of a roster are sure to keep secret their part of the noise of a
+// masked sum: all but those that the study allows to collude. It is 1 for a study that is not
+// masked, where each party's noise must suffice alone.
 func (s *Study) Sharers(members int) int {
 	if !s.Masked() {
 		return 1
@@ -28,9 +28,9 @@ func (s *Study) Sharers(members int) int {
 	return members - s.Colluding
 }
 
-// MostReleases is how many releases a party may have to make in the study, each debited in full:
-// 1, but where sums are masked one for each attempt that a lost party can void. Each costs a
-// member, down to the quorum.
+// MostReleases returns the largest number of releases that a party may have to make in the study,
+// each debited in full. It is 1 unless sums are masked; then there is one for each attempt that a
+// lost party can void. Each void attempt loses a member, down to the quorum.
 func (s *Study) MostReleases() int {
 	if !s.Masked() {
 		return 1
@@ -38,7 +38,7 @@ func (s *Study) MostReleases() int {
 	return max(1, min(s.Attempts, len(s.Parties)-s.Quorum+1))
 }
 
-// AllRounds is what all the releases that a party may have to make promise together.
+// AllRounds returns the joint budget of all the releases that a party may have to make.
 func (s *Study) AllRounds() (dp.Budget, error) {
 	g, err := s.Privacy.Guarantee()
 	if err != nil || g.Mechanism() == dp.None {
@@ -54,8 +54,8 @@ func (s *Study) explainMaskedReaders(p *page) {
 	p.text("What masks cost: nobody can check one party's numbers. A party that sends wrong ones spoils the sum, or shifts it, and nobody can tell which party it was.")
 }
 
-// explainMaskedPromise says what the guarantee of a masked sum assumes, and what is left
-// where that does not hold.
+// explainMaskedPromise says what the guarantee of a masked sum assumes, and what remains if that
+// does not hold.
 func (s *Study) explainMaskedPromise(p *page, g dp.Guarantee) {
 	n, t := len(s.Parties), s.Colluding
 	who := "one of the parties does"
@@ -70,7 +70,7 @@ func (s *Study) explainMaskedPromise(p *page, g dp.Guarantee) {
 	p.text("It holds with R known to all, against whoever cannot break the encryption by which the parties agreed on their masks, for whatever is computed from the sums afterwards. Your ledger is debited before anything leaves.")
 }
 
-// explainRounds says what a lost party does to a masked sum.
+// explainRounds says what happens to a masked sum if a party is lost.
 func (s *Study) explainRounds() []string {
 	out := []string{"a masked sum needs every party that agreed on the seed: where one has not uploaded, its masks do not cancel, and the sketches of the others are of no use to anybody"}
 	rounds := s.MostReleases()

@@ -11,11 +11,11 @@ import (
 	"github.com/cosketch/cosketch/seed"
 )
 
-// A sketch of the records side may publish its matrix R, as the sources do: then each party
-// shows the row key of that side with its release, and the aggregator can project vectors
-// of its own. Every guarantee counts R as known, so noise is the same either way.
+// A sketch of the records side may publish its matrix R. Then each party releases the row key of
+// that side with its sketches, and the aggregator can project vectors of its own. Every guarantee
+// assumes that R is known, so the noise is the same either way.
 
-// MatrixWord is the word of the study file.
+// MatrixWord returns the value of the key matrix in the study file.
 func (sk Sketch) MatrixWord() string {
 	if sk.Public {
 		return "public"
@@ -23,11 +23,11 @@ func (sk Sketch) MatrixWord() string {
 	return "secret"
 }
 
-// The directions of cells are always public: where a cell lies decides to which cluster the
-// aggregator gives it, and no guarantee counts them as secret.
+// The directions of cells are always public: the aggregator needs the position of a cell to assign
+// it to a cluster, and no guarantee assumes that the directions are secret.
 
-// Published returns the labels of the row keys that leave with every release, in the order
-// in which they stand there; nil where no matrix is public and no sketch is of cells.
+// Published returns the labels of the row keys that leave with every release, in the order of the
+// release; nil if no matrix is public and no sketch is of cells.
 func (s *Study) Published() []seed.Label {
 	var out []seed.Label
 	if slices.ContainsFunc(s.Sketches, func(sk Sketch) bool { return sk.Public }) {
@@ -44,7 +44,7 @@ func (s *Study) Published() []seed.Label {
 	return out
 }
 
-// publishedOf is how many row keys leave for the sketches of a side.
+// publishedOf returns the number of row keys released for the sketches of a side.
 func (s *Study) publishedOf(side sketch.Side) int {
 	projecting := len(s.Published())
 	for _, row := range additives() {
@@ -65,8 +65,8 @@ func (s *Study) cells() bool {
 	return slices.ContainsFunc(s.Sketches, func(sk Sketch) bool { return sk.Side == sketch.Cells })
 }
 
-// Projectable reports whether the aggregator can project vectors as a sketch does: its R is
-// public, or is none.
+// Projectable reports whether the aggregator can project vectors as a sketch does: its R is public,
+// or it has none.
 func (s *Study) Projectable(index int) bool {
 	sk := s.Sketches[index]
 	return sk.Side == sketch.Records && (sk.Public || sk.Projection.Family == projection.Identity)
@@ -89,7 +89,7 @@ func (s *Study) publicSketches() string {
 	return "sketches " + strings.Join(out, " and ")
 }
 
-// explainMatrix says who knows R, and what a public one adds.
+// explainMatrix says who knows R, and what a public R reveals.
 func (s *Study) explainMatrix(p *page) {
 	if of := s.publicSketches(); of != "" {
 		p.text(fmt.Sprintf("THE MATRIX R OF %s IS PUBLIC: its key leaves with your release. With it the aggregator projects vectors of its own, in the columns' units, and asks which released records are near them; it needs no party's help for what it could find out before with any one party's. The key makes neither the seed nor any other key known%s.",

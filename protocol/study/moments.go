@@ -11,21 +11,21 @@ import (
 )
 
 const (
-	autoMomentBits    = 12 // what "bits: auto" takes at most
+	autoMomentBits    = 12 // largest value of "bits: auto"
 	leastMomentLength = 64 // steps
 	mostFine          = 4  // bits
 )
 
-// Shares of a moments sketch's μ² that go to a party's own noisy moments, by which it
-// standardises, and to its own noisy lengths, by which it chooses its clip. The sketch has the
-// rest.
+// Shares of a moments sketch's μ² for a party's own noisy moments, by which it standardises, and
+// for its own noisy lengths, by which it chooses its clip. The sketch has the rest.
 const (
 	shareStandardise  = 0.1
 	shareLengths      = 0.06
 	shareLengthsAlone = 0.2 // without products
 )
 
-// ofMoments is the row of sums of records and of their products. The sketch keeps every feature.
+// ofMoments returns the row of sums of records and of their products. The sketch keeps every
+// feature.
 func ofMoments() additive {
 	return additive{
 		side: sketch.Moments, label: true,
@@ -39,8 +39,7 @@ func ofMoments() additive {
 	}
 }
 
-// MeansApart reports whether means are answered by a sketch of sums alone that stands before one of
-// moments.
+// MeansApart reports whether a sketch of sums alone, before this one of moments, answers means.
 func (s *Study) MeansApart(index int) bool {
 	return slices.ContainsFunc(s.Sketches[:index], func(sk Sketch) bool { return sk.Side == sketch.Moments && sk.Moments.Sums == 0 })
 }
@@ -55,7 +54,7 @@ func (s *Study) Has(side sketch.Side) bool {
 	return false
 }
 
-// Bounded reports whether no column has a centre and spread.
+// Bounded reports whether no column has a centre and a spread.
 func (s *Study) Bounded() bool {
 	for _, c := range s.Columns {
 		if _, _, ok := c.Scale.CentreSpread(); ok {
@@ -73,9 +72,9 @@ func (s *Study) AnyBetween() bool {
 	})
 }
 
-// Wide reports whether values go on beyond three spreads: where all sketches cut whole records
-// to a length, nothing else has to be cut. See fixedpoint.Scale.Unlimited. Without noise records are
-// not cut, and exact sums of values without end would hold few of them.
+// Wide reports whether values are kept beyond three spreads. They are if all sketches clip whole
+// records to a length, so that no other limit is needed. See fixedpoint.Scale.Unlimited. Without
+// noise records are not clipped, and exact sums of unlimited values would hold few of them.
 func (s *Study) Wide() bool {
 	return s.Privacy.Unit == dp.Record && s.Privacy.Mechanism != dp.None && s.allSums()
 }
@@ -89,14 +88,14 @@ func (s *Study) allSums() bool {
 	return len(s.Sketches) > 0
 }
 
-// labelApart reports whether a feature of a moments sketch is of a label with classes, which is
-// counted by class and has no part in the records that are cut.
+// labelApart reports whether a feature of a moments sketch belongs to a label with classes. Such a
+// label is counted by class and is not part of the clipped records.
 func (s *Study) labelApart(index int, f Feature) bool {
 	return s.Sketches[index].Side == sketch.Moments && f.Column >= 0 && s.Columns[f.Column].Label && len(s.Columns[f.Column].Classes()) > 0
 }
 
-// MomentEntries lists which features of a moments sketch are entries of the records that it
-// sums: all but those of the label.
+// MomentEntries returns the indices of the features of a moments sketch that are entries of the
+// records it sums: all but those of the label.
 func (s *Study) MomentEntries(index int) (entries []int) {
 	for i, f := range s.Features(0, index) {
 		if !s.labelApart(index, f) {
@@ -106,8 +105,8 @@ func (s *Study) MomentEntries(index int) (entries []int) {
 	return entries
 }
 
-// MomentClasses is how many classes a moments sketch counts: those of the label and, where
-// absent values are counted, one for records that have none. 0 without a label.
+// MomentClasses returns the number of classes that a moments sketch counts: those of the label and,
+// if absent values are counted, one for records without a label. It is 0 without a label.
 func (s *Study) MomentClasses(index int) int {
 	c, ok := s.Label()
 	switch {
@@ -119,12 +118,12 @@ func (s *Study) MomentClasses(index int) int {
 	return len(c.Classes())
 }
 
-// Unlabelled reports whether the last class of a moments sketch is of the records without a label.
+// Unlabelled reports whether the last class of a moments sketch holds the records without a label.
 func (s *Study) Unlabelled(index int) bool {
 	return s.Records.Missing == MissingCount && s.MomentClasses(index) > 0
 }
 
-// MomentLayout is what a moments sketch holds.
+// MomentLayout returns the layout of a moments sketch.
 func (s *Study) MomentLayout(index int) sketch.MomentLayout {
 	sk := s.Sketches[index]
 	l := sketch.MomentLayout{
@@ -143,14 +142,14 @@ func (s *Study) cuts(index int) bool {
 	return s.Privacy.Mechanism != dp.None && s.Privacy.Unit == dp.Record && !s.Sketches[index].Whole
 }
 
-// TakesOwnClip reports whether each party chooses among the clips of a moments sketch, if
-// there is only one, too.
+// TakesOwnClip reports whether each party chooses among the clips of a moments sketch, even if
+// there is only one.
 func (s *Study) TakesOwnClip(index int) bool {
 	return s.cuts(index) && s.Sketches[index].OwnClip && !s.Pooled(index)
 }
 
-// MomentWeights are the weights of a moments sketch cut to a length; a length of 0 stands for
-// records that are not cut.
+// MomentWeights returns the weights of a moments sketch clipped to a length; a length of 0 stands
+// for records that are not clipped.
 func (s *Study) MomentWeights(index int, clip int64) (dp.MomentWeights, error) {
 	if clip == 0 {
 		clip = max(s.Bits.One(), leastMomentLength)
@@ -165,7 +164,7 @@ func (s *Study) MomentWeights(index int, clip int64) (dp.MomentWeights, error) {
 	return dp.NewMomentWeights(clip, parts)
 }
 
-// MomentShare is the part of a moments sketch's μ² that its sums have, standard that of the
+// MomentShare divides a moments sketch's μ²: sums is the share of its sums, standard that of the
 // party's own moments, by which it standardises, and lengths that of its own lengths.
 func (s *Study) MomentShare(index int) (sums, standard, lengths float64) {
 	if s.Privacy.Mechanism == dp.None || s.Pooled(index) {
@@ -185,15 +184,15 @@ func (s *Study) MomentShare(index int) (sums, standard, lengths float64) {
 	return 1 - standard - lengths, standard, lengths
 }
 
-// Fine is how many bits finer than Bits the values of records are read: where whole records are cut,
-// and products of values ask for coarse steps, sums are made of finer ones, so that rounding does not
+// Fine returns how many bits finer than Bits the values of records are read. If whole records are
+// clipped, products of values need coarse steps. Sums use finer ones, so that rounding does not
 // move means.
 func (s *Study) Fine() uint {
 	if !s.Wide() {
 		return 0
 	}
 	if at := s.moments(); at >= 0 && s.Sketches[at].Moments.Sums == 0 {
-		return 0 // there are none with products
+		return 0 // there are no products
 	}
 	return uint(min(mostFine, fixedpoint.MaxBits-s.Bits))
 }
@@ -201,7 +200,7 @@ func (s *Study) Fine() uint {
 // ReadBits is the resolution at which values are read.
 func (s *Study) ReadBits() fixedpoint.Bits { return s.Bits + fixedpoint.Bits(s.Fine()) }
 
-// Reach is the largest entry of a record around the centre, in integer units.
+// Reach returns the largest entry of a record around the centre, in integer units.
 func (s *Study) Reach() int64 {
 	if s.Wide() {
 		return fixedpoint.Far
@@ -209,7 +208,7 @@ func (s *Study) Reach() int64 {
 	return s.Bits.One()
 }
 
-// describeMoments says what a moments sketch is.
+// describeMoments describes a moments sketch.
 func (s *Study) describeMoments(i int, noisy string) string {
 	sk, l := s.Sketches[i], s.MomentLayout(i)
 	n := s.MomentPrefix(i) + int64(l.Entries())
@@ -248,7 +247,7 @@ func (s *Study) describeMoments(i int, noisy string) string {
 	return out
 }
 
-// MomentPrefix is how many integers stand before the entries of a released moments sketch: the
+// MomentPrefix returns the number of integers before the entries of a released moments sketch: the
 // number of the party's own clip, and the centre and spread by which it standardised each entry.
 func (s *Study) MomentPrefix(index int) (n int64) {
 	if s.TakesOwnClip(index) {

@@ -7,30 +7,30 @@ import (
 	"github.com/cosketch/cosketch/protocol/schema"
 )
 
-// Kinds of analyses that look for the records nearest to each.
+// Kinds of analyses that search for the nearest neighbours of each record.
 const (
 	Neighbors AnalysisKind = "neighbors" // records side
 	Outliers  AnalysisKind = "outliers"  // records side
 )
 
-// NeighborsOptions are those of Neighbors.
+// NeighborsOptions are the options of Neighbors.
 type NeighborsOptions struct {
 	Neighbors int // of each record; default 10
 }
 
-// OutliersOptions are those of Outliers.
+// OutliersOptions are the options of Outliers.
 type OutliersOptions struct {
-	Neighbors int   // that a record is compared with; default 20
+	Neighbors int   // neighbours that a record is compared with; default 20
 	Score     Score // default ScoreLOF
-	Top       int   // how many records are ranked; default 10
+	Top       int   // number of records ranked; default 10
 }
 
-// Score says what makes a record an outlier.
+// Score says how outliers are scored.
 type Score string
 
 const (
-	ScoreLOF      Score = "lof"      // the local outlier factor: thinner around it than around its neighbours
-	ScoreDistance Score = "distance" // the distance of the last of its neighbours
+	ScoreLOF      Score = "lof"      // the local outlier factor: large where density is lower than around its neighbours
+	ScoreDistance Score = "distance" // the distance to the last of its neighbours
 )
 
 func ofNeighbors() Kind {

@@ -7,27 +7,27 @@ import (
 	"github.com/cosketch/cosketch/protocol/schema"
 )
 
-// Options are those of one kind of analysis, a struct beside the kind with every default filled
-// in. String gives them as the study file would have them, like "clusters: 2, restarts: 10".
+// Options are the options of one kind of analysis, a struct next to the kind with every default
+// filled in. String returns them as in the study file, like "clusters: 2, restarts: 10".
 type Options interface {
 	fmt.Stringer
-	Encode(e *schema.Encoder) // into the study's meaning, each under "analysis." and its key
+	Encode(e *schema.Encoder) // encodes into the study's meaning, each under "analysis." and its key
 }
 
 // OptionKeys are the keys of a kind's options in an entry of analyses.
 type OptionKeys interface {
 	Names() []string
 	Rows() []schema.Row
-	Read(o schema.Object) Options // of an entry that may have other keys, too
+	Read(o schema.Object) Options // reads an entry that may have other keys as well
 }
 
-// optionKeys are those of options of type T.
+// optionKeys are the keys of options of type T.
 type optionKeys[T Options] struct {
 	schema.Keys[T]
-	finish func(o *T, has func(key string) bool) // fills in defaults that depend on rows behind theirs; nil: there are none
+	finish func(o *T, has func(key string) bool) // fills in defaults that depend on other options; nil: there are none
 }
 
-// Read reads them, with their defaults.
+// Read reads the options, with their defaults.
 func (ks optionKeys[T]) Read(o schema.Object) Options {
 	var out T
 	if ks.Take(o, &out); ks.finish != nil {
@@ -36,7 +36,7 @@ func (ks optionKeys[T]) Read(o schema.Object) Options {
 	return out
 }
 
-// Keys are the keys of a kind's options; none where it has none.
+// Keys returns the keys of a kind's options, empty if it has none.
 func (k Kind) Keys() OptionKeys {
 	if k.keys == nil {
 		return optionKeys[none]{}
@@ -44,7 +44,7 @@ func (k Kind) Keys() OptionKeys {
 	return k.keys
 }
 
-// none stands for the options of a kind that has none.
+// none stands for the options of a kind without options.
 type none struct{}
 
 func (none) String() string         { return "" }
@@ -58,7 +58,7 @@ func (k Kind) Read(o schema.Object) Options {
 	return k.keys.Read(o)
 }
 
-// Complete fills in, or takes away, what depends on the sketch that answers.
+// Complete sets or removes the options that depend on the sketch that answers.
 func (k Kind) Complete(r *schema.Reader, answering Sketch, options Options, path string) Options {
 	if k.complete == nil {
 		return options
@@ -66,14 +66,14 @@ func (k Kind) Complete(r *schema.Reader, answering Sketch, options Options, path
 	return k.complete(r, answering, options, path)
 }
 
-// Check refuses options that this study has no answer to, beyond what its sketches say.
+// Check refuses options that this study cannot answer for other reasons than its sketches.
 func (k Kind) Check(r *schema.Reader, s *Study, a Analysis, path string) {
 	if k.check != nil {
 		k.check(r, s, a, path)
 	}
 }
 
-// checkOn checks the columns by which another one, itself none of them, is explained.
+// checkOn checks the predictor columns of another column, which must not be among them.
 func checkOn(r *schema.Reader, s *Study, on []string, explained, what, path string) {
 	if r.Given(path+".on") && len(on) == 0 {
 		r.Fail(path+".on", "is empty").Hint = "leave it out for all other columns"
@@ -91,7 +91,7 @@ func checkOn(r *schema.Reader, s *Study, on []string, explained, what, path stri
 	}
 }
 
-// known finds a column by its name, or says that there is none.
+// known returns the column with this name, or reports that there is none.
 func (s *Study) known(r *schema.Reader, path, name string) (Column, bool) {
 	var names []string
 	for _, c := range s.Columns {

@@ -2,25 +2,25 @@ package study
 
 import "github.com/cosketch/cosketch/kernel/sketch"
 
-// Shares of a columns-side sketch's μ² where it is standardised: of the look at the party's own
-// values that comes first, with numbers twice as much as without, and of the sums of what is
-// sketched then. These are exact with little: a record is no longer than it is in the sketch.
+// Shares of the μ² of a standardised columns-side sketch. The look at the party's own values comes
+// first and takes ShareBits, or ShareNumbers if there are numbers. The sums of the sketched values
+// take ShareOwn. Little is enough for these: a record is no longer in them than in the sketch.
 const (
 	ShareBits    = 0.05
 	ShareNumbers = 0.1
 	ShareOwn     = 0.02
 )
 
-// OwnRows is how many rows stand before those of a standardised sketch of columns: the own
-// centres and spreads of values, and the sums and sums of squares of what was sketched of them, with
-// the count of records that were not sketched as they are.
+// OwnRows is the number of rows before those of a standardised columns sketch: the party's own
+// centres and spreads of values, and the sums and sums of squares of the sketched values, with the
+// count of clipped records.
 const OwnRows = 4
 
-// ownLimit is of how many records own sums are surely less than what a release can have.
+// ownLimit bounds the number of records of own sums, so that a release surely holds them.
 const ownLimit = 1 << 36
 
-// LargestEntry is that of a record in a sketch of columns: bits that are scaled by their rates go to
-// twice what others do.
+// LargestEntry returns the largest entry of a record in a columns sketch: twice as large for bits
+// that are scaled by their rates.
 func (s *Study) LargestEntry(index int) int64 {
 	if s.StandardisedColumns(index) {
 		return 2 * s.Bits.One()
@@ -28,14 +28,14 @@ func (s *Study) LargestEntry(index int) int64 {
 	return s.Bits.One()
 }
 
-// StandardisedColumns reports whether a sketch is of columns that are moved and scaled by each
+// StandardisedColumns reports whether a sketch is of columns that are shifted and scaled by each
 // party's own values.
 func (s *Study) StandardisedColumns(index int) bool {
 	sk := s.Sketches[index]
 	return sk.Side == sketch.Columns && sk.Standardise
 }
 
-// OwnShare is the part of such a sketch's μ² that each of its three parts has, at a party.
+// OwnShare divides the μ² of such a sketch, for a party, among its three parts.
 func (s *Study) OwnShare(party, index int) (rows, look, own float64) {
 	look = ShareBits
 	for _, c := range s.OwnColumns(party) {
@@ -46,7 +46,7 @@ func (s *Study) OwnShare(party, index int) (rows, look, own float64) {
 	return 1 - look - ShareOwn, look, ShareOwn
 }
 
-// describeOwn says what a party tells of its own values beside a sketch of columns.
+// describeOwn says what a party reveals of its own values beside a columns sketch.
 func (s *Study) describeOwn(index int) string {
 	if !s.StandardisedColumns(index) {
 		return ""

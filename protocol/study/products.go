@@ -4,12 +4,12 @@ import "github.com/cosketch/cosketch/kernel/sketch"
 
 // Kinds of analyses that compare columns.
 const (
-	InnerProduct AnalysisKind = "inner-product" // columns side; of a column with itself, its squared norm
+	InnerProduct AnalysisKind = "inner-product" // columns side; for a column with itself, its squared norm
 	Distance     AnalysisKind = "distance"      // columns side: squared Euclidean distances between columns
 	Cosine       AnalysisKind = "cosine"        // columns side
 	Mean         AnalysisKind = "mean"          // moments: of the union
-	Covariance   AnalysisKind = "covariance"    // moments, of the union; or columns side with ones, over the intersection; of a column with itself, its variance
-	Intersection AnalysisKind = "intersection"  // columns side with ones: records that two parties share
+	Covariance   AnalysisKind = "covariance"    // moments, of the union; or columns side with ones, over the intersection; for a column with itself, its variance
+	Intersection AnalysisKind = "intersection"  // columns side with ones: records that two parties have in common
 )
 
 func ofInnerProduct() Kind {

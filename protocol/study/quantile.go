@@ -9,27 +9,28 @@ import (
 	"github.com/cosketch/cosketch/protocol/schema"
 )
 
-// QuantileKind is medians, quartiles and other quantiles of numbers, and how they are distributed.
+// QuantileKind is medians, quartiles and other quantiles of numbers, and their distribution.
 const QuantileKind AnalysisKind = "quantile"
 
-// QuantileOptions are those of QuantileKind.
+// QuantileOptions are the options of QuantileKind.
 type QuantileOptions struct {
-	Columns []string  // default all numbers that are counted by themselves
-	At      []float64 // parts of the records, between 0 and 1, increasing; default the quartiles
+	Columns []string  // default all numbers that have a table of their own
+	At      []float64 // probabilities between 0 and 1, increasing; default the quartiles
 }
 
-// MostQuantiles bounds how many shares are asked for.
+// MostQuantiles bounds the number of quantiles.
 const MostQuantiles = 100
 
-// quartiles are the parts that are asked for by default.
+// quartiles returns the default probabilities.
 func quartiles() []float64 { return []float64{0.25, 0.5, 0.75} }
 
-// Asks reports whether the analysis can be about a table: a tree, or bins of one number.
+// Asks reports whether the analysis can use a table: a tree, or bins of one number.
 func (o QuantileOptions) Asks(t Table) bool {
 	return len(t.Of) == 1 && (t.Depth > 0 || t.Of[0].Bins > 0 || len(t.Of[0].Edges) > 0) && (len(o.Columns) == 0 || slices.Contains(o.Columns, t.Of[0].Column))
 }
 
-// Tables are the places of those that answer: of each column a tree, or else a table of bins.
+// Tables returns the indices of the tables that answer: for each column the deepest tree or,
+// without one, a table of bins.
 func (o QuantileOptions) Tables(of []Table) (out []int) {
 	for i, t := range of {
 		if !o.Asks(t) {
@@ -117,7 +118,7 @@ var quantileKeys = schema.Keys[QuantileOptions]{
 	},
 }
 
-// at are the parts that are asked for, as the study file has them.
+// at returns the probabilities as in the study file.
 func (o QuantileOptions) at() string {
 	out := make([]string, len(o.At))
 	for i, q := range o.At {
@@ -136,10 +137,10 @@ func (o QuantileOptions) String() string {
 
 func (o QuantileOptions) Encode(e *schema.Encoder) { quantileKeys.Encode(e, &o) }
 
-// draftDepth is that of a column's tree in a draft.
+// draftDepth is the depth of a column's tree in a draft.
 const draftDepth = 10
 
-// countedForQuantiles are trees of the columns that are asked for, or of all numbers.
+// countedForQuantiles returns trees of the columns asked for, or of all numbers.
 func countedForQuantiles(options Options, columns []Column) (out []Table) {
 	o, _ := options.(QuantileOptions)
 	for _, c := range columns {

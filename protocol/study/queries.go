@@ -6,22 +6,22 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 )
 
-// Queries say how often a party may ask, with records that are in no release, which records
-// of the union are nearest. The zero Queries says never. Each query is a release of its own,
-// with the noise of the sketch that answers it, and is debited.
+// Queries limit how often a party may ask, with records that are in no release, which records of
+// the union are nearest. The zero Queries allows none. Each query is a release of its own, with the
+// noise of the sketch that answers it, and is debited.
 type Queries struct {
-	Releases  int // of one party, at most
-	Records   int // in one of them, at most; default: 1000, or as many as one message holds
-	Neighbors int // that each record is told of; default 10
+	Releases  int // queries of one party, at most
+	Records   int // records of one query, at most; default: 1000, or as many as fit into one message
+	Neighbors int // neighbours named for each record; default 10
 }
 
 // Limits of queries. A query travels in one message.
 const (
 	MaxQueries    = 100
-	MaxQueryBytes = 4 << 20 // of its rows
+	MaxQueryBytes = 4 << 20 // bytes of its rows
 )
 
-// QuerySketch returns the index of the sketch that queries are made like; ok is false in a
+// QuerySketch returns the index of the sketch after which queries are modelled; ok is false in a
 // study without queries.
 func (s *Study) QuerySketch() (index int, ok bool) {
 	if s.Queries.Releases == 0 {
@@ -30,8 +30,8 @@ func (s *Study) QuerySketch() (index int, ok bool) {
 	return s.SketchFor(Analysis{Kind: Neighbors})
 }
 
-// QueryGuarantee is what one query promises for the records that it is about: what the
-// sketch promises for its values, as no label travels.
+// QueryGuarantee returns the guarantee of one query for its records: that of the sketch for its
+// values, as no label travels.
 func (s *Study) QueryGuarantee() (dp.Guarantee, error) {
 	index, ok := s.QuerySketch()
 	if !ok {
@@ -41,7 +41,8 @@ func (s *Study) QueryGuarantee() (dp.Guarantee, error) {
 	return p.Values, err
 }
 
-// QueryRecords is how many records a query of the study can hold, however wide its entries.
+// QueryRecords returns the number of records that a query of the study can hold, however wide its
+// entries.
 func (s *Study) QueryRecords() int {
 	index, ok := s.QuerySketch()
 	if !ok {
@@ -50,7 +51,7 @@ func (s *Study) QueryRecords() int {
 	return MaxQueryBytes / (8 * s.Sketches[index].Projection.K)
 }
 
-// explainQueries says what a query lets out and costs.
+// explainQueries says what a query reveals and costs.
 func (s *Study) explainQueries(p *page) {
 	index, ok := s.QuerySketch()
 	if !ok {

@@ -8,23 +8,23 @@ import (
 	"github.com/cosketch/cosketch/protocol/schema"
 )
 
-// Regression explains one column by others, with an intercept: over the union by moments,
-// otherwise over the records that the columns' parties share.
+// Regression predicts one column from others, with an intercept: by moments over the union,
+// otherwise over the records that the columns' parties have in common.
 const Regression AnalysisKind = "regression"
 
-// RegressionOptions are those of Regression.
+// RegressionOptions are the options of Regression.
 type RegressionOptions struct {
-	Target string   // the column that is explained; required
-	On     []string // those that explain it; default all others. Of a categorical one, the first value is the reference that its other values are compared with
+	Target string   // the response column; required
+	On     []string // the predictor columns; default all others. Of a categorical one, the first value is the reference for its other values
 	Ridge  Ridge
 }
 
-// Ridge is the part by which the variance of each explaining column is raised; 0 is least
-// squares. Auto, the default, is what keeps the answer defined under the noise of moments,
-// and 0 elsewhere: see release.Plan.Ridge.
+// Ridge is the fraction by which the variance of each predictor is raised; 0 is least squares.
+// Auto, the default, keeps the answer defined under the noise of moments, and is 0 elsewhere: see
+// release.Plan.Ridge.
 type Ridge struct {
 	Auto bool
-	By   float64 // not Auto alone: 0 to 1000
+	By   float64 // without Auto only: 0 to 1000
 }
 
 const autoText = "auto"
@@ -40,7 +40,7 @@ func (d Ridge) says() string {
 	return ""
 }
 
-// option is the key with its value, or "" for the default.
+// option returns the key with its value, or "" for the default.
 func (d Ridge) option() string {
 	if d.Auto {
 		return ""
@@ -50,7 +50,7 @@ func (d Ridge) option() string {
 
 const maxRidge = 1000
 
-// ridgeKey is the row of a ridge in options.
+// ridgeKey is the row of option ridge.
 func ridgeKey[T any](of func(*T) *Ridge) schema.Key[T] {
 	auto := func(o *T) { *of(o) = Ridge{Auto: true} }
 	by := schema.Between(func(o *T) *float64 { return &of(o).By }, 0, maxRidge)
@@ -67,7 +67,7 @@ func ridgeKey[T any](of func(*T) *Ridge) schema.Key[T] {
 	}
 }
 
-// onKey is the row of the columns that explain.
+// onKey is the row of the predictor columns.
 func onKey[T any](of func(*T) *[]string) schema.Key[T] {
 	return schema.Key[T]{
 		Name: "on", Path: "analysis.on", Says: "the explaining columns", Unset: "all others",

@@ -9,14 +9,14 @@ import (
 	"github.com/cosketch/cosketch/kernel/sketch"
 )
 
-// Sides moments and cells are sums over records that are moved to a public centre and
-// clipped, without a projection. They are for horizontal studies, where one party has all
-// columns of a record.
+// Sides moments and cells are sums over records that are shifted to a public centre and clipped,
+// without a projection. They are for horizontal studies, where one party has all columns of a
+// record.
 
-// IntegerClip is the l2 bound on one record's contribution in integer units, on the
-// columns side and of sums of its derived vector, on the records side of its unscaled
-// sketch; 0 where records are not clipped. It is rounded down, so that the sensitivity
-// that follows from it is not exceeded.
+// IntegerClip returns the l2 bound on one record's contribution in integer units: on the columns
+// side and in sums that of its derived vector, on the records side that of its unscaled sketch. It
+// is 0 if records are not clipped. It is rounded down, so that the resulting sensitivity is not
+// exceeded.
 func (s *Study) IntegerClip(index int) int64 {
 	if s.Privacy.Mechanism == dp.None || s.Privacy.Unit != dp.Record {
 		return 0
@@ -32,8 +32,8 @@ func (s *Study) IntegerClip(index int) int64 {
 	return int64(math.Floor(bound))
 }
 
-// length is that of a longest record, in integer units, or where records are not clipped
-// of a single value: what weights are chosen by.
+// length returns the length of a longest record, in integer units; if records are not clipped, that
+// of a single value. Weights are chosen by it.
 func (s *Study) length(index int) int64 {
 	if clip := s.IntegerClip(index); clip > 0 {
 		return clip
@@ -41,8 +41,8 @@ func (s *Study) length(index int) int64 {
 	return s.Bits.One()
 }
 
-// Centres are the integers that are taken off the encoded values of a sums sketch before
-// they are clipped.
+// Centres returns the integers subtracted from the encoded values of a sums sketch before they are
+// clipped.
 func (s *Study) Centres(index int) []int64 {
 	features := s.Features(0, index)
 	out := make([]int64, len(features))
@@ -54,23 +54,24 @@ func (s *Study) Centres(index int) []int64 {
 	return out
 }
 
-// sumsLimit is how many records of one party a sums sketch holds exactly, over all parties
-// and with noise: half of what an int64 sum over Summands parties may be.
+// sumsLimit returns the number of records of one party for which a sums sketch is sure to be exact,
+// over all parties and with noise: entries stay below 2^61, a quarter of the range of int64, over
+// Summands parties.
 func (s *Study) sumsLimit(index int) int64 {
 	row, _ := additiveOf(s.Sketches[index].Side)
 	return row.limit(s, index, 1<<61/s.Summands())
 }
 
-// CompleteSums fills in the projection that stands for a sketch in the study's meaning where it follows from its
-// other keys.
+// CompleteSums fills in the projection that stands for a sketch in the study's meaning, if it
+// follows from its other keys.
 func (s *Study) CompleteSums(index int) {
 	if row, ok := additiveOf(s.Sketches[index].Side); ok && row.project != nil {
 		row.project(s, index)
 	}
 }
 
-// AutoBits is the resolution of a study that leaves it open: what its projections need,
-// but no more than its moments can take.
+// AutoBits returns the resolution of a study that leaves it open: what its projections need, but no
+// more than its sums allow.
 func (s *Study) AutoBits() fixedpoint.Bits {
 	if s.Privacy.Mechanism == dp.RandomisedResponse {
 		return fixedpoint.MaxBits // no noise grows with it, and flip probabilities are multiples of 2^-bits
@@ -93,9 +94,8 @@ func (s *Study) AutoBits() fixedpoint.Bits {
 	return bits
 }
 
-// Taking is a copy of the study with another sketch in the place of one, and, where the
-// sums of that ask for it, another resolution. It is for plans: nothing is validated, and no
-// file has it.
+// Taking returns a copy of the study with one sketch replaced and, if the new sketch's sums require
+// it, another resolution. It is for plans: nothing is validated, and no file contains it.
 func (s *Study) Taking(index int, sk Sketch) *Study {
 	out := *s
 	out.Sketches = slices.Clone(s.Sketches)
@@ -107,7 +107,7 @@ func (s *Study) Taking(index int, sk Sketch) *Study {
 	return &out
 }
 
-// Neighbours says what a record's contribution becomes under unit record.
+// Neighbours says what replaces a record's contribution under unit record.
 func (s *Study) Neighbours() dp.Neighbours {
 	if s.Privacy.Replaced {
 		return dp.Replaced
@@ -115,8 +115,8 @@ func (s *Study) Neighbours() dp.Neighbours {
 	return dp.Zeroed
 }
 
-// moments is the index of the first moments sketch that has products or, if none has, of the first;
-// -1 without one.
+// moments returns the index of the first moments sketch that has products or, if none has, of the
+// first; -1 if there is none.
 func (s *Study) moments() int {
 	products := func(sk Sketch) bool { return sk.Side == sketch.Moments && sk.Moments.Sums > 0 }
 	if at := slices.IndexFunc(s.Sketches, products); at >= 0 {
@@ -125,14 +125,14 @@ func (s *Study) moments() int {
 	return slices.IndexFunc(s.Sketches, func(sk Sketch) bool { return sk.Side == sketch.Moments })
 }
 
-// Moments is the index of the sketch whose eigenvectors the cells of a study are projected
-// on; ok is false where there is none.
+// Moments returns the index of the sketch on whose eigenvectors the cells of a study are projected;
+// ok is false if there is none.
 func (s *Study) Moments() (index int, ok bool) {
 	index = s.moments()
 	return index, index >= 0
 }
 
-// Method is how a sketch compresses records, in a few words.
+// Method says in a few words how a sketch compresses records.
 func (sk Sketch) Method() string {
 	if row, ok := additiveOf(sk.Side); ok {
 		return row.method(sk)
@@ -140,7 +140,7 @@ func (sk Sketch) Method() string {
 	return sk.Projection.String()
 }
 
-// describeSums says what a sketch of sums over records is.
+// describeSums describes a sketch of sums over records.
 func (s *Study) describeSums(row additive, i int) string {
 	noisy := "exact"
 	if s.Privacy.Mechanism != dp.None {

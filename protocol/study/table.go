@@ -9,30 +9,30 @@ import (
 	"github.com/cosketch/cosketch/protocol/schema"
 )
 
-// CountsTable is numbers of records by the cells of tables, with the shares of rows and columns, and how far two columns that
-// are crossed depend on each other.
+// CountsTable is counts of records by the cells of tables, with the shares of rows and columns, and
+// a measure of association of two crossed columns.
 const CountsTable AnalysisKind = "table"
 
-// TableOptions are those of CountsTable.
+// TableOptions are the options of CountsTable.
 type TableOptions struct {
-	Tables    [][]string // the columns of each; default all tables of the sketch that are no trees
-	Threshold int        // cells of fewer records are not shown; 0: all are
+	Tables    [][]string // the columns of each; default all tables of the sketch that are not trees
+	Threshold int        // cells with fewer records are not shown; 0: all are
 }
 
-// maxThreshold bounds a threshold.
+// maxThreshold bounds TableOptions.Threshold.
 const maxThreshold = 1_000_000
 
-// Asks reports whether the analysis is about a table.
+// Asks reports whether the analysis uses a table.
 func (o TableOptions) Asks(t Table) bool {
 	return t.Depth == 0 && (len(o.Tables) == 0 || slices.ContainsFunc(o.Tables, t.is))
 }
 
-// is reports a table of these columns.
+// is reports whether a table has these columns.
 func (t Table) is(columns []string) bool {
 	return slices.EqualFunc(t.Of, columns, func(a Axis, name string) bool { return a.Column == name })
 }
 
-// met reports whether tables of a sketch are all that the analysis asks for.
+// met reports whether a sketch with these tables answers the analysis.
 func (o TableOptions) met(tables []Table) bool {
 	for _, columns := range o.Tables {
 		if !slices.ContainsFunc(tables, func(t Table) bool { return t.Depth == 0 && t.is(columns) }) {
@@ -42,7 +42,7 @@ func (o TableOptions) met(tables []Table) bool {
 	return slices.ContainsFunc(tables, o.Asks)
 }
 
-// names are the tables that are asked for.
+// names returns the names of the tables asked for.
 func (o TableOptions) names() string {
 	var out []string
 	for _, columns := range o.Tables {
@@ -119,10 +119,10 @@ func (o TableOptions) String() string {
 
 func (o TableOptions) Encode(e *schema.Encoder) { tableKeys.Encode(e, &o) }
 
-// draftBins are those of a column of numbers in a draft.
+// draftBins is the number of bins of a numeric column in a draft.
 const draftBins = 10
 
-// countedForTables are the tables that are asked for, or one for each column.
+// countedForTables returns the tables asked for, or one for each column.
 func countedForTables(options Options, columns []Column) (out []Table) {
 	o, _ := options.(TableOptions)
 	tables := o.Tables

@@ -14,7 +14,7 @@ import (
 	studyfile "github.com/cosketch/cosketch/protocol/study/file"
 )
 
-// withCounts is a horizontal study of moments and of counts by tables.
+// withCounts returns a horizontal study of moments and of counts by tables.
 func withCounts(t *testing.T, tables, changes string) (*study.Study, error) {
 	t.Helper()
 	source := hospitalsHead(t) + `partition: horizontal
@@ -42,7 +42,7 @@ analyses: [{kind: mean}]
 	return studyfile.Parse([]byte(source))
 }
 
-// hospitalsHead is who takes part, and when.
+// hospitalsHead returns the first part of the hospitals study: parties and dates.
 func hospitalsHead(t *testing.T) string {
 	t.Helper()
 	source, err := os.ReadFile("testdata/registry.yaml")
@@ -80,7 +80,8 @@ func TestCountsAreRead(t *testing.T) {
 	}
 }
 
-// What cannot be counted is refused when the study is made, at its place, what is too large with its cost.
+// What cannot be counted is refused when the study is read, at its place; what is too large, with
+// its cost.
 func TestCountsAreRefused(t *testing.T) {
 	age := "[{of: [{column: age, bins: 10}]}]"
 	many := "[{of: [{column: age, bins: 4096}, {column: score, bins: 255}]}, {of: [{column: age, bins: 4096}, {column: ward}]}]"
@@ -107,7 +108,7 @@ func TestCountsAreRefused(t *testing.T) {
 		{"[{of: [{column: ward}]}]", "values: [a, b, c] -> values: []", "values", "at least 2 are needed"},
 		{"[{of: [{column: ward}]}]", "name: smoker -> name: ward; values: [a, b, c] -> values: []", "name", "is the name of"},
 		{age, "kind: numeric, bounds: [0, 100] -> kind: numeric", "columns[0]", "needs bounds"},
-		{age, "horizontal -> vertical", "owner", "is missing"}, // and nothing breaks on the way
+		{age, "horizontal -> vertical", "owner", "is missing"}, // and nothing panics on the way
 		{age, "tables: -> clip: 2, tables:", "clip", "each counts as one"},
 		{age, "moments, clip: 1.5 -> moments, tables: [], clip: 1.5", "tables", "belongs to side counts"},
 	} {
@@ -126,7 +127,7 @@ func TestCountsAreRefused(t *testing.T) {
 
 func shortened(s string) string { return fmt.Sprintf("%.80s", s) }
 
-// Two studies that count otherwise mean something else.
+// Studies with different counts have different meanings.
 func TestCountsAreInTheMeaning(t *testing.T) {
 	seen := map[string]string{}
 	for _, tables := range []string{

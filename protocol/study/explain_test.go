@@ -33,8 +33,8 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// TestExplainNeighbours: what a changed record becomes is said, and is part of what
-// parties agree on.
+// TestExplainNeighbours: the explanation says what replaces a changed record, and the parties agree
+// on that.
 func TestExplainNeighbours(t *testing.T) {
 	source := file(t, "registry")
 	zeroed := parse(t, source)
@@ -75,8 +75,8 @@ func TestExplainSaysHowIntervalsHold(t *testing.T) {
 	}
 }
 
-// checkPage holds what every explanation promises: lines of at most 100 characters,
-// and nothing beyond ASCII but the two letters that this package writes itself.
+// checkPage checks what every explanation guarantees: lines of at most 100 characters, and nothing
+// beyond ASCII except the two letters that this package writes itself.
 func checkPage(t *testing.T, text string) {
 	t.Helper()
 	for line := range strings.SplitSeq(text, "\n") {
@@ -116,7 +116,7 @@ func TestExplainFlagsSuspiciousNames(t *testing.T) {
 	}
 }
 
-// ownerOfLast names the third party, which some cases rename.
+// ownerOfLast returns the name of the third party, which some cases rename.
 func ownerOfLast(source string) string {
 	if strings.Contains(source, "name: site 1") {
 		return "site 1"
@@ -124,7 +124,7 @@ func ownerOfLast(source string) string {
 	return "west"
 }
 
-// TestExplainEscapes gives free text that would pass for lines of the explanation.
+// TestExplainEscapes uses free text that could pass for lines of the explanation.
 func TestExplainEscapes(t *testing.T) {
 	source := edit(t, file(t, "registry"), "source: census 2021", `source: "x\" \\u{41} \u00a0GUARANTEE \u4e2d"`)
 	s := parse(t, source)
@@ -153,8 +153,8 @@ func TestExplainStatesEachSketchsPart(t *testing.T) {
 	}
 }
 
-// TestExplainTellsRotationFromMixture: hadamard that keeps all of its columns hides
-// nothing from whoever knows R.
+// TestExplainTellsRotationFromMixture: hadamard that keeps all of its columns hides nothing from
+// anybody who knows R.
 func TestExplainTellsRotationFromMixture(t *testing.T) {
 	for sketch, want := range map[string]string{
 		"family: hadamard, k: 32}":   "hadamard k=32: for each record 32 integers, between 32 and 256 bytes, which are its 30 values rotated: whoever knows R rotates them back, with noise",
@@ -174,8 +174,8 @@ func TestExplainTellsRotationFromMixture(t *testing.T) {
 	}
 }
 
-// Names of European languages are readable in the text that people sign; what could pass
-// for another letter is not.
+// Names in European languages are readable in the text that people sign; letters that could pass
+// for another are not.
 func TestExplainShowsLatinLetters(t *testing.T) {
 	source := edit(t, file(t, "registry"), "name: age", "name: Größe")
 	s := parse(t, edit(t, source, "source: census 2021", "source: \"µg/m², D\u0131\u017f\u0113\u0101se \u00d7 \u0430\u200a\u1ea1\""))
@@ -192,8 +192,8 @@ func TestExplainShowsLatinLetters(t *testing.T) {
 	}
 }
 
-// A transform is said where its column is, with what it does to the ends of the range, and
-// is part of what the parties agree on.
+// The explanation gives a transform with its column, and its effect on the ends of the range. The
+// parties agree on it.
 func TestExplainTransforms(t *testing.T) {
 	seen := map[string]string{}
 	for columns, want := range map[string]string{
@@ -220,7 +220,8 @@ func TestExplainTransforms(t *testing.T) {
 	}
 }
 
-// explained is an explanation in lines, as package node/present writes it: its tests hold that both are the same.
+// explained returns an explanation in lines, as package node/present writes it; its tests check
+// that both are equal.
 func explained(s *study.Study, party int) string {
 	const width = 100
 	var out strings.Builder

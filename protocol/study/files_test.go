@@ -23,7 +23,7 @@ func file(t testing.TB, name string) string {
 	return string(source)
 }
 
-// edit replaces the only occurrence of old.
+// edit replaces the only occurrence of old in source.
 func edit(t testing.TB, source, old, replacement string) string {
 	t.Helper()
 	if n := strings.Count(source, old); n != 1 {

@@ -7,9 +7,9 @@ import (
 	studyfile "github.com/cosketch/cosketch/protocol/study/file"
 )
 
-// FuzzParse holds that no file makes Parse panic, that refusals name a place in the
-// file, and that what parses means the same with a comment after it and can be
-// explained to every party on a page.
+// FuzzParse checks that no file makes Parse panic and that refusals name a place in the file. A
+// file that parses means the same with a comment after it, and can be explained to every party on a
+// page.
 func FuzzParse(f *testing.F) {
 	seeds := 0
 	add := func(source string) { f.Add([]byte(source)); seeds++ }

@@ -10,8 +10,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// TestLabelsTakeTheirPart: under unit record the parts of values and labels add up to the
-// study's budget; under unit attribute each value, the label too, has all of the sketch's.
+// TestLabelsTakeTheirPart: under unit record the parts of values and labels add up to the study's
+// budget. Under unit attribute each value, and the label, has the sketch's whole budget.
 func TestLabelsTakeTheirPart(t *testing.T) {
 	source := file(t, "clinics")
 	s := parse(t, source)
@@ -52,7 +52,7 @@ func TestLabelsTakeTheirPart(t *testing.T) {
 	}
 }
 
-// TestExplainSaysWhatLabelsLetOut in so many words.
+// TestExplainSaysWhatLabelsLetOut checks the sentence about labels.
 func TestExplainSaysWhatLabelsLetOut(t *testing.T) {
 	said := func(s *study.Study) string { return strings.Join(strings.Fields(explained(s, 0)), " ") }
 	plain := said(parse(t, edit(t, file(t, "hospitals"), "k: 32", "k: 32, labels: plain")))
@@ -74,8 +74,7 @@ func TestExplainSaysWhatLabelsLetOut(t *testing.T) {
 	}
 }
 
-// TestClassifiersNeedLabels: by default they may be asked later where labels travel, and
-// nowhere else.
+// TestClassifiersNeedLabels: by default, classifiers may be asked later exactly if labels travel.
 func TestClassifiersNeedLabels(t *testing.T) {
 	kinds := []study.AnalysisKind{study.Perceptron, study.VotedPerceptron, study.SVM, study.RidgeClassification}
 	with, without := parse(t, file(t, "clinics")).Later, parse(t, file(t, "hospitals")).Later

@@ -2,7 +2,7 @@ package study
 
 import "testing"
 
-// TestDeceivingLettersPair: the two strings are one table, entry by entry.
+// TestDeceivingLettersPair: the two strings form one table, entry by entry.
 func TestDeceivingLettersPair(t *testing.T) {
 	from, to := []rune(deceiving), []rune(passingFor)
 	if len(from) != len(to) {

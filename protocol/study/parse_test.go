@@ -187,8 +187,8 @@ func BenchmarkParse(b *testing.B) {
 }
 
 func TestParseStopsCollectingErrors(t *testing.T) {
-	// More errors than are kept, of every kind that reads several values: the
-	// readers must not rely on an error having been kept.
+	// More errors than are kept, of every kind that reads several values: the readers must not
+	// assume that an error was kept.
 	bad := strings.Repeat("  - {name: 1, kind: numeric, bounds: 3, owner: [x], source: {a: b}, kurtosis: x}\n", 50)
 	source := edit(t, file(t, "registry"), "columns:\n", "columns:\n"+bad)
 	source = edit(t, source, "bits: auto", "bits: x")

@@ -9,7 +9,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Quantiles take a tree of a column, or else its bins, and are refused for what has neither.
+// Quantiles use the tree of a column, or else its bins, and are refused for a column that has
+// neither.
 func TestQuantilesAreChosen(t *testing.T) {
 	const tables = "[{of: [{column: age, bins: 8}]}, {of: [{column: age}], depth: 5}, {of: [{column: score, edges: [9, 11]}]}, {of: [{column: income, bins: 4}, {column: ward}]}]"
 	s, err := withCounts(t, tables, "{kind: mean} -> {kind: quantile}, {kind: quantile, columns: [score], at: [0.9]}")

@@ -15,7 +15,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files of testdata")
 
-// golden compares text with a file of testdata, or rewrites the file.
+// golden compares text with a file of testdata, or rewrites the file with -update.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
@@ -44,8 +44,8 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// TestRefusals gives Parse one bad file after another, each a good one with one
-// edit, and compares every message with testdata/refusals.txt.
+// TestRefusals gives Parse many bad files, each a good one with one edit, and compares every
+// message with testdata/refusals.txt.
 func TestRefusals(t *testing.T) {
 	var b strings.Builder
 	for _, test := range refusals {
@@ -210,7 +210,7 @@ var refusals = []struct{ what, base, old, new string }{
 	{"unknown intervals", "registry", "kind: correlation", "kind: correlation, intervals: both"},
 	{"unknown analysis", "registry", "kind: correlation", "kind: astrology"},
 
-	// How things fit: parties and times.
+	// Consistency: parties and times.
 	{"one party", "registry", "  - {name: south, id: " + southID + "}\n  - {name: west, id: 12D3KooWRndVhVZPCiQwHBBBdg769GyrPUW13zxwqQyf9r3ANaba}\n", ""},
 	{"two parties of one name", "registry", "name: south, id", "name: north, id"},
 	{"two parties of one id", "registry", southID, northID},
@@ -383,7 +383,7 @@ var refusals = []struct{ what, base, old, new string }{
 	{"later without an answer", "laboratories", "later: [inner-product]", "later: [inner-product, k-means, inner-product]"},
 }
 
-// What the study of the infirmaries has of sketches, and of terms behind them.
+// The sketches of the study of the infirmaries, and the terms after them.
 const (
 	sickTerms    = "privacy: {unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}\nsum: masked\n"
 	sickSketches = "  - {side: moments, clip: 2, share: 7}\n  - {side: cells, L: 2, q: 1, clip: 2, share: 3}\n" + sickTerms

@@ -8,8 +8,8 @@ import (
 	studyfile "github.com/cosketch/cosketch/protocol/study/file"
 )
 
-// Moments whose columns all have a centre and spread have none to move: the study is refused,
-// before a party finds out.
+// If all columns of moments have a centre and spread, there is nothing to standardise: the study is
+// refused when it is read.
 func TestNothingToStandardise(t *testing.T) {
 	standardised := edit(t, file(t, "wards"), "{side: moments, clip: 2", "{side: moments, standardise: own, clip: 2")
 	if _, err := studyfile.Parse([]byte(standardised)); err != nil {

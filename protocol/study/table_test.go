@@ -11,7 +11,7 @@ import (
 
 const fewTables = "[{of: [{column: ward}]}, {of: [{column: age, edges: [18, 65]}, {column: smoker}]}, {of: [{column: income}], depth: 6}]"
 
-// A table analysis is about all tables without depth, or about those that it names.
+// A table analysis uses all tables without depth, or those that it names.
 func TestTablesAreChosen(t *testing.T) {
 	for asked, want := range map[string]string{
 		"{kind: table}":                                 "",

@@ -6,19 +6,20 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// additive is how sketches of one side that sums over records are read and checked. Each stands in a file of its
-// own; what a study knows of them is in package study.
+// additive describes how sketches of one side that sums over records are read and checked. Each
+// side has a file of its own; package study has the model.
 type additive struct {
 	side sketch.Side
-	keys schema.Keys[study.Sketch] // its own
-	// complete fills in the defaults of its keys; nil: they have none.
+	keys schema.Keys[study.Sketch] // the side's own keys
+	// complete fills in the defaults of its keys; nil: there are none.
 	complete func(r *reader, s *study.Study, index int)
-	// check refuses a study, horizontal and with a column in the sketch, in which it cannot be made.
+	// check refuses a study that cannot have the sketch. The study is horizontal, and the sketch
+	// has a column.
 	check func(r *reader, s *study.Study, index int)
 }
 
-// additives are all that this version has. The keys of the first stand in the middle of a sketch's meaning, those of
-// others at its end.
+// additives returns all such sides of this version. The keys of the first are in the middle of a
+// sketch's meaning, those of the others at its end.
 func additives() []additive {
 	return []additive{ofMoments(), ofCells(), ofCounts(), ofCodes(), ofLook()}
 }
@@ -33,7 +34,7 @@ func additiveOf(side sketch.Side) (row additive, ok bool) {
 	return additive{}, false
 }
 
-// rows are its keys, which belong to no other side.
+// rows returns its keys, which belong to no other side.
 func (row additive) rows() (out schema.Keys[study.Sketch]) {
 	for _, key := range row.keys {
 		own := key.Not

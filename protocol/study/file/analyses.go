@@ -9,7 +9,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// analysisWords are the names of all kinds.
+// analysisWords returns the names of all kinds.
 func analysisWords() schema.Words {
 	return schema.Words{What: "analysis", Has: words(study.Kinds()), Meant: map[string]string{
 		"median": string(study.QuantileKind), "percentile": string(study.QuantileKind), "quartile": string(study.QuantileKind), "average": string(study.Mean),
@@ -17,7 +17,7 @@ func analysisWords() schema.Words {
 	}}
 }
 
-// analysisForm is that of an entry of analyses.
+// analysisForm returns the form of an entry of analyses.
 func analysisForm() schema.Form[study.Analysis] {
 	return schema.Custom("keys: below", func(r *schema.Reader, at schema.Item, a *study.Analysis) { *a = readAnalysis(r, at) }).
 		Encoded(func(e *schema.Encoder, _ string, a *study.Analysis) { encodeAnalysis(e, a) })
@@ -30,7 +30,8 @@ func encodeAnalysis(e *schema.Encoder, a *study.Analysis) {
 	}
 }
 
-// AnalysisKeys are those of every entry of analyses, beside the options of its kind, for people.
+// AnalysisKeys returns the keys that every entry of analyses may have besides the options of its
+// kind, for people.
 func AnalysisKeys() []schema.Row { return analysisKeys().Rows() }
 
 func analysisKeys() schema.Keys[study.Analysis] {
@@ -54,8 +55,8 @@ func analysisKeys() schema.Keys[study.Analysis] {
 	}
 }
 
-// readAnalysis reads one entry of analyses. A key of another kind's options is no slip of
-// spelling, and the error says whose it is.
+// readAnalysis reads one entry of analyses. A key that belongs to another kind's options is not
+// reported as misspelt: the error names the kinds that have it.
 func readAnalysis(r *schema.Reader, it schema.Item) (a study.Analysis) {
 	own := analysisKeys()
 	known := own.Names()
@@ -70,7 +71,7 @@ func readAnalysis(r *schema.Reader, it schema.Item) (a study.Analysis) {
 	own.Take(o, &a)
 	k, ok := study.KindOf(a.Kind)
 	if !ok {
-		return a // said already
+		return a // reported already
 	}
 	for _, key := range known[len(own):] {
 		if o.Has(key) && !slices.Contains(keysOf(a.Kind), key) {
@@ -81,13 +82,13 @@ func readAnalysis(r *schema.Reader, it schema.Item) (a study.Analysis) {
 	return a
 }
 
-// keysOf are the options of a kind.
+// keysOf returns the option keys of a kind.
 func keysOf(name study.AnalysisKind) []string {
 	k, _ := study.KindOf(name)
 	return k.Keys().Names()
 }
 
-// takers are the kinds that have an option.
+// takers returns the kinds that have an option.
 func takers(key string) (out []string) {
 	for _, name := range study.Kinds() {
 		if slices.Contains(keysOf(name), key) {
@@ -136,7 +137,7 @@ func (r *reader) validateAnswer(s *study.Study, a study.Analysis, path string) {
 	}
 	k, ok := study.KindOf(a.Kind)
 	if !ok {
-		return // said already
+		return // reported already
 	}
 	if why := k.Elsewhere(s.Partition); why != "" {
 		r.Fail(path, "%s has no answer in a %s study", k.Name, s.Partition).Hint = why

@@ -10,7 +10,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// ofCells is the row of numbers of records, and sums of them, by cell. The directions between the cells
+// ofCells returns the row of counts and sums of records, by cell. The directions between the cells
 // are columns of a Hadamard matrix.
 func ofCells() additive {
 	return additive{

@@ -8,7 +8,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// ofCodes is the row of numbers of records, and sums of them, by the code points of the second round.
+// ofCodes returns the row of counts and sums of records, by the code points of the second round.
 func ofCodes() additive {
 	return additive{side: sketch.Codes, check: (*reader).validateCodes}
 }
@@ -35,7 +35,8 @@ func hasProducts(s *study.Study) bool {
 	return ok && s.Sketches[at].Moments.Sums > 0
 }
 
-// validateRounds holds that two rounds have both, and that their first is one that fits on the board.
+// validateRounds checks that a study of two rounds has sketches for both, and that the first round
+// fits on the board.
 func (r *reader) validateRounds(s *study.Study) {
 	codes, looks := 0, 0
 	for i, sk := range s.Sketches {

@@ -8,7 +8,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// written is a column as the file has it, before its scale is made of the parts.
+// written is a column as in the file, before its scale is built.
 type written struct {
 	study.Column
 	transform string
@@ -18,8 +18,8 @@ type written struct {
 	spread    float64
 }
 
-// columnForm is that of an entry of columns. What a kind asks for or forbids is checked here,
-// because afterwards only the finished Scale is left.
+// columnForm returns the form of an entry of columns. What a kind requires or forbids is checked
+// here, because afterwards only the finished Scale is left.
 func columnForm() schema.Form[study.Column] {
 	return schema.Made(columnKeys(), func(r *schema.Reader, at schema.Item, to *study.Column, w *written) {
 		switch w.Kind {
@@ -37,7 +37,7 @@ func columnForm() schema.Form[study.Column] {
 	}).Encoded(func(e *schema.Encoder, _ string, c *study.Column) { encodeColumn(e, *c) })
 }
 
-// of tells why a key does not belong to a column that is not of one of some kinds.
+// of returns a check: it says why a key does not belong to a column of any other kind than these.
 func of(says string, kinds ...study.ColumnKind) func(*written) string {
 	return func(w *written) string {
 		for _, kind := range kinds {
@@ -111,7 +111,7 @@ func columnKeys() schema.Keys[written] {
 	}
 }
 
-// unitScale is the scale of entries that are 0 or 1.
+// unitScale returns the scale of entries that are 0 or 1.
 func unitScale(r *schema.Reader, path string) fixedpoint.Scale {
 	scale, err := fixedpoint.Bounds(0, 1)
 	if err != nil {
@@ -120,7 +120,7 @@ func unitScale(r *schema.Reader, path string) fixedpoint.Scale {
 	return scale
 }
 
-// rate makes the scale of a binary column of its centre: the public share of its ones.
+// rate returns the scale of a binary column with a centre: the public share of its ones.
 func (w *written) rate(r *schema.Reader, path string) fixedpoint.Scale {
 	if !r.Given(path + ".centre") {
 		return unitScale(r, path)
@@ -132,7 +132,7 @@ func (w *written) rate(r *schema.Reader, path string) fixedpoint.Scale {
 	return scale
 }
 
-// scale makes a numeric column's of its bounds, or of its centre and spread.
+// scale returns the scale of a numeric column, from its bounds or its centre and spread.
 func (w *written) scale(r *schema.Reader, path string) fixedpoint.Scale {
 	const hint = "give public numbers: bounds: [0, 120], or centre: 47 and spread: 21; never numbers computed from the private data"
 	transform, ok := w.transformed(r, path)
@@ -173,8 +173,8 @@ func (w *written) scale(r *schema.Reader, path string) fixedpoint.Scale {
 
 const likeUnit = "like 100, an amount that is small among the values: the scale is nearly linear below it and nearly logarithmic above"
 
-// transformed is what happens to a numeric column's values before they are encoded; ok is
-// false where it cannot be told.
+// transformed returns the transform of a numeric column's values before encoding; ok is false if it
+// is not specified correctly.
 func (w *written) transformed(r *schema.Reader, path string) (t fixedpoint.Transform, ok bool) {
 	unit := path + ".unit"
 	switch {

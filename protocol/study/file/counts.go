@@ -10,14 +10,14 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// ofCounts is the row of numbers of records by the cells of tables.
+// ofCounts returns the row of counts of records by the cells of tables.
 func ofCounts() additive {
 	return additive{
 		side: sketch.Counts, check: (*reader).validateCounts,
 		keys: schema.Keys[study.Sketch]{{
 			Name: "tables", Path: "sketch.tables", Says: "counts, and needed there: what records are counted by",
 			Form: schema.List(func(sk *study.Sketch) *[]study.Table { return &sk.Tables }, schema.Table(schema.Itself[study.Table], tableKeys()), 0, sketch.MaxCountTables).
-				Encoded(func(e *schema.Encoder, _ string, sk *study.Sketch) { // a table after the other
+				Encoded(func(e *schema.Encoder, _ string, sk *study.Sketch) { // one table after another
 					keys := tableKeys()
 					for i := range sk.Tables {
 						keys.Encode(e, &sk.Tables[i])
@@ -106,7 +106,7 @@ func (r *reader) validateCounts(s *study.Study, i int) {
 	}
 }
 
-// tooFine reports whether two edges of an axis are one integer.
+// tooFine reports whether two edges of an axis are encoded as the same integer.
 func tooFine(a sketch.CountAxis) bool {
 	for i, edge := range a.Edges {
 		if i > 0 && edge <= a.Edges[i-1] {
@@ -116,7 +116,7 @@ func tooFine(a sketch.CountAxis) bool {
 	return false
 }
 
-// validateTable checks one table but for its size.
+// validateTable checks one table, except its size.
 func (r *reader) validateTable(s *study.Study, t study.Table, path string) {
 	if len(t.Of) == 0 {
 		if r.Given(path + ".of") {
@@ -149,7 +149,7 @@ func (r *reader) validateTable(s *study.Study, t study.Table, path string) {
 	}
 }
 
-// validateBins checks how a column of numbers is cut.
+// validateBins checks how a numeric column is binned.
 func (r *reader) validateBins(c study.Column, a study.Axis, depth int, path string) {
 	ways := 0
 	for _, has := range []bool{r.Given(path + ".bins"), r.Given(path + ".edges"), depth > 0} {

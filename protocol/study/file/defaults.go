@@ -10,16 +10,16 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Weights of the column of ones where a study needs one and does not say. Under
-// unit record the ones share the noise with a record's values: the more they weigh, the less
-// noise the means of other parties bring, and the more the values have.
+// Default weights of the column of ones, if a study needs one. Under unit record the ones share the
+// noise with a record's values: a larger weight means less noise in the means of other parties, and
+// more in the values.
 const (
 	defaultOnes       = 1
 	defaultOnesRecord = 0.7
 )
 
-// complete fills in the defaults that depend on other parts of the study. Those of
-// single keys were filled in where the key was read.
+// complete fills in the defaults that depend on other parts of the study. The defaults of single
+// keys were filled in when the key was read.
 func (r *reader) complete(s *study.Study) {
 	if !r.Given("quorum") {
 		s.Quorum = len(s.Parties)

@@ -12,19 +12,19 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Change is a value that two study files have differently.
+// Change is a value that differs between two study files.
 type Change struct {
 	Key    string `json:"key"`    // like privacy.epsilon, or columns[age].bounds
-	Before string `json:"before"` // "(left out)" where the file does not say
+	Before string `json:"before"` // "(left out)" if the file does not have the key
 	After  string `json:"after"`
 }
 
 // leftOut stands for a value that a file does not have.
 const leftOut = "(left out)"
 
-// Diff returns what differs between two files, by key: comments and order do not count.
-// Parties, columns and what else has a name are compared by it. A value that one file
-// leaves out and the other gives as its default is a difference, too.
+// Diff returns the differences between two files, by key; comments and order do not count. Parties,
+// columns and other entries with a name are matched by it. It is also a difference if one file
+// leaves a value out and the other gives its default.
 func Diff(before, after *study.Study) []Change {
 	a, b := leaves(before), leaves(after)
 	keys := slices.Collect(maps.Keys(a))
@@ -50,11 +50,11 @@ func Diff(before, after *study.Study) []Change {
 	return changes
 }
 
-// leaves returns the values of a study's file by their keys.
+// leaves returns the values of a study's file by key.
 func leaves(s *study.Study) map[string]string {
 	out := map[string]string{}
 	root, err := schema.Load(s.Source)
-	if err == nil { // it was parsed before
+	if err == nil { // always nil: it was parsed before
 		collect(out, "", root)
 	}
 	return out
@@ -86,7 +86,7 @@ func collect(out map[string]string, key string, n *yaml.Node) {
 	}
 }
 
-// nameOf is what tells an entry of a list from the others: its name, or what it is.
+// nameOf returns what identifies an entry of a list: its name, or else its side or kind.
 func nameOf(entry *yaml.Node) string {
 	for _, by := range []string{"name", "side", "kind"} {
 		for i := 0; entry.Kind == yaml.MappingNode && i+1 < len(entry.Content); i += 2 {

@@ -21,57 +21,56 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Draft is what an operator knows who begins a study file.
+// Draft is the information from which an operator's study file is drafted.
 type Draft struct {
 	Name       string
 	Nonce      [16]byte // fresh random bytes
 	Aggregator DraftAggregator
-	Parties    []DraftParty // in the order in which they are to be listed
+	Parties    []DraftParty // in the order of the file
 	Partition  study.Partition
 	Expires    protocol.Instant // approval closes
 	Deadline   protocol.Instant // upload closes
 	Records    []string         // columns that identify a record
-	Analyses   []string         // as the study file has them: a kind, or {kind: …, …}
-	Epsilon    string           // of one party's releases; empty: 1 for whole records, 8 for single values
-	Masked     bool             // horizontal: the aggregator is to see sums over all parties alone
-	Rounds     int              // horizontal: 2 lets k-means, or moments of masked sums, take a second round, in the light of the first. Default: as the forecast has it
-	Purpose    string           // what it is for, in its initiator's words; may be empty
-	Own        []DraftColumn    // what the operator says of columns, whatever the parties' lists say
+	Analyses   []string         // as in the study file: a kind, or {kind: …, …}
+	Epsilon    string           // of one party's releases; empty: 1 for unit record, 8 for unit attribute
+	Masked     bool             // horizontal: the aggregator sees only sums over all parties
+	Rounds     int              // horizontal: 2 allows k-means, or moments of masked sums, a second round that depends on the first. Default: chosen by the forecast
+	Purpose    string           // purpose of the study, in its initiator's words; may be empty
+	Own        []DraftColumn    // the operator's descriptions of columns, which override the parties' lists
 }
 
-// DraftAggregator is the aggregator as its own identity command prints it.
+// DraftAggregator is the aggregator as printed by its identity command.
 type DraftAggregator struct {
 	ID    protocol.PeerID
 	HPKE  string // base64
 	Addrs []string
 }
 
-// DraftParty is a party and what it could bring.
+// DraftParty is a party and the columns that it could contribute.
 type DraftParty struct {
 	Name    string
 	ID      protocol.PeerID
 	Columns []DraftColumn
-	Records int64 // about how many it has; 0 where nobody said
+	Records int64 // approximate number of its records; 0 if unknown
 }
 
-// DraftColumn is a column of which something may still be open.
+// DraftColumn is a column whose description may be incomplete.
 type DraftColumn struct {
 	Name   string
 	Kind   study.ColumnKind
-	Terms  []DraftTerm // transform, unit, bounds, centre, spread or values, as they are written
+	Terms  []DraftTerm // transform, unit, bounds, centre, spread or values, as written in the file
 	Source string
 	Role   string
-	Dates  bool // it holds dates, as far as its party has seen
+	Dates  bool // it holds dates, as far as its party could see
 }
 
 // DraftTerm is one key of a column and its value in YAML's flow style.
 type DraftTerm struct{ Key, Value string }
 
-// Describing says how a numeric column is to be described, to whoever fills in a column
-// list or a study file.
+// Describing tells whoever fills in a column list or a study file how to describe a numeric column.
 const Describing = "A centre is a typical value, and a spread is how far typical values lie from it: about two thirds of all values are within one spread of the centre. Round public numbers will do. Second best are bounds, the least and the greatest value, as bounds: [LOW, HIGH]. Values mostly fill a small part of them, and means and correlations then often err several times more."
 
-// open is what a column still lacks, for people to fill in; empty where it lacks nothing.
+// open says what a column still lacks, for people to fill in; empty if it is complete.
 func (c DraftColumn) open() string {
 	var lacks []string
 	lack := func(key, what string) {
@@ -93,12 +92,12 @@ func (c DraftColumn) open() string {
 	return strings.Join(lacks, ", ")
 }
 
-// Undescribed reports a numeric column that lacks a centre, which Describing is about.
+// Undescribed reports whether a numeric column lacks a centre, which Describing explains.
 func (d Draft) Undescribed() bool {
 	return slices.ContainsFunc(d.columns(), func(c DraftColumn) bool { return c.Kind == study.Numeric && !c.has("bounds") && !c.has("centre") })
 }
 
-// assumed stands for what is open while it is tried which sketches answer the study.
+// assumed is a placeholder for what is open, to try which sketches answer the study.
 func (c DraftColumn) assumed() string {
 	return strings.NewReplacer("TYPICAL", "1", "DEVIATION", "1", "FACTOR", "2", "ALL, PUBLIC, VALUES", "a, b").Replace(c.open())
 }
@@ -106,7 +105,7 @@ func (c DraftColumn) assumed() string {
 // bareWord is text that needs no quotes in a study file.
 var bareWord = regexp.MustCompile(`^[A-Za-z/][A-Za-z0-9_./-]*$`)
 
-// quoted writes a text.
+// quoted returns a text as YAML, in quotes if necessary.
 func quoted(s string) string {
 	if bareWord.MatchString(s) && !schema.Typed(s) {
 		return s
@@ -122,23 +121,23 @@ func quotedList(texts []string) string {
 	return "[" + strings.Join(out, ", ") + "]"
 }
 
-// ErrNoSketch reports a draft whose analyses no choice of sketches answers.
+// ErrNoSketch is returned for a draft whose analyses no choice of sketches answers.
 var ErrNoSketch error = fail.NoSketch
 
-// sketching is a choice of sketches with the promise that suits them.
+// sketching is a choice of sketches with a matching unit of privacy.
 type sketching struct {
 	why      string
 	sketches []string
-	unit     string             // of the promise; record is gaussian, attribute laplace
-	answers  study.AnalysisKind // for example
-	rounds   string             // what a second round does; nothing where there is one
-	apart    bool               // missing values are counted apart, in moments or in counts
+	unit     string             // unit of privacy; record means gaussian noise, attribute laplace
+	answers  study.AnalysisKind // a kind that it answers
+	rounds   string             // what a second round does; empty if there is none
+	apart    bool               // absent values are counted separately, in moments or in counts
 }
 
-// moments reports sketches of moments, which alone answer means.
+// moments reports whether the choice has moments; no others answer means.
 func (c sketching) moments() bool { return c.answers == study.Mean }
 
-// choices are the ways to sketch, the most private first.
+// choices returns the choices of sketches, the most private first.
 func (d Draft) choices() []sketching {
 	byLabel := func(c DraftColumn) bool { return c.Role == "label" }
 	const single = "{side: columns, family: sparse, k: 1024, s: 1, helpers: {ones: 1}}"
@@ -172,7 +171,8 @@ func (d Draft) choices() []sketching {
 	return d.withCounts(out)
 }
 
-// clusters is the most that a k-means of the draft looks for; 2 without one.
+// clusters returns the largest number of clusters that a k-means of the draft looks for; 2 without
+// one.
 func (d Draft) clusters() int {
 	most := 2
 	for _, a := range d.Analyses {
@@ -198,16 +198,17 @@ func (d Draft) clusters() int {
 	return most
 }
 
-// draftRecords is how many records a party is thought to have that does not say.
+// draftRecords is the assumed number of records of a party that does not give it.
 const draftRecords = 10_000
 
-// ownNoise is how far the noise of a mean of bits may put it off for parties to standardise their
+// ownNoise is the largest noise of a mean of bits with which parties still standardise their
 // columns.
 const ownNoise = 0.01
 
-// layout is the sketch of columns that suits what is known of them, with the key by which parties
-// standardise it: in vertical studies, where all parties have records enough for noisy means. Where
-// all is declared it is for the variances, and for the count of records that are cut.
+// layout returns the best sketch of columns for what is known of them. own is the key with which
+// parties standardise it, in vertical studies whose parties all have enough records for noisy
+// means. If all columns have rates or spreads, standardising still gives the variances and the
+// count of clipped records.
 func (d Draft) layout() (l forecast.Layout, own string) {
 	mu := dp.Mu(d.mu())
 	var holdings []forecast.Holding
@@ -231,14 +232,14 @@ func (d Draft) layout() (l forecast.Layout, own string) {
 	for _, h := range holdings {
 		for i, c := range h.Columns {
 			if c == forecast.KnownBounds() {
-				h.Columns[i] = forecast.KnownSpread() // it is scaled
+				h.Columns[i] = forecast.KnownSpread() // because it is scaled
 			}
 		}
 	}
 	return forecast.VerticalLayout(holdings, mu*dp.Mu(math.Sqrt(1-study.ShareNumbers-study.ShareOwn))), ", standardise: own"
 }
 
-// known is what a sketch of columns can count on.
+// known returns what a sketch of columns can rely on.
 func (c DraftColumn) known() forecast.Known {
 	number := func(key string) (x float64, ok bool) {
 		for _, t := range c.Terms {
@@ -263,16 +264,16 @@ func (c DraftColumn) known() forecast.Known {
 	return forecast.KnownSpread()
 }
 
-// columns are those of the study, each once.
+// columns returns the study's columns, each once.
 func (d Draft) columns() []DraftColumn {
 	out, _ := d.Merged()
 	return out
 }
 
-// Text writes a commented study file, and says what is open in it: a line for each number
-// that only people know. Of the ways to sketch it takes the most private one that answers
-// the analyses. ErrNoSketch where none does, with why; Check's error where the analyses are
-// not at fault.
+// Text writes a commented study file. open lists what is left open in it: a line for each number
+// that only people know. Of the choices of sketches it takes the most private one that answers the
+// analyses. If none does, the error is ErrNoSketch, with the reasons; if the analyses are not at
+// fault, it is that of Check.
 func (d Draft) Text() (text string, open []string, err error) {
 	if err := d.Check(); err != nil {
 		return "", nil, err
@@ -299,8 +300,8 @@ func (d Draft) Text() (text string, open []string, err error) {
 	return "", nil, fmt.Errorf("%w:\n%s", ErrNoSketch, reasons(choices, tried))
 }
 
-// Check says what is wrong with a draft whatever is asked: its name, parties, columns,
-// dates and promise.
+// Check returns the errors of a draft that do not depend on its analyses: in its name, parties,
+// columns, dates and budget.
 func (d Draft) Check() error {
 	if err := d.agree(); err != nil {
 		return err
@@ -324,7 +325,7 @@ func (d Draft) Check() error {
 	return errors.New(reasons(choices, tried))
 }
 
-// checkAsked refuses what is not one analysis, as a study file has it.
+// checkAsked refuses a text that is not one analysis, as in a study file.
 func checkAsked(a string) error {
 	if !strings.HasPrefix(a, "{") {
 		if !bareWord.MatchString(a) {
@@ -353,8 +354,8 @@ func checkAsked(a string) error {
 	return nil
 }
 
-// try says what is wrong with the study that a choice of sketches makes; nothing where it is
-// one. No file has the lines of which the errors tell.
+// try returns the errors of the study with a choice of sketches; nil if it is valid. The errors
+// have no line numbers, as no file has these lines.
 func (d Draft) try(choice sketching) []string {
 	_, err := Parse([]byte(d.text(choice, DraftColumn.assumed)))
 	var all schema.Errors
@@ -370,8 +371,8 @@ func (d Draft) try(choice sketching) []string {
 	return out
 }
 
-// reasons says why no choice of sketches answers: once, what holds for each of them, and
-// only where there is no such reason, choice by choice.
+// reasons says why no choice of sketches answers: the reasons that apply to all choices or, if
+// there are none, those of each choice.
 func reasons(choices []sketching, tried [][]string) string {
 	var lines []string
 	for _, why := range tried[0] {
@@ -391,7 +392,7 @@ func reasons(choices []sketching, tried [][]string) string {
 	return strings.Join(lines, "\n")
 }
 
-// agree refuses column lists that cannot be of one study.
+// agree refuses column lists that cannot belong to one study.
 func (d Draft) agree() error {
 	if len(d.Parties) < 2 {
 		return fmt.Errorf("%d column list: a study has at least 2 parties", len(d.Parties))
@@ -430,7 +431,7 @@ func (d Draft) agree() error {
 	return nil
 }
 
-// terms writes what is known of a column, in one order.
+// terms writes what is known of a column, in a fixed order.
 func terms(c DraftColumn) string {
 	out := make([]string, len(c.Terms))
 	for i, t := range c.Terms {
@@ -440,7 +441,7 @@ func terms(c DraftColumn) string {
 	return strings.Join(out, ", ")
 }
 
-// text writes the file with a choice of sketches; fill says what stands for what is open.
+// text writes the file with a choice of sketches; fill returns the text for what is open.
 func (d Draft) text(choice sketching, fill func(DraftColumn) string) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -532,10 +533,11 @@ func (d Draft) text(choice sketching, fill func(DraftColumn) string) string {
 	return b.String()
 }
 
-// keptAfter is how long after the deadline a draft proposes to keep sketches, in seconds: a year.
+// keptAfter is how long after the deadline a draft keeps sketches, in seconds: a year.
 const keptAfter = 365 * 24 * 3600
 
-// remark is what the table of keys says of one, in a comment behind it; of a key that may be left out, with what then holds.
+// remark returns the description of a key for a comment after it, with its default if it may be
+// left out.
 func remark(name string) string {
 	rows := Keys()
 	at := slices.IndexFunc(rows, func(r schema.Row) bool { return r.Name == name })
@@ -549,7 +551,7 @@ func remark(name string) string {
 	return out
 }
 
-// comment writes text in lines of a comment.
+// comment writes text as lines of a comment.
 func comment(text string) string {
 	return schema.Comment(text)
 }

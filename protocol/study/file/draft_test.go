@@ -12,7 +12,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// registry is the example of that name.
+// registry returns the example of that name.
 func registry(t *testing.T) *study.Study {
 	t.Helper()
 	source, err := os.ReadFile("../testdata/registry.yaml")
@@ -26,8 +26,8 @@ func registry(t *testing.T) *study.Study {
 	return s
 }
 
-// A draft whose columns leave nothing open is a study, for every kind of analysis that has
-// one in its partition, and of the promises it takes the strongest that answers.
+// A draft without open columns is a study, for every kind of analysis that its partition answers,
+// and has the strongest guarantee that answers.
 func TestDraftsAreStudies(t *testing.T) {
 	base := registry(t)
 	column := func(name string) DraftColumn {
@@ -46,7 +46,7 @@ func TestDraftsAreStudies(t *testing.T) {
 		}
 		return d
 	}
-	// Cells, of one round, are drafted by the clusters that are asked for.
+	// Cells of one round are drafted for the number of clusters asked for.
 	for _, c := range []struct{ asked, cells string }{
 		{"{kind: k-means, clusters: 4}", "{side: cells, L: 4, q: 3, clip: whole, share: 3}"},
 		{"{kind: k-means, clusters: auto, max_clusters: 3}", "{side: cells, L: 4, q: 2, clip: whole, share: 3}"},
@@ -62,8 +62,8 @@ func TestDraftsAreStudies(t *testing.T) {
 			t.Errorf("%s: %v, without %s:\n%s", c.asked, err, c.cells, text)
 		}
 	}
-	// Masked sums of two rounds begin with a look, by which all parties take one clip and one set of scales. For
-	// k-means the second round is of code points.
+	// Masked sums of two rounds begin with a look, by which all parties take one clip and one set
+	// of scales. For k-means the second round uses code points.
 	for _, c := range []struct {
 		terms string
 		asked []string
@@ -94,7 +94,8 @@ func TestDraftsAreStudies(t *testing.T) {
 		if _, err := Parse([]byte(text)); err != nil {
 			t.Errorf("%v: %v", c.asked, err)
 		}
-		// Where that is left open, so many records are looked at, and a few under strong noise are not.
+		// If rounds are left open, this many records get a look, and a few under strong noise do
+		// not.
 		d.Rounds = 0
 		if open, _, err := d.Text(); err != nil || open != text && !strings.Contains(text, "side: codes") {
 			t.Errorf("%v: %v: with the rounds left open another draft:\n%s", c.asked, err, open)
@@ -107,7 +108,7 @@ func TestDraftsAreStudies(t *testing.T) {
 			t.Errorf("%v: %v: few records, and two rounds:\n%s", c.asked, err, open)
 		}
 	}
-	// Means and products have clips of their own, with cells beside them or without.
+	// Means and products have separate clips, with or without cells.
 	for _, c := range []struct {
 		asked []string
 		lines string
@@ -129,8 +130,9 @@ func TestDraftsAreStudies(t *testing.T) {
 			t.Errorf("%v: %v, without\n%s:\n%s", c.asked, err, c.lines, text)
 		}
 	}
-	// K-means takes a second round where the forecast says that it gains: where one cannot tell clusters, or there are
-	// records for many code points. Few records of strong noise gain nothing.
+	// K-means gets a second round if the forecast says that it gains: if one round cannot separate
+	// clusters, or there are enough records for many code points. Few records with strong noise
+	// gain nothing.
 	for _, c := range []struct {
 		records int64
 		rounds  int
@@ -198,7 +200,7 @@ func TestDraftsAreStudies(t *testing.T) {
 	if answered < 20 {
 		t.Errorf("%d kinds can be drafted, want 20 at least", answered)
 	}
-	// What is open stands there to be filled in, and is no study until it is.
+	// What is open is marked in the file, which is not a study until it is filled in.
 	d := draft(study.Vertical, "correlation")
 	if d.Undescribed() {
 		t.Error("a draft that lacks nothing is undescribed")
@@ -242,13 +244,13 @@ func TestDraftsAreStudies(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	// What one party leaves open, another may know.
+	// One party may know what another leaves open.
 	d = draft(study.Horizontal, "mean")
 	d.Parties[0].Columns[0].Terms = nil
 	if text, open, err = d.Text(); err != nil || len(open) > 0 || !strings.Contains(text, "name: x, kind: numeric, bounds: [0, 10]") {
 		t.Errorf("bounds that the second party knows: open %q, %v\n%s", open, err, text)
 	}
-	// Texts that YAML takes for something else are quoted.
+	// Texts that YAML would read as something else are quoted.
 	d = draft(study.Vertical, "inner-product")
 	d.Name, d.Parties[0].Columns[0].Name = "2024", "no"
 	if text, _, err = d.Text(); err != nil {
@@ -259,8 +261,8 @@ func TestDraftsAreStudies(t *testing.T) {
 	}
 }
 
-// Lists of a horizontal study that differ make one description, and what was decided is
-// said; what the operator says stands.
+// Different lists of a horizontal study are merged into one description, and the decisions are
+// noted; the operator's description wins.
 func TestDraftsMergeLists(t *testing.T) {
 	numeric := func(terms ...DraftTerm) DraftColumn { return DraftColumn{Name: "x", Kind: study.Numeric, Terms: terms} }
 	binary := DraftColumn{Name: "x", Kind: study.Binary}
@@ -276,7 +278,7 @@ func TestDraftsMergeLists(t *testing.T) {
 		own   []DraftColumn
 		kind  study.ColumnKind
 		terms string
-		notes []string // a piece of each
+		notes []string // a part of each
 	}{
 		"equal lists":              {lists: []DraftColumn{numeric(bounds), numeric(bounds)}, kind: study.Numeric, terms: "bounds: [0, 10]"},
 		"numbers that were rare":   {lists: []DraftColumn{binary, numeric(bounds)}, kind: study.Numeric, terms: "bounds: [0, 10]", notes: []string{"binary at north and numeric at south: the study says numeric"}},
@@ -316,8 +318,8 @@ func TestDraftsMergeLists(t *testing.T) {
 	}
 }
 
-// TestDraftsTakeKByRecords: a party that says how many records it has gets the sketch that
-// suits them, and what the operator says of a column counts.
+// TestDraftsTakeKByRecords: a party that gives its number of records gets a sketch that suits them,
+// and the operator's description of a column counts.
 func TestDraftsTakeKByRecords(t *testing.T) {
 	bits := func(n int) (out []DraftColumn) {
 		for j := range n {
@@ -347,8 +349,8 @@ func TestDraftsTakeKByRecords(t *testing.T) {
 	}
 }
 
-// TestDraftsCutNoBits: a drafted sketch of binary columns has room for the longest record
-// beside its ones, for any number of columns and budget; where rates are told it is shorter.
+// TestDraftsCutNoBits: a drafted sketch of binary columns has room for the longest record and its
+// ones, for any number of columns and budget; if rates are given, the clip is shorter.
 func TestDraftsCutNoBits(t *testing.T) {
 	base := registry(t)
 	for _, columns := range []int{1, 2, 8, 40, 300} {

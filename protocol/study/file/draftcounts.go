@@ -10,8 +10,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// withCounts has a sketch of counts alone, or beside the sums of a horizontal draft, where analyses ask for tables. What
-// these are the analyses' kinds say.
+// withCounts adds choices with a counts sketch if analyses ask for tables: alone, or beside the
+// sums of a horizontal draft. The analyses' kinds determine the tables.
 func (d Draft) withCounts(choices []sketching) []sketching {
 	tables, kind := d.tables()
 	if len(tables) == 0 {
@@ -31,7 +31,7 @@ func (d Draft) withCounts(choices []sketching) []sketching {
 	return append(out, choices...)
 }
 
-// sharesOf are those of sketches together, of which one that says none has 1.
+// sharesOf returns the sum of the shares of sketches; the default share is 1.
 func sharesOf(sketches []string) (sum int) {
 	for _, text := range sketches {
 		own := struct {
@@ -45,8 +45,8 @@ func sharesOf(sketches []string) (sum int) {
 	return sum
 }
 
-// tables are those of a sketch of counts that answers what is asked, as the study file has them, each once; and a kind
-// that asks for some.
+// tables returns the tables of a counts sketch that answers the analyses, as in the study file,
+// each once; and a kind that needs some of them.
 func (d Draft) tables() (out []string, kind study.AnalysisKind) {
 	var columns []study.Column
 	for _, c := range d.columns() {
@@ -70,7 +70,7 @@ func (d Draft) tables() (out []string, kind study.AnalysisKind) {
 	return out, kind
 }
 
-// askedBy is an analysis as a draft has it; one that is wrong is refused where the draft is tried.
+// askedBy parses an analysis of a draft. A bad one is refused when the draft is tried.
 func askedBy(text string) study.Analysis {
 	n, err := schema.Load([]byte(text))
 	switch {
@@ -86,7 +86,7 @@ func askedBy(text string) study.Analysis {
 	return readAnalysis(r, schema.Item{Node: n})
 }
 
-// tableText is a table as the study file has it.
+// tableText returns a table as in the study file.
 func tableText(t study.Table) string {
 	var of []string
 	for _, a := range t.Of {

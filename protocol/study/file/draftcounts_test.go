@@ -8,7 +8,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Drafts have a sketch of counts for what asks for tables: alone, or with a share beside sums.
+// Drafts have a counts sketch for analyses that need tables: alone, or with a share beside sums.
 func TestDraftsCount(t *testing.T) {
 	base := registry(t)
 	columns := []DraftColumn{

@@ -11,16 +11,17 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// horizontal writes the sketches of a study whose parties hold the same columns: moments, with a place for their
-// share, cells, or codes of a second round, what share moments have beside these, and what that round gains: nothing
-// where there is one.
+// horizontal writes the sketches of a study whose parties hold the same columns. moments returns
+// those with the given share; cells is a sketch of cells, or of codes of a second round; share is
+// the share of moments beside cells; gain says what the second round gains, empty if there is none.
 //
-// Each party takes its own clip where values have no end, and standardises columns of which
-// bounds alone are known by its own noisy moments. In a masked sum neither can be; a length that
-// suits most data is written, for as many records as the parties tell. With looks a first round of it has a look, by
-// which all parties take one clip and one set of scales: moments then begin with that.
+// Each party takes its own clip if values are unbounded. It standardises columns of which only
+// bounds are known by its own noisy moments. In a masked sum neither is possible. Then the draft
+// has a fixed length that suits most data, for the number of records that the parties give. With
+// looks, moments begin with a look, the first round, by which all parties take one clip and one set
+// of scales.
 func (d Draft) horizontal(looks bool) (moments func(share int) []string, cells string, share int, gain string) {
-	alone := d.Masked && !looks // nobody's records tell anything
+	alone := d.Masked && !looks // nothing can be learnt from records
 	columns := d.columns()
 	bounded, endless, features, inCells := false, 0, 0, 0
 	typical := 0. // squared length of a typical record
@@ -58,7 +59,7 @@ func (d Draft) horizontal(looks bool) (moments func(share int) []string, cells s
 	}
 	terms := forecast.CellTerms{Columns: max(inCells, 1), Clusters: d.clusters(), Mu: dp.Mu(mu), Parties: noises, Records: records}
 	best := terms.Choose()
-	// As Study.ClipRule has it, of sums with products and a weight of 3.
+	// As in Study.ClipRule, for sums with products and a weight of 3.
 	nu := math.Sqrt((25+9)*typical*noises) / mu / records
 	m := forecast.ClipRule(max(features, 1), nu)
 	length := func(square, m float64) string {
@@ -79,11 +80,12 @@ func (d Draft) horizontal(looks bool) (moments func(share int) []string, cells s
 	if d.asks(study.Covariance, study.Correlation) && (centred || bounded) {
 		fourth = ", fourth: true"
 	}
-	// Means want records whole, and correlations little noise: each has a clip of its own where it
-	// can. Two releases with two and three fifths of μ² err as one that weighs sums 4 beside 5. Where
-	// columns are standardised, each would take a look of its own, with so much less.
+	// Means need long clips, and correlations little noise, so each has a clip of its own if
+	// possible. Two releases with two and three fifths of μ² have the same errors as one that
+	// weighs sums 4 beside 5. If columns are standardised, each release would need a look of its
+	// own, which leaves it too little.
 	apart := clip == "own" && !bounded && d.asks(study.Mean) && d.asks(study.Covariance, study.Correlation, study.PCA, study.Regression)
-	// A look has about as large a part as a party alone would take of its own.
+	// A look gets about the share that a single party's own look would take.
 	look, times := []string(nil), 1
 	if looks && clip == "own" {
 		switch {
@@ -107,7 +109,7 @@ func (d Draft) horizontal(looks bool) (moments func(share int) []string, cells s
 		return []string{fmt.Sprintf("{side: moments, %s%s}", end, fourth)}
 	}
 	cellClip := "whole"
-	if centred { // k-means bears some bias
+	if centred { // k-means tolerates some bias
 		cellClip = length(cellSquare, math.Max(1.1, m-.4))
 	}
 	cellShare := best.Cells
@@ -126,8 +128,9 @@ func (d Draft) horizontal(looks bool) (moments func(share int) []string, cells s
 	return moments, cells, best.Moments, ""
 }
 
-// second says what a second round does for k-means; nothing where there is none. The draft decides that or, where it
-// leaves that open, the forecast. Moments are cut to a squared length.
+// second says what a second round gains for k-means; empty if there is none. The draft decides
+// whether there is one or, if it leaves that open, the forecast. Moments are clipped to the squared
+// length cut.
 func (d Draft) second(terms forecast.CellTerms, columns []DraftColumn, cut float64) (gain string) {
 	of := forecast.Cells{Keep: forecast.Whole()}
 	for _, c := range columns {
@@ -135,19 +138,20 @@ func (d Draft) second(terms forecast.CellTerms, columns []DraftColumn, cut float
 			of.Columns = append(of.Columns, c.known().Column)
 		}
 	}
-	// The noise on a sum of products x·y, which weigh 7 as squares weigh 5 and sums 3, in moments of .3 of μ².
+	// The noise of a sum of products x·y. Products have weight 7 if squares have 5 and sums 3, in
+	// moments with .3 of μ².
 	of.Product = (25 + 9) * cut * cut / 49 * terms.Parties / float64(terms.Mu*terms.Mu) / 0.3
 	one, two := terms.Sizes(of)
-	const most = 200 // columns, whose moments are sure to fit on the board as a first round
+	const most = 200 // columns whose moments are sure to fit on the board as a first round
 	if d.Rounds == 1 || d.Rounds == 0 && (terms.Columns > most || !forecast.SecondRound(one, two)) {
 		return ""
 	}
 	return forecast.SecondGain(one, two)
 }
 
-// lookTells reports whether a first look of masked sums has records enough for its counts of lengths to stand out of
-// their noise. Without one the length has to suit the worst of data: records as described have up to two and a half
-// times the noise then, and others are cut.
+// lookTells reports whether there are enough records for a first look of masked sums: its counts of
+// lengths must exceed their noise. Without a look the length must suit the worst data. Records as
+// described then have up to two and a half times the noise, and others are clipped.
 func (d Draft) lookTells() bool {
 	const edges, share = 12, 1. / 15
 	parties := float64(len(d.Parties))
@@ -155,7 +159,7 @@ func (d Draft) lookTells() bool {
 	return 4*math.Sqrt(edges*noises/share)/d.mu() <= d.unionRecords()
 }
 
-// asks reports whether the draft asks one of these kinds.
+// asks reports whether the draft has an analysis of one of these kinds.
 func (d Draft) asks(kinds ...study.AnalysisKind) bool {
 	for _, a := range d.Analyses {
 		for _, k := range kinds {
@@ -167,11 +171,11 @@ func (d Draft) asks(kinds ...study.AnalysisKind) bool {
 	return false
 }
 
-// mu is that of one party's releases.
+// mu returns the μ of one party's releases.
 func (d Draft) mu() float64 {
 	epsilon, err := strconv.ParseFloat(d.epsilon("1"), 64)
 	if err != nil {
-		epsilon = 1 // it is refused elsewhere
+		epsilon = 1 // reported elsewhere
 	}
 	mu, err := dp.MuOf(dp.Budget{Epsilon: dp.Epsilon(epsilon), Delta: 1e-6})
 	if err != nil {
@@ -180,7 +184,8 @@ func (d Draft) mu() float64 {
 	return float64(mu)
 }
 
-// unionRecords is how many records all parties have, as far as they say.
+// unionRecords returns the number of records of all parties; draftRecords for a party that does not
+// give it.
 func (d Draft) unionRecords() (n float64) {
 	for _, p := range d.Parties {
 		if p.Records > 0 {
@@ -192,7 +197,7 @@ func (d Draft) unionRecords() (n float64) {
 	return math.Max(n, 1)
 }
 
-// list is a categorical column's values, as far as they are written.
+// list returns a categorical column's values; nil if they are not given.
 func (c DraftColumn) list() []string {
 	for _, t := range c.Terms {
 		if t.Key == "values" {

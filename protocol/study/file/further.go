@@ -10,10 +10,10 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Further reads an analysis that is asked of a study's releases after they are in: its
-// kind, and words like "clusters=3", each a key of the study file's entry and its value
-// there. Lists may be written without brackets, as in "on=age,smoker". The errors are those
-// of a study file, without lines; *study.NotLaterError where the parties did not agree to it.
+// Further reads an analysis that is asked of a study's releases afterwards: its kind, and words
+// like "clusters=3", each a key of the study file's entry with its value. Lists may be written
+// without brackets, as in "on=age,smoker". Errors are those of a study file, without lines, or
+// *study.NotLaterError if the parties did not agree to the kind.
 func Further(s *study.Study, kind string, words []string) (study.Analysis, error) {
 	r := &reader{&schema.Reader{Words: true}}
 	entry := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
@@ -52,7 +52,7 @@ func Further(s *study.Study, kind string, words []string) (study.Analysis, error
 	return a, nil
 }
 
-// further reads and checks the entry. What no option could mend is said first.
+// further reads and checks the entry. It first reports errors that no option could correct.
 func (r *reader) further(s *study.Study, kind string, entry *yaml.Node) study.Analysis {
 	if r.Failures > 0 {
 		return study.Analysis{}

@@ -16,10 +16,10 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Keys are those of a study file, for people.
+// Keys returns the keys of a study file, for people.
 func Keys() []schema.Row { return studyKeys().Rows() }
 
-// studyKeys are those of a study file, in the order of the meaning.
+// studyKeys returns the keys of a study file, in the order of the meaning.
 func studyKeys() schema.Keys[study.Study] {
 	type S = study.Study
 	return schema.Keys[S]{
@@ -122,7 +122,7 @@ func studyKeys() schema.Keys[study.Study] {
 			Name: "queries", Says: "lets parties ask which records of others are near new ones; each query is a release", Unset: "none",
 			Form: schema.Made(queriesKeys(), func(_ *schema.Reader, _ schema.Item, s *S, q *study.Queries) { s.Queries = *q }).
 				Encoded(func(e *schema.Encoder, _ string, s *S) {
-					if s.Queries != (study.Queries{}) { // paths of their own
+					if s.Queries != (study.Queries{}) { // with paths of their own
 						keys := queriesKeys()
 						keys.Encode(e, &s.Queries)
 					}
@@ -131,12 +131,12 @@ func studyKeys() schema.Keys[study.Study] {
 	}
 }
 
-// anyWhole is a whole number whose range other keys give.
+// anyWhole is the form of a whole number whose range depends on other keys.
 func anyWhole[T any](of func(*T) *int, is string) schema.Form[T] {
 	return schema.Whole(of, math.MinInt32, math.MaxInt32).Is(is)
 }
 
-// instant is a time; 0, which is none, is encoded as nothing.
+// instant is the form of a time; 0 means none and encodes as nothing.
 func instant[T any](of func(*T) *protocol.Instant) schema.Form[T] {
 	return schema.Parsed(of, "time in UTC, like `2026-12-01T17:00:00Z`", protocol.ParseInstant, func(t protocol.Instant) string {
 		if t == 0 {
@@ -146,7 +146,7 @@ func instant[T any](of func(*T) *protocol.Instant) schema.Form[T] {
 	})
 }
 
-// peer is a peer id.
+// peer is the form of a peer id.
 func peer[T any](of func(*T) *protocol.PeerID) schema.Form[T] {
 	return schema.Parsed(of, "peer id", protocol.ParsePeerID, func(id protocol.PeerID) string { return string(id[:]) })
 }
@@ -160,7 +160,7 @@ func parseNonce(word string) (nonce [16]byte, err error) {
 	return nonce, nil
 }
 
-// officeKeys are who answers for a node, below the table that path begins with.
+// officeKeys returns the keys for who is responsible for a node, with paths that begin with path.
 func officeKeys[T any](of func(*T) *study.Office, path string) schema.Keys[T] {
 	return schema.Keys[T]{
 		{Name: "controller", Path: path + ".controller", IfSet: true, Unset: "not told", Says: "the organisation's legal name, for the sheet that is signed", Form: schema.Text(func(t *T) *string { return &of(t).Controller }, checkProse)},
@@ -196,7 +196,7 @@ func aggregatorKeys() schema.Keys[study.Aggregator] {
 	}, officeKeys(func(a *A) *study.Office { return &a.By }, "aggregator")...)
 }
 
-// checkAddr refuses what is no multiaddr, or names who answers.
+// checkAddr refuses a text that is not a multiaddr, or that contains a peer id.
 func checkAddr(r *schema.Reader, at schema.Item, addr *string) {
 	if !strings.HasPrefix(*addr, "/") || strings.ContainsAny(*addr, " \n") || strings.HasSuffix(*addr, "/") {
 		r.Fail(at.Path, "%s is not a multiaddr", schema.Excerpt(*addr)).Hint = "like /dns4/agg.example.org/tcp/4001"
@@ -205,8 +205,8 @@ func checkAddr(r *schema.Reader, at schema.Item, addr *string) {
 	}
 }
 
-// parseHPKE reads the aggregator's public key in standard base64, whose one spelling is
-// checked by encoding it again.
+// parseHPKE reads the aggregator's public key in standard base64. Only the canonical spelling is
+// accepted: the key is encoded again and compared.
 func parseHPKE(word string) ([]byte, error) {
 	key, err := base64.StdEncoding.Strict().DecodeString(word)
 	if err != nil || base64.StdEncoding.EncodeToString(key) != word {
@@ -218,7 +218,7 @@ func parseHPKE(word string) ([]byte, error) {
 	return key, nil
 }
 
-const leastRecords, mostRecords = 2, 1<<31 - 1 // that a party is said to have
+const leastRecords, mostRecords = 2, 1<<31 - 1 // declared records of a party
 
 func partyKeys() schema.Keys[study.Party] {
 	type P = study.Party
@@ -262,7 +262,7 @@ func recordsKeys() schema.Keys[study.Records] {
 // maxText is the longest free text, in characters.
 const maxText = 200
 
-// freeText is an entry of a list, a column's source or the like.
+// freeText is the form of an entry of a list, a column's source or the like.
 func freeText() schema.Form[string] {
 	return schema.Text(schema.Itself[string], func(s string) string { return checkValue(s, maxText) })
 }

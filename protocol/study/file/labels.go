@@ -7,7 +7,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// validateLabels holds where labels may travel.
+// validateLabels checks that labels may travel with a sketch.
 func (r *reader) validateLabels(s *study.Study, i int, path string) {
 	sk := s.Sketches[i]
 	if r.Given(path+".label_share") && (sk.Labels != study.LabelsRandomised || s.Privacy.Unit != dp.Record) {

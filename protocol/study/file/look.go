@@ -8,7 +8,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// ofLook is the row of what the first round tells of the records that moments of the second are made of.
+// ofLook returns the row of the first round, which prepares the moments of the second.
 func ofLook() additive {
 	return additive{side: sketch.Look, check: (*reader).validateLook}
 }

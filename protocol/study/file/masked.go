@@ -8,7 +8,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// validateSum holds what a masked sum asks of the study.
+// validateSum checks what a masked sum requires of the study.
 func (r *reader) validateSum(s *study.Study) {
 	const plain = "take sum: plain"
 	if !s.Masked() {

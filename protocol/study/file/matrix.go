@@ -6,7 +6,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// validateMatrix holds where a public matrix is of use, and says what else it would tell.
+// validateMatrix checks that a public matrix is useful and reveals nothing else.
 func (r *reader) validateMatrix(s *study.Study, i int, path string) {
 	sk, at := s.Sketches[i], path+".matrix"
 	if !sk.Public {

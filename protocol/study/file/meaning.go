@@ -12,16 +12,15 @@ import (
 // meaning hashes a deterministic encoding of the study with its defaults filled in: see Encoding.
 //
 // The encoding is a sequence of pairs len‖path ‖ len‖value in the order of the tables of keys.
-// Texts are their UTF-8 bytes, whole numbers their decimal digits, real numbers
-// their IEEE 754 bits as a big-endian uint64, lists their length followed by their
-// elements. Parties come in the order of their keys, everything else in the file's.
-// Where this version knows one value only, that value is encoded too: a later
-// version whose default is another one must not agree on the meaning.
+// Texts are their UTF-8 bytes, whole numbers their decimal digits, real numbers their IEEE 754 bits
+// as a big-endian uint64, lists their length followed by their elements. Parties come in the order
+// of their keys, everything else in the file's order. A value is encoded even if this version knows
+// no other: a later version with another default must not agree on the meaning.
 func meaning(s *study.Study) protocol.Digest {
 	return protocol.Hash("study meaning", Encoding(s))
 }
 
-// Encoding is what a study's meaning is the hash of.
+// Encoding returns the bytes that a study's meaning is the hash of.
 func Encoding(s *study.Study) []byte {
 	e := &schema.Encoder{}
 	studyKeys().Encode(e, s)
@@ -32,7 +31,7 @@ func encodeColumn(e *schema.Encoder, c study.Column) {
 	e.Text("column.name", c.Name)
 	e.Text("column.kind", string(c.Kind))
 	encodeScale(e, c.Scale)
-	if c.Date { // a path of its own: no other column's encoding has it
+	if c.Date { // a path of its own, absent for other columns
 		e.Flag("column.date", true)
 	}
 	e.Text("column.source", c.Source)
@@ -42,21 +41,21 @@ func encodeColumn(e *schema.Encoder, c study.Column) {
 	e.Real("column.kurtosis", c.Kurtosis)
 }
 
-// scale encodes the numbers as the file has them, before the transform.
+// encodeScale encodes the numbers as in the file, before the transform.
 func encodeScale(e *schema.Encoder, s fixedpoint.Scale) {
 	first, second := s.Declared()
 	if _, _, ok := s.Bounds(); ok {
 		e.Real("column.bounds.lo", first)
 		e.Real("column.bounds.hi", second)
 	}
-	if rate, ok := s.Rate(); ok { // a path of its own: no other column has it
+	if rate, ok := s.Rate(); ok { // a path of its own, absent for other columns
 		e.Real("column.rate", rate)
 	}
 	if _, _, ok := s.CentreSpread(); ok {
 		e.Real("column.centre", first)
 		e.Real("column.spread", second)
 	}
-	if s.Transform().IsLog() { // paths of their own: no other column's encoding has them
+	if s.Transform().IsLog() { // paths of their own, absent for other columns
 		e.Text("column.transform", "log")
 	}
 	if unit, ok := s.Transform().Unit(); ok {

@@ -11,8 +11,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// TestMeaningChangesWithEveryField walks a study by reflection and changes one leaf
-// after another: a field that somebody adds and forgets to encode fails here.
+// TestMeaningChangesWithEveryField walks a study by reflection and changes one leaf after another.
+// It fails if a field was added and is not encoded.
 func TestMeaningChangesWithEveryField(t *testing.T) {
 	for name, least := range map[string]int{"registry": 90, "hospitals": 60, "clinics": 60, "wards": 60, "infirmaries": 60, "practices": 60} {
 		t.Run(name, func(t *testing.T) { meaningChanges(t, parsed(t, name), least) })
@@ -44,8 +44,8 @@ func meaningChanges(t *testing.T, s *study.Study, least int) {
 	}
 }
 
-// mutate changes each leaf below v, calls check, and restores it. A list is changed
-// leaf by leaf and then loses its last element; arrays and byte strings are one leaf.
+// mutate changes each leaf below v, calls check, and restores it. A list is changed leaf by leaf
+// and then loses its last element; arrays and byte strings are one leaf.
 func mutate(t *testing.T, v reflect.Value, path string, check func(path string)) {
 	old := reflect.New(v.Type()).Elem()
 	old.Set(v)
@@ -70,7 +70,7 @@ func mutate(t *testing.T, v reflect.Value, path string, check func(path string))
 			break
 		}
 		for i := range v.NumField() {
-			if !v.Type().Field(i).IsExported() { // what no file says
+			if !v.Type().Field(i).IsExported() { // not in any file
 				continue
 			}
 			mutate(t, v.Field(i), path+"."+v.Type().Field(i).Name, check)
@@ -120,8 +120,8 @@ func otherScale(t *testing.T, s fixedpoint.Scale) fixedpoint.Scale {
 	return other
 }
 
-// TestMeaningOfScales holds what mutate does not: each number of a scale, and the
-// two forms with equal numbers, mean different things.
+// TestMeaningOfScales checks what mutate does not: each number of a scale, and the two forms with
+// equal numbers, give different meanings.
 func TestMeaningOfScales(t *testing.T) {
 	seen := map[string]string{}
 	for _, text := range []string{"bounds: [1, 2]", "bounds: [1, 3]", "bounds: [0, 2]", "centre: 1, spread: 2", "centre: 1, spread: 3", "centre: 0, spread: 2", "bounds: [1970-01-02, 1970-01-03]", "centre: 1970-01-02, spread: 2"} {
@@ -136,7 +136,7 @@ func TestMeaningOfScales(t *testing.T) {
 	}
 }
 
-// A date is the exact number of days that it stands for.
+// A date equals its exact number of days.
 func TestDatesAreDays(t *testing.T) {
 	scale := func(text string) fixedpoint.Scale {
 		s, err := Parse([]byte(strings.Replace(source(t, "registry"), "bounds: [0, 250000]", text, 1)))
@@ -152,8 +152,8 @@ func TestDatesAreDays(t *testing.T) {
 	}
 }
 
-// TestMeaningIgnoresForm: comments, order of keys and parties, quotes, spelled-out
-// defaults and number formats change the id and not the meaning.
+// TestMeaningIgnoresForm: comments, order of keys and parties, quotes, spelled-out defaults and
+// number formats change the id and not the meaning.
 func TestMeaningIgnoresForm(t *testing.T) {
 	base := source(t, "registry")
 	original := parsed(t, "registry")

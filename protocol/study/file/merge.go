@@ -13,16 +13,16 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Merged are the columns of the study, each once, and what was decided about them where the
-// parties' lists differ: a line each, for the operator to read. A vertical study has
-// everybody's. A horizontal one has the first party's, described by all lists together:
+// Merged returns the columns of the study, each once. notes has a line for the operator about each
+// decision where the parties' lists differ. A vertical study has the columns of all parties. A
+// horizontal one has the first party's, described by all lists together:
 //
-//   - numeric wins over binary, as 0 and 1 are numbers, too; among other kinds the first list
+//   - numeric wins over binary, as 0 and 1 are also numbers; among other kinds the first list
 //     wins;
 //   - a centre and spread win over bounds; among equals the first list wins;
 //   - values of categorical columns are those of all lists.
 //
-// What Own says of a column stands whatever the lists say.
+// A column in Own overrides all lists.
 func (d Draft) Merged() (columns []DraftColumn, notes []string) {
 	if d.Partition == study.Horizontal && len(d.Parties) > 0 {
 		by := map[string][]said{}
@@ -60,13 +60,13 @@ func (d Draft) own(name string) (DraftColumn, bool) {
 	return d.Own[i], true
 }
 
-// said is a column as one party's list has it.
+// said is a column as in one party's list.
 type said struct {
 	party  string
 	column DraftColumn
 }
 
-// merge makes one description of a column of those that the lists have.
+// merge makes one description of a column from those of the lists.
 func merge(all []said) (out DraftColumn, notes []string) {
 	first := all[0].column
 	note := func(format string, args ...any) {
@@ -102,8 +102,8 @@ func merge(all []said) (out DraftColumn, notes []string) {
 	return out, notes
 }
 
-// rank orders descriptions of one kind: what lacks nothing before what does, and a centre
-// and spread before bounds.
+// rank orders descriptions of one kind: complete ones before incomplete ones, and a centre and
+// spread before bounds.
 func (c DraftColumn) rank() int {
 	switch {
 	case len(c.Terms) == 0:
@@ -120,8 +120,8 @@ func (c DraftColumn) has(key string) bool {
 	return slices.ContainsFunc(c.Terms, func(t DraftTerm) bool { return t.Key == key })
 }
 
-// together are the terms of a categorical column with the values of all lists, in the order
-// in which they come first. Where a list is none, the best description stands.
+// together returns the terms of a categorical column with the values of all lists, in the order of
+// their first occurrence. If some values are not a list, it returns those of the best description.
 func together(all []said, best said) []DraftTerm {
 	var values []string
 	for _, s := range all {
@@ -155,8 +155,8 @@ func together(all []said, best said) []DraftTerm {
 	return out
 }
 
-// agreeHorizontal refuses parties that have other columns than the first, whatever their
-// order, and names all that have no equal.
+// agreeHorizontal refuses parties whose columns differ from the first's, in any order, and names
+// all columns that differ.
 func (d Draft) agreeHorizontal() error {
 	first := d.Parties[0]
 	var wrong []string
@@ -177,10 +177,10 @@ func (d Draft) agreeHorizontal() error {
 	return nil
 }
 
-// mostNoted bounds how many names a note lists.
+// mostNoted bounds the number of names in a note.
 const mostNoted = 100
 
-// only lists the columns of a that b has not, quoted; of many, the first few.
+// only lists the columns of a that b does not have, quoted; at most mostNoted of them.
 func only(a, b DraftParty) (out []string) {
 	has := map[string]bool{}
 	for _, c := range b.Columns {

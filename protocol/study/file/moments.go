@@ -16,7 +16,7 @@ const (
 	sumWeightUnasked = 2
 )
 
-// ofMoments is the row of sums of records and of their products.
+// ofMoments returns the row of sums of records and of their products.
 func ofMoments() additive {
 	type K = study.Sketch
 	return additive{
@@ -45,7 +45,7 @@ func ofMoments() additive {
 	}
 }
 
-// beside tells why a key does not belong to a sketch without products.
+// beside returns a check: it says why a key does not belong to a sketch without products.
 func beside(does string) func(*study.Sketch) string {
 	return func(sk *study.Sketch) string {
 		if sk.Moments.Sums < 0 {
@@ -55,7 +55,8 @@ func beside(does string) func(*study.Sketch) string {
 	}
 }
 
-// completeMoments fills in what the study leaves open of a moments sketch, by what it asks.
+// completeMoments fills in what the study leaves open of a moments sketch, depending on its
+// analyses.
 func (r *reader) completeMoments(s *study.Study, index int) {
 	sk, path := &s.Sketches[index], fmt.Sprintf("sketches[%d]", index)
 	asked := append(kindsOf(s.Analyses), s.Later...)

@@ -7,9 +7,10 @@ import (
 	"unicode"
 )
 
-// ColumnNames makes names of columns, as studies have them, of the headers of a party's data: one for each, in their order.
-// A header that is such a name stays; of others, what a name cannot hold becomes one _ between the rest. The same headers
-// always make the same names, and no name is another header, or made twice.
+// ColumnNames returns a column name, valid in studies, for each header of a party's data, in order.
+// A header that is a valid name stays. In others, each run of invalid characters becomes one _
+// between the rest. The same headers always give the same names, and no new name equals another
+// header or another new name.
 func ColumnNames(headers []string) []string {
 	out := make([]string, len(headers))
 	taken := map[string]bool{}
@@ -37,7 +38,7 @@ func ColumnNames(headers []string) []string {
 	return out
 }
 
-// madeOf makes a name of a header that is none.
+// madeOf makes a name of a header that is not a valid name.
 func madeOf(header string) string {
 	var out strings.Builder
 	gap := false
@@ -59,7 +60,7 @@ func madeOf(header string) string {
 	return shortened(out.String(), maxName)
 }
 
-// shortened is the beginning of a text, in characters.
+// shortened returns the beginning of a text, at most this many characters.
 func shortened(s string, most int) string {
 	if runes := []rune(s); len(runes) > most {
 		return string(runes[:most])

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Headers as people write them become names that a study takes, with umlauts, each another; names stay.
+// Headers as people write them, with umlauts, become distinct valid names; valid names stay.
 func TestColumnNames(t *testing.T) {
 	long := strings.Repeat("ü(", 70)
 	headers := []string{"height", "Größe (cm)", "Größe [cm]", "Born on", "Costs [EUR]", "%", "", "Größe_cm_2", "a  b", "10^3/µl", long, long + "x", "e\u0301(t)"}

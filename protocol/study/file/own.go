@@ -10,7 +10,7 @@ import (
 func (r *reader) validateOwn(s *study.Study, sk study.Sketch, path string) {
 	switch path += ".standardise"; {
 	case !sk.Standardise:
-	case sk.Side != sketch.Columns: // it is refused where it is read
+	case sk.Side != sketch.Columns: // refused when it is read
 	case s.Partition != study.Vertical:
 		r.Fail(path, "of columns belongs to vertical studies: sketches of a union add up, and each party's own columns would be another's no more").Hint = "remove the key"
 	case s.Privacy.Unit != dp.Record || s.Privacy.Mechanism != dp.Gaussian:

@@ -10,15 +10,15 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// version is the value of the first key of every study file that this program reads.
+// version is the format of study files that this program reads: the value of their first key.
 const version = "study/2"
 
-// first is the version before it, whose defaults gave other answers. It is refused, not read.
+// first is the previous format, whose defaults gave other answers. It is refused.
 const first = "study/1"
 
-// Parse reads, completes and validates a study file. Its error is an Errors that
-// lists everything wrong in the first of these stages that found anything: text,
-// YAML, single values, and how the values fit together.
+// Parse reads, completes and validates a study file. Its error is a schema.Errors that lists
+// everything wrong in the first stage that found anything: text, YAML, single values, and
+// consistency.
 func Parse(source []byte) (*study.Study, error) {
 	if e := checkSource(source); e != nil {
 		return nil, schema.Errors{e}
@@ -54,7 +54,7 @@ func Parse(source []byte) (*study.Study, error) {
 	return s, nil
 }
 
-// ofThisVersion refuses what is no study file, or one of another version.
+// ofThisVersion refuses what is not a study file, or is one of another version.
 func (r *reader) ofThisVersion(root *yaml.Node) bool {
 	if root.Kind != yaml.MappingNode || len(root.Content) == 0 || root.Content[0].Value != "cosketch" {
 		r.Fail("", "not a study file").Hint = "its first key is cosketch: " + version

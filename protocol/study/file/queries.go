@@ -20,7 +20,7 @@ func (r *reader) completeQueries(s *study.Study) {
 	}
 }
 
-// validateQueries holds that somebody can ask and somebody can answer.
+// validateQueries checks that queries can be asked and answered.
 func (r *reader) validateQueries(s *study.Study) {
 	if !r.Given("queries") {
 		return

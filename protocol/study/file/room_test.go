@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A length at which absent values cannot be paid for is refused where the study is read: a
-// party could not plan its release. Of own lengths it is the least one.
+// A length that has no room for absent values is refused when the study is read: a party could not
+// plan its release. Of own lengths, the smallest is checked.
 func TestNoRoomForAbsentValues(t *testing.T) {
 	const terms = `partition: horizontal
 expires: 2026-12-01T17:00:00Z

@@ -11,7 +11,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// onlyOf tells why a key does not belong to a sketch that is not of one of some sides.
+// onlyOf returns a check: it says why a key does not belong to a sketch of any other side than
+// these.
 func onlyOf(says string, sides ...sketch.Side) func(*study.Sketch) string {
 	return func(sk *study.Sketch) string {
 		if sk.Side == "" || slices.Contains(sides, sk.Side) {
@@ -21,7 +22,7 @@ func onlyOf(says string, sides ...sketch.Side) func(*study.Sketch) string {
 	}
 }
 
-// projecting tells why a key does not belong to a sketch that sums over records.
+// projecting says why a key does not belong to a sketch that sums over records.
 func projecting(sk *study.Sketch) string {
 	if sk.Side.Sums() {
 		return "side " + string(sk.Side) + " does not project"
@@ -29,7 +30,7 @@ func projecting(sk *study.Sketch) string {
 	return ""
 }
 
-// sketchKeys are those of an entry of sketches, in the order of the meaning.
+// sketchKeys returns the keys of an entry of sketches, in the order of the meaning.
 func sketchKeys() schema.Keys[study.Sketch] {
 	type K = study.Sketch
 	keys := schema.Keys[K]{
@@ -92,7 +93,7 @@ func sketchKeys() schema.Keys[study.Sketch] {
 			Name: "labels", Path: "sketch.labels", Unset: "nothing", Not: onlyOf("labels go with the rows of a records-side sketch", sketch.Records),
 			Says: "records side: what of each record's label travels beside its row",
 			Form: schema.Word(func(sk *K) *study.Labels { return &sk.Labels }, labelWords).Encoded(func(e *schema.Encoder, path string, sk *K) {
-				if sk.Labels != study.LabelsNone || sk.LabelShare != 0 { // paths of their own: no other study's encoding has them
+				if sk.Labels != study.LabelsNone || sk.LabelShare != 0 { // paths of their own, absent in other studies
 					e.Text(path, string(sk.Labels))
 					e.Real("sketch.label_share", sk.LabelShare)
 				}
@@ -110,7 +111,7 @@ func sketchKeys() schema.Keys[study.Sketch] {
 	return keys
 }
 
-// A sketch's part of the budget, of which only the ratio to the other sketches' parts matters.
+// Range of a sketch's share of the budget. Only its ratio to the other shares matters.
 const (
 	leastShare, mostShare = 1e-3, 1e3
 	shares                = "shares are divided by their sum: 1 and 1 are two halves"

@@ -7,7 +7,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// otherSides is the hint where a side that sums over records cannot stand.
+// otherSides is the hint if a side that sums over records is not possible.
 const otherSides = "take side columns or records here"
 
 // validateSums checks a sketch of a side that sums over records.
@@ -24,8 +24,8 @@ func (r *reader) validateSums(s *study.Study, row additive, i int) {
 	row.check(r, s, i)
 }
 
-// validateLength checks, for a sketch that cuts records to a length, the promise and the length; false
-// where there is no use in looking further.
+// validateLength checks the guarantee and the length of a sketch that clips records; it returns
+// false if further checks are of no use.
 func (r *reader) validateLength(s *study.Study, i int) bool {
 	sk, path := s.Sketches[i], fmt.Sprintf("sketches[%d]", i)
 	if !r.validateRecord(s, i) {
@@ -40,7 +40,7 @@ func (r *reader) validateLength(s *study.Study, i int) bool {
 	return true
 }
 
-// validateRecord checks that the promise is one for sensitivities which are lengths of records.
+// validateRecord checks that the guarantee fits sensitivities that are lengths of records.
 func (r *reader) validateRecord(s *study.Study, i int) bool {
 	sk, path := s.Sketches[i], fmt.Sprintf("sketches[%d]", i)
 	switch {

@@ -66,8 +66,8 @@ func invalidAt(source []byte) int {
 	return len(source)
 }
 
-// firstNonNFC returns an offset at or shortly before the first character that
-// normalisation would change.
+// firstNonNFC returns an offset at or shortly before the first character that normalisation would
+// change.
 func firstNonNFC(source []byte) int {
 	normal := norm.NFC.Bytes(source)
 	at := 0
@@ -90,10 +90,11 @@ func sourceError(source []byte, at int, message, hint string) *schema.Error {
 // maxName is the longest name of a study, party or column, in characters.
 const maxName = 64
 
-// maxProse is of a text for people, in characters.
+// maxProse is the longest text for people, in characters.
 const maxProse = 1000
 
-// checkProse refuses text that cannot be printed as it stands on one paper: other letters and signs are as good.
+// checkProse says why a text for people cannot be printed, or returns "". All printable letters and
+// signs are allowed.
 func checkProse(s string) string {
 	switch {
 	case s == "":
@@ -111,8 +112,8 @@ func checkProse(s string) string {
 	return ""
 }
 
-// checkName says what is wrong with a name of a study, party or column, or "".
-// Names are letters with their marks, digits, and single _ - . and spaces inside.
+// checkName says what is wrong with a name of a study, party or column, or returns "". Names are
+// letters with their marks, digits, and single _ - . and spaces inside.
 func checkName(s string) string {
 	switch {
 	case s == "":
@@ -133,8 +134,8 @@ func checkName(s string) string {
 	return ""
 }
 
-// checkValue says what is wrong with free text (a column's source, a categorical
-// value, a column of a party's file), or "".
+// checkValue says what is wrong with free text (a column's source, a categorical value, a column of
+// a party's file), or returns "".
 func checkValue(s string, most int) string {
 	switch {
 	case s == "":

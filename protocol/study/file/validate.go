@@ -14,7 +14,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Ranges outside of which a number is a slip of the pen.
+// Ranges of plausible numbers; others are probably mistakes.
 const (
 	minEpsilon  = 1e-4
 	maxEpsilon  = 1000
@@ -23,11 +23,11 @@ const (
 	maxClip     = 1e3
 	maxKurtosis = 1e6
 	maxMatrix   = 1 << 28 // bytes of a records-side R
-	longestRow  = 2       // of R with noise, in usual lengths
+	longestRow  = 2       // longest row of R with noise, in usual lengths
 
 )
 
-// validate checks how the parts of a completed study fit together.
+// validate checks that the parts of a completed study are consistent.
 func (r *reader) validate(s *study.Study) {
 	r.validateParties(s)
 	r.validateTimes(s)
@@ -35,7 +35,7 @@ func (r *reader) validate(s *study.Study) {
 	r.validateColumns(s)
 	r.validatePrivacy(s)
 	if len(r.Errs) > 0 {
-		return // sketches and analyses build on all of these
+		return // sketches and analyses depend on all of these
 	}
 	if len(s.Sketches) == 0 {
 		r.Fail("sketches", "lists no sketch")
@@ -93,7 +93,7 @@ func (r *reader) validateTimes(s *study.Study) {
 	r.validateKept(s)
 }
 
-// validateKept holds that nothing is removed that is still needed.
+// validateKept checks that sketches are kept as long as they are needed.
 func (r *reader) validateKept(s *study.Study) {
 	last := max(s.Closes(), s.NewRecords)
 	if s.KeepUntil != 0 && s.KeepUntil <= last {
@@ -101,8 +101,8 @@ func (r *reader) validateKept(s *study.Study) {
 	}
 }
 
-// validateNewRecords holds that there is something to place new records in, and a party that
-// has whole ones.
+// validateNewRecords checks that there is a sketch in which to place new records, and a party with
+// whole records.
 func (r *reader) validateNewRecords(s *study.Study) {
 	const key = "new_records_until"
 	records := slices.ContainsFunc(s.Sketches, func(sk study.Sketch) bool { return sk.Side == sketch.Records })
@@ -133,7 +133,7 @@ func (r *reader) validateRecords(s *study.Study) {
 	}
 }
 
-// unique refuses a word that a list has twice.
+// unique refuses a word that occurs twice in a list.
 func unique[T ~string](r *reader, path string, words []T) {
 	seen := map[T]bool{}
 	for i, w := range words {
@@ -230,7 +230,7 @@ func (r *reader) validatePrivacy(s *study.Study) {
 	}
 }
 
-// validateRandomised holds what randomised response, which flips bits, asks of the data.
+// validateRandomised checks what randomised response, which flips bits, requires of the data.
 func (r *reader) validateRandomised(s *study.Study) {
 	if s.Privacy.Mechanism != dp.RandomisedResponse {
 		return
@@ -340,13 +340,12 @@ func (r *reader) validateProjection(s *study.Study, i int, path string) {
 	}
 }
 
-// validateFamily holds where a family may stand.
+// validateFamily checks that the family can be used here.
 //
-// Gaussian rows differ in length, and noise must cover the longest that R could have: a
-// bound from the rows that are drawn would be unknown to the aggregator, which has no
-// seed, and one that holds with high probability is no bound. It is eight times the
-// usual length. So such a family is for studies without noise; achlioptas, whose bound
-// is √3 times, is not refused.
+// Gaussian rows differ in length, and noise must cover the longest row that R could have. A bound
+// from the actual rows would be unknown to the aggregator, which has no seed, and a bound that
+// holds with high probability is not enough. The bound is eight times the usual length. So such a
+// family is for studies without noise; achlioptas, whose bound is √3 times, is not refused.
 func (r *reader) validateFamily(s *study.Study, i int, path string) {
 	sk := s.Sketches[i]
 	const otherwise = "it belongs to side records; here take sparse or rademacher"
@@ -360,7 +359,7 @@ func (r *reader) validateFamily(s *study.Study, i int, path string) {
 	}
 }
 
-// validateSize holds what the number of features says about k, which is in range.
+// validateSize checks k, which is in range, against the number of features.
 func (r *reader) validateSize(s *study.Study, i int, path string) {
 	sk, features := s.Sketches[i], len(s.AllFeatures(i))
 	size := projection.HadamardSize(features)

@@ -33,7 +33,7 @@ func familyNames() []string {
 
 func sideNames() []string { return words(study.Sides()) }
 
-// words are names as texts.
+// words returns names as strings.
 func words[T ~string](names []T) (out []string) {
 	for _, name := range names {
 		out = append(out, string(name))

@@ -197,7 +197,7 @@ func payloads(study protocol.StudyID, sender protocol.Signer) map[protocol.Kind]
 	}
 }
 
-// everyKind lists the kinds in the order of message.go.
+// everyKind lists the kinds that have a payload in payloads.
 var everyKind = []protocol.Kind{
 	protocol.KindApprove, protocol.KindWithdraw, protocol.KindRoster, protocol.KindCommit, protocol.KindShare, protocol.KindConfirm,
 	protocol.KindRelease, protocol.KindResult, protocol.KindComplaint, protocol.KindFault, protocol.KindAbandon, protocol.KindCertificate,

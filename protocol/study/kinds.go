@@ -21,7 +21,7 @@ type Analysis struct {
 type Kind struct {
 	Name AnalysisKind
 	Bare bool // its answers have no intervals
-	// needs lists which sketches answer it, the best first; nil options mean the defaults.
+	// Needs lists which sketches answer it, the best first; nil options mean the defaults.
 	Needs func(options Options) []Needs
 	// says continues after the kind's name in the explanation to stewards; nil: nothing.
 	says func(a Analysis) string
@@ -29,7 +29,7 @@ type Kind struct {
 	keys     OptionKeys
 	complete func(r *schema.Reader, answering Sketch, options Options, path string) Options
 	check    func(r *schema.Reader, s *Study, a Analysis, path string)
-	// label marks kinds about the label, which must then have classes.
+	// Label marks kinds about the label, which must then have classes.
 	Label bool
 	// vertical is set for kinds that only vertical studies can answer, and says why.
 	vertical string

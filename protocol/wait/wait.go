@@ -104,7 +104,7 @@ func (w Code) Owed() string {
 	return "owes " + w.String()
 }
 
-// mostNamed is how many names joined returns at most, the count of the others included.
+// mostNamed bounds the names in a text. If there are more, the last place says how many.
 const mostNamed = 8
 
 // From says what the study waits for and, if there are names, from whom.

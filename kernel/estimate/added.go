@@ -8,8 +8,8 @@ import (
 	"github.com/cosketch/cosketch/kernel/parallel"
 )
 
-// Moments are those of some columns of the union, each once: over all of its records,
-// with no error but the noise. Columns are named by their place in the sums.
+// Moments are those of some columns of the union, each given once, over all of its records. Noise
+// is their only error. Columns are indices into the sums.
 func (m *Summed) Moments(columns []int) (out *Moments, why string) {
 	n := len(columns)
 	if n == 0 {
@@ -35,32 +35,32 @@ func (m *Summed) Moments(columns []int) (out *Moments, why string) {
 	return out, ""
 }
 
-// added is the law of sums over all records: independent noise on products, sums and counts. It
-// is the rule of [Summed.Covary] for matrices that are sums of few products, as slopes are. Such
-// a rule wants the variance of entry (i, j) to be a product of two numbers. It is where all columns
-// are alike; where they are not, as with a label's classes, absent values or parties that
-// scale by their own moments, the least such bound on the variances is taken; and the noise of a count
-// that several entries share counts as if each had its own.
+// added is the error law of sums over all records: independent noise on products, sums and counts.
+// It is the rule of [Summed.Covary] for matrices that are sums of few products, as slopes are. It
+// requires the variance of entry (i, j) to be a product of two numbers. That holds if all columns
+// are alike. Otherwise (classes of a label, absent values, parties that scale by their own moments)
+// it takes the least such upper bound on the variances. The noise of a count that several entries
+// share is counted as if each had its own.
 type added struct {
 	*Summed
 	unit    []float64   // by variable
-	product float64     // times the squares of both units: the variance of an entry off the diagonal
-	square  []float64   // what an entry on the diagonal has beside twice that, over unit⁴
+	product float64     // times the squares of both units: the variance of an off-diagonal entry
+	square  []float64   // variance of a diagonal entry in excess of twice that, over unit⁴
 	sums    [][]float64 // by tally and variable: variance of the sum, over unit²
 	centres [][]float64 // by tally and variable
 }
 
-// bound is the law of some columns.
+// bound is the law for some columns.
 func (m *Summed) bound(columns []int) added {
 	n, n2 := len(columns), float64(m.records*m.records)
 	out := added{Summed: m, unit: make([]float64, n), square: make([]float64, n)}
-	own := mat.NewSymDense(n, nil) // variances of entries, without those of plain sums
+	own := mat.NewSymDense(n, nil) // variances of entries, without the part of plain sums
 	type shared struct {
 		a, b     int
 		variance float64
 	}
-	var apart []shared          // what has no part in how units are found, as it is far less than others
-	least := make([]float64, n) // by variable the fewest records that another column leaves of it
+	var apart []shared          // ignored in computing units, as it is far smaller than the others
+	least := make([]float64, n) // by variable: the fewest records it shares with another column
 	for a := range least {
 		least[a] = m.counts[columns[a]]
 	}
@@ -82,7 +82,7 @@ func (m *Summed) bound(columns []int) added {
 			switch {
 			case a == b || m.columns[i].Entry >= 0 || m.columns[j].Entry >= 0:
 				own.SetSym(a, b, v)
-			case rows[a][b] > 0: // of two classes, in both of which no record is: noise in how many have a label
+			case rows[a][b] > 0: // two classes, which share no record: noise in how many records have a label
 				apart = append(apart, shared{a, b, v})
 			}
 			least[a], least[b] = math.Min(least[a], rows[a][n+b]), math.Min(least[b], rows[a][n+b])
@@ -114,8 +114,8 @@ func (m *Summed) bound(columns []int) added {
 	return out
 }
 
-// entryVariance is the variance of the error of a covariance that is not of plain sums, and how
-// many records have both columns.
+// entryVariance is the variance of a covariance's error, without the part of plain sums. Records is
+// how many have both columns.
 func (m *Summed) entryVariance(i, j int) (variance, records float64) {
 	x, y := m.columns[i], m.columns[j]
 	p := m.pair(x, y)
@@ -134,8 +134,8 @@ func (m *Summed) entryVariance(i, j int) (variance, records float64) {
 	return m.dot(out, out), p.n
 }
 
-// factor finds units and returns the least product such that no entry off the diagonal is larger
-// than product times the squares of both units.
+// factor computes units, and the least product such that each off-diagonal entry is at most product
+// times the squares of both units.
 func factor(v *mat.SymDense, units []float64) (product float64) {
 	n := len(units)
 	alpha := make([]float64, n) // logarithms of squared units
@@ -165,7 +165,7 @@ func factor(v *mat.SymDense, units []float64) (product float64) {
 				}
 			}
 			if known > 0 {
-				alpha[i] = (alpha[i] + total/known) / 2 // damped: of two columns it would swing
+				alpha[i] = (alpha[i] + total/known) / 2 // damped: with two columns it would oscillate
 			}
 		}
 	}
@@ -180,9 +180,9 @@ func factor(v *mat.SymDense, units []float64) (product float64) {
 	return product
 }
 
-// vector takes a, over the centred variables and the column of ones, to what the noise is
-// on: the columns, in units of their own, and the ones of each tally, around whose centre a
-// variable takes its mean off.
+// vector maps a, over the centred variables and the column of ones, to the coordinates that have
+// noise: the columns, in their units, and the ones of each tally. A variable's mean is subtracted
+// relative to the tally's centre.
 func (l added) vector(m *Moments, a []float64) vector {
 	n := len(m.vars)
 	out := make([]float64, n, n+len(l.centres))
@@ -199,9 +199,8 @@ func (l added) vector(m *Moments, a []float64) vector {
 	return vector{a: a, ha: out, ga: a}
 }
 
-// covariance is Σ over the entries of the slopes' matrices W and V, on and off the
-// diagonal and beside the ones of each tally, of W_ij V_ij times the variance of the noise on
-// (i, j).
+// covariance is Σ W_ij V_ij times the variance of the noise on (i, j), over the entries of the
+// slopes' matrices W and V: on and off the diagonal, and beside the ones of each tally.
 func (l added) covariance(m *Moments, s, r slope) (total float64) {
 	n := len(m.vars)
 	for _, p := range s.parts {
@@ -222,7 +221,7 @@ func (l added) covariance(m *Moments, s, r slope) (total float64) {
 		if r.squares != nil {
 			e = r.squares[i] * square
 		}
-		// Those of the diagonal that are not in products of vectors.
+		// The part of the diagonal that is not in products of vectors.
 		apart := float64(d*other[i]) + float64(e*own[i]) - float64(d*e)
 		total += float64(2*float64(l.product*apart)) + float64(float64(l.square[i]*own[i])*other[i])
 		for t, sums := range l.sums {
@@ -260,8 +259,8 @@ func (l added) diagonals(m *Moments, s slope) (own []float64, ones [][]float64) 
 	return own, ones
 }
 
-// spread counts the errors of means and of standard deviations in: beside noise alone
-// they are not small. The vectors are the eigenvectors of M.
+// spread includes the errors of means and of standard deviations, which are not small compared with
+// noise alone. The vectors must be eigenvectors of M.
 func (l added) spread(m *Moments, vectors [][]float64) [][]float64 {
 	n := len(vectors)
 	rotated, values := make([]vector, n), make([]float64, n)

@@ -4,9 +4,9 @@ import "slices"
 
 import "math"
 
-// Cosine estimates ⟨x, y⟩/(|x||y|). Each norm runs over its own party's records,
-// the product over those that both hold. The estimate is clamped to [−1, 1]. It is
-// undefined where a norm does not stand out of its noise ([StandsOut]).
+// Cosine estimates ⟨x, y⟩/(|x||y|). Each norm is over its own party's records, the product over
+// those that both hold. The estimate is clamped to [−1, 1]. It is undefined if a norm does not
+// stand out of its noise ([StandsOut]).
 func (g *Gram) Cosine(x, y Combination, level Level) Estimate {
 	if why := level.refuse(); why != "" {
 		return undefined(why)
@@ -39,8 +39,7 @@ func (g *Gram) cosine(x, y Combination) (ratio, string) {
 	}, ""
 }
 
-// norm is the squared norm of a combination as what others are divided by, with the variance
-// that the general rule gives it.
+// norm is the squared norm of a combination as a divisor, with its variance by the general rule.
 func (g *Gram) norm(x Combination) divisor {
 	k, raw, value := float64(g.k), bilinear(g.raw, x, x), g.product(x, x)
 	variance := 2 * float64(raw*raw) / k
@@ -50,9 +49,9 @@ func (g *Gram) norm(x Combination) divisor {
 	return divisor{value: value, variance: variance, noise: raw - value, k: k}
 }
 
-// overlapping is the product of two columns of ones, or of one with itself, as what others
-// are divided by. The variance of a product c of a projection alone grows by c²/k, and by
-// twice that of one with itself.
+// overlapping is the product of two columns of ones, or of one with itself, as a divisor. By the
+// projection alone, the variance of a product c of two grows by c²/k, that of one with itself by
+// twice as much.
 func (g *Gram) overlapping(a, b Ones) divisor {
 	x, y := a.column(), b.column()
 	if a.Column == b.Column {

@@ -2,36 +2,35 @@ package estimate
 
 import "math"
 
-// StandsOut is how many standard errors a number has to be above zero for others to be
-// divided by it: a variance, a number of records, a share of them. Nothing that is
-// divided by a smaller one is shown.
+// StandsOut is how many standard errors a number must be above zero to be a divisor: a variance, a
+// number of records, a fraction of them. No quotient by a smaller one is shown.
 //
-// A threshold selects numbers that errors made too large, and no threshold cures that: of
-// variances of 1, 2, 3, 4 and 5 standard errors that pass this one, plain intervals cover 0,
-// .63, .92, .96 and .97. Higher ones leave more undefined and cover as little just below
-// them. So intervals of what passed narrowly allow for the selection: see divisor.
+// A threshold selects numbers whose errors made them too large, and no threshold avoids that. For
+// variances of 1, 2, 3, 4 and 5 standard errors that pass this one, plain intervals cover 0, .63,
+// .92, .96 and .97. Higher thresholds leave more undefined and cover as little just below them. So
+// intervals of divisors that passed narrowly correct for the selection: see divisor.
 const StandsOut = 3.5
 
-// widened is how far above the threshold, in standard errors beside the quantile of the
-// level, selection is allowed for: at level .95 up to 6 standard errors, where it moves
-// the ends by less than .2.
+// widened sets up to where selection is corrected for: this many standard errors, beyond the
+// quantile of the level, above the threshold. At level .95 that is up to 6 standard errors, where
+// the correction moves the ends by less than .2.
 const widened = 0.5
 
-// leastDivisor is the smallest divisor that is allowed for, in standard errors. A number
-// that may be zero bounds no ratio; what is left of the range bounds it then.
+// leastDivisor is the smallest divisor that is considered, in standard errors. A divisor that may
+// be zero does not bound the ratio; the range of the ratio does.
 const leastDivisor = 0.05
 
-// divisor is a number that others are divided by. Its error is about normal, with a
-// variance that grows with the number V as that of a squared norm of k coordinates does,
-// 2((V + noise)² − noise²)/k beside what it is of nothing.
+// divisor is a number that others are divided by. Its error is about normal. The variance of the
+// error grows with the number V as that of a squared norm of k coordinates does: by 2((V + noise)²
+// − noise²)/k above its value at V = 0.
 type divisor struct {
 	value    float64
 	variance float64 // of the error, at value
-	noise    float64 // what noise adds to the squared norm
+	noise    float64 // of the error, if the true number is value
 	k        float64 // infinite without a projection
 }
 
-// plainDivisor is one whose error does not depend on it.
+// plainDivisor is a divisor whose error does not depend on its value.
 func plainDivisor(value, variance float64) divisor {
 	return divisor{value: value, variance: variance, k: math.Inf(1)}
 }
@@ -42,20 +41,20 @@ func (d divisor) at(v float64) float64 {
 	return math.Sqrt(math.Max(0, d.variance+grown))
 }
 
-// threshold is what the number has to exceed.
+// threshold is what the number must exceed to be a divisor.
 func (d divisor) threshold() float64 { return float64(StandsOut * d.at(0)) }
 
-// stands reports whether others may be divided by it.
+// stands reports whether the number exceeds its threshold and zero.
 func (d divisor) stands() bool { return d.value > 0 && d.value > d.threshold() }
 
-// narrow reports whether it stands out by so little that its intervals have to allow for
-// that.
+// narrow reports whether the number is so close to its threshold that intervals must correct for
+// the selection.
 func (d divisor) narrow(level Level) bool {
 	return d.variance > 0 && d.value < d.threshold()+float64((level.z()+widened)*d.at(d.value))
 }
 
-// interval are the values V for which a number that is shown comes out at least as large
-// as this one with a probability above a tail, and below one less the tail:
+// interval holds the values V for which this probability is between tail and 1 − tail: that a
+// number which passes the threshold comes out at least as large as this one,
 //
 //	P(Z > (value − V)/se | Z > (threshold − V)/se).
 func (d divisor) interval(level Level) (low, high float64) {
@@ -63,8 +62,8 @@ func (d divisor) interval(level Level) (low, high float64) {
 	return d.invert(tail), d.invert(1 - tail)
 }
 
-// invert is the V at which the conditional probability, which grows with V, is share; not
-// below zero.
+// invert is the V at which the conditional probability, which grows with V, equals share. It is at
+// least zero.
 func (d divisor) invert(share float64) float64 {
 	least := d.threshold()
 	above := func(v float64) bool {
@@ -94,9 +93,9 @@ func logUpper(x float64) float64 {
 	return -float64(x2/2) - stable(math.Log(x*math.Sqrt(2*math.Pi))) - 1/x2
 }
 
-// shrink is the smallest divisor that is allowed for, over the one that came out: below 1
-// where that is narrow, by the lower end of its interval. Else the error of the ratio has
-// it all.
+// shrink is the smallest divisor considered, as a fraction of the one observed. It is below 1 if
+// the divisor is narrow: from the lower end of its interval. Otherwise the error of the ratio
+// covers it all.
 func (d divisor) shrink(level Level) float64 {
 	if !d.narrow(level) {
 		return 1
@@ -105,8 +104,8 @@ func (d divisor) shrink(level Level) float64 {
 	return math.Min(1, math.Max(low, leastDivisor*d.at(d.value))/d.value)
 }
 
-// widen is the interval of the number itself where it is narrow: the hull of the plain one
-// and that which allows for the selection.
+// widen is the interval of the number itself. If it is narrow, that is the hull of the plain
+// interval and the one corrected for the selection.
 func (d divisor) widen(e Estimate, level Level) Estimate {
 	if !e.Defined() || !d.narrow(level) {
 		return e
@@ -116,9 +115,9 @@ func (d divisor) widen(e Estimate, level Level) Estimate {
 	return e
 }
 
-// over is the interval of a ratio of which the denominator may be as small as this part of
-// what came out: the hull of Fieller's interval and of the numerator's over the smallest
-// denominator. It is Fieller's where that is 1.
+// over is the interval of a ratio whose denominator may be shrink times the observed one. It is the
+// hull of Fieller's interval and the numerator's interval over the smallest denominator. If shrink
+// is 1 it is Fieller's.
 func (f fieller) over(shrink float64, level Level, lo, hi float64) Estimate {
 	e := f.estimate(level, lo, hi)
 	if !e.Defined() || shrink >= 1 {

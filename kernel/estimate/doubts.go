@@ -6,23 +6,23 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// A doubt is a variance among those of explaining variables that stands out so narrowly
-// that it may be smaller by Less. With s the row of the variable in the inverse of their
-// covariances, coefficients b that solve C b = c then become
+// A doubt is a variance of an explaining variable that stands out so narrowly that it may be
+// smaller by Less. With s the row of the variable in the inverse of the covariances, coefficients b
+// that solve C b = c then become
 //
 //	b + Less·s·b_own/(1 − Less·s_own)
 //
-// (Sherman and Morrison), which for one variable is c over the smaller variance.
+// (Sherman and Morrison). For one variable this is c over the smaller variance.
 type doubt struct {
-	own  int       // the variable's place among the explaining ones
+	own  int       // index of the variable among the explaining ones
 	row  float64   // s_own
 	move []float64 // of each coefficient, per unit of the own one
 }
 
 type doubts []doubt
 
-// doubtsOf finds the narrow ones among some variances, given the inverse of the covariances
-// of their variables, each variance raised by a factor. What is left of a variance beside
+// doubtsOf returns the doubts among some variances, given the inverse of the covariances of their
+// variables. The factor raised is that on each variance. The part of a variance not explained by
 // the other variables, 1/s_own, is kept at or above the least divisor.
 func doubtsOf(variances []divisor, inverse *mat.Dense, raised float64, level Level) (out doubts) {
 	for own, d := range variances {
@@ -40,7 +40,7 @@ func doubtOf(own int, less, least float64, inverse *mat.Dense) doubt {
 	return doubt{own, row[own], times(less/(1-float64(less*row[own])), row)}
 }
 
-// bend widens the intervals of coefficients by what each doubt may move them.
+// bend widens the intervals of coefficients by what each doubt may change.
 func (ds doubts) bend(of []Estimate) []Estimate {
 	out := make([]Estimate, len(of))
 	for a, e := range of {
@@ -54,7 +54,7 @@ func (ds doubts) bend(of []Estimate) []Estimate {
 	return out
 }
 
-// bendCombination does so for a combination of the coefficients with some weights.
+// bendCombination widens the interval of a weighted sum of the coefficients.
 func (ds doubts) bendCombination(e Estimate, of []Estimate, weight func(int) float64) Estimate {
 	if !e.Defined() {
 		return e
@@ -77,8 +77,8 @@ func (ds doubts) bendCombination(e Estimate, of []Estimate, weight func(int) flo
 	return finish(e.Interval.Estimate, e.Low, e.High, math.Inf(-1), math.Inf(1)).deviating(e.Deviation * e.Deviation)
 }
 
-// explained is by how much more cᵀC⁻¹c may be, what is explained of a variance or the
-// squared distance of two means: Less·b_own²/(1 − Less·s_own).
+// explained is how much larger cᵀC⁻¹c may be: Less·b_own²/(1 − Less·s_own). That is an explained
+// variance or the squared distance of two means.
 func (ds doubts) explained(of []Estimate) (more float64) {
 	for _, d := range ds {
 		if own := of[d.own]; own.Defined() {

@@ -8,12 +8,12 @@ type Term struct {
 	Weight float64
 }
 
-// Combination is a linear combination of sketched columns, so a column itself.
-// A value column stored as (x − centre)/(3 spread) next to a column of ones of
-// weight w is x in original units as {value, 3 spread}, {ones, centre/w}.
+// Combination is a linear combination of sketched columns; a single column is one too. A value
+// column stored as (x − centre)/(3 spread) next to a column of ones of weight w is x in original
+// units as {value, 3 spread}, {ones, centre/w}.
 type Combination []Term
 
-// Column is column i as it was sketched.
+// Column is column i as sketched.
 func Column(i int) Combination { return Combination{{Column: i, Weight: 1}} }
 
 // minus is c − t·d.
@@ -30,9 +30,9 @@ func (c Combination) scaled(t float64) Combination {
 	return Combination{}.minus(-t, c)
 }
 
-// merged is c with each column once, in the order of their first occurrence.
+// merged is c with each column once, in order of first occurrence.
 func (c Combination) merged() Combination {
-	if len(c) <= fewColumns { // as in most of millions of pairs
+	if len(c) <= fewColumns { // the usual case, met millions of times
 		out := make(Combination, 0, len(c))
 		for _, t := range c {
 			i := slices.IndexFunc(out, func(o Term) bool { return o.Column == t.Column })
@@ -73,8 +73,8 @@ func bilinear(m entries, x, y Combination) float64 {
 	return sum
 }
 
-// form is a quadratic form in the sketched columns: the sum over its parts of
-// weight·⟨x, y⟩. As the gradient of an estimate it is that estimate's error.
+// form is a quadratic form in the sketched columns: the sum over its parts of weight·⟨x, y⟩. The
+// gradient of an estimate, as a form, is that estimate's error.
 type form []part
 
 type part struct {
@@ -129,8 +129,8 @@ func (g *Gram) errors(f, h form) (ff, fh, hh float64) {
 	return ff, fh, hh
 }
 
-// before is the part of a form's variance that noise adds which was in the values before
-// the projection: see the package comment.
+// before is the additional variance of a form from noise in the values before the projection: see
+// the package comment.
 func (g *Gram) before(f form) float64 {
 	s := scene{columns: entered(nil, f)}
 	sources := g.sources(s.columns)
@@ -142,16 +142,15 @@ func (g *Gram) before(f form) float64 {
 	return 2 * (s.trace(wh, wh) - s.trace(wg, wg)) / sources
 }
 
-// projected is the variance of a form that the projection alone would make of columns
-// without noise.
+// projected is the variance of a form from the projection alone, for columns without noise.
 func (g *Gram) projected(f form) float64 {
 	s := scene{columns: entered(nil, f)}
 	wg := s.times(s.matrix(f), s.of(g.debiased))
 	return 2 * s.trace(wg, wg) / float64(g.k)
 }
 
-// sources is how many values of some columns were noised before the projection, the
-// least of them all; 0 where none were.
+// sources is the number of values of a column that were noised before the projection, the least
+// among the given columns; 0 if there are none.
 func (g *Gram) sources(columns []int) (least float64) {
 	for _, column := range columns {
 		if n := g.noise[column].Sources; n > 0 && (least == 0 || n < least) {
@@ -161,9 +160,9 @@ func (g *Gram) sources(columns []int) (least float64) {
 	return least
 }
 
-// A scene is the few columns that some forms are in, and has small matrices of them.
-// The forms of an answer's errors are in at most fewColumns, which then share one piece
-// of memory: an analysis has up to half a million of them.
+// A scene holds the few columns that some forms use, and allocates small matrices over them. Most
+// forms use at most fewColumns columns, which then share one piece of memory: an analysis has up to
+// half a million forms.
 type scene struct {
 	columns []int
 	memory  []float64 // for the next grids
@@ -171,10 +170,11 @@ type scene struct {
 
 const (
 	fewColumns = 6
-	grids      = 8 // that errors takes
+	grids      = 8 // matrices that errors allocates
 )
 
-// entered adds the columns of a form. It is no method, so that what they are put into stays on the stack.
+// entered appends the columns of a form. It is a function, not a method, so that the slice stays on
+// the stack.
 func entered(columns []int, f form) []int {
 	for _, p := range f {
 		for _, side := range [...]Combination{p.x, p.y} {
@@ -188,7 +188,7 @@ func entered(columns []int, f form) []int {
 	return columns
 }
 
-// place is the row of a column of the Gram, or -1.
+// place is the row of a column of the Gram, or -1 if it has none.
 func (s *scene) place(column int) int { return slices.Index(s.columns, column) }
 
 // grid is a new matrix of zeros, row-major.
@@ -202,7 +202,7 @@ func (s *scene) grid() []float64 {
 	return out
 }
 
-// of is m of the scene's columns.
+// of is the part of m for the scene's columns.
 func (s *scene) of(m entries) []float64 {
 	out, n := s.grid(), len(s.columns)
 	for i, a := range s.columns {
@@ -230,7 +230,7 @@ func (s *scene) matrix(f form) []float64 {
 	return out
 }
 
-// times is the product of two matrices, summed in index order.
+// times is the product of two matrices. It sums in index order.
 func (s *scene) times(a, b []float64) []float64 {
 	out, n := s.grid(), len(s.columns)
 	for i := range n {
@@ -247,7 +247,7 @@ func (s *scene) times(a, b []float64) []float64 {
 	return out
 }
 
-// trace is that of the product of two matrices.
+// trace is the trace of the product of two matrices.
 func (s *scene) trace(a, b []float64) (sum float64) {
 	n := len(s.columns)
 	for i := range n {

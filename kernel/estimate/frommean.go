@@ -2,15 +2,15 @@ package estimate
 
 import "fmt"
 
-// Mean is the mean of so many sketched records, which were sketched alike.
+// Mean is the mean of Size records that were sketched alike.
 type Mean struct {
 	Sketch []float64 // k coordinates
 	Size   int
 }
 
-// DistanceFromMean estimates |x − mean|², of a record from the mean of records that were
-// sketched alike. Of them the record is one where own is true: then its noise is in the
-// mean, too, and is less in the difference, v(1 − 1/n) a coordinate instead of v(1 + 1/n).
+// DistanceFromMean estimates |x − mean|², the distance of a record from the mean of records that
+// were sketched alike. If own is true the record is one of them: its noise is then in the mean,
+// too, and the difference has the noise variance v(1 − 1/n) a coordinate instead of v(1 + 1/n).
 func (r Records) DistanceFromMean(x []float64, of Mean, own bool, level Level) (Estimate, error) {
 	if err := r.check(x, of.Sketch); err != nil {
 		return Estimate{}, err

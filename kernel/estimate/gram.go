@@ -15,14 +15,13 @@ type Noise struct {
 	Variance       float64 // v; 0 for none
 	FourthCumulant float64 // κ: 0 for Gaussian noise, 12 b⁴ for Laplace noise of scale b, at least -2v²
 
-	// Sources is how many values were noised before the projection, which then spread
-	// their noise over the coordinates; 0 where noise was added after it. See the
-	// package comment.
+	// Sources is the number of values that were noised before the projection, which spread their
+	// noise over the coordinates. It is 0 if noise was added after it. See the package comment.
 	Sources float64
 }
 
-// together is the factor by which noise on k coordinates errs more where it was in the
-// values before a projection, which has its coordinates err together.
+// together is the factor by which noise on k coordinates has more error if it was in the values
+// before a projection: errors of coordinates are then correlated.
 func (n Noise) together(k int) float64 {
 	if n.Sources == 0 {
 		return 1
@@ -34,8 +33,9 @@ func (n Noise) check() error {
 	if !(n.Variance >= 0) || math.IsInf(n.Variance, 0) {
 		return fmt.Errorf("noise variance %g is not a number of at least 0", n.Variance)
 	}
-	// Noise that a projection spreads over more coordinates than it has sources leaves some
-	// without any: on average that is no distribution's, and the bound is that of the sources.
+	// Noise that a projection spreads over more coordinates than it has sources leaves some of them
+	// without any. The average over coordinates is then not of one distribution, so the bound does
+	// not apply; it applies to the sources.
 	least := -2 * n.Variance * n.Variance * (1 + 1e-9)
 	if n.Sources > 0 {
 		least = math.Inf(-1)
@@ -63,10 +63,10 @@ type Gram struct {
 // entries is a symmetric matrix of all columns of a Gram, or of some of them alone.
 type entries struct {
 	*mat.SymDense
-	place []int32 // of a column in the matrix, -1 where it has none; nil: it has all, in order
+	place []int32 // by column: its index in the matrix, -1 if not in it; nil: all columns, in order
 }
 
-// At is the entry of two columns. It panics where the matrix lacks one of them.
+// At is the entry of two columns. It panics if the matrix lacks one of them.
 func (e entries) At(i, j int) float64 {
 	if e.place != nil {
 		i, j = int(e.place[i]), int(e.place[j])
@@ -74,18 +74,17 @@ func (e entries) At(i, j int) float64 {
 	return e.SymDense.At(i, j)
 }
 
-// Integers is a k × n columns sketch as it was released.
+// Integers is a k × n columns sketch as released.
 type Integers struct {
 	K, N int
 	Data []int64 // K × N, row-major
-	Unit float64 // required: what one is in the sketch's units; above 0
+	Unit float64 // required: the value of 1 in the sketch's units; above 0
 }
 
-// FromIntegers is the Gram matrix of the n columns of a sketch. All columns come from the
-// same R; the noise of any two columns, of one party or of two, is independent, so only the
-// diagonal has a bias to take off.
-// The products are exact before they are put into the sketch's units (package gram),
-// so the result is the same on every machine. It uses all processors.
+// FromIntegers is the Gram matrix of the n columns of a sketch. All columns come from the same R.
+// The noise of any two columns, of one party or of two, is independent, so only the diagonal has a
+// bias to subtract. The products are exact before they are converted to the sketch's units (package
+// gram), so the result is the same on every machine. It uses all processors.
 func FromIntegers(ctx context.Context, s Integers, noise []Noise) (*Gram, error) {
 	if len(noise) != s.N {
 		return nil, fmt.Errorf("computing the gram matrix: %d columns but %d noises", s.N, len(noise))
@@ -93,9 +92,9 @@ func FromIntegers(ctx context.Context, s Integers, noise []Noise) (*Gram, error)
 	return fromIntegers(ctx, s, nil, noise)
 }
 
-// FromColumns is the Gram matrix of some columns of a sketch, each given once. The others'
-// products take neither time nor memory: methods panic on the index of one of them. What it
-// answers of its columns is what that of all columns answers.
+// FromColumns is the Gram matrix of some columns of a sketch, each given once. The other columns'
+// products take neither time nor memory. Methods panic on the index of another column. For its
+// columns it gives the same results as the Gram of all columns.
 func FromColumns(ctx context.Context, s Integers, noise []Noise, columns []int) (*Gram, error) {
 	if len(noise) != s.N || len(s.Data) != s.K*s.N {
 		return nil, fmt.Errorf("computing the gram matrix: %d columns, %d noises and %d entries of %d rows", s.N, len(noise), len(s.Data), s.K)
@@ -118,7 +117,7 @@ func FromColumns(ctx context.Context, s Integers, noise []Noise, columns []int) 
 	return g, nil
 }
 
-// fromIntegers is of some columns, or of all where columns are nil.
+// fromIntegers is the Gram of some columns, or of all if columns is nil.
 func fromIntegers(ctx context.Context, s Integers, columns []int, noise []Noise) (_ *Gram, err error) {
 	if !(s.Unit > 0) || math.IsInf(s.Unit, 0) {
 		return nil, fmt.Errorf("computing the gram matrix: unit %g is not a number above 0", s.Unit)
@@ -136,8 +135,8 @@ func fromIntegers(ctx context.Context, s Integers, columns []int, noise []Noise)
 	return assemble(s.K, products, noise)
 }
 
-// assemble makes a Gram of the raw products, which it keeps, and takes the noise off
-// the diagonal.
+// assemble makes a Gram of the raw products, which it keeps, and subtracts the noise from the
+// diagonal.
 func assemble(k int, raw *mat.SymDense, noise []Noise) (*Gram, error) {
 	n := raw.SymmetricDim()
 	g := &Gram{k: k, noise: append([]Noise(nil), noise...), raw: entries{SymDense: raw}, debiased: entries{SymDense: mat.NewSymDense(n, nil)}}
@@ -156,7 +155,7 @@ func assemble(k int, raw *mat.SymDense, noise []Noise) (*Gram, error) {
 	return g, nil
 }
 
-// dot sums in index order; the conversion keeps the compiler from fusing.
+// dot sums in index order; the conversion keeps the compiler from fusing operations.
 func dot(x, y []float64) float64 {
 	var sum float64
 	for i, v := range x {

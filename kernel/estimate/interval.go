@@ -5,21 +5,18 @@ import (
 	"math"
 )
 
-// Level is the coverage that an interval is built for, between 0 and 1. Zero
-// stands for [DefaultLevel].
+// Level is the coverage of an interval, between 0 and 1. Zero means [DefaultLevel].
 type Level float64
 
-// DefaultLevel is the level of intervals for which none was asked.
+// DefaultLevel is the level of intervals if none is given.
 const DefaultLevel Level = 0.95
 
-// Bonferroni is the level at which each of tests intervals has to be built for
-// all of them to hold together at level l, whatever their
-// dependence.
+// Bonferroni is the level of each of tests intervals such that all of them hold simultaneously at
+// level l, whatever their dependence.
 //
-// The uniform bound of Laurent and Massart, |χ²_k − k| ≤ 2√(kt) + 2t with
-// probability 1 − 2e^−t, is not offered beside it: for N norms it takes t =
-// ln(2N/α), and so bounds from outside the very quantiles, of tail α/2N, between
-// which Bonferroni's intervals are built. It is never the tighter one.
+// The uniform bound of Laurent and Massart, |χ²_k − k| ≤ 2√(kt) + 2t with probability 1 − 2e^−t, is
+// not offered, as it is never tighter. For N norms it takes t = ln(2N/α), and so bounds from
+// outside the quantiles of tail α/2N that Bonferroni's intervals use.
 func (l Level) Bonferroni(tests int) Level {
 	return 1 - (1-l.orDefault())/Level(max(tests, 1))
 }
@@ -31,7 +28,7 @@ func (l Level) orDefault() Level {
 	return l
 }
 
-// refuse gives the reason for which no interval has this level, or "".
+// refuse gives the reason why no interval has this level, or "".
 func (l Level) refuse() string {
 	if v := l.orDefault(); !(v > 0 && v < 1) {
 		return fmt.Sprintf("level %g is not between 0 and 1", float64(l))
@@ -51,12 +48,12 @@ type Interval struct {
 	High     float64
 }
 
-// Estimate is an interval, or the reason why there is none.
+// Estimate is a number with its interval, or the reason why there is none.
 type Estimate struct {
 	Interval
-	Deviation  float64 // standard deviation of the estimate's error, where the interval comes from sketches
-	Population Span    // the second interval, which adds the error of sampling, where a Sample gave one
-	Undefined  string  // empty when the interval holds; otherwise why there is none, and Interval is zero
+	Deviation  float64 // standard error of the estimate, if the interval comes from sketches
+	Population Span    // the second interval, which adds the sampling error; set by a Sample
+	Undefined  string  // empty if the interval holds; otherwise the reason why there is none, and Interval is zero
 
 	least, most float64 // the range of the quantity, where there is an interval
 }
@@ -71,7 +68,7 @@ func (e Estimate) String() string {
 	return fmt.Sprintf("%.6g [%.6g, %.6g]", e.Interval.Estimate, e.Low, e.High)
 }
 
-// Times is the estimate in other units: all of it times t, which is above 0.
+// Times is the estimate in other units: everything times t, which must be above 0.
 func (e Estimate) Times(t float64) Estimate {
 	if !e.Defined() {
 		return e
@@ -85,7 +82,7 @@ func (e Estimate) Times(t float64) Estimate {
 	return out.spanning(e.Population.times(t, 0))
 }
 
-// Plus is the estimate from another zero: all of it plus t.
+// Plus is the estimate with another zero: everything plus t.
 func (e Estimate) Plus(t float64) Estimate {
 	if !e.Defined() {
 		return e
@@ -93,8 +90,7 @@ func (e Estimate) Plus(t float64) Estimate {
 	return finish(e.Interval.Estimate+t, e.Low+t, e.High+t, e.least+t, e.most+t).deviating(e.Deviation * e.Deviation).spanning(e.Population.times(1, t))
 }
 
-// Within is the estimate of a number that can only be within [lo, hi]: number and interval
-// are cut to it.
+// Within clamps the number and its interval to [lo, hi], the range of the quantity.
 func (e Estimate) Within(lo, hi float64) Estimate {
 	if !e.Defined() {
 		return e
@@ -108,8 +104,8 @@ const tooLarge = "the numbers are too large for float64"
 
 func undefined(why string) Estimate { return Estimate{Undefined: why} }
 
-// finish keeps the interval within [lo, hi], the range of the quantity, and turns
-// what overflowed into an undefined estimate. The point estimate is left as it is.
+// finish clamps the interval to [lo, hi], the range of the quantity. If a number overflowed, the
+// result is undefined. The point estimate is not clamped.
 func finish(estimate, low, high, lo, hi float64) Estimate {
 	low, high = clamp(low, lo, hi), clamp(high, lo, hi)
 	for _, v := range []float64{estimate, low, high} {
@@ -120,7 +116,7 @@ func finish(estimate, low, high, lo, hi float64) Estimate {
 	return Estimate{Interval: Interval{Estimate: estimate, Low: low, High: high}, least: lo, most: hi}
 }
 
-// spanning is the estimate with its second interval, where both hold.
+// spanning sets the second interval, if both hold.
 func (e Estimate) spanning(s Span) Estimate {
 	if s.Known && e.Defined() && !math.IsInf(s.Low, 0) && !math.IsInf(s.High, 0) {
 		e.Population = s
@@ -128,7 +124,7 @@ func (e Estimate) spanning(s Span) Estimate {
 	return e
 }
 
-// deviating is the estimate with the variance of its error.
+// deviating sets the standard error from the variance.
 func (e Estimate) deviating(variance float64) Estimate {
 	if !e.Defined() {
 		return e

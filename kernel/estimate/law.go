@@ -1,22 +1,22 @@
 package estimate
 
-// law is how that errs which Moments are made of: the products of a Gram by the general
-// rule, sums over records by the noise on them. All else is one code.
+// law describes the errors of Moments: of the products of a Gram by the general rule, of sums over
+// records by their noise. All other code is common to both.
 type law interface {
-	// covariance is that of two numbers that are read off m, by their slopes.
+	// covariance is that of two numbers computed from m, by their slopes.
 	covariance(m *Moments, s, r slope) float64
-	// vector is a, over the centred variables and the columns of ones, with what
-	// covariance takes of it.
+	// vector is a, over the centred variables and the columns of ones, with the products that
+	// covariance needs.
 	vector(m *Moments, a []float64) vector
-	// width is how long the second part of a vector is.
+	// width is the length of a vector's second part.
 	width(m *Moments) int
-	// spread is the variance of uᵀ dM v for each two of some vectors.
+	// spread is the variance of uᵀ dM v for each pair of some vectors.
 	spread(m *Moments, vectors [][]float64) [][]float64
-	// meanSquare is about that of a variable around its zero, in its own units.
+	// meanSquare is roughly the mean square of variable i around its zero, in its own units.
 	meanSquare(m *Moments, i int) float64
-	// freedom is how many coordinates a number is made of; infinite without a projection.
+	// freedom is the number of coordinates of the sketch; infinite without a projection.
 	freedom(m *Moments) float64
-	// exact reports whether there is neither noise nor records that only some have.
+	// exact reports whether there is no noise and all parties hold the same records.
 	exact(m *Moments) bool
 }
 

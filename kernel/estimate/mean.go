@@ -1,8 +1,8 @@
 package estimate
 
-// Sum estimates the sum of a column over the records that its party and another one both
-// hold, as the product with the other's column of ones; with its own, over all of its
-// records. X is the column in any units, and the sum is in them.
+// Sum estimates the sum of a column over the records that both its party and another one hold: its
+// product with the other party's column of ones. With its own column of ones, it is over all of its
+// records. X is the column in any units, and the sum is in these.
 func (g *Gram) Sum(x Combination, over Ones, level Level) Estimate {
 	if why := over.refuse(); why != "" {
 		return undefined(why)
@@ -10,10 +10,10 @@ func (g *Gram) Sum(x Combination, over Ones, level Level) Estimate {
 	return g.InnerProduct(x, over.column(), level)
 }
 
-// Mean estimates the mean of a variable, whose values are between −1 and 1 as it was
-// sketched, over the same records: the sum over their number, with Fieller's bounds. It
-// needs no assumption on which records those are. Clipping shrinks both alike. Over its own
-// records their public number is in it: see own.
+// Mean estimates the mean of a variable over the same records: the sum over their number, with
+// Fieller's interval. Values must have been sketched between −1 and 1. Nothing is assumed on which
+// records these are. Clipping shrinks both sum and number alike. Over the party's own records the
+// public number is used: see own.
 func (g *Gram) Mean(x Variable, over Ones, level Level) Estimate {
 	for _, why := range []string{level.refuse(), x.refuse(false), over.refuse()} {
 		if why != "" {

@@ -6,20 +6,18 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Moments are the second moments of n variables of several parties as one matrix, with
-// all that its errors need. Principal components, regressions and discriminants are read
-// off it. They come from a Gram ([Gram.Moments]) or from sums over all records
-// ([Summed.Moments]).
+// Moments are the second moments of n variables of several parties as one matrix, with the data
+// needed for their errors. Principal components, regressions and discriminants are computed from
+// it. They come from a Gram ([Gram.Moments]) or from sums over all records ([Summed.Moments]).
 //
-// Centred, entry (i, j) is the covariance of two variables: their debiased product once
-// each was centred by the mean over its own party's records, over the number of records
-// that both parties hold. Blocks of variables of one party are over that party's
-// records, blocks between two parties over their intersection; so, as for
-// [Gram.CorrelationE2], the matrix is one of covariances if the records that parties
-// share are a random part of each party's.
+// If centred, entry (i, j) is the covariance of two variables: each is centred by the mean over its
+// own party's records; their debiased product is divided by the number of records both parties
+// hold. Blocks of variables of one party are over that party's records, blocks between two parties
+// over their intersection. So, as for [Gram.CorrelationE2], entries are covariances if the shared
+// records are a random part of each party's.
 //
-// Not centred, entries are the debiased products themselves, a record that a party lacks
-// counting as zero, and nothing is assumed.
+// If not centred, entries are the debiased products themselves. A record that a party lacks counts
+// as zero. Nothing is assumed.
 type Moments struct {
 	law     law
 	gram    *Gram // nil for sums
@@ -27,30 +25,30 @@ type Moments struct {
 	centred bool
 	party   []int       // of each variable, into ones
 	ones    []Ones      // distinct
-	shared  [][]float64 // of each two parties: records in common; 1 where not centred
-	own     []own       // by party: how means over its records are taken
+	shared  [][]float64 // by two parties: records in common; 1 if not centred
+	own     []own       // by party: how means over its records are computed
 	means   []float64
 	scale   []float64 // what each variable was divided by: 1, its standard deviation or a unit
 
-	standardised bool      // scale is of standard deviations, which err
-	divisors     []divisor // where it is: the variances that they are the roots of
+	standardised bool      // scale holds standard deviations, which have errors
+	divisors     []divisor // if standardised: the variances whose roots are the scale
 
 	sets sets
 
 	matrix *mat.SymDense // M: n × n, scaled
-	full   *mat.Dense    // the same
+	full   *mat.Dense    // matrix as a mat.Dense
 	raw    *mat.Dense    // H of the centred variables, not scaled, then of the ones: n + P
-	bare   *mat.Dense    // G of the same
+	bare   *mat.Dense    // G in the same layout
 }
 
-// Moments returns those of some variables; ok is false, with the reason, where there are
-// none. Means come from the released columns of ones alone.
+// Moments returns the moments of some variables, or nil and the reason why there are none. Means
+// use the released columns of ones only.
 func (g *Gram) Moments(vars []Variable, centred bool) (m *Moments, why string) {
 	m = &Moments{law: projected{}, gram: g, vars: vars, centred: centred}
 	if len(vars) == 0 {
 		return nil, "there are no columns"
 	}
-	at := map[int]int{} // of parties, by their column of ones
+	at := map[int]int{} // party by its column of ones
 	for _, v := range vars {
 		m.scale = append(m.scale, 1)
 		if !centred {
@@ -87,7 +85,7 @@ func (g *Gram) Moments(vars []Variable, centred bool) (m *Moments, why string) {
 	return m, ""
 }
 
-// share finds how many records parties share, and means.
+// share computes how many records parties share, and the means.
 func (m *Moments) share() (why string) {
 	m.means = make([]float64, len(m.vars))
 	if !m.centred {
@@ -118,8 +116,8 @@ func (m *Moments) share() (why string) {
 	return ""
 }
 
-// centre is a matrix of products of the Gram's columns as one of the centred variables
-// and the columns of ones.
+// centre turns the products of the Gram's columns into those of the centred variables, then the
+// columns of ones.
 func (m *Moments) centre(of entries) *mat.Dense {
 	n := len(m.vars)
 	out := mat.NewSymDense(n+len(m.ones), nil)
@@ -153,17 +151,17 @@ func (m *Moments) centre(of entries) *mat.Dense {
 	return mat.DenseCopyOf(out)
 }
 
-// negligible is the part of a column's mean square below which its variance is that of
-// rounding: it is constant.
+// negligible is the fraction of a column's mean square up to which its variance is rounding error:
+// the column is constant.
 const negligible = 1e-12
 
-// mean is that of a combination of the variables of a party, by which they were centred.
+// mean is the mean of a combination of one party's variables, from the means used for centring.
 func (m *Moments) mean(of vector) float64 { return inner2(of.a[:len(m.vars)], m.means) }
 
-// counted reports whether how many records a party holds is public.
+// counted reports whether the number of records that party p holds is public.
 func (m *Moments) counted(p int) bool { return m.gram == nil || m.ones[p].known() > 0 }
 
-// divisor is the variance of a variable as what others are divided by.
+// divisor is the variance of variable i, as a divisor of other numbers.
 func (m *Moments) divisor(i int) divisor {
 	e := unit(len(m.vars), i)
 	d := divisor{value: m.matrix.At(i, i), variance: m.variance(m.slope(e, e)), k: m.law.freedom(m)}
@@ -174,7 +172,7 @@ func (m *Moments) divisor(i int) divisor {
 	return d
 }
 
-// constant tells of a variable that its variance does not stand out of its error.
+// constant reports whether a variable's variance does not stand out of its error.
 func (m *Moments) constant(i int) bool {
 	return !(m.matrix.At(i, i) > negligible*m.law.meanSquare(m, i)) || !m.divisor(i).stands()
 }
@@ -190,8 +188,8 @@ func (m *Moments) Constant() (out []int) {
 	return out
 }
 
-// Scaled is the matrix of correlations: each variable divided by its standard deviation.
-// Why says so where the variance of one does not stand out of its error.
+// Scaled is the matrix of correlations: each variable divided by its standard deviation. If the
+// variance of one does not stand out of its error, why is the reason.
 func (m *Moments) Scaled() (scaled *Moments, why string) {
 	deviations := make([]float64, len(m.vars))
 	var divisors []divisor
@@ -233,8 +231,7 @@ func (m *Moments) over(scale []float64) *Moments {
 	return &out
 }
 
-// rawMatrix is M with the noise left in; of sums, in which noise takes no part of its own
-// on average, M.
+// rawMatrix is M with the noise left in. For sums it is M, since their noise has no bias.
 func (m *Moments) rawMatrix() *mat.Dense {
 	n := len(m.vars)
 	if m.raw == nil {

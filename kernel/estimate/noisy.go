@@ -2,14 +2,13 @@ package estimate
 
 import "math"
 
-// Noisy is a number with Gaussian noise of known variance on it, such as a count that was
-// released.
+// Noisy is a number with Gaussian noise of known variance, such as a released count.
 type Noisy struct {
 	Value    float64
 	Variance float64
 }
 
-// Estimate is the number with its interval, which is kept at or above least.
+// Estimate is the number with its interval. The interval is clamped to at least least.
 func (n Noisy) Estimate(level Level, least float64) Estimate {
 	if why := level.refuse(); why != "" {
 		return undefined(why)
@@ -18,8 +17,8 @@ func (n Noisy) Estimate(level Level, least float64) Estimate {
 	return finish(n.Value, n.Value-half, n.Value+half, least, math.Inf(1)).deviating(n.Variance)
 }
 
-// Quotient estimates n/m from numbers with independent noise, inverted as Fieller did. It
-// is undefined where m does not stand out of its noise.
+// Quotient estimates n/m from numbers with independent noise, with Fieller's interval. It is
+// undefined if m does not stand out of its noise.
 func Quotient(n, m Noisy, level Level) Estimate {
 	if why := level.refuse(); why != "" {
 		return undefined(why)
@@ -32,9 +31,10 @@ func Quotient(n, m Noisy, level Level) Estimate {
 	}.estimate(level, math.Inf(-1), math.Inf(1))
 }
 
-// Squared estimates a squared length from that of a vector with noise on it, from which the
-// mean of the noise's square was taken off: value, whose variance is 4·along times the
-// truth, plus across. Its interval is of the lengths within z of their own deviations of value.
+// Squared estimates a squared length from value: that of a noisy vector, with the mean of the
+// noise's square subtracted. The variance of value is 4·along·t + across, t being the true squared
+// length. The interval holds all t that are within z standard errors of value, the standard error
+// being that at t.
 func Squared(value, along, across float64, level Level) Estimate {
 	if why := level.refuse(); why != "" {
 		return undefined(why)

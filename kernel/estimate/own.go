@@ -2,17 +2,17 @@ package estimate
 
 import "math"
 
-// Own are moments of a column over its party's own records, published beside the sketch and
-// with noise of their own, in the units of the value column.
+// Own are moments of a column over its party's own records. They are published beside the sketch,
+// with their own noise, in the units of the value column.
 type Own struct {
-	Sketched         float64 // mean of the values as they were sketched, where records may be cut
+	Sketched         float64 // mean of the values as they were sketched, where records may be clipped
 	Variance         float64 // of the values as they were sketched; noise may make it negative
 	VarianceVariance float64 // of the variance's error
 	Mean             float64 // of the values before any was cut
-	MeanVariance     float64 // of the mean's error
+	MeanVariance     float64 // of the values before clipping
 }
 
-// ownStands is how many standard errors an own variance has to have to be divided by.
+// ownStands is the least ratio of an own variance to its standard error for it to be a divisor.
 const ownStands = 3.5
 
 func (o Own) stands() bool {
@@ -23,20 +23,20 @@ func (o Own) standing() Standing {
 	return Standing{Value: o.Variance / math.Sqrt(o.VarianceVariance), Threshold: ownStands}
 }
 
-// mean estimates the mean, whose error is noise alone.
+// mean estimates the mean. Its only error is the noise.
 func (o Own) mean(level Level) Estimate {
 	reach := float64(level.z() * math.Sqrt(o.MeanVariance))
 	return finish(o.Mean, o.Mean-reach, o.Mean+reach, math.Inf(-1), math.Inf(1)).deviating(o.MeanVariance)
 }
 
-// correlationOfOwn is E2 with the means and variances that both parties published: only the
-// product of the centred columns and the number of shared records come from sketches,
+// correlationOfOwn is E2 with the means and variances that both parties published. Only the product
+// of the centred columns and the number of shared records come from sketches,
 //
 //	ρ = ⟨x − μ1_A, y − ν1_B⟩/(N s_x s_y),
 //
-// so that a column whose norm is lost in the noise of the sketch has correlations, too. The
-// error of a published mean is of second order, as the other column is centred; that of the
-// variances is in the interval.
+// so a column whose norm is lost in the noise of the sketch has correlations, too. The error of a
+// published mean is of second order, as the other column is centred. The error of the variances is
+// in the interval.
 func (g *Gram) correlationOfOwn(x, y Variable, level Level) Estimate {
 	if !x.Own.stands() || !y.Own.stands() {
 		return undefined(noVariance)
@@ -51,7 +51,7 @@ func (g *Gram) correlationOfOwn(x, y Variable, level Level) Estimate {
 	for _, v := range []Variable{x, y} {
 		r.extra += v.Own.VarianceVariance / 4 / float64(v.Own.Variance*v.Own.Variance)
 		if x.Ones.Column != y.Ones.Column {
-			r.extra += sampling(v, n, n) // its own number is the public one
+			r.extra += sampling(v, n, n) // the public number of its own records
 		}
 	}
 	return r.estimate(g, level, -1, 1)

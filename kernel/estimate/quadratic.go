@@ -9,19 +9,18 @@ import (
 type quadratic struct {
 	raw        float64 // S
 	k          int
-	noise      Noise   // on a coordinate of the vector
-	projection bool    // false for identity: the only error is the noise
-	ends       *ends   // of χ², where several norms share them
-	rounding   float64 // variance of what the rounding of values left on a coordinate
+	noise      Noise   // on one coordinate of the vector
+	projection bool    // false for identity: its only error is the noise
+	ends       *ends   // cache of χ² quantiles, if several norms share it
+	rounding   float64 // variance that the rounding of values left on a coordinate
 }
 
-// estimate takes the noise off, t = S − k·v, and bounds t.
+// estimate subtracts the noise, t = S − k·v, and bounds t.
 //
-// Gaussian noise: S is (t/k + v)·χ²_k, exactly so for Gaussian R, with smaller
-// variance for families with unit rows (C1). Other noise, and the identity, take
-// the score interval of t from Var = 2t²/k + 4vt + 2kv² + kκ, without its first
-// term for the identity (C2). The score interval needs k > 2z².
-// Noise of n values before the projection adds the share k/n of its terms (see the
+// Gaussian noise: S is (t/k + v)·χ²_k, exactly so for Gaussian R, with smaller variance for
+// families with unit rows (C1). Other noise, and the identity, use the score interval of t from Var
+// = 2t²/k + 4vt + 2kv² + kκ, without its first term for the identity (C2). The score interval needs
+// k > 2z². Noise of n values before the projection adds the fraction k/n of its terms (see the
 // package comment).
 func (q quadratic) estimate(level Level) Estimate {
 	if why := level.refuse(); why != "" {
@@ -30,11 +29,11 @@ func (q quadratic) estimate(level Level) Estimate {
 	return q.between(q.quantiles(level))
 }
 
-// quantiles are those of an interval.
+// quantiles are the quantiles for an interval at a level.
 type quantiles struct {
 	level       Level
-	least, most float64 // of χ²_k, for C1 alone
-	z2          float64 // the square of the normal one, for C2 alone
+	least, most float64 // of χ²_k, for C1 only
+	z2          float64 // square of the normal quantile, for C2 only
 }
 
 // chi reports whether the interval is that of C1.
@@ -54,8 +53,8 @@ func (q quadratic) quantiles(level Level) quantiles {
 
 func (q quadratic) between(e quantiles) Estimate { return q.rounded(q.unrounded(e), e.level) }
 
-// rounded widens an interval to what rounding alone makes of it: the error of a squared length
-// t by roundings of variance r on each of its coordinates is 4rt + 2kr², around kr.
+// rounded widens an interval to at least that of rounding alone: roundings of variance r on each
+// coordinate give a squared length t an error with mean kr and variance 4rt + 2kr².
 func (q quadratic) rounded(e Estimate, level Level) Estimate {
 	if !e.Defined() || q.rounding == 0 {
 		return e
@@ -90,7 +89,7 @@ func (q quadratic) unrounded(e quantiles) Estimate {
 	return finish(t, low, high, 0, math.Inf(1)).deviating(q.variance(t))
 }
 
-// within is the factor by which the noise counts; the identity leaves it alone.
+// within is the factor on the noise variance (see [Noise].together). It is 1 for the identity.
 func (q quadratic) within() float64 {
 	if !q.projection {
 		return 1
@@ -98,8 +97,7 @@ func (q quadratic) within() float64 {
 	return q.noise.together(q.k)
 }
 
-// variance of the estimate where the squared norm is t; an estimate below zero is of one that
-// is not.
+// variance is that of the estimate if the squared norm is t. A negative t counts as zero.
 func (q quadratic) variance(t float64) float64 {
 	t = math.Max(t, 0)
 	k, v := float64(q.k), float64(q.within()*q.noise.Variance)
@@ -110,13 +108,13 @@ func (q quadratic) variance(t float64) float64 {
 	return sum
 }
 
-// between gives the roots of a x² − 2b x + c for a > 0: where it is not positive.
+// between gives the roots of a x² − 2b x + c for a > 0, between which it is not positive.
 func between(a, b, c float64) (low, high float64) {
 	root := math.Sqrt(math.Max(0, float64(b*b)-float64(a*c)))
 	return (b - root) / a, (b + root) / a
 }
 
-// tooSmall says that k is.
+// tooSmall is the undefined estimate of a k that is too small.
 func tooSmall(k int, least float64, level Level) Estimate {
 	return undefined(fmt.Sprintf("k = %d is too small for an interval at level %.6g: it takes more than %.1f",
 		k, float64(level.orDefault()), least))

@@ -7,37 +7,37 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// slope is how a number that is read off Moments errs with the Gram matrix: a quadratic
-// form in the centred variables and the columns of ones, as the general rule wants it,
-// with the products of its vectors and H that variances are made of. For the sampling of
-// shared records it also keeps which blocks of the matrix it is of.
+// slope describes the error of a number computed from Moments as a function of the Gram matrix's
+// error: a quadratic form in the centred variables and the columns of ones, as the general rule
+// needs it, with the products of its vectors and H. For the sampling of shared records it also
+// keeps the blocks of the matrix it depends on.
 type slope struct {
 	parts   []slopePart
-	squares []float64 // of Err(z_i, z_i), by variable and column of ones; nil for none
+	squares []float64 // weight of Err(z_i, z_i), by variable and column of ones; nil for none
 	blocks  []block
 }
 
 // slopePart is the error of one product ⟨x, y⟩.
 type slopePart struct{ x, y vector }
 
-// block is uᵀ dC v in the block of parties p and q.
+// block is uᵀ dC v in the block of parties p and q, times t.
 type block struct {
 	p, q int
 	u, v direction
-	t    float64 // its weight
+	t    float64 // weight
 }
 
-// direction is a vector u of one party's variables, not scaled, and Cu.
+// direction is a vector u of one party's variables, unscaled, and Cu.
 type direction struct{ u, cu []float64 }
 
 // slope is that of uᵀ M v, u and v being fixed:
 //
 //	Σ_pq [Err(u_p, v_q) − (u_pᵀ C_pq v_q) Err(1_p, 1_q)]/N_pq
 //
-// and in the block of one party whose number of records is public what [own.taken] says
-// instead of the second term. The u_p are the variables of party p, divided by their scale. Where those are
-// standard deviations, their errors take off half of Σ_i (u_i (Mv)_i + v_i (Mu)_i) times
-// that of C_ii, relative to it.
+// In the block of one party whose number of records is public, the second term is that of
+// [own.taken]. The u_p are the variables of party p, divided by their scale. If the scale is of
+// standard deviations, their errors subtract half of Σ_i (u_i (Mv)_i + v_i (Mu)_i) times the
+// relative error of C_ii.
 func (m *Moments) slope(u, v []float64) slope {
 	us := m.byParty(u)
 	vs := us
@@ -50,7 +50,7 @@ func (m *Moments) slope(u, v []float64) slope {
 		if x.a == nil {
 			continue
 		}
-		z, o := m.nothing(), m.nothing() // Σ_q v_q/N_pq, and what goes to the ones
+		z, o := m.nothing(), m.nothing() // Σ_q v_q/N_pq, and the weights of the ones
 		for q, y := range vs {
 			if y.a == nil {
 				continue
@@ -106,13 +106,13 @@ func (v vector) times(t float64) vector { return vector{times(t, v.a), times(t, 
 
 func (m *Moments) vector(a []float64) vector { return m.law.vector(m, a) }
 
-// one is the column of ones of party p.
+// one is the vector of party p's column of ones.
 func (m *Moments) one(p int) vector {
 	return m.vector(unit(len(m.vars)+len(m.ones), len(m.vars)+p))
 }
 
-// byParty keeps of a vector the variables of each party, divided by their scales. Those of
-// parties with none are empty.
+// byParty splits a vector by party, each variable divided by its scale. The vectors of parties
+// without variables in it are empty.
 func (m *Moments) byParty(u []float64) []vector {
 	parts := make([][]float64, len(m.shared))
 	for i, v := range u {
@@ -132,7 +132,7 @@ func (m *Moments) byParty(u []float64) []vector {
 	return out
 }
 
-// plusVariances adds, for each variable, so much times the relative error of its variance.
+// plusVariances adds share[i] times the relative error of variable i's variance.
 func (s slope) plusVariances(m *Moments, share []float64) slope {
 	n := len(m.vars)
 	squares := make([]float64, n+len(m.ones))
@@ -186,7 +186,7 @@ func times(t float64, x []float64) []float64 {
 // times is Mu.
 func (m *Moments) times(u []float64) []float64 { return product(m.full, u) }
 
-// product is a symmetric matrix times a vector, of which many entries may be zero.
+// product is a symmetric matrix times a vector, which may be sparse.
 func product(a *mat.Dense, x []float64) []float64 {
 	out := make([]float64, len(x))
 	for i, v := range x {
@@ -200,7 +200,7 @@ func product(a *mat.Dense, x []float64) []float64 {
 	return out
 }
 
-// columns are those of the Gram, in the order of raw.
+// columns are the indices in the Gram, in the order of raw.
 func (m *Moments) columns() (out []int) {
 	for _, v := range m.vars {
 		out = append(out, v.Value)
@@ -211,10 +211,10 @@ func (m *Moments) columns() (out []int) {
 	return out
 }
 
-// variance is that of a slope: the error of the sketch, and of the sampling of records.
+// variance is that of a slope: the sketch's error and the sampling of records.
 func (m *Moments) variance(s slope) float64 { return m.law.covariance(m, s, s) + m.sampling(s) }
 
-// joint is the covariance of two slopes, as variance has it.
+// joint is the covariance of two slopes, with the same terms as variance.
 func (m *Moments) joint(s, r slope) float64 {
 	if m.sets.same {
 		return m.law.covariance(m, s, r)
@@ -222,7 +222,7 @@ func (m *Moments) joint(s, r slope) float64 {
 	return (m.variance(s.plus(1, r)) - m.variance(s.plus(-1, r))) / 4
 }
 
-// covariance is that which the sketch causes, by the general rule.
+// covariance is that caused by the sketch, by the general rule.
 func (projected) covariance(m *Moments, s, r slope) float64 {
 	k := float64(m.gram.k)
 	raw := wick(s, r, func(v vector) []float64 { return v.ha }, m.raw)
@@ -234,7 +234,7 @@ func (projected) covariance(m *Moments, s, r slope) float64 {
 	return sum
 }
 
-// wick is 2 tr(WHVH), with the products of H or of another matrix.
+// wick is 2 tr(WHVH), of H or of another matrix.
 func wick(s, r slope, of func(vector) []float64, h *mat.Dense) (sum float64) {
 	for _, p := range s.parts {
 		for _, q := range r.parts {
@@ -266,7 +266,7 @@ func wick(s, r slope, of func(vector) []float64, h *mat.Dense) (sum float64) {
 	return sum
 }
 
-// inner2 is ⟨x, y⟩ where x is mostly zero.
+// inner2 is ⟨x, y⟩ for a sparse x.
 func inner2(x, y []float64) (sum float64) {
 	for i, v := range x {
 		if v != 0 {
@@ -276,7 +276,7 @@ func inner2(x, y []float64) (sum float64) {
 	return sum
 }
 
-// cumulants is Σ W_ii V_ii κ_i over the columns as they were sketched.
+// cumulants is Σ W_ii V_ii κ_i over the columns as sketched.
 func (m *Moments) cumulants(s, r slope) (sum float64) {
 	var w, v []float64
 	for i, column := range m.columns() {
@@ -290,8 +290,8 @@ func (m *Moments) cumulants(s, r slope) (sum float64) {
 	return sum
 }
 
-// diagonal is that of a slope's matrix over the columns as they were sketched. A centred
-// variable takes its mean off the column of ones.
+// diagonal is that of a slope's matrix over the columns as sketched. A centred variable subtracts
+// its mean times the column of ones.
 func (m *Moments) diagonal(s slope) []float64 {
 	n := len(m.vars)
 	out := make([]float64, n+len(m.ones))
@@ -328,7 +328,7 @@ func (m *Moments) diagonal(s slope) []float64 {
 	return out
 }
 
-// blocks are those of uᵀ C v; none where all parties hold the same records.
+// blocks are those of uᵀ C v; nil if all parties hold the same records.
 func (m *Moments) blocks(us, vs []vector) (out []block) {
 	if m.sets.same {
 		return nil
@@ -364,15 +364,15 @@ func (m *Moments) directions(us []vector) []direction {
 	return out
 }
 
-// manyBlocks is the number of blocks from which their errors are bounded as if they were
-// all the same one, since the pairs of them are too many.
+// manyBlocks is the number of blocks above which the errors of blocks are bounded as if fully
+// correlated, since there are too many pairs.
 const manyBlocks = 64
 
-// sampling is the variance by which covariances over the records of one party, or of two,
-// differ from those over the records that all share, where these are a random part of
-// each. For means over sets S and T that contain all shared records A, their differences
-// from that over A have the covariance (|S∩T|/(|S||T|) − 1/|S| − 1/|T| + 1/|A|) times
-// that of single records, which is taken from Wick's theorem and the greatest kurtosis.
+// sampling is the variance from the choice of records: covariances over the records of one party,
+// or of two, differ from those over the records that all share. These must be a random part of
+// each. Take means over sets S and T that contain all shared records A. Their differences from the
+// mean over A have the covariance (|S∩T|/(|S||T|) − 1/|S| − 1/|T| + 1/|A|) times that of single
+// records, which comes from Wick's theorem and the greatest kurtosis.
 func (m *Moments) sampling(s slope) (sum float64) {
 	if m.sets.same {
 		return 0
@@ -417,15 +417,15 @@ func (m *Moments) sampledVariances(s slope, x block) (sum float64) {
 	return sum
 }
 
-// sets is what parties share, each lacking records by chance: of all records, party p
-// holds the share rate[p].
+// sets describes the overlap of parties' records, each lacking records at random: party p holds the
+// fraction rate[p] of all records.
 type sets struct {
 	same        bool // all parties hold the same records, or there is one
 	all, common float64
 	rate        []float64
 }
 
-// findSets takes the number of all records from how many each two parties share.
+// findSets estimates the number of all records from how many each pair of parties shares.
 func (m *Moments) findSets() sets {
 	n := len(m.shared)
 	s := sets{same: true}
@@ -446,7 +446,7 @@ func (m *Moments) findSets() sets {
 	return s
 }
 
-// size is how many records some parties share.
+// size is the number of records that some parties share.
 func (s sets) size(parties ...int) float64 {
 	n := s.all
 	for i, p := range parties {
@@ -457,7 +457,7 @@ func (s sets) size(parties ...int) float64 {
 	return n
 }
 
-// factor is that of the covariance of block (p, q) with block (r, t).
+// factor is the covariance of blocks (p, q) and (r, t), relative to that of single records.
 func (s sets) factor(p, q, r, t int) float64 {
 	a, b := s.size(p, q), s.size(r, t)
 	return math.Max(0, s.size(p, q, r, t)/a/b-1/a-1/b+1/s.common)

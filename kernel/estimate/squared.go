@@ -2,18 +2,17 @@ package estimate
 
 import "math"
 
-// squared is a quantity like a squared norm, over a number of records: t, which came out
-// as estimate.
+// squared is a quantity t like a squared norm, over a number of records, with its estimate.
 type squared struct {
 	estimate float64
-	push     float64 // how much too large it is on average, to second order
-	noise    float64 // what noise adds to it, and what was taken off
-	variance float64 // of its error, where t is the estimate
+	push     float64 // its bias, to second order
+	noise    float64 // what noise adds to it, already subtracted
+	variance float64 // of its error, if t is the estimate
 	k        float64 // degrees of freedom
 }
 
-// estimateAt bounds t by the score: of the variance, 2(t + noise)²/k goes with t, and the
-// rest stays.
+// estimateAt bounds t by the score interval: of the variance, 2(t + noise)²/k depends on t, the
+// rest does not.
 func (s squared) estimateAt(level Level) Estimate {
 	z2 := float64(level.z() * level.z())
 	a := 1 - 2*z2/s.k

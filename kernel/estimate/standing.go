@@ -2,15 +2,15 @@ package estimate
 
 import "math"
 
-// Standing is how far a number that others are divided by is above zero, in standard errors.
+// Standing is how far a divisor is above zero, in standard errors.
 type Standing struct {
 	Value     float64
-	Threshold float64 // what it has to exceed to be divided by (StandsOut), in the same units
-	Count     bool    // of records; else a variance
+	Threshold float64 // least value for a divisor (StandsOut), in the same units
+	Count     bool    // it is a number of records; else a variance
 }
 
-// Lost is the probability that the number comes out below its threshold, so that what is
-// divided by it is undefined, if noise is so many times as large.
+// Lost is the probability that the divisor comes out below its threshold, so that the quotient is
+// undefined, if noise is multiplied by the given factor.
 func (s Standing) Lost(noise float64) float64 {
 	return math.Exp(logUpper(s.Value/noise - s.Threshold))
 }
@@ -23,8 +23,8 @@ func (d divisor) standing(count bool) Standing {
 	return Standing{d.value / se, d.threshold() / se, count}
 }
 
-// Standings are those of what the correlation of two variables by E2 is divided by, where
-// a Gram is expected ([Expected]).
+// Standings are those of the divisors of two variables' correlation by E2, for a Gram that is
+// expected ([Expected]).
 func (g *Gram) Standings(x, y Variable) []Standing {
 	out := g.Shared(x.Ones, y.Ones)
 	for _, v := range []Variable{x, y} {
@@ -51,8 +51,8 @@ func (g *Gram) StandingsE1(x, y Variable) []Standing {
 	return out
 }
 
-// Shared is the standing of the number of records that two parties share; of one party's there
-// is none, as it is public.
+// Shared is the standing of the number of records that two parties share. For a single party it is
+// nil, as its number is public.
 func (g *Gram) Shared(a, b Ones) []Standing {
 	if a.Column == b.Column {
 		return nil

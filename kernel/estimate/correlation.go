@@ -11,12 +11,11 @@ type Variable struct {
 	Ones          Ones    // the party's column of ones
 	Squares       int     // E1 only: index of the column of x²
 	SquaresWeight float64 // E1 only, required there: what x² was multiplied by, x in the units of the value column; above 0
-	Own           *Own    // E2 only: moments that the party published beside its sketch; nil where it did not
+	Own           *Own    // E2 only: moments that the party published beside its sketch; nil if it did not
 	Kurtosis      float64 // E2 only: E(x−μ)⁴/σ⁴ assumed for the sampling term; default 3, that of a normal distribution
 }
 
-// value, one and square are the columns in units in which a record's helper
-// entries are 1 and x².
+// value, one and square are the columns in units where a record's helper entries are 1 and x².
 func (v Variable) value() Combination  { return Column(v.Value) }
 func (v Variable) one() Combination    { return v.Ones.column() }
 func (v Variable) square() Combination { return Combination{{v.Squares, 1 / v.SquaresWeight}} }
@@ -28,7 +27,7 @@ func (v Variable) kurtosis() float64 {
 	return v.Kurtosis
 }
 
-// refuse gives the reason for which the variable cannot be used, or "".
+// refuse gives the reason why the variable cannot be used, or "".
 func (v Variable) refuse(squares bool) string {
 	switch {
 	case v.Ones.refuse() != "":
@@ -47,14 +46,14 @@ const (
 	noVariance = "the variance of a column does not stand out of the error"
 )
 
-// CorrelationE1 estimates Pearson's correlation of x and y over the records that
-// both parties hold, with no assumption on which those are:
+// CorrelationE1 estimates Pearson's correlation of x and y over the records that both parties hold,
+// whichever these are:
 //
 //	ρ = (N Sxy − Sx Sy) / √((N Sxx − Sx²)(N Syy − Sy²))
 //
-// in which all six sums are products of a column of one party with a column of
-// the other, so run over the intersection. Error of the numerator and of the
-// denominator: Err(x̃,ỹ) and ½(Err(x̃²,1) + Err(1,ỹ²)) with x̃ = (x − mean)/sd.
+// All six sums are products of a column of one party with a column of the other, so they are over
+// the intersection. Error of the numerator and of the denominator: Err(x̃,ỹ) and ½(Err(x̃²,1) +
+// Err(1,ỹ²)) with x̃ = (x − mean)/sd.
 func (g *Gram) CorrelationE1(x, y Variable, level Level) Estimate {
 	for _, why := range []string{level.refuse(), x.refuse(true), y.refuse(true)} {
 		if why != "" {
@@ -98,8 +97,8 @@ func (v Variable) standardSquare(mean, variance float64) Combination {
 	return centred.scaled(1 / variance)
 }
 
-// spread is the variance of x over the n records that it shares with y as what others are
-// divided by. What the projection alone makes of its error grows as its square.
+// spread is the variance of x over the n records that it shares with y, as a divisor. The variance
+// of its error from the projection alone grows with its square.
 func (g *Gram) spread(x, y Variable, mean, variance, n float64) divisor {
 	err := form{{variance / n, x.standardSquare(mean, variance).minus(1, x.one()), y.one()}}
 	d := plainDivisor(variance, g.variance(err))
@@ -109,15 +108,15 @@ func (g *Gram) spread(x, y Variable, mean, variance, n float64) divisor {
 	return d
 }
 
-// CorrelationE2 estimates Pearson's correlation of x and y over the records that
-// both parties hold if those are a random part of each party's records:
+// CorrelationE2 estimates Pearson's correlation of x and y over the records that both parties hold,
+// if those are a random part of each party's records:
 //
 //	ρ = cos(x − μ1_A, y − ν1_B) / cos(1_A, 1_B)
 //
-// with μ and ν the means over each party's own records. It needs no squares and
-// errs far less than E1. Its interval also allows for own variances that differ
-// from those over the intersection by the luck of the draw: ρ²/4 times the sum
-// over both parties of (kurtosis − 1)(1/N − 1/n_party).
+// with μ and ν the means over each party's own records. It needs no squares and has far smaller
+// errors than E1. Its interval also allows for sampling error, by which variances over own records
+// differ from those over the intersection: ρ²/4 times the sum over both parties of (kurtosis −
+// 1)(1/N − 1/n_party).
 func (g *Gram) CorrelationE2(x, y Variable, level Level) Estimate {
 	for _, why := range []string{level.refuse(), x.refuse(false), y.refuse(false)} {
 		if why != "" {
@@ -158,7 +157,7 @@ func (g *Gram) CorrelationE2(x, y Variable, level Level) Estimate {
 	}.estimate(g, level, -1, 1)
 }
 
-// flat reports whether what is left of a variable once its mean is taken off is rounding.
+// flat reports whether a variable without its mean is only rounding error.
 func (g *Gram) flat(v Variable, rest Combination) bool {
 	return !(g.product(rest, rest) > float64(negligible*g.raw.At(v.Value, v.Value)))
 }

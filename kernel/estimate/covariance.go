@@ -2,28 +2,27 @@ package estimate
 
 import "math"
 
-// Covariance estimates the covariance of x and y over the records that both
-// parties hold, divided by their number, with no assumption on which those are:
+// Covariance estimates the covariance of x and y over the records that both parties hold, divided
+// by their number, whichever records these are:
 //
 //	cov = (Sxy − Sx Sy/N)/N
 //
-// in which Sxy, Sx, Sy and N are products of a column of one party with a column
-// of the other, so run over the intersection. Columns of one party, and of the
-// union, multiply over all of its records; x and y may be the same column, which
-// gives its variance.
+// Sxy, Sx, Sy and N are products of a column of one party with a column of the other, so they are
+// over the intersection. Columns of one party, and of the union, multiply over all of its records.
+// x and y may be the same column, which gives its variance.
 //
-// With both record counts N is that of [Gram.Intersection], and exact within a
-// party; without them it is the product of the columns of ones. Where it is read off a sketch it
-// has to stand out of its error.
+// With both record counts N is that of [Gram.Intersection], and exact within a party. Without them
+// it is the product of the columns of ones. If it is read from a sketch it must stand out of its
+// error.
 //
-// Sx and Sy err together, by R and, for a variance, by their common noise, which
-// makes SxSy/N too large by Cov(Sx, Sy)/N: about cov/k, and with noise more. The
-// general rule gives it, and what an erring N adds, and both are taken off. Means within a
-// party whose N is known are those of own, so that the column of ones may be lost in noise:
-// it is the covariance of what the two means err by then, times N.
+// The errors of Sx and Sy are correlated, by R and, for a variance, by their common noise. This
+// makes SxSy/N too large by Cov(Sx, Sy)/N: about cov/k, and more with noise. The general rule gives
+// this bias, and that of an error in N; both are subtracted. Means within a party whose N is known
+// are those of own, so the column of ones may be lost in noise. The bias is then the covariance of
+// the two means' errors, times N.
 //
-// The interval is a score interval as that of [Gram.InnerProduct], with k − 1 for k
-// as the means are fitted, and the errors of N as Fieller has them.
+// The interval is a score interval like that of [Gram.InnerProduct], with k − 1 for k as the means
+// are fitted. Errors of N are included by Fieller's method.
 func (g *Gram) Covariance(x, y Variable, level Level) Estimate {
 	for _, why := range []string{level.refuse(), x.refuse(false), y.refuse(false)} {
 		if why != "" {
@@ -74,15 +73,15 @@ func (g *Gram) Covariance(x, y Variable, level Level) Estimate {
 	return e
 }
 
-// centred is the product of two centred columns over the number of their records.
+// centred is the product of two centred columns, and the number of their records.
 type centred struct {
 	inner
 	n               float64
 	together, count float64 // covariance of n with the product, and variance of n
 }
 
-// estimate bounds the covariance γ: all those for which |⟨x̃, ỹ⟩ − γ n| is within z
-// deviations of zero. Where n itself is, there is no bound, and lost says why.
+// estimate bounds the covariance γ: all values for which |⟨x̃, ỹ⟩ − γ n| is within z standard
+// errors of zero. If n itself is, there is no bound, and lost is the reason.
 func (c centred) estimate(level Level, lost string) Estimate {
 	k, z2, n2 := float64(c.k-1), float64(level.z()*level.z()), float64(c.n*c.n)
 	if !(k > z2) {
@@ -95,7 +94,7 @@ func (c centred) estimate(level Level, lost string) Estimate {
 	}
 	product, bias := (c.raw-c.bias)/c.n, c.bias/c.n
 	b := product + float64(z2*(bias/k-together))
-	fitted := float64(c.k) / k // norms lack what went into the means
+	fitted := float64(c.k) / k // norms lack the fitted means
 	variance := (float64(c.norms/n2*float64(fitted*fitted))+float64(bias*bias))/k + c.cumulants/n2
 	low, high := between(a, b, float64(product*product)-float64(z2*variance))
 	at := (product + together) / (1 + count)
@@ -103,8 +102,8 @@ func (c centred) estimate(level Level, lost string) Estimate {
 	return finish(at, low, high, math.Inf(-1), math.Inf(1)).deviating(deviation)
 }
 
-// overlap is how many records two parties share and the form of that number's
-// error, which is empty where it is known.
+// overlap is the number of records that two parties share, with the form of its error. The form is
+// empty if the number is known.
 func (g *Gram) overlap(a, b Ones) (n float64, err form) {
 	x, y := a.column(), b.column()
 	if a.known() > 0 && b.known() > 0 {
@@ -119,21 +118,21 @@ func (g *Gram) overlap(a, b Ones) (n float64, err form) {
 	return g.product(x, y), form{{1, x, y}}
 }
 
-// own is the column of ones of a party as what its means are taken with.
+// own describes how means over a party's own records are computed, from its column of ones.
 type own struct {
 	records float64 // how many it holds
-	divisor float64 // of a sum, for the mean
-	loose   float64 // part of the sketch's number that is noise, whose error the divisor lacks
-	off     float64 // how far the sketch's number is from the public one
-	stands  bool    // means may be taken
+	divisor float64 // divides a sum, giving the mean
+	loose   float64 // fraction of the sketch's number that is noise, whose error the divisor lacks
+	off     float64 // the sketch's number minus the public one
+	stands  bool    // means are defined
 }
 
-// own takes means over a party's own records. Where their number N is public the sum Sx is
-// divided by N·h/(N + kv), with h the raw square of the column of ones, of which kv is the
-// noise: that takes off Sx what of its error the known error of h explains (a control
-// variate). Without noise it is Sx over the sketch's own number, which errs as Sx does, so that
-// constants have no variance; lost in noise it is Sx/N. The same takes off a product of two
-// centred columns what they have of the noise on the column of ones: see taken.
+// own computes how means over a party's own records are taken. If their number N is public, the sum
+// Sx is divided by N·h/(N + kv), h being the raw squared norm of the column of ones and kv its
+// noise. This removes from Sx the part of its error that the known error of h explains (a control
+// variate). Without noise it is Sx over the sketch's own number, which has the errors of Sx, so
+// constants have no variance. If noise dominates it is Sx/N. The same correction removes from a
+// product of two centred columns their part of the noise on the column of ones: see taken.
 func (g *Gram) own(o Ones) own {
 	if n := o.known(); n > 0 {
 		raw, noise := g.ones(o)
@@ -143,13 +142,13 @@ func (g *Gram) own(o Ones) own {
 	return own{records: d.value, divisor: d.value, stands: d.stands()}
 }
 
-// taken is how much of the sketch's error in the number of records is in the product of two
-// columns that were centred by their means, and known.
+// taken is the factor with which the sketch's known error in the number of records enters the
+// product of two columns centred by these means.
 func (o own) taken(meanX, meanY float64) float64 {
 	return float64(meanX*o.loose) * float64(meanY*o.loose)
 }
 
-// ones is the raw square of a column of ones, and what noise adds to it.
+// ones is the raw squared norm of a column of ones, and the noise in it.
 func (g *Gram) ones(o Ones) (raw, noise float64) {
 	one := o.column()
 	raw = bilinear(g.raw, one, one)

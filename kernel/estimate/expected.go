@@ -7,10 +7,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Expected is the Gram matrix that sketches with k coordinates have on average, given
-// the n × n inner products of the columns themselves: H = products + k·diag(v). Its
-// estimates are the true values, and their deviations and intervals are what real
-// sketches of such columns will show: a forecast by the very formulas of the answer.
+// Expected is the expectation of the Gram matrix of sketches with k coordinates, given the n × n
+// inner products of the columns themselves: H = products + k·diag(v). Its estimates are the true
+// values. Their standard errors and intervals forecast those of real sketches of such columns, by
+// the same formulas.
 func Expected(products mat.Symmetric, k int, noise []Noise) (*Gram, error) {
 	n := products.SymmetricDim()
 	switch {
@@ -41,16 +41,16 @@ func Expected(products mat.Symmetric, k int, noise []Noise) (*Gram, error) {
 	return g, nil
 }
 
-// MeanDistance is what is known of a mean of squared distances of records beforehand.
+// MeanDistance describes a mean of squared distances of records in advance.
 type MeanDistance struct {
 	Mean   float64 // required: its true value
 	Square float64 // |M|² of the mean M of all (x − y)(x − y)ᵀ, at least Mean² over the number of values
 	Noise  float64 // variance caused by the noise
 }
 
-// ExpectedDistance is [Group.WithinDistance] or [Group.BetweenDistance] as it comes out
-// on average: the interval that real groups will show, which is wider than their error
-// where the differences have many directions (see meanDistance).
+// ExpectedDistance is the expectation of [Group.WithinDistance] or [Group.BetweenDistance]. Its
+// interval is that of real groups, which is wider than their error if the differences have many
+// directions (see meanDistance).
 func (r Records) ExpectedDistance(d MeanDistance, level Level) (Estimate, error) {
 	if err := r.check(); err != nil {
 		return Estimate{}, err

@@ -5,30 +5,29 @@ import (
 	"math"
 )
 
-// Group is what a group of sketched records comes to: enough for the mean squared
-// distances within it and to other groups, in time and memory that do not grow
-// with the number of pairs. [Records.NewGroup] makes it.
+// Group summarises a group of sketched records: enough for the mean squared distances within it and
+// to other groups. Time and memory do not grow with the number of pairs. [Records.NewGroup] makes
+// it.
 type Group struct {
 	records Records
 	size    int
 	sum     []float64 // of the sketches
 	squares float64   // sum of their squared norms
 
-	// Second moments of the first sample records, to tell how the projection errs:
-	// k × k, the upper triangle; nil where k is above largestScatter.
+	// Second moments of the first sample records, for the error of the projection: k × k, the upper
+	// triangle; nil if k is above largestScatter.
 	sample    int
 	sampleSum []float64
 	scatter   []float64
 }
 
-// Limits on what the second moments cost: 512² numbers of memory and 5·10⁸
-// products a group.
+// Limits on the cost of second moments: 512² numbers of memory and 5·10⁸ products a group.
 const (
 	largestScatter = 512
 	largestSample  = 4096
 )
 
-// NewGroup returns an empty group of records that were sketched as r says.
+// NewGroup returns an empty group of records sketched as r describes.
 func (r Records) NewGroup() (*Group, error) {
 	if err := r.check(); err != nil {
 		return nil, err
@@ -40,9 +39,8 @@ func (r Records) NewGroup() (*Group, error) {
 	return g, nil
 }
 
-// Add counts one sketched record in. Where a group has more than 4,096 records,
-// the first ones stand for all in the width of intervals, so their order should be
-// random.
+// Add adds one sketched record. If a group has more than 4,096 records, the first 4,096 determine
+// the width of intervals, so their order should be random.
 func (g *Group) Add(record []float64) error {
 	if err := g.records.check(record); err != nil {
 		return err
@@ -66,8 +64,7 @@ func (g *Group) Add(record []float64) error {
 	return nil
 }
 
-// mean is the mean sketch, and spread the mean squared distance from it, noise
-// included.
+// mean is the mean sketch. spread is the mean squared distance from it, noise included.
 func (g *Group) mean() []float64 { return scaledVector(g.sum, 1/float64(g.size)) }
 
 func (g *Group) spread() float64 {
@@ -83,8 +80,8 @@ func scaledVector(x []float64, t float64) []float64 {
 	return out
 }
 
-// covariance is the upper triangle of the covariance of the sample's sketches
-// with the noise taken off, or nil.
+// covariance is the upper triangle of the covariance of the sample's sketches, minus the noise, or
+// nil.
 func (g *Group) covariance() []float64 {
 	if g.scatter == nil {
 		return nil
@@ -101,9 +98,8 @@ func (g *Group) covariance() []float64 {
 	return out
 }
 
-// WithinDistance estimates the mean of |x − y|² over all pairs of two different
-// records of a group: 2n/(n−1) times the mean squared distance from the mean, less
-// the 2kv of the noise.
+// WithinDistance estimates the mean of |x − y|² over all pairs of different records of a group:
+// 2n/(n−1) times the mean squared distance from the mean, minus the noise 2kv.
 func (g *Group) WithinDistance(level Level) Estimate {
 	if why := level.refuse(); why != "" {
 		return undefined(why)
@@ -124,8 +120,8 @@ func (g *Group) WithinDistance(level Level) Estimate {
 	return m.estimate(level)
 }
 
-// BetweenDistance estimates the mean of |x − y|² over all pairs of a record of g
-// and one of h, which were sketched alike.
+// BetweenDistance estimates the mean of |x − y|² over all pairs of a record of g and one of h. Both
+// must be sketched alike.
 func (g *Group) BetweenDistance(h *Group, level Level) Estimate {
 	if why := g.refuse(h, level); why != "" {
 		return undefined(why)
@@ -154,9 +150,8 @@ func (g *Group) BetweenDistance(h *Group, level Level) Estimate {
 	return m.estimate(level)
 }
 
-// MeanShift estimates the squared distance between the mean records of two groups
-// that were sketched alike: how far apart they are as wholes. It is the squared
-// distance of [Records] with the noise of two means.
+// MeanShift estimates the squared distance between the mean records of two groups that were
+// sketched alike. It is the squared distance of [Records] with the noise of two means.
 func (g *Group) MeanShift(h *Group, level Level) Estimate {
 	if why := g.refuse(h, level); why != "" {
 		return undefined(why)
@@ -203,22 +198,21 @@ func sumOfSquares(m []float64, k int) float64 {
 
 // meanDistance is a mean of squared distances of sketched records.
 //
-// All pairs share R. With M the mean of (x−y)(x−y)ᵀ the mean of |(x−y)R|² is
-// tr(RᵀMR), whose variance is that of [Gram]'s general rule, 2 tr(M²)/k: less than
-// that of a single distance, 2 (tr M)²/k, by how many directions the differences
-// have. The square of the k × k matrix RᵀMR is tr(M²) + (tr M)²/k on average and
-// stands in for tr(M²), so that the interval is a little too wide.
+// All pairs share R. With M the mean of (x−y)(x−y)ᵀ, the mean of |(x−y)R|² is tr(RᵀMR). Its
+// variance by [Gram]'s general rule is 2 tr(M²)/k. A single distance has 2 (tr M)²/k; the ratio is
+// the number of directions of the differences. The square of the k × k matrix RᵀMR is tr(M²) + (tr
+// M)²/k on average and replaces tr(M²), so the interval is a little too wide.
 type meanDistance struct {
-	raw, bias float64 // noise included; what of it is noise
+	raw, bias float64 // noise included; its part of noise
 	square    float64 // tr((RᵀMR)²); 0 where it was not computed
-	noise     float64 // variance caused by the noise
+	noise     float64 // variance due to the noise
 	records   Records
 }
 
 func (m meanDistance) net() float64 { return math.Max(0, m.raw-m.bias) }
 
-// estimate takes raw for a multiple of χ² with the mean and variance that it has,
-// which for a single distance is C1.
+// estimate treats raw as a multiple of χ² with its mean and variance. For a single distance that is
+// C1.
 func (m meanDistance) estimate(level Level) Estimate {
 	variance, single := m.noise, float64(m.net()*m.net())
 	if k := float64(m.records.K); !m.records.Identity {
@@ -229,7 +223,7 @@ func (m meanDistance) estimate(level Level) Estimate {
 		variance += float64(2 * square / k)
 	}
 	t := m.raw - m.bias
-	const normal = 1e5 // degrees of freedom from which χ² is as good as normal
+	const normal = 1e5 // degrees of freedom above which χ² is practically normal
 	freedom := math.Max(1, 2*float64(m.raw*m.raw)/variance)
 	if !(freedom < normal) {
 		half := float64(level.z() * math.Sqrt(variance))

@@ -5,24 +5,23 @@ import (
 	"math"
 )
 
-// Clustering says what Group.Inertia has to know of the clusters.
+// Clustering describes the clusters for Group.Inertia.
 type Clustering struct {
-	Clusters int // that have records; required
-	// Optimism is by how much labels that follow the noise make the summed squared
-	// distances smaller than labels that do not, and Variance the variance of its
-	// error. Zero where the labels do not depend on the noise, or there is none.
+	Clusters int // required: the number of non-empty clusters
+	// Optimism is by how much labels that depend on the noise make the summed squared distances
+	// smaller. Variance is the variance of its error. Zero if the labels do not depend on the
+	// noise, or there is none.
 	Optimism, Variance float64
 }
 
-// Inertia estimates the summed squared distance of records from the mean of their
-// cluster. The group holds the differences of the sketches from the mean sketch of
-// their cluster, W being the sum of their squares.
+// Inertia estimates the summed squared distance of records from the mean of their cluster. The
+// group holds the differences of the sketches from the mean sketch of their cluster, W being the
+// sum of their squares.
 //
-// With labels that do not depend on it, the noise adds kv for each record, and takes
-// as much off for each mean, which has the noise of its records in it: so W − (n −
-// clusters)kv is unbiased. Optimism is added to that. The interval is that of
-// WithinDistance, of which this is (n − clusters)/2 times the value for the
-// differences.
+// If labels do not depend on the noise, it adds kv for each record and subtracts kv for each mean,
+// which contains the noise of its records. So W − (n − clusters)kv is unbiased. Optimism is added
+// to that. The interval is that of WithinDistance: Inertia is (n − clusters)/2 times its value for
+// the differences.
 func (g *Group) Inertia(c Clustering, level Level) Estimate {
 	if why := level.refuse(); why != "" {
 		return undefined(why)
@@ -38,7 +37,7 @@ func (g *Group) Inertia(c Clustering, level Level) Estimate {
 		noise: 4 * c.Variance / free / free, records: g.records,
 	}
 	if square := g.covariance(); square != nil {
-		off := float64(v * (free/n - (1 - 1/float64(g.sample)))) // noise that is left in differences from means
+		off := float64(v * (free/n - (1 - 1/float64(g.sample)))) // noise left in differences from means
 		for i := range g.records.K {
 			square[i*g.records.K+i] -= off
 		}

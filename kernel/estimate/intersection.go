@@ -12,7 +12,7 @@ type Ones struct {
 	Records int     // the party's public record count; 0 when unknown
 }
 
-// refuse gives the reason for which the column cannot be used, or "".
+// refuse gives the reason why the column cannot be used, or "".
 func (o Ones) refuse() string {
 	if !(o.Weight > 0) {
 		return fmt.Sprintf("a column of ones has weight %g", o.Weight)
@@ -20,7 +20,7 @@ func (o Ones) refuse() string {
 	return ""
 }
 
-// known is the product of the column with itself where that is public, else 0.
+// known is the product of the column with itself if that is public, else 0.
 func (o Ones) known() float64 {
 	return float64(o.Records)
 }
@@ -28,16 +28,16 @@ func (o Ones) known() float64 {
 // column is the column in units in which an entry is 1.
 func (o Ones) column() Combination { return Combination{{o.Column, 1 / o.Weight}} }
 
-// Intersection estimates how many records two parties share: the product ⟨1_A, 1_B⟩, which
-// is unbiased as ones are never cut. With both record counts it is within [0, min(n_A, n_B)],
-// and what the squared norms show of the projection and the noise is taken off, since they
-// are known to be the counts (control variates: Lavenberg and Welch 1981):
+// Intersection estimates how many records two parties share: the product ⟨1_A, 1_B⟩, which is
+// unbiased as ones are never clipped. With both record counts it is within [0, min(n_A, n_B)]. The
+// squared norms are then known to be the counts, so their observed errors reduce the error of the
+// product (control variates: Lavenberg and Welch 1981):
 //
 //	N̂ = ⟨1_A, 1_B⟩ − g'S⁻¹u,   u = (|1_A|² − n_A, |1_B|² − n_B),
 //
-// with S the covariances of u under the general rule and g those with the product. Both
-// depend on N: the estimate solves the equation, and the interval holds all N within z
-// deviations of it, the deviation being that of N.
+// S are the covariances of u under the general rule, and g those of u with the product. Both depend
+// on N: the estimate solves the equation. The interval holds all N within z standard errors of it,
+// the standard error being that at N.
 func (g *Gram) Intersection(a, b Ones, level Level) Estimate {
 	for _, why := range []string{level.refuse(), a.refuse(), b.refuse()} {
 		if why != "" {
@@ -54,7 +54,8 @@ func (g *Gram) Intersection(a, b Ones, level Level) Estimate {
 	return finish(e.Interval.Estimate, e.Low, e.High, 0, math.Inf(1)).deviating(e.Deviation * e.Deviation)
 }
 
-// shared is what a Gram shows of the records that two parties share, whose counts are known.
+// shared is what a Gram tells about the number of records that two parties share, if both counts
+// are known.
 type shared struct {
 	product  float64    // ⟨1_A, 1_B⟩
 	off      [2]float64 // by how much the squared norms exceed the counts
@@ -64,7 +65,7 @@ type shared struct {
 	one, two Combination
 }
 
-// shared is false where a count is unknown.
+// shared returns false if a count is unknown.
 func (g *Gram) shared(a, b Ones) (s shared, ok bool) {
 	if a.Records <= 0 || b.Records <= 0 {
 		return shared{}, false
@@ -80,8 +81,8 @@ func (g *Gram) shared(a, b Ones) (s shared, ok bool) {
 	return s, true
 }
 
-// weights are S⁻¹g at a number of shared records, and the variance of what they leave. The
-// two errors, in their own deviations, have the sum and the difference for axes.
+// weights returns S⁻¹g if n records are shared, and the residual variance. The two errors, each in
+// its own standard errors, have their sum and difference as principal axes.
 func (s shared) weights(n float64) (c [2]float64, variance float64) {
 	var deviation, along [2]float64
 	for i, h := range s.raw {
@@ -91,21 +92,20 @@ func (s shared) weights(n float64) (c [2]float64, variance float64) {
 	together := float64(2*n*n) / s.k / deviation[0] / deviation[1]
 	sum := (along[0] + along[1]) / 2 / (1 + together)
 	var difference float64
-	if apart := 1 - together; apart > rounding { // else the errors are one
+	if apart := 1 - together; apart > rounding { // else the errors are identical
 		difference = (along[0] - along[1]) / 2 / apart
 	}
 	variance = (float64(s.raw[0]*s.raw[1])+float64(n*n))/s.k - float64(sum*(along[0]+along[1])) - float64(difference*(along[0]-along[1]))
 	return [2]float64{(sum + difference) / deviation[0], (sum - difference) / deviation[1]}, math.Max(0, variance)
 }
 
-// excess is by how much the estimate exceeds a number of shared records, and the variance
-// that it would have there.
+// excess is the estimate minus n, and the variance of the estimate if n records are shared.
 func (s shared) excess(n float64) (by, variance float64) {
 	c, variance := s.weights(n)
 	return s.product - n - float64(c[0]*s.off[0]) - float64(c[1]*s.off[1]), variance
 }
 
-// at is the number of shared records that is its own estimate, within [0, most].
+// at is the number of shared records that equals its own estimate, within [0, most].
 func (s shared) at() float64 {
 	by := func(n float64) float64 {
 		excess, _ := s.excess(n)
@@ -129,7 +129,7 @@ func (s shared) estimate(level Level) Estimate {
 	_, variance := s.excess(at)
 	half := math.Sqrt(float64(z2 * variance))
 	low, high := at-half, at+half
-	// Where the estimate is cut, no number need be within: then the plain interval stands.
+	// If the estimate is clamped, there may be no number within: then the plain interval is used.
 	if within(at) || at > 0 && at < s.most {
 		if low = 0; !within(0) {
 			low = bisect(0, at, func(n float64) bool { return !within(n) })
@@ -142,7 +142,7 @@ func (s shared) estimate(level Level) Estimate {
 	return finish(at, low-slack, high+slack, 0, s.most).deviating(variance)
 }
 
-// bisect returns where a condition that holds at low ends, which does not at high.
+// bisect returns the point up to which a condition holds. It must hold at low and not at high.
 func bisect(low, high float64, holds func(float64) bool) float64 {
 	for range 60 {
 		if middle := low + float64((high-low)/2); holds(middle) {

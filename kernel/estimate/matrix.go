@@ -8,13 +8,13 @@ import (
 	"github.com/cosketch/cosketch/kernel/decompose"
 )
 
-// symmetric decomposes a matrix of some variables of a regression, which takes no time
-// that could be worth stopping.
+// symmetric decomposes a matrix of some variables of a regression. It is too fast to need
+// cancelling.
 func symmetric(a mat.Symmetric) (decompose.Eigen, error) {
 	return decompose.Symmetric(context.Background(), a)
 }
 
-// inverse is that of a positive definite matrix, by its eigenvalues.
+// inverse is the inverse of a positive definite matrix, by its eigenvalues.
 func inverse(a mat.Symmetric) (*mat.Dense, error) {
 	e, err := symmetric(a)
 	if err != nil {
@@ -32,7 +32,7 @@ func inverse(a mat.Symmetric) (*mat.Dense, error) {
 	return out, nil
 }
 
-// multiply is the product of two square matrices, summed in index order.
+// multiply is the product of two square matrices. It sums in index order.
 func multiply(a, b *mat.Dense) *mat.Dense {
 	n, _ := a.Dims()
 	out := mat.NewDense(n, n, nil)

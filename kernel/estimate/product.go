@@ -2,21 +2,20 @@ package estimate
 
 import "math"
 
-// InnerProduct estimates ⟨x, y⟩. Columns of two parties multiply over the records
-// that both hold: a record of only one of them adds error of mean zero.
+// InnerProduct estimates ⟨x, y⟩. Columns of two parties multiply over the records that both hold: a
+// record of only one of them adds error of mean zero.
 //
-// The interval is the score interval of C3: all γ within z deviations of the
-// estimate when the deviation is that of a product γ, Var(γ) = (ab + γ²)/k, with
-// the raw squared norms a and b, which contain the noise. The plain interval,
-// ± z√((ab + c²)/k) with the observed product c, covers .92 instead of .95
-// for nearly parallel columns at k = 32, and falls further behind at higher levels;
-// this one covers .947 to .962 from k = 16 on. It needs k > z².
+// The interval is the score interval of C3: all γ within z standard errors of the estimate, where
+// the standard error is that of a product γ, Var(γ) = (ab + γ²)/k. The raw squared norms a and b
+// contain the noise. The plain interval, ± z√((ab + c²)/k) with the observed product c, covers .92
+// instead of .95 for nearly parallel columns at k = 32, and is worse at higher levels. The score
+// interval covers .947 to .962 from k = 16 on. It needs k > z².
 func (g *Gram) InnerProduct(x, y Combination, level Level) Estimate {
 	return g.inner(x, y).estimate(level)
 }
 
-// inner is the product of two combinations. Noise of the columns that both contain
-// biases it.
+// inner is the product of two combinations. It is biased by the noise of the columns that both
+// contain.
 func (g *Gram) inner(x, y Combination) inner {
 	p := inner{
 		raw: bilinear(g.raw, x, y), k: g.k,
@@ -38,10 +37,10 @@ func (g *Gram) inner(x, y Combination) inner {
 
 // inner is the product c of two sketched vectors, noise included.
 type inner struct {
-	raw, bias float64 // c, and its expectation above that of the product
+	raw, bias float64 // c, and its bias
 	k         int
 	norms     float64 // the product of the two raw squared norms
-	cumulants float64 // what else adds to the variance: the fourth cumulants of shared noise, noise before the projection
+	cumulants float64 // other terms of the variance: fourth cumulants of shared noise, noise before the projection
 }
 
 func (p inner) estimate(level Level) Estimate {
@@ -58,8 +57,8 @@ func (p inner) estimate(level Level) Estimate {
 	return finish(p.raw-p.bias, low-p.bias, high-p.bias, math.Inf(-1), math.Inf(1)).deviating(variance)
 }
 
-// SquaredNorm estimates |x|². The estimate is unbiased and may be negative under
-// noise; the interval is not. See [Records.SquaredDistance] for the interval.
+// SquaredNorm estimates |x|². The estimate is unbiased, and may be negative under noise; the
+// interval is never negative. See [Records.SquaredDistance] for the interval.
 func (g *Gram) SquaredNorm(x Combination, level Level) Estimate {
 	return quadratic{
 		raw:        bilinear(g.raw, x, x),
@@ -70,8 +69,8 @@ func (g *Gram) SquaredNorm(x Combination, level Level) Estimate {
 	}.estimate(level)
 }
 
-// SquaredDistance estimates |x − y|², over the records of both parties, a record
-// that one party lacks counting as zero there.
+// SquaredDistance estimates |x − y|², over the records of both parties. A record that one party
+// lacks counts as zero there.
 func (g *Gram) SquaredDistance(x, y Combination, level Level) Estimate {
 	return g.SquaredNorm(x.minus(1, y), level)
 }

@@ -2,9 +2,9 @@ package estimate
 
 import "math"
 
-// Proportion estimates a probability from trials that succeeded independently of each other
-// with it, by the score interval of Wilson 1927. Its coverage is the level on average over
-// probabilities, and hardly below it for any (Brown, Cai and DasGupta 2001).
+// Proportion estimates a probability from independent trials, by Wilson's score interval (1927).
+// Its coverage averages the level over probabilities, and is hardly below it for any (Brown, Cai
+// and DasGupta 2001).
 func Proportion(successes, trials int, l Level) Estimate {
 	if why := l.refuse(); why != "" {
 		return undefined(why)
@@ -19,9 +19,9 @@ func Proportion(successes, trials int, l Level) Estimate {
 	return finish(p, middle-reach, middle+reach, 0, 1).deviating(p * (1 - p) / n)
 }
 
-// Affine is the estimate of factor·q + shift, where e is one of q, and factor above 0. Where
-// a probability was mixed with a known one, it unmixes it: the number is unbiased and may
-// be outside of 0 to 1, the interval is cut to that.
+// Affine is the estimate of factor·q + shift, where e is one of q and factor is above 0. It
+// recovers a probability that was mixed with a known one: the number is unbiased and may be outside
+// [0, 1], the interval is clamped to it.
 func (e Estimate) Affine(factor, shift float64) Estimate {
 	if !e.Defined() {
 		return e

@@ -5,14 +5,14 @@ import (
 	"math"
 )
 
-// Records says how the coordinates of sketched records err: k coordinates, each
-// with the same noise, independent over coordinates and records. Where the
-// sketches of several parties were added, Noise is the sum over the parties.
+// Records describes the errors of sketched records: k coordinates, each with the same noise,
+// independent over coordinates and records. Where the sketches of several parties were added, Noise
+// is the sum over the parties.
 type Records struct {
 	K        int     // required: coordinates of a sketched record
 	Noise    Noise   // on one coordinate of one record
 	Identity bool    // family identity: no projection, so no projection error
-	Rounding float64 // variance of what the rounding of its values left on a coordinate of a record: no interval is narrower than that says
+	Rounding float64 // variance that the rounding of values left on a coordinate of a record; a lower bound on the width of intervals
 }
 
 func (r Records) check(points ...[]float64) error {
@@ -30,7 +30,7 @@ func (r Records) check(points ...[]float64) error {
 	return nil
 }
 
-// within is the factor by which the noise counts; the identity leaves it alone.
+// within is the factor on the noise variance. It is 1 for the identity.
 func (r Records) within() float64 {
 	if r.Identity {
 		return 1
@@ -38,10 +38,9 @@ func (r Records) within() float64 {
 	return r.Noise.together(r.K)
 }
 
-// SquaredDistance estimates |x − y|² of two records from their sketches:
-// |s(x) − s(y)|² − 2kv, with the interval of C1 for Gaussian noise and of C2
-// otherwise. The estimate is unbiased, so it may be negative: average it as it
-// is, clamp it only to rank.
+// SquaredDistance estimates |x − y|² of two records from their sketches: |s(x) − s(y)|² − 2kv, with
+// the interval of C1 for Gaussian noise and of C2 otherwise. The estimate is unbiased, so it may be
+// negative. Average it unclamped; clamp it only to rank.
 func (r Records) SquaredDistance(x, y []float64, level Level) (Estimate, error) {
 	if err := r.check(x, y); err != nil {
 		return Estimate{}, err
@@ -66,7 +65,7 @@ type Distances struct {
 	quantiles quantiles
 }
 
-// Distances prepares what [Records.SquaredDistance] needs to know of the level.
+// Distances prepares the part of [Records.SquaredDistance] that depends on the level only.
 func (r Records) Distances(level Level) (Distances, error) {
 	if err := r.check(); err != nil {
 		return Distances{}, err
@@ -80,9 +79,9 @@ func (r Records) Distances(level Level) (Distances, error) {
 // Of estimates |x − y|² as SquaredDistance does, given |s(x) − s(y)|².
 func (d Distances) Of(raw float64) Estimate { return d.records.distance(raw).between(d.quantiles) }
 
-// Told is the share of how squared distances differ, of which the mean and the variance are
-// given, that is not what errors make of them: 1 − Var(D at the mean distance)/Var(all D).
-// The order of distances means little where it is below [ToldApart].
+// Told is the fraction of the variance of squared distances that is not error: 1 − Var(D at the
+// mean distance)/Var(all D). Mean and variance are those of the distances. The order of distances
+// means little if it is below [ToldApart].
 func (r Records) Told(mean, variance float64) float64 {
 	if !(variance > 0) {
 		return 0
@@ -90,19 +89,19 @@ func (r Records) Told(mean, variance float64) float64 {
 	return 1 - r.distance(0).variance(mean)/variance
 }
 
-// ToldApart is the least share of the variance of distances that has to be of the records and
-// not of errors for the nearest of them to be named. On records under noise the rank
-// correlation of the order with the true one is .3 where the share is .2, .7 where it is .7,
-// and .9 where it is .9.
+// ToldApart is the least fraction of the variance of distances that must be due to the records, not
+// to errors, for the nearest of them to be named. On records under noise the rank correlation of
+// the order with the true one is .3 where the fraction is .2, .7 where it is .7, and .9 where it is
+// .9.
 const ToldApart = 0.5
 
-// Nearest estimates the squared distances of records that were chosen for being near.
+// Nearest estimates the squared distances of records that were selected as the nearest.
 type Nearest struct{ plain, chosen Distances }
 
-// Nearest prepares intervals of the distances of the nearest of some others, at a level for
-// each record's. The least of many unbiased distances is too small: its upper end allows for
-// the choice among all others, as that of Bonferroni's intervals, and its lower end need
-// not, but for there being several neighbours.
+// Nearest prepares intervals of the distances of the nearest of some others. The level is that of
+// each record's distances together. The least of many unbiased distances is too small, so the upper
+// end corrects for the choice among all others (Bonferroni). The lower end corrects only for the
+// number of neighbours.
 func (r Records) Nearest(level Level, neighbors, others int) (out Nearest, err error) {
 	if out.plain, err = r.Distances(level.Bonferroni(neighbors)); err != nil {
 		return out, err
@@ -111,8 +110,7 @@ func (r Records) Nearest(level Level, neighbors, others int) (out Nearest, err e
 	return out, err
 }
 
-// Of estimates |x − y|², given |s(x) − s(y)|²: the debiased distance, or zero where that is
-// below.
+// Of estimates |x − y|², given |s(x) − s(y)|²: the debiased distance, or zero if it is negative.
 func (n Nearest) Of(raw float64) Estimate {
 	e, low := n.chosen.Of(raw), n.plain.Of(raw)
 	if !e.Defined() || !low.Defined() {

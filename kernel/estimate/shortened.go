@@ -2,32 +2,33 @@ package estimate
 
 import "math"
 
-// A record that is cut to C loses what it is longer, and nothing that is released says how much.
-// It is taken from how lengths fall up to C: where a share p of the records is longer than a
-// typical one of length r, and a share q is longer than C, as in a Pareto tail of index
+// A record that is clipped to length C loses its excess length, and nothing released says how much.
+// The loss is estimated from the decrease of lengths up to C. A fraction p of the records is longer
+// than a typical length r, and a fraction q is longer than C. A Pareto tail then has the index
 //
 //	α = ln(p/q)/ln(C/r)
 //
-// of which cut records have lost C/(α − 1) of their length on average, and 2C²/(α − 2) of its
-// square. Lengths of normal values fall ever faster, and lose less. Below 2 there would be no variance.
+// and clipped records have lost C/(α − 1) of their length on average, and 2C²/(α − 2) of its
+// square. The tail of normal values falls ever faster, so they lose less. An index below 2 would
+// mean an infinite variance.
 //
-// In which columns they lost it is told by the sums of the cut records, as they are after it: what
-// means lack is between nothing and 1/(α − 1) of these.
+// The sums of the clipped records, after clipping, tell which columns lost: means lack between
+// nothing and 1/(α − 1) of these.
 const (
 	overTypical  = 0.2 // p: about 0.4 of normal records, 0.3 of collinear ones, 0.1 of skewed ones
 	leastIndex   = 2.2
-	leastOfMeans = 2.5  // of what means lose, and 2 where one column makes records long
-	mostlyNoise  = 2.25 // times the variance: squares of no more are taken for noise
+	leastOfMeans = 2.5  // for what means lose; it is 2 if one column makes records long
+	mostlyNoise  = 2.25 // squares up to this many times the variance are treated as noise
 )
 
-// Thought is what is known beforehand of an entry of records.
+// Thought is prior knowledge of an entry of records.
 type Thought struct {
-	Square  float64 // a typical one, in the tally's units
-	Endless bool    // nothing bounds it: it is by such entries that records are long
+	Square  float64 // a typical square, in the tally's units
+	Endless bool    // it is unbounded: such entries make records long
 }
 
-// squares are the mean squares of entries, as they were cut, and their sums over entries that have no
-// bound and over the others; what is thought beforehand where no squares are known.
+// squares returns the mean squares of entries, after clipping, and their sums over unbounded and
+// over bounded entries. If no squares are known it uses the prior ones.
 func (t *Tally) squares() (of []float64, endless, bounded float64) {
 	for i, e := range t.Thought {
 		square := e.Square
@@ -44,8 +45,9 @@ func (t *Tally) squares() (of []float64, endless, bounded float64) {
 	return of, endless, bounded
 }
 
-// tail is what a record of a tally has lost that was cut, of the square of its length on average and in
-// clips, if such a share was. What has bounds is no part of how lengths fall, unless all has.
+// tail is the mean loss of a clipped record's squared length, in squared clips, if a fraction share
+// of the records was clipped. Bounded entries have no part in the decrease of lengths, unless all
+// are bounded.
 func (t *Tally) tail(share float64) (square float64) {
 	_, endless, bounded := t.squares()
 	if endless == 0 {
@@ -59,26 +61,26 @@ func (t *Tally) tail(share float64) (square float64) {
 	return 2 / (index - 2)
 }
 
-// fall is the index of a Pareto tail in which so many times fewer records are beyond a length whose square is so
-// many times larger.
+// fall is the index of a Pareto tail where the number of records beyond a length falls by the
+// factor fewer while its square grows by the factor longer.
 func fall(fewer, longer float64) float64 { return stable(2 * math.Log(fewer) / math.Log(longer)) }
 
-// gain is how much longer than the clip, in clips, a tally's cut records are on average at most, if
-// such a share was cut and their mean is this part of the clip in the direction of an entry. Where that is 1,
-// the entry alone makes records long, by values that are far out for one of its kind: a length of all
-// entries says little of these, half as many are longer than a typical one, and they may be twice the clip. What
-// does not grow is a part of the clip that nothing is lost beyond.
+// gain is an upper bound on the mean excess length of a tally's clipped records, in clips. Share is
+// the fraction of records that was clipped. Direction is the mean of these along an entry, as a
+// fraction of the clip. If it is 1, the entry alone makes records long, by its outliers. The length
+// over all entries says little of these: half as many are longer than a typical one, and they may
+// be twice the clip. The excess is that of the part of the clip that grows.
 func (t *Tally) gain(share float64, entry int, direction float64) float64 {
 	of, all, bounded := t.squares()
 	if all == 0 {
 		all, bounded = bounded, 0
 	}
-	grows := all // of the squares of typical records, the part that is larger in long ones
+	grows := all // the part of the squares of typical records that is larger in long ones
 	if t.Thought[entry].Endless && direction > 0 {
 		grows = math.Min(all, of[entry]/float64(direction*direction))
 	}
 	square := float64(t.clip() * t.clip())
-	index, far := leastOfMeans-float64(direction/2), square-bounded-(all-grows) // the squared length that grows, at the clip
+	index, far := leastOfMeans-float64(direction/2), square-bounded-(all-grows) // the part of the squared length that grows, at the clip
 	if far <= 0 {
 		return 1 / (index - 1)
 	}
@@ -88,7 +90,7 @@ func (t *Tally) gain(share float64, entry int, direction float64) float64 {
 	return far / square / (index - 1)
 }
 
-// clip is the mean of those of the tally's parties.
+// clip is the mean clip of the tally's parties.
 func (t *Tally) clip() (mean float64) {
 	for _, c := range t.Clips {
 		mean += c / float64(len(t.Clips))
@@ -96,14 +98,15 @@ func (t *Tally) clip() (mean float64) {
 	return mean
 }
 
-// mended is a mean with half of what its records may have lost, and by how much that can be wrong.
+// mended is a mean with half of what its records may have lost added back, and a bound on the
+// remaining bias.
 type mended struct{ value, variance, bias float64 }
 
-// mend gives means back half of what they may have lost by records that were cut. That is shrunk where
-// it is little beside its noise, as James and Stein did, and none is where the count of cut records does
-// not stand out of its noise by two standard errors. The rest of what they may have lost is the most that
-// they are off by, sums counting for a standard error more than they are. Where the count does not stand
-// out by one, nothing was cut.
+// mend adds back to means half of what clipping may have removed. That is shrunk if it is small
+// compared with its noise (James and Stein). It is zero unless the count of clipped records exceeds
+// two of its standard errors. The rest of the possible loss bounds the bias, with sums counted one
+// standard error larger. If the count does not exceed one standard error, nothing is assumed to be
+// clipped.
 func (m *Summed) mend() {
 	m.mended = make([]mended, len(m.columns))
 	for i, variance := range m.sum {
@@ -115,9 +118,9 @@ func (m *Summed) mend() {
 	}
 	for i, c := range m.columns {
 		if c.Entry < 0 {
-			continue // labels are not cut
+			continue // labels are not clipped
 		}
-		var sum, variance float64 // of cut records in the direction of the entry
+		var sum, variance float64 // of clipped records along the entry
 		for at := range m.tallies {
 			t := &m.tallies[at]
 			clip, e := t.clip(), t.Layout.CutSum(c.Entry)
@@ -150,7 +153,7 @@ func (m *Summed) mend() {
 	}
 }
 
-// cut is the noisy count of records that were cut, and its standard error.
+// cut is the noisy count of clipped records, and its standard error.
 func (m *Summed) cut() (count, deviation float64) {
 	for i := range m.tallies {
 		if t := &m.tallies[i]; t.Layout.Cut {
@@ -161,15 +164,16 @@ func (m *Summed) cut() (count, deviation float64) {
 	return count, math.Sqrt(deviation)
 }
 
-// lost is how much too small records that were cut may have made the variance of a column.
+// lost is how much clipping may have reduced the variance of a column.
 type lost struct {
 	variance float64
-	shared   float64 // as variance, where columns have their parts: of what two of them have in common
+	shared   float64 // by the column's plain fraction of the squares, for covariances
 }
 
-// shorten tells what was lost. A column has its part of the squares of all, and of what one column
-// loses the cube root of that, as where one is long much more often than others. Variances hang on the
-// longest records, and few of them may hide in the noise of the count: there it is a standard error more.
+// shorten estimates the losses. Of the lost squares a column has its fraction of all squares. For
+// variances that is the cube root of the fraction, as one column may be long much more often than
+// others. Variances depend on the longest records, and the noise of the count may hide a few of
+// them, so the count is taken one standard error larger.
 func (m *Summed) shorten() {
 	count, deviation := m.cut()
 	most := math.Max(count, 0) + deviation
@@ -187,7 +191,7 @@ func (m *Summed) shorten() {
 		parts := t.parts()
 		for i, c := range m.columns {
 			if c.Entry < 0 {
-				continue // labels are not cut
+				continue // labels are not clipped
 			}
 			_, unit := t.place(c)
 			part := parts[c.Entry]
@@ -197,8 +201,8 @@ func (m *Summed) shorten() {
 	}
 }
 
-// parts are those of entries in the squares of all of a tally's records; of those that have no bound,
-// in the squares of these.
+// parts are the fractions of entries in the squares of a tally's records: for unbounded entries, of
+// the squares of unbounded ones only.
 func (t *Tally) parts() []float64 {
 	out, endless, bounded := t.squares()
 	for i, e := range t.Thought {
@@ -213,8 +217,8 @@ func (t *Tally) parts() []float64 {
 	return out
 }
 
-// whole is the interval of the covariance of two columns, or of the variance of one, that allows for
-// what was lost: away from zero, and for two columns as much of it as their correlation says.
+// whole widens the interval of a covariance, or of a variance, by what clipping may have removed:
+// away from zero, and for two columns in proportion to the size of their correlation.
 func (m *Summed) whole(e Estimate, i, j int) Estimate {
 	if m.lost == nil || !e.Defined() {
 		return e
@@ -237,9 +241,8 @@ func (m *Summed) whole(e Estimate, i, j int) Estimate {
 	return e
 }
 
-// reach is how far an interval goes to either side of a number whose error has a standard deviation,
-// and a mean that is not known but for a bound on its size: the quantile of |bias + deviation·Z|
-// (Armstrong and Kolesár 2018, eq. 18).
+// reach is the half-width of an interval for an error with a standard deviation and an unknown mean
+// of size at most bias: the quantile of |bias + deviation·Z| (Armstrong and Kolesár 2018, eq. 18).
 func (l Level) reach(deviation, bias float64) float64 {
 	if bias == 0 || deviation == 0 {
 		return float64(l.z()*deviation) + bias

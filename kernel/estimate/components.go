@@ -15,39 +15,37 @@ import (
 
 // Component is a principal component of Moments.
 type Component struct {
-	Value    float64    // the eigenvalue as it comes out, which noise may make negative
-	Interval Estimate   // of the eigenvalue of this rank; undefined where others push it too far
-	Share    Estimate   // of the sum of all: how much of the variance it explains
-	Vector   []float64  // unit, the entry that is largest in absolute value positive
-	Loadings []Estimate // intervals of its entries, of the components for which they were asked; undefined where it does not stand apart
+	Value    float64    // the eigenvalue of the matrix; noise may make it negative
+	Interval Estimate   // of the eigenvalue of this rank; undefined if others push it too far
+	Share    Estimate   // the explained fraction of the variance: of the sum of all eigenvalues
+	Vector   []float64  // unit, with its largest entry by absolute value positive
+	Loadings []Estimate // intervals of its entries, for the components requested; undefined if its eigenvalue is not separated
 
 	unresolved bool
 }
 
-// ComponentsOptions say what Components looks for.
+// ComponentsOptions are the options of Components.
 type ComponentsOptions struct {
-	Loadings int // of how many components, from the first, the loadings get intervals
+	Loadings int // number of components, from the first, whose loadings get intervals
 	Level    Level
-	Done     func(done, total int) // told of progress, from one goroutine at a time; nil for nobody
+	Done     func(done, total int) // reports progress, from one goroutine at a time; may be nil
 }
 
-// Components are the principal components, from that with the greatest eigenvalue: all
-// of them.
+// Components returns all principal components, by decreasing eigenvalue.
 //
-// With gradient v_i v_iᵀ an eigenvalue errs by the general rule, like a squared norm
-// along v_i, and its interval is the score interval of one. Errors also drive eigenvalues
-// apart: see push. That is taken off the interval but not off the value, so that values
-// are those of the matrix.
+// The gradient of an eigenvalue is v_i v_iᵀ. By the general rule its error is that of a squared
+// norm along v_i, and its interval is the score interval of one. Errors also drive eigenvalues
+// apart: see crowd. The interval is corrected for that, the value is not, so that values are those
+// of the matrix.
 //
-// The interval is of the eigenvalue of its rank, whichever vector has it (see ranked), so it
-// does not take eigenvalues that stand apart. Leaving out those that do not would keep the ones
-// that chance drove apart: of these, intervals cover .83 to .93 under noise, of all .92
-// to .97.
+// The interval is that of the eigenvalue of its rank, whichever vector has it (see ranked). So
+// eigenvalues need not be separated. Leaving out those that are not would keep the ones that chance
+// drove apart: intervals of these cover .83 to .93 under noise, those of all .92 to .97.
 //
-// An entry of v_i errs by Σ_j v_j (v_jᵀ dM v_i)/(λ_i − λ_j), and shrinks by half of what
-// the vector turns, which its interval allows for. That takes an eigenvalue that stands
-// apart: where the distance to a neighbour is within its error neither is known to belong
-// to its vector, and loadings say so.
+// The error of an entry of v_i is Σ_j v_j (v_jᵀ dM v_i)/(λ_i − λ_j). It also shrinks by half of the
+// squared rotation of the vector, for which its interval corrects. Loadings need a separated
+// eigenvalue. If the distance to a neighbour is within its error, neither is known to belong to its
+// vector, and the loadings are undefined with that reason.
 func (m *Moments) Components(ctx context.Context, o ComponentsOptions) ([]Component, error) {
 	if why := o.Level.refuse(); why != "" {
 		return nil, fmt.Errorf("finding principal components: %s", why)
@@ -87,26 +85,26 @@ func (m *Moments) Components(ctx context.Context, o ComponentsOptions) ([]Compon
 	return out, ctx.Err()
 }
 
-// components is one call of Components.
+// components is the state of one call of Components.
 type components struct {
 	m *Moments
 	decompose.Eigen
 	level  Level
 	raw    *mat.Dense  // M with the noise left in
-	spread [][]float64 // of each two vectors: the variance of v_iᵀ dM v_j
+	spread [][]float64 // by pair of vectors: the variance of v_iᵀ dM v_j
 	sum    float64     // of the eigenvalues
-	trace  slope       // its slope
-	whole  divisor     // the sum as what shares are divided by
-	doubts []float64   // of each variable whose scale may be too large: by what part its correlations may be larger
+	trace  slope       // slope of sum
+	whole  divisor     // sum as the divisor of shares
+	doubts []float64   // by variable: the relative amount by which its correlations may be larger, as its scale may be too large; nil for none
 }
 
-// trace is the slope of the sum of eigenvalues, and that.
+// trace is the sum of the eigenvalues, with its slope.
 func (m *Moments) trace() (s slope, sum float64) {
 	for i := range m.vars {
 		sum += m.matrix.At(i, i)
 	}
 	if m.standardised {
-		return slope{}, sum // it is n
+		return slope{}, sum // sum is n, without error
 	}
 	share := make([]float64, len(m.vars))
 	for i := range share {
@@ -115,8 +113,8 @@ func (m *Moments) trace() (s slope, sum float64) {
 	return slope{}.plusVariances(m, share), sum
 }
 
-// total is the sum of all variances as what shares are divided by. What the projection alone
-// makes of its error grows as its square.
+// total is the sum of all variances, as the divisor of shares. The variance of its error from the
+// projection alone grows with its square.
 func (m *Moments) total(trace slope, sum float64) divisor {
 	d := plainDivisor(sum, m.variance(trace))
 	if m.gram == nil || m.standardised {
@@ -134,8 +132,8 @@ func (m *Moments) total(trace slope, sum float64) divisor {
 	return d
 }
 
-// faint says by what part the correlations of each variable may be larger, as its variance
-// stands out narrowly; nil where none does or nothing was divided.
+// faint is, by variable, the relative amount by which its correlations may be larger since its
+// variance stands out narrowly. It is nil if none does or nothing was divided.
 func (m *Moments) faint(level Level) (out []float64) {
 	if !m.standardised {
 		return nil
@@ -151,8 +149,8 @@ func (m *Moments) faint(level Level) (out []float64) {
 	return out
 }
 
-// bend is how much further down and up eigenvalue i may be: correlations of variable a that
-// are larger by a part t move it by 2 t v_a² (λ − 1), the diagonal being 1.
+// bend is how much further down and up eigenvalue i may be. Correlations of variable a that are
+// larger by the factor 1 + t move it by 2 t v_a² (λ − 1), the diagonal being 1.
 func (c *components) bend(i int) (down, up float64) {
 	for a, t := range c.doubts {
 		moved := float64(2*float64(t*(c.Values[i]-1))) * float64(c.Vectors[i][a]*c.Vectors[i][a])
@@ -161,8 +159,8 @@ func (c *components) bend(i int) (down, up float64) {
 	return down, up
 }
 
-// turn is how far down and up entry a of vector i may be in the same way: vector j is added
-// with t v_ib v_jb (λ_i + λ_j − 2)/(λ_i − λ_j).
+// turn is how much further down and up entry a of vector i may be for the same reason. Vector j is
+// added with weight t v_ib v_jb (λ_i + λ_j − 2)/(λ_i − λ_j).
 func (c *components) turn(i, a int) (down, up float64) {
 	for b, t := range c.doubts {
 		if t == 0 {
@@ -179,8 +177,8 @@ func (c *components) turn(i, a int) (down, up float64) {
 	return down, up
 }
 
-// spread is the variance of uᵀ dM v for each two of the vectors, without the errors of
-// the columns of ones and of standard deviations, which turn no vector by much.
+// spread is the variance of uᵀ dM v for each pair of the vectors. It omits the errors of the
+// columns of ones and of standard deviations, which hardly rotate vectors.
 func (projected) spread(m *Moments, vectors [][]float64) [][]float64 {
 	h, n := m.rawMatrix(), len(vectors)
 	rotated := make([][]float64, n)
@@ -198,14 +196,13 @@ func (projected) spread(m *Moments, vectors [][]float64) [][]float64 {
 	return out
 }
 
-// Separated is how many standard errors of their distance two neighbouring eigenvalues
-// have to be apart for their vectors to be told from each other: those that seem to be by
-// less are too often ones that are not, and intervals of their loadings cover .91 to .93
-// instead of .94 to .95.
+// Separated is how many standard errors of their distance two neighbouring eigenvalues must be
+// apart for their vectors to be told from each other. With less, too many pairs pass that are not,
+// and intervals of their loadings cover .91 to .93 instead of .94 to .95.
 const Separated = 3
 
-// apart says which other the eigenvalue does not stand apart from, or "". Of others than
-// its neighbours the errors of each alone say so.
+// apart returns the reason if eigenvalue i is not separated from another one, else "". For others
+// than its neighbours the two errors count as independent.
 func (c *components) apart(i int) string {
 	own := c.slope(i)
 	for j := range c.Values {
@@ -223,10 +220,10 @@ func (c *components) apart(i int) string {
 	return ""
 }
 
-// ranked turns the intervals of what has the vectors, one each, into those of ranks. If all
-// of the former hold, the eigenvalue of rank i is between the i-th greatest of their lower
-// ends and of their upper ends. These are its own where no others reach over them, as an
-// eigenvalue that errs much more than others do, perhaps below zero, reaches over theirs.
+// ranked turns the intervals of the eigenvalues of each vector into those of ranks. If all of the
+// former hold, the eigenvalue of rank i is between the i-th greatest of their lower ends and of
+// their upper ends. These are its own ends if no other interval reaches across them. An eigenvalue
+// with a much larger error than others, perhaps below zero, does reach across theirs.
 func ranked(of []Component, which func(*Component) *Estimate) {
 	var at []*Estimate
 	var low, high []float64
@@ -242,27 +239,27 @@ func ranked(of []Component, which func(*Component) *Estimate) {
 	}
 }
 
-// slope is that of eigenvalue i.
+// slope is the slope of eigenvalue i.
 func (c *components) slope(i int) slope { return c.m.slope(c.Vectors[i], c.Vectors[i]) }
 
-// A crowd is what the other eigenvalues do to one.
+// A crowd is the effect of the other eigenvalues on one.
 type crowd struct {
-	push   float64 // how far errors drive it from them, upwards
-	others float64 // among how many it is: of each, the share 4s/(d² + 4s), d being the distance and s the spread
-	doubt  float64 // variance of its error that the first order lacks
+	push   float64 // its bias from errors, upwards
+	others float64 // how many eigenvalues are near: each counts 4s/(d² + 4s), d being the distance and s the spread
+	doubt  float64 // additional variance, beyond the first order
 }
 
-// crowd is that of eigenvalue i, which errs with the variance own.
+// crowd is the crowd of eigenvalue i, whose error has the variance own.
 //
-// To second order it is pushed by Σ_j s_ij/(λ_i − λ_j), s_ij being the variance of
-// v_iᵀ dM v_j (Lawley 1956, without noise), which says too much where eigenvalues nearly
-// meet: of two, the mean square of the distance that comes out is that of the true
-// distance, plus 4 s_ij, plus the variance of v_iᵀ dM v_i − v_jᵀ dM v_j. So 4 s_ij are
-// taken off the square, and each of the two moves by half of what that takes off the
-// distance, at most to the middle between them. Far from each other that is Lawley's term.
+// To second order its bias is Σ_j s_ij/(λ_i − λ_j), s_ij being the variance of v_iᵀ dM v_j (Lawley
+// 1956, without noise). That is too large if eigenvalues nearly coincide. For two of them, the mean
+// square of the observed distance is that of the true distance, plus 4 s_ij, plus the variance of
+// v_iᵀ dM v_i − v_jᵀ dM v_j. So 4 s_ij is subtracted from the square, and each of the two moves by
+// half of what that takes off the distance, at most to the middle between them. For distant
+// eigenvalues that is Lawley's term.
 //
-// The doubt is what taking off the push of both neighbours adds to the variance, and a
-// quarter of the whole push for a standard error of it, as simulations ask for.
+// The doubt is the variance added by subtracting the push of both neighbours, and a quarter of the
+// whole push as a standard error, as simulations require.
 func (c *components) crowd(i int, own float64) (out crowd) {
 	var turned float64
 	for j, w := range c.Values {
@@ -279,7 +276,7 @@ func (c *components) crowd(i int, own float64) (out crowd) {
 		share := spread / (square + spread)
 		out.others += share
 		if j == i-1 || j == i+1 {
-			t := float64(share * (1 - share) * 0.25) // s/d² of far ones, nothing where they meet
+			t := float64(share * (1 - share) * 0.25) // s/d² of far ones, zero if they coincide
 			turned += t
 			out.doubt += float64(float64(t*t)*c.spread[j][j]) + float64(2*float64(t*s))
 		}
@@ -288,9 +285,9 @@ func (c *components) crowd(i int, own float64) (out crowd) {
 	return out
 }
 
-// Where an eigenvalue is pushed by more than two of its standard errors, or among more
-// than eight others, they do not act on it two by two. In the thick of many that noise
-// spreads out intervals would cover .9 and less.
+// If errors push an eigenvalue by more than two of its standard errors, or it is among more than
+// eight others, they do not act pairwise. Among many eigenvalues that noise spreads out, intervals
+// would cover .9 or less.
 const (
 	mostPush   = 2
 	mostOthers = 8
@@ -329,8 +326,8 @@ func (c *components) component(i int) Component {
 func (c *components) loadings(ctx context.Context, i int, why string) ([]Estimate, error) {
 	n, v := len(c.Values), c.Vectors[i]
 	out := make([]Estimate, n)
-	var turned, spread float64 // of the vector's square, and the variance of that
-	over := make([]float64, n) // 1/(λ_i − λ_j), larger by what the error of that distance adds on average
+	var turned, spread float64 // of the vector's square, by its rotation, and the variance of that
+	over := make([]float64, n) // 1/(λ_i − λ_j), raised by what the error of that distance adds on average
 	for j, w := range c.Values {
 		if gap := c.Values[i] - w; j != i && gap != 0 {
 			t := c.spread[i][j] / gap / gap
@@ -363,7 +360,8 @@ func (c *components) loadings(ctx context.Context, i int, why string) ([]Estimat
 	return out, ctx.Err()
 }
 
-// counted returns what counts towards a total and tells of it, one goroutine at a time.
+// counted returns a function that counts towards a total and reports progress, one goroutine at a
+// time.
 func counted(total int, tell func(done, total int)) func() {
 	var telling sync.Mutex
 	done := 0

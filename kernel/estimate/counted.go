@@ -8,10 +8,11 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// CountNoise is the noise on a released number of records: the same on every cell, and independent.
+// CountNoise is the noise on released numbers of records: independent, with one distribution for
+// all cells.
 type CountNoise struct {
 	Variance float64
-	Laplace  int // it is the sum of so many parties' Laplace noise, in whole numbers; 0: it is a normal one
+	Laplace  int // number of parties whose integer Laplace noise is summed; 0: normal noise
 }
 
 func (n CountNoise) check() error {
@@ -21,9 +22,9 @@ func (n CountNoise) check() error {
 	return nil
 }
 
-// Reach is how many of its standard deviations an interval reaches to either side. A sum of Laplace noise has longer
-// tails than a normal one of its variance; sums over more cells have shorter ones, and are given the same. Noise in whole
-// numbers needs half a record more.
+// Reach is the half-width of an interval, in standard deviations of the noise. A sum of Laplace
+// noise has heavier tails than a normal of the same variance. Sums over more cells have lighter
+// tails, but use the same value. Integer noise needs half a record more.
 func (n CountNoise) Reach(l Level) float64 {
 	z := l.z()
 	if n.Laplace == 0 || n.Variance == 0 {
@@ -32,15 +33,17 @@ func (n CountNoise) Reach(l Level) float64 {
 	return math.Max(z, laplaceQuantile(n.Laplace, l.tail())) + 0.5/math.Sqrt(n.Variance)
 }
 
-// mostLaplace is from how many on a sum of Laplace noise is taken for one of so many.
+// mostLaplace bounds the number of parties in laplaceQuantile: sums of more Laplace noise use its
+// quantile.
 const mostLaplace = 256
 
-// laplaceQuantile is what the sum of so many independent Laplace variables, in its standard deviations, exceeds with a
-// probability of at most ½. The sum is a difference G − H of gamma variables: G exceeds t + H where a Poisson process
-// has fewer than n events in that time, of which those in H are negative binomial.
+// laplaceQuantile is the value that the sum of n independent Laplace variables, in its standard
+// deviations, exceeds with probability tail, at most ½. The sum is a difference G − H of gamma
+// variables. G exceeds t + H if a Poisson process has fewer than n events in that time; the number
+// of these events during H is negative binomial.
 func laplaceQuantile(n int, tail float64) float64 {
 	n = min(n, mostLaplace)
-	below := make([]float64, n) // of at most i events in H
+	below := make([]float64, n) // probability of at most i events in H
 	p, sum := math.Exp2(-float64(n)), 0.0
 	for i := range below {
 		sum += p
@@ -69,9 +72,9 @@ func laplaceQuantile(n int, tail float64) float64 {
 	return stable((low + high) / 2 / math.Sqrt(float64(2*n)))
 }
 
-// Counted are numbers of records by the cells of a table, with noise on each. How many records there are in all is
-// public, which takes some of the noise off: each cell is given the same part of what the cells lack of them. One goroutine
-// uses it at a time.
+// Counted are the numbers of records in the cells of a table, with noise on each. The total number
+// of records is public, which removes some of the noise: what the cells lack of it is spread evenly
+// over them. It is not safe for concurrent use.
 type Counted struct {
 	rows, cols int
 	cells      []float64  // row-major, adding up to records
@@ -88,11 +91,11 @@ type Counted struct {
 type margin struct {
 	records float64
 	cells   int
-	sample  *Sample // once asked for
+	sample  *Sample // nil until first used
 }
 
-// NewCounted returns the table of noisy counts, row-major, whose intervals have a level; a table of one column of the
-// data has one column.
+// NewCounted returns the table of noisy counts, row-major, with intervals of the given level. A
+// table of a single column of the data has one column.
 func NewCounted(cells []float64, rows, cols int, noise CountNoise, records float64, level Level) (*Counted, error) {
 	if rows < 1 || cols < 1 || len(cells) != rows*cols {
 		return nil, errors.New("a table of counts with cells for another shape")
@@ -128,8 +131,8 @@ func NewCounted(cells []float64, rows, cols int, noise CountNoise, records float
 	return out, nil
 }
 
-// Cell estimates how many records a cell has, between none and all. Where its interval would be beyond these, it
-// reaches one standard error inwards, so that it does not look certain.
+// Cell estimates how many records a cell has, between none and all. If the interval would lie
+// outside this range, it is extended one standard error into it, so that it does not look certain.
 func (c *Counted) Cell(row, col int) Estimate {
 	n, variance := c.cells[row*c.cols+col], c.of(1)
 	half := float64(c.reach * math.Sqrt(variance))
@@ -138,28 +141,29 @@ func (c *Counted) Cell(row, col int) Estimate {
 	return c.all.Sum(e, Binary(n/c.records, 1))
 }
 
-// inwards are the ends of an interval that has something within 0 and most, of at least this length if there is room.
+// inwards extends an interval so that its part within [0, most] has at least length least, if there
+// is room.
 func inwards(low, high, most, least float64) (float64, float64) {
 	return math.Min(low, math.Max(0, most-least)), math.Max(high, math.Min(most, least))
 }
 
-// of is the variance of the sum of so many cells.
+// of is the variance of the sum of that many cells.
 func (c *Counted) of(cells int) float64 {
 	n := float64(cells)
 	return float64(c.noise.Variance*n) * (1 - n/float64(len(c.cells)))
 }
 
-// OfRow estimates which part of the records of a row a cell has, by Fieller's inversion.
+// OfRow estimates a cell's fraction of the records of its row, with Fieller's interval.
 func (c *Counted) OfRow(row, col int) Estimate {
 	return c.share(c.cells[row*c.cols+col], &c.ofRows[row])
 }
 
-// OfColumn estimates which part of the records of a column a cell has.
+// OfColumn estimates a cell's fraction of the records of its column.
 func (c *Counted) OfColumn(row, col int) Estimate {
 	return c.share(c.cells[row*c.cols+col], &c.ofCols[col])
 }
 
-// share is that of a cell in the sum over others, itself among them.
+// share is a cell's fraction of a sum of cells that includes it.
 func (c *Counted) share(n float64, of *margin) Estimate {
 	all, va := of.records, c.of(of.cells)
 	if !(all > 0) || float64(all*all) <= float64(float64(c.reach*c.reach)*va) {
@@ -181,14 +185,16 @@ func (c *Counted) share(n float64, of *margin) Estimate {
 // Association is how far the rows and columns of a table are from independent.
 type Association struct {
 	V             Estimate // Cramér's, between 0 and 1
-	Rows, Columns []int    // those that stand out of the noise, of which it is
+	Rows, Columns []int    // those used: the ones that stand out of the noise
 }
 
-// Associated estimates Cramér's V of the table's first rows and columns, as far as these stand out of the noise. Noise
-// adds to the statistic X = Σ (n − e)²/e of the noisy margins' products e about τ·χ² with the degrees of freedom of the
-// table and the true statistic over τ for noncentrality, τ being Σ v(1 − r_i)(1 − c_j)/e_ij over these degrees. The interval
-// inverts that, and reaches to 0 where nothing stands out. For people like these, drawing them adds 1 to τ. Where rows and
-// columns depend so that, to first order, X varies more than the 4τX of that law, both are raised to what it varies.
+// Associated estimates Cramér's V of the table's first rows and columns, using those that stand out
+// of the noise. The statistic is X = Σ (n − e)²/e with the products e of the noisy margins. X is
+// about τ·χ² with the table's degrees of freedom; its noncentrality is the true statistic over τ. τ
+// is Σ v(1 − r_i)(1 − c_j)/e_ij over these degrees. The interval inverts this distribution, and
+// reaches to 0 if nothing stands out. For the population, drawing the records adds 1 to τ. If rows
+// and columns depend so that, to first order, X has a larger variance than the 4τX of this
+// distribution, both terms are raised to that variance.
 func (c *Counted) Associated(rows, cols int) (out Association) {
 	for i := range rows {
 		out.Rows = append(out.Rows, i)
@@ -206,7 +212,7 @@ func (c *Counted) Associated(rows, cols int) (out Association) {
 	return out
 }
 
-// margins are the numbers of records of the rows and columns of an association, and of all of them.
+// margins are the numbers of records of the rows and columns of an association, and their total.
 func (c *Counted) margins(a Association) (rows, cols []float64, all float64) {
 	rows, cols = make([]float64, len(a.Rows)), make([]float64, len(a.Columns))
 	for i, row := range a.Rows {
@@ -218,7 +224,7 @@ func (c *Counted) margins(a Association) (rows, cols []float64, all float64) {
 	return rows, cols, all
 }
 
-// drop leaves out the row or column that stands out least; false where all do.
+// drop removes the row or column that stands out least; false if all stand out.
 func (c *Counted) drop(a *Association) bool {
 	rows, cols, _ := c.margins(*a)
 	least, at, ofRows := float64(StandsOut), -1, false
@@ -277,10 +283,11 @@ func (c *Counted) v(a Association) Estimate {
 	return out.spanning(Span{math.Min(out.Low, of(low)), math.Max(out.High, math.Min(1, of(high))), true})
 }
 
-// varies is the variance of X by the noise, and by drawing the records, to first order: by its derivative by each cell.
+// varies is the variance of X from the noise, and from drawing the records, to first order: by its
+// derivatives by the cells.
 func (c *Counted) varies(a Association, rows, cols []float64, all float64) (noise, drawn float64) {
 	ofRow, ofCol := make([]float64, len(rows)), make([]float64, len(cols))
-	ratio := func(i, j int) float64 { // of a cell's share and that of its margins
+	ratio := func(i, j int) float64 { // a cell's share over the product of its margins' shares
 		return math.Max(0, c.cells[a.Rows[i]*c.cols+a.Columns[j]]) / rows[i] * (all / cols[j])
 	}
 	for i := range rows {
@@ -303,7 +310,8 @@ func (c *Counted) varies(a Association, rows, cols []float64, all float64) (nois
 	return noise, math.Max(0, square-float64(mean*mean)/weight)
 }
 
-// inverted are the ends of the interval of a statistic to which errors add τ·χ².
+// inverted is the interval of a statistic that is observed as x, distributed as τ times noncentral
+// χ².
 func inverted(x, tau, freedom float64, level Level) (low, high float64) {
 	if tau == 0 {
 		return x, x
@@ -312,11 +320,12 @@ func inverted(x, tau, freedom float64, level Level) (low, high float64) {
 	return float64(tau * noncentrality(x/tau, freedom, 1-tail)), float64(tau * noncentrality(x/tau, freedom, tail))
 }
 
-// manyNoncentral is from when on a noncentral χ² is taken for a normal one: probabilities are then off by less than .01.
+// manyNoncentral is the noncentrality above which noncentral χ² is approximated by a normal:
+// probabilities are then off by less than .01.
 const manyNoncentral = 500
 
-// noncentrality is that at which χ² with so much freedom is at most x with probability p; 0 where it is less likely
-// even without.
+// noncentrality is the noncentrality at which χ² with these degrees of freedom is at most x with
+// probability p. It is 0 if the probability is at most p even for central χ².
 func noncentrality(x, freedom, p float64) float64 {
 	if noncentralChiSquared(x, freedom, 0) <= p {
 		return 0
@@ -335,8 +344,8 @@ func noncentrality(x, freedom, p float64) float64 {
 	return stable((low + high) / 2)
 }
 
-// noncentralChiSquared is the probability of at most x: a mixture of χ² by how many pairs of degrees a Poisson number
-// adds.
+// noncentralChiSquared is the probability of at most x: a mixture of central χ², with a Poisson
+// number of additional pairs of degrees of freedom.
 func noncentralChiSquared(x, freedom, noncentral float64) float64 {
 	if x <= 0 {
 		return 0

@@ -8,42 +8,42 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Indicator makes a variable tell a class: Weight·x + Offset is 1 in the records of the
-// class and 0 in all others.
+// Indicator derives a class from a variable: Weight·x + Offset is 1 in the records of the class and
+// 0 in all others.
 type Indicator struct {
 	Variable       int
 	Weight, Offset float64
 }
 
-// DiscriminantOptions say which discriminant is wanted of Moments that are of one set of
-// records, centred and not scaled.
+// DiscriminantOptions describe a discriminant on Moments that are of one set of records, centred
+// and not scaled.
 type DiscriminantOptions struct {
-	Classes []Indicator // required: at least two, and each record in one
-	On      []int       // required: the variables that tell them apart, each once and no indicator
-	Raise   bool        // whether the ridge may be raised where variables are collinear within their error
-	Ridge   float64     // part of its variance by which each variable's variance within classes is raised; 0 for none
+	Classes []Indicator // required: at least two; each record is in one
+	On      []int       // required: the explaining variables, each once and no indicator
+	Raise   bool        // allows a larger ridge if variables are collinear within their error
+	Ridge   float64     // fraction of its total variance by which each variable's variance within classes is raised; 0 for none
 	// Units and Origins are as those of RegressionOptions.
 	Units, Origins []float64
 	Level          Level
 }
 
-// Discriminant is that of Fisher 1936 and, of several classes, Rao 1948: the linear scores
-// that are best where the values within each class are normal with one covariance.
+// Discriminant is the linear discriminant of Fisher 1936 and, for several classes, Rao 1948: the
+// linear scores that are best if values are normal within each class, with one covariance.
 type Discriminant struct {
-	Classes []int         // those whose share stands out of its error ([StandsOut]), by Options; the others are left out
-	On      []int         // those variables whose variance, and what the ridge makes of that within classes, stands out of its error, in their order; the others are set aside
+	Classes []int         // the classes whose share stands out of its error ([StandsOut]), as indices into the options' classes; the others are left out
+	On      []int         // the variables whose variance stands out of its error, in total and within classes with the ridge, in their order; the others are dropped
 	Shares  []Estimate    // of the records, by class
 	Means   [][]Estimate  // by class and variable, in original units
 	Within  *mat.SymDense // the pooled covariance within classes, in units of the variables
-	// Weights are by class but the first and variable: how much a score rises over that of
+	// Weights are by class except the first, and by variable: how much a score rises above that of
 	// the first class, per original unit.
 	Weights [][]Estimate
-	// Planes are the scores of all classes but the first over its own, in units of the
-	// variables.
+	// Planes are the scores of all classes except the first, relative to the first's, in units of
+	// the variables.
 	Planes    []Score
-	Apart     []ClassPair // each two classes
+	Apart     []ClassPair // each pair of classes
 	Condition Estimate    // the least eigenvalue of the correlations within classes, raised by the ridge
-	Ridge     float64     // that was taken
+	Ridge     float64     // the ridge used
 }
 
 // Score is Weights·x + Bias.
@@ -52,32 +52,31 @@ type Score struct {
 	Bias    float64
 }
 
-// ClassPair says how far classes I and J, by Discriminant.Classes, are apart.
+// ClassPair is the separation of classes I and J, indices into Discriminant.Classes.
 type ClassPair struct {
 	I, J     int
 	Distance Estimate // squared distance of the means in units of the spread within classes (Mahalanobis), raised by the ridge
-	// Accuracy is the share of the records of the two that the best score puts right, were
-	// values normal within classes, with one covariance.
+	// Accuracy is the fraction of the two classes' records that the best score classifies
+	// correctly, if values are normal within classes with one covariance.
 	Accuracy Estimate
 }
 
-// Discriminant finds the scores by the covariances alone. With the indicator of class c
-// having the mean π_c and the covariances C_c with the other variables, the means of the
-// class are μ + C_c/π_c, and the covariance within classes is
+// Discriminant computes the scores from the covariances alone. Let π_c be the mean of the indicator
+// of class c, and C_c its covariances with the other variables. Then the means of the class are μ +
+// C_c/π_c, and the covariance within classes is
 //
 //	S = C − Σ_c (C_c C_cᵀ − Cov(C_c))/π_c
 //
-// where the last term takes off what errors add to squares. A score's weights are w =
-// S⁻¹δ, δ being the difference of two means, and the squared distance of those is δᵀw.
-// With g = dδ − dS w their errors are S⁻¹g and wᵀ(dδ + g), and the distance is on average
-// too large by tr(S⁻¹ Cov(g)), which is taken off it and not off the upper end of its
-// interval: of nearly singular matrices those pass as identified that are so the least, and
-// their distances are too small. Intervals are about the records' own scores, the ones
-// that exact moments would give.
+// where the last term subtracts what errors add to squares. A score's weights are w = S⁻¹δ, δ being
+// the difference of two means. The squared distance of the means is δᵀw. With g = dδ − dS w the
+// errors of these are S⁻¹g and wᵀ(dδ + g). On average the distance is too large by tr(S⁻¹ Cov(g)).
+// That is subtracted from the distance, but not from the upper end of its interval: nearly singular
+// matrices pass as identified if they look least singular, and their distances are too small.
+// Intervals are about the records' own scores, those of the exact moments.
 //
-// With a ridge S is raised by ridge·diag C in all of this, C being the covariances of all
-// records, of which the noise is. Distances then are smaller than within S, and so are the
-// accuracies that follow from them.
+// With a ridge S is raised by ridge·diag C in all of this, C being the covariances of all records,
+// which the noise is on. Distances, and accuracies computed from them, are then smaller than with S
+// alone.
 func (m *Moments) Discriminant(o DiscriminantOptions) (*Discriminant, string) {
 	if why := o.Level.refuse(); why != "" {
 		return nil, why
@@ -95,7 +94,8 @@ func (m *Moments) Discriminant(o DiscriminantOptions) (*Discriminant, string) {
 	return d.discriminant(), ""
 }
 
-// discriminant is one call of Discriminant, in the units in which variables were summed.
+// discriminant is the state of one call of Discriminant, in the units in which variables were
+// summed.
 type discriminant struct {
 	m         *Moments
 	o         DiscriminantOptions
@@ -111,7 +111,7 @@ type discriminant struct {
 	condition Estimate
 }
 
-// classes finds those that stand out.
+// classes keeps the classes that stand out.
 func (d *discriminant) classes() string {
 	for c, of := range d.o.Classes {
 		share := float64(of.Weight*d.m.means[of.Variable]) + of.Offset
@@ -128,7 +128,7 @@ func (d *discriminant) classes() string {
 	return ""
 }
 
-// explain leaves to these variables alone to tell the classes apart.
+// explain makes these the only explaining variables.
 func (d *discriminant) explain(on []int) {
 	d.o.On = on
 	for _, between := range d.between {
@@ -140,8 +140,8 @@ func (d *discriminant) explain(on []int) {
 	}
 }
 
-// columns sets aside the variables that drown in noise within the classes, raised by the ridge, or as a whole, of which
-// that is a part.
+// columns drops the variables whose variance does not stand out of its error: in total, or within
+// the classes, raised by the ridge.
 func (d *discriminant) columns() string {
 	var on []int
 	for _, i := range d.o.On {
@@ -156,13 +156,14 @@ func (d *discriminant) columns() string {
 	return ""
 }
 
-// divisor is the variance of a variable within classes, raised by the ridge: what scores are divided by.
+// divisor is the variance of a variable within classes, raised by the ridge, as the divisor of
+// scores.
 func (d *discriminant) divisor(i int) divisor {
 	e := unit(len(d.m.vars), i)
 	return plainDivisor(d.covariance(i, i)+float64(d.o.Ridge*d.m.matrix.At(i, i)), d.m.variance(d.raisedSpread(e, e)))
 }
 
-// covariance is that of two variables within classes.
+// covariance is the covariance of two variables within classes.
 func (d *discriminant) covariance(i, j int) float64 {
 	v := d.m.matrix.At(i, j)
 	for at, c := range d.kept {
@@ -173,7 +174,7 @@ func (d *discriminant) covariance(i, j int) float64 {
 	return v
 }
 
-// indicator is that of a class of the options, over all variables.
+// indicator is the indicator of a class of the options, over all variables.
 func (d *discriminant) indicator(class int) []float64 {
 	of := d.o.Classes[class]
 	return times(of.Weight, unit(len(d.m.vars), of.Variable))
@@ -187,8 +188,9 @@ func (d *discriminant) mean(of []float64) slope {
 	return slope{parts: []slopePart{{d.m.byParty(of)[0].times(1 / d.m.shared[0][0]), d.m.one(0)}}}
 }
 
-// within finds S and the inverse of what the ridge makes of it, where that is not singular
-// within its error. A ridge that may be raised is doubled until it is not.
+// within computes S, and the inverse of S with the ridge. It returns the reason if that is singular
+// within its error. If the ridge may be raised it is first doubled, up to doublings times, until it
+// is not.
 func (d *discriminant) within() string {
 	p := len(d.o.On)
 	d.matrix = mat.NewSymDense(p, nil)
@@ -229,13 +231,13 @@ func (d *discriminant) within() string {
 	return ""
 }
 
-// How far a ridge is raised: doubled so many times, from at least this on.
+// Limits on raising a ridge: how often it is doubled, and the least ridge to start from.
 const (
 	doublings  = 12
 	leastRidge = 0.01
 )
 
-// raise is S with the ridge, with the least eigenvalue of its correlations and that one's standard error.
+// raise is S with the ridge, and the least eigenvalue of its correlations with its standard error.
 func (d *discriminant) raise() (raised *mat.SymDense, least, deviation float64, err error) {
 	p := len(d.o.On)
 	raised = mat.NewSymDense(p, nil)
@@ -261,7 +263,7 @@ func (d *discriminant) collinear(least, deviation float64) bool {
 	return least < negligible || !d.m.law.exact(d.m) && !(least >= float64(Identified*deviation))
 }
 
-// over is a vector of the explaining variables over all of them.
+// over turns a vector of the explaining variables into one over all variables.
 func (d *discriminant) over(x []float64) []float64 {
 	out := make([]float64, len(d.m.vars))
 	for a, i := range d.o.On {
@@ -270,7 +272,7 @@ func (d *discriminant) over(x []float64) []float64 {
 	return out
 }
 
-// on is a vector over all variables, of the explaining ones.
+// on turns a vector over all variables into one of the explaining ones.
 func (d *discriminant) on(x []float64) []float64 {
 	out := make([]float64, len(d.o.On))
 	for a, i := range d.o.On {
@@ -322,7 +324,7 @@ func (d *discriminant) raisedSpread(x, y []float64) slope {
 	return s.plusVariances(d.m, share)
 }
 
-// shift is the slope of xᵀδ, of the means of kept class i over those of j.
+// shift is the slope of xᵀδ, δ being the means of kept class i minus those of j.
 func (d *discriminant) shift(x []float64, i, j int) (s slope) {
 	for n, at := range []int{i, j} {
 		t := 1 - 2*float64(n)
@@ -376,8 +378,8 @@ func (d *discriminant) discriminant() *Discriminant {
 	return out
 }
 
-// plainWeights are those of kept class i over j, with intervals that rest on the variances as
-// they came out.
+// plainWeights are the weights of kept class i over j, with intervals that take the variances as
+// observed.
 func (d *discriminant) plainWeights(i, j int) (out []Estimate) {
 	_, w := d.contrast(i, j)
 	for a, v := range d.o.On {
@@ -389,8 +391,8 @@ func (d *discriminant) plainWeights(i, j int) (out []Estimate) {
 	return out
 }
 
-// classMean is the mean of a variable over the records of a class: a quotient of the mean
-// of its product with the indicator and the class's share, with Fieller's bounds.
+// classMean is the mean of a variable over the records of a class: the mean of its product with the
+// indicator over the class's share, with Fieller's interval.
 func (d *discriminant) classMean(at, i int) Estimate {
 	m, c := d.m, d.kept[at]
 	e, share := unit(len(m.vars), i), d.share(c)
@@ -416,7 +418,7 @@ func (d *discriminant) original(e Estimate, i int) Estimate {
 	return e
 }
 
-// apart is the distance of two kept classes, and what follows from it.
+// apart is the distance of two kept classes, with the accuracy.
 func (d *discriminant) apart(i, j int) ClassPair {
 	m := d.m
 	delta, w := d.contrast(i, j)
@@ -443,7 +445,7 @@ func (d *discriminant) apart(i, j int) ClassPair {
 	best, turn := accuracy(out.Distance.Interval.Estimate, prior)
 	low, _ := accuracy(out.Distance.Low, prior)
 	high, _ := accuracy(out.Distance.High, prior)
-	// Each error moves the accuracy by itself; they are joined as Zou and Donner 2008 have it.
+	// Each error moves the accuracy by itself; they are combined as in Zou and Donner 2008.
 	moved := float64(d.z*turn) * math.Sqrt(priorError)
 	out.Accuracy = finish(best, best-math.Sqrt(float64((best-low)*(best-low))+float64(moved*moved)),
 		best+math.Sqrt(float64((high-best)*(high-best))+float64(moved*moved)), 0, 1)
@@ -451,8 +453,8 @@ func (d *discriminant) apart(i, j int) ClassPair {
 	return out
 }
 
-// accuracy is that of the best score for two normal classes with one covariance at a
-// squared distance, and its slope in the share of the first class.
+// accuracy is that of the best score for two normal classes with one covariance, at a squared
+// distance. Slope is its derivative by the share of the first class.
 func accuracy(distance, prior float64) (share, slope float64) {
 	delta := math.Sqrt(distance)
 	if delta == 0 {

@@ -2,13 +2,13 @@ package estimate
 
 import "math"
 
-// Span is the two ends of an interval. Known is false where there is none.
+// Span is the two ends of an interval. If Known is false there is none.
 type Span struct {
 	Low, High float64
 	Known     bool
 }
 
-// times is the span in other units, t being above 0, and from another zero.
+// times is the span times t, which must be above 0, plus shift.
 func (s Span) times(t, shift float64) Span {
 	if s.Known {
 		s.Low, s.High = float64(t*s.Low)+shift, float64(t*s.High)+shift
@@ -16,15 +16,13 @@ func (s Span) times(t, shift float64) Span {
 	return s
 }
 
-// Sample takes records for a random draw of people, each drawn independently, and gives
-// estimates their second interval ([Estimate.Population]). The first one is about these
-// records: it covers noise and projection. The second one is about everybody whom they were
-// drawn from, and adds the error of the draw.
+// Sample treats records as independent random draws from a population, and gives estimates their
+// second interval ([Estimate.Population]). The first interval is about these records: it covers
+// noise and projection. The second is about the population, and adds the sampling error.
 //
-// Both errors are independent, so their variances add up. An interval need not be
-// symmetric: each end moves by itself so that the squares of its distances from the estimate
-// add up (Zou and Donner 2008). The variance of the draw is taken at the estimate. For N
-// records it is
+// Both errors are independent, so their variances add up. An interval need not be symmetric: at
+// each end the squares of the distances from the estimate add up (Zou and Donner 2008). The
+// sampling variance is taken at the estimate. For N records it is
 //
 //	mean                 s²/N
 //	share                p(1−p)/N
@@ -32,21 +30,21 @@ func (s Span) times(t, shift float64) Span {
 //	variance             s⁴ (κ − 1)/N
 //	correlation          (μ₂₂(1 + ρ²/2) + ρ²(κ_i + κ_j)/4 − ρ(μ₃₁ + μ₁₃))/N, on Fisher's scale
 //
-// with the moments μ of standardised values. Those of two numeric columns are taken for an
-// elliptical distribution's of kurtosis κ, the mean of both: μ₂₂ = κ(1+2ρ²)/3 and μ₃₁ =
-// μ₁₃ = κρ. The correlation's variance then is (1−ρ²)²κ/3N, and the covariance's
-// (s_i²s_j²(1+2ρ²)κ/3 − c²)/N, of which the variance's is a case. Two binary columns have all
-// moments by their shares and ρ, and nothing is assumed; beside a numeric column a binary
-// one counts as one of kurtosis 3, as no elliptical distribution has its. Muirhead 1982,
-// section 5.1, has the general and the elliptical form.
+// with the moments μ of standardised values. For two numeric columns these are those of an
+// elliptical distribution with kurtosis κ, the mean of both: μ₂₂ = κ(1+2ρ²)/3 and μ₃₁ = μ₁₃ = κρ.
+// The correlation's variance then is (1−ρ²)²κ/3N, and the covariance's (s_i²s_j²(1+2ρ²)κ/3 − c²)/N,
+// of which the variance's is a special case. For two binary columns all moments follow from their
+// shares and ρ, without assumptions. Beside a numeric column a binary one counts as one of kurtosis
+// 3, as no elliptical distribution has its kurtosis. Muirhead 1982, section 5.1, has the general
+// and the elliptical form.
 //
 // The quantile is Student's with N − 1 degrees of freedom, at least one.
 type Sample struct {
 	records, quantile float64
 }
 
-// NewSample is one of so many records, of which the number may be an estimate. A sample of
-// one record or fewer, and one with no level, gives no second intervals.
+// NewSample is a sample of that many records, which may be an estimate. With one record or fewer,
+// or an invalid level, it gives no second intervals.
 func NewSample(records float64, level Level) Sample {
 	if !(records > 1) || math.IsInf(records, 0) || level.refuse() != "" {
 		return Sample{}
@@ -54,7 +52,7 @@ func NewSample(records float64, level Level) Sample {
 	return Sample{records, level.student(math.Max(1, records-1))}
 }
 
-// Values says how a column's values are distributed, as far as errors of a draw depend on it.
+// Values describes the distribution of a column's values, as far as sampling errors depend on it.
 // The zero value has no spread.
 type Values struct {
 	variance float64
@@ -63,31 +61,31 @@ type Values struct {
 	share    float64
 }
 
-// Numeric is a numeric column with an estimated variance, which noise may have driven below
-// zero: it then counts as zero.
+// Numeric is a numeric column with an estimated variance. A variance below zero, from noise, counts
+// as zero.
 func Numeric(variance float64, kurtosis Kurtosis) Values {
 	return Values{variance: math.Max(0, variance), kurtosis: kurtosis}
 }
 
-// Binary is a column of two values that are step apart, the larger one in so large a share of
-// the records.
+// Binary is a column of two values that are step apart. Share is the fraction of records with the
+// larger one.
 func Binary(share, step float64) Values {
 	p := clamp(share, 0, 1)
 	return Values{variance: float64(float64(p*(1-p))*step) * step, binary: true, share: p}
 }
 
-// Times is the column in other units, in which it is t times as large.
+// Times is the column in other units: its values times t.
 func (v Values) Times(t float64) Values {
 	v.variance = float64(v.variance*t) * t
 	return v
 }
 
-// Kurtosis is E(x−μ)⁴/σ⁴ with its standard error, 0 where it is told. The zero value is 3,
-// for bell-shaped values.
+// Kurtosis is E(x−μ)⁴/σ⁴ with its standard error, 0 if it is exact. The zero value means 3, for
+// bell-shaped values.
 type Kurtosis struct{ Value, Error float64 }
 
-// assumed is what is reckoned with: an uncertain kurtosis is shrunk to 3, as if it were
-// normal around that with a standard deviation of 2.
+// assumed is the kurtosis to use: an uncertain one is shrunk towards 3, as by a normal prior around
+// 3 with standard deviation 2.
 func (k Kurtosis) assumed() float64 {
 	if k.Value == 0 {
 		return 3
@@ -110,8 +108,8 @@ func (v Values) fourth() float64 {
 // fourths are the fourth moments of two standardised columns: x⁴, y⁴, x²y², x³y and xy³.
 type fourths struct{ xxxx, yyyy, xxyy, xxxy, xyyy float64 }
 
-// beside returns those of two columns with a correlation, and the correlation within the range
-// that the columns allow.
+// beside returns the moments of two columns with a correlation, and the correlation clamped to the
+// range that the columns allow.
 func (v Values) beside(w Values, rho float64) (fourths, float64) {
 	if v.binary && w.binary {
 		return binaries(v, w, rho)
@@ -129,8 +127,8 @@ func (v Values) beside(w Values, rho float64) (fourths, float64) {
 	return fourths{kurtosis, kurtosis, kurtosis * (1 + float64(2*float64(rho*rho))) / 3, third, third}, rho
 }
 
-// binaries are the moments of two binary columns. With t = (1−2p)/√(p(1−p)) a standardised
-// one has x² = 1 + t x.
+// binaries are the moments of two binary columns. With t = (1−2p)/√(p(1−p)) a standardised binary
+// column has x² = 1 + t x.
 func binaries(v, w Values, rho float64) (fourths, float64) {
 	p, q := v.share, w.share
 	spread := math.Sqrt(float64(p*(1-p))) * math.Sqrt(float64(q*(1-q)))
@@ -144,17 +142,18 @@ func binaries(v, w Values, rho float64) (fourths, float64) {
 	return fourths{x, y, math.Max(0, 1+float64(skews*rho)), float64(rho * x), float64(rho * y)}, rho
 }
 
-// Mean adds the draw of the records to the estimate of a mean, or of a share.
+// Mean adds the sampling error to the estimate of a mean, or of a share.
 func (s Sample) Mean(e Estimate, of Values) Estimate {
 	return s.adding(e, of.variance/(s.records-1)) // the variance was divided by N
 }
 
-// Sum does so for the estimate of a sum: it is about the sum over another so many records.
+// Sum adds it to the estimate of a sum: the sum over another sample of as many records.
 func (s Sample) Sum(e Estimate, of Values) Estimate {
 	return s.adding(e, float64(of.variance*s.records)*(s.records/(s.records-1)))
 }
 
-// Variance does so for the estimate of a variance, of which the column need not know its own.
+// Variance adds it to the estimate of a variance. For a numeric column the estimate is used, not
+// the variance of Values.
 func (s Sample) Variance(e Estimate, of Values) Estimate {
 	variance := of.variance
 	if !of.binary {
@@ -163,7 +162,7 @@ func (s Sample) Variance(e Estimate, of Values) Estimate {
 	return s.adding(e, float64(variance*variance)*(of.fourth()-1)/s.records)
 }
 
-// Covariance does so for the estimate of the covariance of two different columns.
+// Covariance adds it to the estimate of the covariance of two different columns.
 func (s Sample) Covariance(e Estimate, x, y Values) Estimate {
 	scale := math.Sqrt(x.variance) * math.Sqrt(y.variance)
 	if !(scale > 0) {
@@ -173,20 +172,19 @@ func (s Sample) Covariance(e Estimate, x, y Values) Estimate {
 	return s.adding(e, float64(float64(scale*scale)*math.Max(0, m.xxyy-float64(rho*rho)))/s.records)
 }
 
-// Correlation does so for the estimate of the correlation of two different columns over the
-// same records.
+// Correlation adds it to the estimate of the correlation of two different columns over the same
+// records.
 func (s Sample) Correlation(e Estimate, x, y Values) Estimate {
 	return s.correlation(e, x, y, 1, 1, 0)
 }
 
-// CorrelationE2 does so for [Gram.CorrelationE2], whose standard deviations are over all
-// records of each party, n_x and n_y, and the covariance over the N that both share:
+// CorrelationE2 adds it to [Gram.CorrelationE2], whose standard deviations are over all records of
+// each party, n_x and n_y, and the covariance over the N that both share:
 //
 //	(μ₂₂ − ρ²)/N + ρ²/4 ((κ_x−1)/n_x + (κ_y−1)/n_y + 2N(μ₂₂−1)/(n_x n_y)) − ρ((μ₃₁−ρ)/n_x + (μ₁₃−ρ)/n_y)
 //
-// The part of it that the first interval allows for, which is that of the standard
-// deviations over other records than the shared ones, is not added again: of bell-shaped
-// values (1 − ρ²N/n_x)(1 − ρ²N/n_y)/N is left.
+// The part that is already in the first interval, for standard deviations over other records than
+// the shared ones, is not added again. For bell-shaped values (1 − ρ²N/n_x)(1 − ρ²N/n_y)/N is left.
 func (s Sample) CorrelationE2(e Estimate, a, b Variable, x, y Values) Estimate {
 	had, share := 0.0, [2]float64{1, 1}
 	for i, v := range []Variable{a, b} {
@@ -198,9 +196,9 @@ func (s Sample) CorrelationE2(e Estimate, a, b Variable, x, y Values) Estimate {
 	return s.correlation(e, x, y, share[0], share[1], had)
 }
 
-// correlation adds the draw to a correlation whose standard deviations are over so many
-// records that the shared ones are the shares f and g of them; of the variance of ρ̂/ρ, the
-// interval has a part already.
+// correlation adds the sampling error to a correlation. The shared records are the fractions f and
+// g of those that the standard deviations are over. Had is the part of the variance of ρ̂/ρ that
+// the interval already has.
 func (s Sample) correlation(e Estimate, x, y Values, f, g, had float64) Estimate {
 	if !e.Defined() || s.records == 0 {
 		return e
@@ -216,9 +214,10 @@ func (s Sample) correlation(e Estimate, x, y Values, f, g, had float64) Estimate
 	return s.within(e, at-length(at-e.Low, e.Low-low), at+length(e.High-at, high-e.High))
 }
 
-// fisher moves a correlation by d along Fisher's scale, d being in its own one: tanh(atanh r
-// + d/(1−r²)). The hyperbolic tangent is its Padé approximant, which is arithmetic alone and
-// so the same on every machine; it is right to 4e-4 up to 1, and above that a little wide.
+// fisher moves a correlation by d on Fisher's scale, d being given on the correlation's own scale:
+// tanh(atanh r + d/(1−r²)). The hyperbolic tangent is its Padé approximant, which only uses
+// arithmetic and so is the same on every machine. It is right to 4e-4 up to 1, and above that a
+// little wide.
 func fisher(r, d float64) float64 {
 	if left := 1 - float64(r*r); left > 0 {
 		d /= left
@@ -229,7 +228,7 @@ func fisher(r, d float64) float64 {
 	return r
 }
 
-// adding is e with the variance of the draw added to that of each end.
+// adding adds the sampling variance to that of each end.
 func (s Sample) adding(e Estimate, variance float64) Estimate {
 	if !e.Defined() || s.records == 0 {
 		return e
@@ -239,7 +238,8 @@ func (s Sample) adding(e Estimate, variance float64) Estimate {
 	return s.within(e, at-length(at-e.Low, half), at+length(e.High-at, half))
 }
 
-// within sets the ends, within the range of the quantity and around the first interval.
+// within sets the ends of the second interval. It stays in the range of the quantity and contains
+// the first interval.
 func (s Sample) within(e Estimate, low, high float64) Estimate {
 	low = math.Min(e.Low, math.Max(low, e.least))
 	high = math.Max(e.High, math.Min(high, e.most))
@@ -252,7 +252,7 @@ func (s Sample) within(e Estimate, low, high float64) Estimate {
 	return e
 }
 
-// length is √(a² + b²), without squares of large numbers.
+// length is √(a² + b²), without overflow.
 func length(a, b float64) float64 {
 	a, b = math.Abs(a), math.Abs(b)
 	if a < b {
@@ -265,8 +265,8 @@ func length(a, b float64) float64 {
 	return float64(a * math.Sqrt(1+float64(t*t)))
 }
 
-// drawn is the sample that moments are over: of parties with different records, those
-// that all of them hold. Those that are not centred are products, and no sample's.
+// drawn is the number of records in the sample: if parties hold different records, of those that
+// all hold. It is 0 for moments that are not centred, which are products and not of a sample.
 func (m *Moments) drawn() (records float64) {
 	switch {
 	case !m.centred:
@@ -279,11 +279,11 @@ func (m *Moments) drawn() (records float64) {
 	return m.shared[0][0]
 }
 
-// sampled gives the coefficients and the intercept, in the units in which variables were
-// sketched, their second intervals. With the residual variance v = (1−R²)s_y² a coefficient of
-// N records and p columns has the variance v [S⁻¹]_jj/(N−p−1), and the intercept v/N + v x̄ᵀS⁻¹x̄/(N−p−1):
-// residuals are taken to vary alike everywhere. With a ridge it is in the inverse,
-// and the variance at least that of the ridge regression's coefficient.
+// sampled sets the second intervals of the coefficients and the intercept, in the units in which
+// variables were sketched. With the residual variance v = (1−R²)s_y² a coefficient of N records and
+// p columns has the variance v [S⁻¹]_jj/(N−p−1), and the intercept v/N + v x̄ᵀS⁻¹x̄/(N−p−1).
+// Residuals are assumed to have the same variance everywhere. A ridge is included in the inverse;
+// the variance is then at least that of the ridge regression's coefficient.
 func (f *fit) sampled(out *Regression) {
 	records, p := f.m.drawn(), float64(len(f.o.On))
 	s := NewSample(records-p, f.o.Level)
@@ -291,7 +291,7 @@ func (f *fit) sampled(out *Regression) {
 		return
 	}
 	rest := f.m.matrix.At(f.o.Target, f.o.Target)
-	if f.drowned { // it may be as large as its error lets it
+	if f.drowned { // it may be as large as its error allows
 		own := unit(len(f.m.vars), f.o.Target)
 		rest = math.Max(0, rest) + float64(f.o.Level.z()*math.Sqrt(f.m.variance(f.m.slope(own, own))))
 	}

@@ -89,7 +89,7 @@ func (q quadratic) unrounded(e quantiles) Estimate {
 	return finish(t, low, high, 0, math.Inf(1)).deviating(q.variance(t))
 }
 
-// within is the factor on the noise variance (see [Noise].together). It is 1 for the identity.
+// within is the factor on the noise variance (see Noise.together). It is 1 for the identity.
 func (q quadratic) within() float64 {
 	if !q.projection {
 		return 1

@@ -5,21 +5,22 @@ import (
 	"math"
 )
 
-// Ranked are numbers of records below the edges of the bins of one number, with the noise that they have. They are
-// made of a tree of tables, or of one.
+// Ranked are the numbers of records below the bin edges of one numeric column, with their noise.
+// They come from a tree of tables, or from one table.
 type Ranked struct {
-	below     []float64 // records below each edge, made to increase
-	raw       []float64 // the same as they were, without bias
-	variances []float64 // of raw, before the total's, and their part that comes of the total's
-	part      []float64 // how much of the total's error is in raw
+	below     []float64 // records below each edge, nondecreasing
+	raw       []float64 // the same, unbiased, before pooling
+	variances []float64 // of raw, without the part from the total's error
+	part      []float64 // weight of the total's error in raw
 	total     Noisy
 	noise     CountNoise
-	halves    []float64 // of a tree: by level, the variance of half the difference of two halves; nil: it is one table
+	halves    []float64 // of a tree: by level, the variance of half the difference of two halves; nil for one table
 }
 
-// NewTree makes counts of 2, 4, … 2^depth bins consistent: what is known of a bin is its own count, those of its halves,
-// and what the rest of its double leaves (Hay, Rastogi, Miklau and Suciu 2010). Total is the number of records that
-// have a value: public, or with noise of its own where absent values were counted.
+// NewTree makes counts of 2, 4, … 2^depth bins consistent. The estimate of a bin combines its own
+// count, those of its halves, and its parent's minus its sibling's (Hay, Rastogi, Miklau and Suciu
+// 2010). Total is the number of records that have a value: public, or with its own noise if absent
+// values were counted.
 func NewTree(levels [][]float64, noise CountNoise, total Noisy) (*Ranked, error) {
 	depth := len(levels)
 	if err := noise.check(); err != nil {
@@ -33,7 +34,7 @@ func NewTree(levels [][]float64, noise CountNoise, total Noisy) (*Ranked, error)
 			return nil, errors.New("a tree of counts of which a level has another number of bins than twice as many as the one above")
 		}
 	}
-	// Up: own counts with those of their halves.
+	// Up: combine own counts with those of the halves.
 	variance, own := noise.Variance, make([]float64, depth) // of a bin by level
 	z := make([][]float64, depth)
 	for l := depth - 1; l >= 0; l-- {
@@ -69,8 +70,8 @@ func NewTree(levels [][]float64, noise CountNoise, total Noisy) (*Ranked, error)
 	return r, nil
 }
 
-// NewBins takes the bins of a table of one number, with the number of records without a value behind them where absent
-// values were counted. How many records there are in all is public.
+// NewBins returns the numbers for the bins of one table. If absent is true, the last cell is the
+// number of records without a value. The total number of records is public.
 func NewBins(cells []float64, absent bool, noise CountNoise, records float64) (*Ranked, error) {
 	c, err := NewCounted(cells, len(cells), 1, noise, records, 0)
 	if err != nil {
@@ -95,7 +96,7 @@ func NewBins(cells []float64, absent bool, noise CountNoise, records float64) (*
 	return r, nil
 }
 
-// add takes the records of bins.
+// add sets the numbers below edges from the records of the bins.
 func (r *Ranked) add(bins []float64) {
 	sum := 0.0
 	r.raw = append(r.raw, 0)
@@ -108,7 +109,7 @@ func (r *Ranked) add(bins []float64) {
 	increase(r.below)
 }
 
-// weighed is the best of two numbers with noise of these variances.
+// weighed is the mean of two numbers weighted by inverse variances.
 func weighed(x, vx, y, vy float64) float64 {
 	if vx == 0 {
 		return x
@@ -123,8 +124,8 @@ func weighedVariance(x, y float64) float64 {
 	return float64(x*y) / (x + y)
 }
 
-// prefix is how much of the total's error is in the number of records below an edge of a tree, and the variance of the
-// rest.
+// prefix is for the number of records below an edge of a tree. Part is the weight of the total's
+// error in it, variance that of its other error.
 func (r *Ranked) prefix(edge int) (part, variance float64) {
 	depth := len(r.halves)
 	if edge == 1<<depth {
@@ -143,14 +144,14 @@ func (r *Ranked) prefix(edge int) (part, variance float64) {
 	return part, variance
 }
 
-// increase makes numbers increase, by pooling those beside each other that do not.
+// increase makes numbers nondecreasing, by pooling adjacent violators.
 func increase(x []float64) {
 	type pool struct {
 		mean float64
 		n    int
 	}
 	var pools []pool
-	for _, v := range x[1 : len(x)-1] { // the ends are known best
+	for _, v := range x[1 : len(x)-1] { // the ends are known best and stay
 		pools = append(pools, pool{clamp(v, x[0], x[len(x)-1]), 1})
 		for n := len(pools); n > 1 && pools[n-2].mean > pools[n-1].mean; n = len(pools) {
 			a, b := pools[n-2], pools[n-1]
@@ -176,7 +177,8 @@ func (r *Ranked) Total(level Level) Estimate {
 	return finish(math.Max(0, r.total.Value), r.total.Value-half, r.total.Value+half, 0, math.Inf(1)).deviating(r.total.Variance)
 }
 
-// stands says why nothing can be said of the records that have a value, or "".
+// stands returns the reason if the number of records that have a value does not stand out of the
+// noise, else "".
 func (r *Ranked) stands() string {
 	if r.total.Value <= float64(StandsOut*math.Sqrt(r.total.Variance)) || r.total.Value <= 0 {
 		return "the records that have a value do not stand out of the noise"
@@ -184,19 +186,20 @@ func (r *Ranked) stands() string {
 	return ""
 }
 
-// RankVariance is that of the number of records below an edge less a part q of all that have a value.
+// RankVariance is the variance of the number of records below an edge minus a fraction q of all
+// that have a value.
 func (r *Ranked) RankVariance(edge int, q float64) float64 {
-	of := r.part[edge] - q // what is asked for moves with the total, too
+	of := r.part[edge] - q // the wanted rank varies with the total, too
 	return r.variances[edge] + float64(float64(of*of)*r.total.Variance)
 }
 
 func (r *Ranked) Bins() int { return len(r.below) - 1 }
 
-// Ends are bins, from one up to before another one.
+// Ends is a range of bins: From is included, To is not.
 type Ends struct{ From, To int }
 
-// Within are the bins in which the value may be below which a part q of the records is: at an interval of the
-// noise alone, or of the noise and of drawing the records.
+// within is the range of bins that may contain quantile q, for errors up to reach standard errors.
+// Drawn is the variance from drawing the records, 0 for noise only.
 func (r *Ranked) within(q, reach, drawn float64) (out Ends) {
 	want := float64(q * r.total.Value)
 	half := func(i int) float64 { return float64(reach * math.Sqrt(r.RankVariance(i, q)+drawn)) }
@@ -211,7 +214,7 @@ func (r *Ranked) within(q, reach, drawn float64) (out Ends) {
 	return out
 }
 
-// at is the value below which a part q of the records is, evenly spread in bins.
+// at is quantile q, if records are evenly spread within bins.
 func (r *Ranked) at(q float64, edges []float64) float64 {
 	want, at := float64(q*r.total.Value), 0
 	for i := range r.Bins() {
@@ -226,10 +229,11 @@ func (r *Ranked) at(q float64, edges []float64) float64 {
 	return edges[at] + float64(share*(edges[at+1]-edges[at]))
 }
 
-// Quantile estimates the value below which a part q of the records is, given the edges of the bins, the ends
-// among them. The interval is of all bins in which it may be: it covers the grid and the noise; for people like these
-// drawing the records adds q(1−q) of them to the variance of a rank. The standard error is that of a normal error with an
-// interval as wide.
+// Quantile estimates quantile q: the value below which a fraction q of the records is. Edges are
+// those of the bins, including both ends. The interval is the union of all bins, in, that may
+// contain it, so it covers the grid and the noise. For the population, drawing the records adds
+// q(1−q) times their number to the variance of a rank. The standard error is that of a normal error
+// with an interval of the same width.
 func (r *Ranked) Quantile(q float64, edges []float64, level Level) (e Estimate, in Ends) {
 	if why := level.refuse(); why != "" {
 		return undefined(why), in
@@ -251,7 +255,7 @@ func (r *Ranked) Quantile(q float64, edges []float64, level Level) (e Estimate, 
 	return e.spanning(Span{math.Min(e.Low, edges[drawn.From]), math.Max(e.High, edges[drawn.To]), true}), in
 }
 
-// Between estimates how many records are in bins.
+// Between estimates how many records are in a range of bins.
 func (r *Ranked) Between(bins Ends, level Level) Estimate {
 	if why := level.refuse(); why != "" {
 		return undefined(why)
@@ -264,10 +268,10 @@ func (r *Ranked) Between(bins Ends, level Level) Estimate {
 	return NewSample(r.total.Value, level).Sum(e, Binary(n/r.total.Value, 1))
 }
 
-// between is the variance of the number of records in bins.
+// between is the variance of the number of records in a range of bins.
 func (r *Ranked) between(bins Ends) (variance float64) {
 	if r.halves == nil {
-		// As of cells of which all, with one more for absent values, add up to a public number.
+		// As for cells that, with one more for absent values, add up to a public number.
 		part := float64(bins.To-bins.From) / float64(r.Bins())
 		return float64(float64(r.noise.Variance*float64(bins.To-bins.From))*(1-part)) + float64(float64(part*part)*r.total.Variance)
 	}
@@ -286,18 +290,20 @@ func (r *Ranked) between(bins Ends) (variance float64) {
 	return variance + float64(float64(parts[0]*parts[0])*r.total.Variance)
 }
 
-// MostBars is how many a histogram has at the most.
+// MostBars is the greatest number of bars of a histogram.
 const MostBars = mostBars + 2
 
-// Bars of a histogram: the most between what is far out, and how many standard errors the records of one have on average.
+// Limits of a histogram: the number of bars between the outliers, and the mean number of records of
+// a bar in standard errors.
 const (
 	mostBars = 30
 	clearBar = 4
 	farOut   = 0.005 // of the records are in the bar at each end
 )
 
-// Histogram are bars of bins, one beside the other: as narrow as the noise lets them be told, of equal numbers of bins but
-// for the first and the last, which have what is far out. Nil where nothing can be said.
+// Histogram returns adjacent bars, each a range of bins. They are as narrow as the noise allows,
+// and of equal numbers of bins, except the first and the last, which hold the outliers. It is nil
+// if the records that have a value do not stand out of the noise.
 func (r *Ranked) Histogram() (out []Ends) {
 	if r.stands() != "" {
 		return nil

@@ -8,61 +8,60 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// RegressionOptions say which regression is wanted of Moments that are centred and not
-// scaled.
+// RegressionOptions describe a regression on Moments that are centred and not scaled.
 type RegressionOptions struct {
-	Target int   // required: the variable that is explained
-	On     []int // required: those that explain it, each once and not the target
-	// Ridge is the part by which each explaining variable's variance is raised, so that
-	// it does not depend on units; 0 for least squares.
+	Target int   // required: the variable to explain
+	On     []int // required: the explaining variables, each once and not the target
+	// Ridge is the fraction by which each explaining variable's variance is raised, so it does not
+	// depend on units; 0 for least squares.
 	Ridge float64
-	// Raise says that more may be taken where less leaves them collinear within their error.
+	// Raise allows a larger ridge if variables are otherwise collinear within their error.
 	Raise bool
-	// Units and Origins say what variable i is in original units: Units[i]·x + Origins[i];
-	// nil for as it was sketched. Units are above 0.
+	// Units and Origins convert to original units: variable i is Units[i]·x + Origins[i]; nil for
+	// the units as sketched. Units are above 0.
 	Units, Origins []float64
 	Level          Level
 }
 
-// Regression is that of one variable on others with an intercept, in original units.
+// Regression is the regression of one variable on others with an intercept, in original units.
 type Regression struct {
-	On           []int      // those explaining variables whose variance stands out of its error ([StandsOut]), in their order; the others are set aside
+	On           []int      // the explaining variables whose variance stands out of its error ([StandsOut]), in their order; the others are dropped
 	Coefficients []Estimate // in the order of On
 	Intercept    Estimate
-	R2           Estimate // the share of the target's variance that is explained; undefined where that does not stand out of its error
-	Residual     Estimate // standard deviation of what is not; undefined with R2
-	Freedom      float64  // degrees of freedom of the intervals: k less the coefficients; infinite for sums
+	R2           Estimate // fraction of the target's variance that is explained; undefined if that variance does not stand out of its error
+	Residual     Estimate // standard deviation of the residual; undefined if R2 is
+	Freedom      float64  // degrees of freedom of the intervals: k minus the number of coefficients; infinite for sums
 	Condition    Estimate // the least eigenvalue of the correlations of the explaining variables
-	Ridge        float64  // that was taken
+	Ridge        float64  // the ridge used
 }
 
-// Identified is how many of its standard errors the least eigenvalue of the correlations
-// of the explaining variables has to be above zero, wherever there is noise or parties
-// hold different records. Without both, a sketch is as singular as the data.
+// Identified is how many of its standard errors the least eigenvalue of the correlations of the
+// explaining variables must be above zero, if there is noise or parties hold different records.
+// Otherwise a sketch is as singular as the data.
 //
-// Where noise is of the size of some direction of the variables the debiased matrix may
-// be nearly singular by chance, and one may fear intervals that cover too
-// little there. These do not, as the rows of the inverse in their
-// errors grow with it: coefficients are covered in .95 to 1 of the cases without any rule,
-// .95 to .98 with two standard errors, .94 to .99 with three, and, since a higher bar lets
-// pass what happens to look better than it is, .83 to .96 with four to six. What the rule
-// prevents is intervals that are too wide to be of use, and for that two are enough.
+// If noise is as large as the variance in some direction, the debiased matrix may be nearly
+// singular by chance. Intervals still cover enough, as their errors use the rows of the inverse,
+// which grow with it. Coverage of coefficients is .95 to 1 without any rule, .95 to .98 with two
+// standard errors, .94 to .99 with three. With four to six it is .83 to .96, as a higher threshold
+// selects matrices that look better than they are. The rule only prevents intervals too wide to be
+// useful, and two are enough for that.
 const Identified = 2
 
-// Regression finds the coefficients β = (C_xx + ridge·diag C_xx)⁻¹ c_xy; undefined where
-// they are not identified. Explaining variables that drown in noise are set aside, by their
-// variances alone.
+// Regression computes the coefficients β = (C_xx + ridge·diag C_xx)⁻¹ c_xy. They are undefined if
+// they are not identified. Explaining variables whose variance does not stand out of its error are
+// dropped.
 //
-// With a row u of that inverse and r the residual, as vectors over the variables, a
-// coefficient errs by uᵀ dC r, less ridge times Σ u_i β_i dC_ii. Without noise and with
-// equal record sets a sketch of k Gaussian coordinates is itself a sample of k from the
-// regression, and its intervals are exact: with Student's t, k less the number of
-// coefficients for k. They are used throughout, and are those of the general rule where
-// there is noise. R² is one less the ratio of two squared norms, with Fieller's bounds,
-// and allows for what k coordinates explain by chance.
+// With a row u of that inverse and r the residual, as vectors over the variables, the error of a
+// coefficient is uᵀ dC r, less ridge times Σ u_i β_i dC_ii. Without noise and with equal record
+// sets a sketch of k Gaussian coordinates is itself a sample of k from the regression. Its
+// intervals are then exact: with Student's t, and k minus the number of coefficients for k. They
+// are used throughout, and with noise they are those of the general rule. R² is one less the ratio
+// of two squared norms, with Fieller's interval, and is corrected for what k coordinates explain by
+// chance.
 //
-// Coefficients are divided by variances of the explaining variables alone. Of sums with noise, whose
-// errors do not hang on the target's variance either, they are defined where that drowns.
+// Coefficients are divided only by variances of the explaining variables. For sums with noise the
+// errors do not depend on the target's variance either, so coefficients are defined even if that
+// variance does not stand out of its error.
 func (m *Moments) Regression(o RegressionOptions) (*Regression, string) {
 	f, why := m.fit(o)
 	if why != "" {
@@ -71,7 +70,7 @@ func (m *Moments) Regression(o RegressionOptions) (*Regression, string) {
 	return f.regression(), ""
 }
 
-// fit is one regression in the units in which variables were sketched.
+// fit is one regression, in the units in which variables were sketched.
 type fit struct {
 	m         *Moments
 	o         RegressionOptions
@@ -80,8 +79,8 @@ type fit struct {
 	residual  []float64 // over all variables: 1 for the target, −β for the others
 	slopes    []slope   // of β
 	freedom   float64
-	t         float64 // quantile
-	widen     float64 // of variances, for the coefficients that were fitted
+	t         float64 // quantile of Student's t
+	widen     float64 // factor on variances, for the fitted coefficients
 	condition Estimate
 	doubts    doubts
 	drowned   bool // the target's variance does not stand out of its error
@@ -89,7 +88,8 @@ type fit struct {
 
 const noTarget = "the target: " + noVariance
 
-// Unprojected reports whether these are of sums with noise, whose errors hang on no variance.
+// Unprojected reports whether these are moments of sums with noise, whose errors depend on no
+// variance.
 func (m *Moments) Unprojected() bool { return m.gram == nil && !m.law.exact(m) }
 
 func (m *Moments) fit(o RegressionOptions) (*fit, string) {
@@ -139,7 +139,8 @@ func (m *Moments) fit(o RegressionOptions) (*fit, string) {
 	return f, ""
 }
 
-// identify checks that the explaining variables are not collinear within their error.
+// identify returns the reason if the explaining variables are collinear within their error, else
+// "". It raises the ridge if it may.
 func (f *fit) identify() string {
 	least, v, err := leastEigenvalue(f.m.matrix, f.o.On)
 	if err != nil {
@@ -168,7 +169,8 @@ func notIdentified(least, deviation float64) string {
 		least, deviation, Identified)
 }
 
-// leastEigenvalue is that of the correlations of some variables, with its vector.
+// leastEigenvalue is the least eigenvalue of the correlations of some variables, with its
+// eigenvector.
 func leastEigenvalue(c *mat.SymDense, of []int) (float64, []float64, error) {
 	r := mat.NewSymDense(len(of), nil)
 	for a, i := range of {
@@ -185,7 +187,7 @@ func leastEigenvalue(c *mat.SymDense, of []int) (float64, []float64, error) {
 	return e.Values[last], e.Vectors[last], nil
 }
 
-// solve finds β by the inverse, whose rows the errors need as well.
+// solve computes β from the inverse, whose rows the errors need as well.
 func (f *fit) solve() (err error) {
 	o, c, p := f.o, f.m.matrix, len(f.o.On)
 	raised := mat.NewSymDense(p, nil)
@@ -225,7 +227,7 @@ func (f *fit) unit(i int) float64 {
 	return f.o.Units[i]
 }
 
-// mean is the mean of a variable in its units, from its original zero.
+// mean is the mean of a variable in its sketched units, from its original zero.
 func (f *fit) mean(i int) float64 {
 	if f.o.Origins == nil {
 		return f.m.means[i]
@@ -251,15 +253,14 @@ func (f *fit) regression() *Regression {
 	return out
 }
 
-// around is an estimate with its t interval.
+// around is an estimate with an interval from Student's t.
 func (f *fit) around(at, variance float64) Estimate {
 	variance *= f.widen
 	half := float64(f.t * math.Sqrt(math.Max(0, variance)))
 	return finish(at, at-half, at+half, math.Inf(-1), math.Inf(1)).deviating(variance)
 }
 
-// intercept is mean_y − Σ β mean_x. The error of the mean of the residual is
-// Σ_p Err(r_p, 1_p)/N_pp.
+// intercept is mean_y − Σ β mean_x. The error of the residual's mean is Σ_p Err(r_p, 1_p)/N_pp.
 func (f *fit) intercept() Estimate {
 	at, s := f.mean(f.o.Target), slope{}
 	for p, r := range f.m.byParty(f.residual) {
@@ -275,8 +276,8 @@ func (f *fit) intercept() Estimate {
 	return f.around(at, f.m.variance(s)+f.sampledMeans())
 }
 
-// loose is the slope of what is in the mean of a combination of the variables of a party, times
-// the number of its records, of the error of the column of ones with itself.
+// loose is a part of the slope of a party's mean of a combination of variables, times its number of
+// records: that of the error of the column of ones with itself.
 func (m *Moments) loose(p int, u []float64) slope {
 	if m.gram == nil || m.own[p].loose == 0 {
 		return slope{}
@@ -290,8 +291,8 @@ func (m *Moments) loose(p int, u []float64) slope {
 	return slope{parts: []slopePart{{m.one(p).times(mean * m.own[p].loose), m.one(p)}}}
 }
 
-// sampledMeans is the variance by which means over a party's own records differ from
-// those over the records that all share.
+// sampledMeans is the variance of the difference between means over a party's own records and those
+// over the records that all share.
 func (f *fit) sampledMeans() (sum float64) {
 	sets := f.m.sets
 	if sets.same {
@@ -314,8 +315,8 @@ func (f *fit) sampledMeans() (sum float64) {
 	return math.Max(0, sum)
 }
 
-// fitness is the residual's standard deviation, and R², where the explaining variables may
-// explain so much more of the target's variance than they seem to.
+// fitness is the residual's standard deviation, and R². More is how much more of the target's
+// variance the explaining variables may explain than is observed.
 func (f *fit) fitness(more float64) (residual, r2 Estimate) {
 	if f.drowned {
 		return undefined(noTarget), undefined(noTarget)
@@ -323,7 +324,7 @@ func (f *fit) fitness(more float64) (residual, r2 Estimate) {
 	m, y := f.m, f.o.Target
 	r, e := f.residual, unit(len(m.vars), y)
 	left, own := m.slope(r, r), m.slope(e, e)
-	if f.o.Ridge > 0 { // least squares alone make the residual not err with β
+	if f.o.Ridge > 0 { // only for least squares is the residual's variance stationary in β
 		against := m.times(r)
 		for a, i := range f.o.On {
 			left = left.plus(-2*against[i], f.slopes[a])
@@ -332,7 +333,7 @@ func (f *fit) fitness(more float64) (residual, r2 Estimate) {
 	rest, total := inner2(r, m.times(r)), m.matrix.At(y, y)
 	noise := inner2(r, product(m.rawMatrix(), r)) - rest
 	taken, spread := f.chance()
-	// The fit takes part of the residual away: what it explains by chance.
+	// The fit reduces the residual by what it explains by chance.
 	s := squared{estimate: rest, push: -taken, noise: noise, variance: m.variance(left) + spread, k: f.freedom}
 	squaredResidual := s.estimateAt(f.o.Level)
 	if !squaredResidual.Defined() {
@@ -340,13 +341,13 @@ func (f *fit) fitness(more float64) (residual, r2 Estimate) {
 	}
 	rest += taken
 	target := f.m.divisor(y)
-	less := float64(target.value * (1 - target.shrink(f.o.Level))) // by which both variances may be too large
+	less := float64(target.value * (1 - target.shrink(f.o.Level))) // how much too large both variances may be
 	low, high := math.Sqrt(math.Max(0, squaredResidual.Low-more-less)), math.Sqrt(squaredResidual.High)
 	at := math.Sqrt(math.Max(0, rest))
 	deviation := squaredResidual.Deviation / 2 / math.Max(at, (low+high)/4)
 	residual = finish(math.Max(at, 0), low, high, 0, math.Inf(1)).deviating(deviation * deviation)
 
-	// 1 − R² = rest/total: all shares for which rest − share·total is within z deviations.
+	// 1 − R² = rest/total: all shares for which rest − share·total is within z standard errors.
 	z2 := float64(f.t * f.t)
 	nn, nm, mm := m.variance(left)+spread, m.joint(left, own), m.variance(own)
 	share := rest / total
@@ -357,15 +358,15 @@ func (f *fit) fitness(more float64) (residual, r2 Estimate) {
 		return residual, finish(clamp(1-share, 0, 1), 0, 1, 0, 1).deviating(variance)
 	}
 	lo, hi := between(a, share-float64(z2*nm), float64(share*share)-float64(z2*nn))
-	if more > 0 || less > 0 { // what is explained, and more, of a smaller variance
+	if more > 0 || less > 0 { // more explained, of a smaller variance
 		half := float64(f.t * math.Sqrt(math.Max(0, nn-float64(2*nm)+mm)))
 		lo = math.Min(lo, 1-(1-share+half+more/total)/(1-less/total))
 	}
 	return residual, finish(clamp(1-share, 0, 1), 1-hi, 1-lo, 0, 1).deviating(variance)
 }
 
-// chance is what coefficients that err explain of the target by chance, βᵀ C_xx β for
-// their errors, and the variance of that.
+// chance is what errors of coefficients explain of the target by chance, βᵀ C_xx β for these
+// errors, and the variance of that.
 func (f *fit) chance() (mean, variance float64) {
 	p := len(f.o.On)
 	errors, c := mat.NewDense(p, p, nil), mat.NewDense(p, p, nil)

@@ -9,8 +9,8 @@ import (
 	"github.com/cosketch/cosketch/kernel/sketch"
 )
 
-// SummedOf is what a merged moments sketch says of N records, in units of the sketched
-// columns: every number with independent noise on it.
+// SummedOf holds the sums of a merged moments sketch of N records, in units of the sketched
+// columns. Each number has independent noise.
 type SummedOf struct {
 	Records int64         // required: N, which is public
 	Second  mat.Symmetric // required: Σ xxᵀ, d × d
@@ -21,19 +21,19 @@ type SummedOf struct {
 // MomentNoise holds the variances of the noise on the entries of SummedOf; 0 for none.
 type MomentNoise struct {
 	Square  float64 // on a diagonal entry of Second
-	Product float64 // on another
+	Product float64 // on an off-diagonal entry
 	Sum     float64 // on an entry of Sums
 }
 
-// Summed estimates means, covariances and correlations of columns over a set of records from
-// their noised sums. There is no projection, and so no error but the noise: independent
-// numbers of known variance on sums, and on counts where some values are absent.
+// Summed estimates means, covariances and correlations of columns over a set of records from their
+// noised sums. There is no projection, so noise is the only error. It is independent, of known
+// variance, on sums, and on counts if some values are absent.
 //
-// See NewTallied for how a covariance errs, to first order. The noise of both means also
-// multiplies, which has a mean where it is the same one, that is taken off variances, and a
-// variance that is counted in. Intervals are ± z deviations, and ratios are inverted as Fieller
-// did. Where records were cut, those of means, variances and covariances
-// allow for what these may have lost ([Tally]); the others are about the cut records.
+// See NewTallied for the error of a covariance to first order. The product of both means' errors is
+// of second order. For a variance it has a mean, which is subtracted. Its variance is included.
+// Intervals are ± z standard errors, and ratios use Fieller's interval. If records were clipped,
+// intervals of means, variances and covariances allow for what these may have lost ([Tally]). All
+// others describe the clipped records.
 //
 // It is immutable. Methods panic on a column outside [0, d), as package mat does.
 type Summed struct {
@@ -43,13 +43,13 @@ type Summed struct {
 	mean       []float64
 	counts     []float64     // records that have a column
 	sum        []float64     // variances of means
-	covariance *mat.SymDense // nil where there are no products
-	mended     []mended      // by column: its mean, as it is answered
-	lost       []lost        // nil where no record was cut, as far as is known
+	covariance *mat.SymDense // nil if there are no products
+	mended     []mended      // by column: the mean to report
+	lost       []lost        // nil if no record was clipped, as far as is known
 }
 
-// NewSummed refuses shapes that differ and fewer than one record. It is for sums of which
-// nothing is known but how far each kind of them errs.
+// NewSummed is for sums with one noise variance for each kind of entry. It returns an error if
+// shapes differ or there is no record.
 func NewSummed(of SummedOf) (*Summed, error) {
 	d := len(of.Sums)
 	if of.Second == nil || of.Second.SymmetricDim() != d || d == 0 || of.Records < 1 {
@@ -73,11 +73,13 @@ func NewSummed(of SummedOf) (*Summed, error) {
 
 func (m *Summed) Records() float64 { return m.records }
 
-// Means returns the means of the records as they were cut, which covariances are around. They must not be changed.
+// Means returns the means of the records after clipping, around which covariances are. They must
+// not be changed.
 func (m *Summed) Means() []float64 { return m.mean }
 
-// Covariances is the d × d matrix of unbiased estimates of the covariances, divided by N.
-// With noise it need not be positive semidefinite; nil where there are no products. It must not be changed.
+// Covariances is the d × d matrix of unbiased estimates of the covariances, divided by N. With
+// noise it need not be positive semidefinite. It is nil if there are no products. It must not be
+// changed.
 func (m *Summed) Covariances() mat.Symmetric {
 	if m.covariance == nil {
 		return nil
@@ -91,8 +93,8 @@ type Entry struct {
 	Weight float64
 }
 
-// Covary is the covariance of two linear functionals of the covariances' errors, Σ
-// W_ij·Err_ij and Σ V_ij·Err_ij, by their symmetric matrices; no entry is listed twice.
+// Covary is the covariance of two linear functionals of the covariances' errors, Σ W_ij·Err_ij and
+// Σ V_ij·Err_ij, given by their symmetric matrices. Entries must not repeat.
 func (m *Summed) Covary(w, v []Entry) float64 {
 	total := m.dot(m.errors(w), m.errors(v))
 	for _, e := range w { // of the product of both means' errors
@@ -122,7 +124,7 @@ func (m *Summed) errors(w []Entry) (out sources) {
 	return out.sorted()
 }
 
-// entry is the functional that is the error of covariance (i, j) itself.
+// entry is the functional that is weight times the error of covariance (i, j).
 func entry(i, j int, weight float64) []Entry {
 	if i == j {
 		return []Entry{{i, i, weight}}
@@ -130,7 +132,8 @@ func entry(i, j int, weight float64) []Entry {
 	return []Entry{{min(i, j), max(i, j), weight / 2}}
 }
 
-// Mean estimates the mean of column i: of records as they were before they were cut, where cut ones were summed.
+// Mean estimates the mean of column i: of the records before clipping, if the clipped ones were
+// summed.
 func (m *Summed) Mean(i int, level Level) Estimate {
 	if why := level.refuse(); why != "" {
 		return undefined(why)
@@ -149,15 +152,15 @@ func (m *Summed) Covariance(i, j int, level Level) Estimate {
 	return m.whole(Noisy{m.covariance.At(i, j), m.Covary(w, w)}.Estimate(level, least), i, j)
 }
 
-// divisor is the variance of column i as what others are divided by.
+// divisor is the variance of column i as a divisor.
 func (m *Summed) divisor(i int) divisor {
 	w := entry(i, i, 1)
 	return plainDivisor(m.covariance.At(i, i), m.Covary(w, w))
 }
 
-// Correlation estimates Pearson's correlation of columns i and j. It is undefined where
-// a variance does not stand out of the noise ([StandsOut]), and where one does so narrowly
-// the interval allows for the selection.
+// Correlation estimates Pearson's correlation of columns i and j. It is undefined if a variance
+// does not stand out of the noise ([StandsOut]). If one does so narrowly, the interval corrects for
+// the selection.
 func (m *Summed) Correlation(i, j int, level Level) Estimate {
 	if why := level.refuse(); why != "" {
 		return undefined(why)

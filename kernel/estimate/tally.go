@@ -12,21 +12,21 @@ import (
 	"github.com/cosketch/cosketch/kernel/sketch"
 )
 
-// Tally is a moments sketch of some records, divided by its weights: of one party, or of several
-// that summed around one centre, in one scale.
+// Tally is a moments sketch of some records, divided by its weights. It is of one party, or of
+// several with the same centre and scale.
 type Tally struct {
 	Records   int64               // required: public
 	Layout    sketch.MomentLayout // required
 	Values    []float64           // required: by entry of the layout, without the weights
 	Variances []float64           // required: of their noise
-	// Unlabelled says that records of the last class have no label: they count for no class.
+	// Unlabelled says that records of the last class have no label: they belong to no class.
 	Unlabelled bool
-	// Clips are the lengths to which each party's records were cut, in the tally's units; needed where the
-	// layout counts cut records.
+	// Clips are the lengths to which each party's records were clipped, in the tally's units. They
+	// are required if the layout counts clipped records.
 	Clips   []float64
-	Thought []Thought // of each entry; needed where records are cut
-	// Centres and Units say, by entry of a record, what 0 and 1 are in the units that all
-	// tallies have in common; nil: 0 and 1.
+	Thought []Thought // by entry; required if records are clipped
+	// Centres and Units give, by entry of a record, its zero and its scale in the units that all
+	// tallies share; nil: 0 and 1.
 	Centres, Units []float64
 }
 
@@ -34,16 +34,16 @@ type Tally struct {
 type TallyColumn struct {
 	Entry     int // of a record; -1: a class
 	Class     int
-	Attribute int // of an entry: among those whose absence is counted
+	Attribute int // of an entry: its index among those whose absence is counted
 }
 
-// number is a sum with the noise that it is made of.
+// number is a sum with the noise in it.
 type number struct {
 	value float64
 	terms []term
 }
 
-// term is how much of an entry's noise is in a number.
+// term is the weight of an entry's noise in a number.
 type term struct {
 	entry  int
 	weight float64
@@ -85,7 +85,7 @@ func (t *Tally) count(a, b TallyColumn) number {
 	if !t.counted() {
 		return n
 	}
-	if labelled && max(a.Entry, b.Entry) >= 0 { // those that lack both were taken off twice
+	if labelled && max(a.Entry, b.Entry) >= 0 { // those that lack both were subtracted twice
 		n = n.plus(1, t.at(t.Layout.Absent(t.none(), attributeOf(a, b))))
 	}
 	for i, c := range []TallyColumn{a, b} {
@@ -99,7 +99,7 @@ func (t *Tally) count(a, b TallyColumn) number {
 	return n
 }
 
-// attributeOf is that of the one of two columns that is an entry.
+// attributeOf is the attribute of the column that is an entry.
 func attributeOf(a, b TallyColumn) int {
 	if a.Entry < 0 {
 		return b.Attribute
@@ -107,7 +107,7 @@ func attributeOf(a, b TallyColumn) int {
 	return a.Attribute
 }
 
-// sum is that of a over the records that have both.
+// sum is the sum of a over the records that have both columns.
 func (t *Tally) sum(a, b TallyColumn) number {
 	l := t.Layout
 	switch {
@@ -123,7 +123,7 @@ func (t *Tally) sum(a, b TallyColumn) number {
 	return t.at(l.Sum(a.Entry))
 }
 
-// product is the sum of a times b over the records that have both.
+// product is the sum of a times b over the records that have both columns.
 func (t *Tally) product(a, b TallyColumn) number {
 	l := t.Layout
 	switch {
@@ -139,7 +139,7 @@ func (t *Tally) product(a, b TallyColumn) number {
 	return t.at(l.ClassSum(b.Class, a.Entry))
 }
 
-// place is where a column of this tally is in common units: its 0 and 1.
+// place is the zero and the scale of a column of this tally in the common units.
 func (t *Tally) place(c TallyColumn) (centre, unit float64) {
 	centre, unit = 0, 1
 	if c.Entry >= 0 && t.Centres != nil {
@@ -151,7 +151,7 @@ func (t *Tally) place(c TallyColumn) (centre, unit float64) {
 	return centre, unit
 }
 
-// check refuses what does not go together.
+// check returns an error if parts of the tally do not fit each other.
 func (t *Tally) check() error {
 	n := t.Layout.Entries()
 	switch {
@@ -167,13 +167,14 @@ func (t *Tally) check() error {
 	return nil
 }
 
-// NewTallied estimates by the tallies of disjoint records. Columns say what is estimated, and
-// in which order.
+// NewTallied estimates from the tallies of disjoint records. Columns are those to estimate, in
+// their order.
 //
-// With the sums of all tallies moved to one centre, let n be the records that have both of two
-// columns, a and b the columns' means over these, and c = Σxy/n − ab their covariance: nothing is
-// assumed of which values are absent. With the noise dS, dX, dY and dn on a tally's product,
-// sums and count, and its own centre taken off a and b, c errs by
+// The sums of all tallies are moved to one centre. Let n be the number of records that have both of
+// two columns, a and b the columns' means over these, and c = Σxy/n − ab their covariance. Nothing
+// is assumed about which values are absent. Let dS, dX, dY and dn be the noise on a tally's
+// product, sums and count, with a and b measured from the tally's own centre. The error of c is
+// then
 //
 //	Σ over tallies [dS − b·dX − a·dY + (ab − c)·dn]/n
 //
@@ -225,10 +226,10 @@ func NewTallied(tallies []Tally, columns []TallyColumn) (*Summed, error) {
 	return m, nil
 }
 
-// paired is what two columns are over the records that have both.
+// paired holds the sums of two columns over the records that have both.
 type paired struct{ n, s, a, b float64 } // records, sum of products, means
 
-// pair adds up what all tallies say. Where noise leaves less than one record, there is one.
+// pair adds up all tallies. The number of records is at least one, whatever the noise.
 func (m *Summed) pair(x, y TallyColumn) (p paired) {
 	for i := range m.tallies {
 		t := &m.tallies[i]
@@ -248,13 +249,13 @@ func (m *Summed) pair(x, y TallyColumn) (p paired) {
 	return p
 }
 
-// sourced is how much of one noise, that of an entry of a tally, is in a number.
+// sourced is the weight of one noise, that of an entry of a tally, in a number.
 type sourced struct {
 	tally, entry int
 	weight       float64
 }
 
-// sources are the noises that a number is made of, each once and in one order.
+// sources are the noises in a number. After sorted they are in order, each once.
 type sources []sourced
 
 func (s sources) plus(tally int, weight float64, n number) sources {
@@ -266,7 +267,7 @@ func (s sources) plus(tally int, weight float64, n number) sources {
 	return s
 }
 
-// sorted puts them in order and adds up those of one noise.
+// sorted orders the noises and merges those of the same entry.
 func (s sources) sorted() sources {
 	slices.SortStableFunc(s, func(a, b sourced) int {
 		return cmp.Or(cmp.Compare(a.tally, b.tally), cmp.Compare(a.entry, b.entry))
@@ -282,7 +283,7 @@ func (s sources) sorted() sources {
 	return out
 }
 
-// dot is the covariance of two numbers.
+// dot is the covariance of two numbers, whose sources must be sorted.
 func (m *Summed) dot(s, r sources) (total float64) {
 	for len(s) > 0 && len(r) > 0 {
 		a, b := s[0], r[0]
@@ -299,7 +300,7 @@ func (m *Summed) dot(s, r sources) (total float64) {
 	return total
 }
 
-// meanError is that of the mean of a column over the records that have it.
+// meanError is the error of the mean of a column over the records that have it.
 func (m *Summed) meanError(i int) (out sources) {
 	c := m.columns[i]
 	for at := range m.tallies {
@@ -310,7 +311,7 @@ func (m *Summed) meanError(i int) (out sources) {
 	return out.sorted()
 }
 
-// covarianceError is weight times that of the covariance of two columns.
+// covarianceError appends weight times the error of the covariance of two columns.
 func (m *Summed) covarianceError(out sources, i, j int, weight float64) sources {
 	x, y := m.columns[i], m.columns[j]
 	p := m.pair(x, y)
@@ -328,10 +329,11 @@ func (m *Summed) covarianceError(out sources, i, j int, weight float64) sources 
 	return out
 }
 
-// Kurtosis is that of a column, from its noisy fourth powers; ok is false where there are none, or
-// where its variance does not stand out of the noise. Powers are around the centre that a tally was
-// summed around; what its distance from the mean adds is taken off but for the third moment, which
-// is not known. Entries count no further than 1, so that of heavy tails it is too small.
+// Kurtosis is the kurtosis of a column, from its noisy fourth powers. Ok is false if there are
+// none, or if the column's variance does not stand out of the noise. Powers are around the centre
+// of a tally. The effect of its distance from the mean is subtracted, except that of the third
+// moment, which is not known. Entries count up to a size of 1, so for heavy tails the result is too
+// small.
 func (m *Summed) Kurtosis(i int) (k Kurtosis, ok bool) {
 	c := m.columns[i]
 	if m.covariance == nil || c.Entry < 0 || !m.tallies[0].Layout.Fourth {

@@ -10,27 +10,27 @@ import (
 	"github.com/cosketch/cosketch/kernel/room"
 )
 
-// Data are n labelled points of dimension d. They are read and neither changed nor kept.
+// Data are n labelled points of dimension d. They are neither changed nor kept.
 type Data struct {
 	Points  *mat.Dense // n × d, finite
-	Labels  []int      // n classes, from 0 to Classes-1
+	Labels  []int      // n labels, from 0 to Classes-1
 	Classes int        // at least 2
-	Noise   Randomised // what was done to the labels; default: nothing
-	Room    room.Giver // for what training takes of each point, and matrices. Default: memory
-	Memory  int64      // bytes of the points that are held to read them out of order; the result is the same. Default: all
+	Noise   Randomised // how the labels were randomised; default: not at all
+	Room    room.Giver // for the space that training needs for each point, and matrices. Default: memory
+	Memory  int64      // bytes of the points that are held to read them out of order. It does not change the result. Default: all
 
-	space *space // of all models that are trained; nil: each has its own
+	space *space // shared by all models that are trained; nil: each has its own
 }
 
 // Randomised says that labels went through k-ary randomised response.
 type Randomised struct {
-	Other float64 // p, the probability of each single class but the true one; below 1/Classes
+	Other float64 // p, the probability of each other class; below 1/Classes
 }
 
-// span is how much likelier than any other the true class is: 1-Kp.
+// span is the probability of the true class minus that of any other: 1-Kp.
 func (r Randomised) span(classes int) float64 { return 1 - float64(classes)*r.Other }
 
-// DataError says why there is nothing to learn from the data: another study, or more
+// DataError is the reason why there is nothing to learn from the data. Another study, or more
 // records, would help.
 type DataError struct{ Problem string }
 
@@ -38,7 +38,7 @@ func (e *DataError) Error() string { return e.Problem }
 
 func unfit(format string, args ...any) error { return &DataError{fmt.Sprintf(format, args...)} }
 
-// check refuses what cannot be learnt from.
+// check returns an error if nothing can be learnt from the data.
 func (d Data) check() error {
 	if d.Points == nil || d.Points.IsEmpty() {
 		return unfit("there are no features")
@@ -83,14 +83,14 @@ func (d Data) counts() []int {
 	return out
 }
 
-// task is to tell one class from all others, on some of the points.
+// task is to separate one class from all others, on some of the points.
 type task struct {
 	Data
 	rows  []int // of Points
-	class int   // which is positive
+	class int   // the positive one
 }
 
-// tasks returns one task a class; for two classes one, of the second against the first.
+// tasks returns one task per class; for two classes a single one, of the second against the first.
 func (d Data) tasks(rows []int) []task {
 	if d.Classes == 2 {
 		return []task{{d, rows, 1}}
@@ -110,7 +110,7 @@ func (t task) sign(i int) float64 {
 	return -1
 }
 
-// target is the unbiased sign.
+// target is an unbiased estimate of the true label's sign.
 func (t task) target(i int) float64 {
 	observed := 0.0
 	if t.Labels[t.rows[i]] == t.class {
@@ -119,7 +119,7 @@ func (t task) target(i int) float64 {
 	return 2*(observed-t.Noise.Other)/t.Noise.span(t.Classes) - 1
 }
 
-// weight is that of a positive or a negative label in a loss; 1 unless labels were
+// weight is the weight of a positive or a negative label in a loss; 1 unless labels were
 // randomised.
 func (t task) weight(sign float64) float64 {
 	return 1 + sign*float64(t.Classes-2)*t.Noise.Other

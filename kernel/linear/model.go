@@ -11,24 +11,24 @@ import (
 
 // Plane is a hyperplane: a point x is on its positive side if Weights·x + Bias is above 0.
 type Plane struct {
-	Weights []float64 // d
+	Weights []float64 // one for each of the d coordinates
 	Bias    float64
 }
 
-// At returns the signed distance of a point, in lengths of Weights.
+// At returns Weights·x + Bias: the signed distance of x times the length of Weights.
 func (p Plane) At(x []float64) float64 { return dot(p.Weights, x) + p.Bias }
 
-// Scorer tells one class from the others: by one plane, or by planes that vote.
+// Scorer separates one class from the others: by one plane, or by planes that vote.
 type Scorer struct {
 	Planes []Plane
-	Votes  []int // of each plane; nil where there is one plane, whose value is the score
-	// Unfinished reports that training was cut off at its greatest number of passes, before
-	// the plane was within the tolerance of the best one.
+	Votes  []int // of each plane; nil if there is one plane, whose value is the score
+	// Unfinished reports that training stopped at its maximum number of passes, before the plane
+	// was within the tolerance of the best one.
 	Unfinished bool
 }
 
-// Score is above 0 where the class is predicted. Of planes that vote it is the balance of
-// the votes, from -1 to 1.
+// Score is above 0 if the class is predicted. For planes that vote it is the balance of the votes,
+// from -1 to 1.
 func (s Scorer) Score(x []float64) float64 {
 	if s.Votes == nil {
 		return s.Planes[0].At(x)
@@ -49,11 +49,11 @@ func (s Scorer) Score(x []float64) float64 {
 // Model predicts classes.
 type Model struct {
 	Classes int
-	Scorers []Scorer // one a class; for two classes one alone, of the second against the first
+	Scorers []Scorer // one per class; for two classes a single one, of the second against the first
 }
 
-// Predict returns the class of a point of dimension d: that of the highest score, the first
-// of several.
+// Predict returns the class with the highest score for a point of dimension d; among equal scores,
+// the first.
 func (m Model) Predict(x []float64) int {
 	if m.Classes == 2 {
 		if m.Scorers[0].Score(x) > 0 {
@@ -70,7 +70,7 @@ func (m Model) Predict(x []float64) int {
 	return best
 }
 
-// margin is the score of a class less the highest of the others; of two classes the one
+// margin is the score of a class minus the highest of the others. For two classes it is the one
 // score, with the class's sign.
 func (m Model) margin(x []float64, class int) float64 {
 	if m.Classes == 2 {
@@ -85,14 +85,13 @@ func (m Model) margin(x []float64, class int) float64 {
 	return own - highest
 }
 
-// Trainer is a way to tell two classes apart: Perceptron, SVM or Ridge.
+// Trainer is a method for separating two classes: Perceptron, SVM or Ridge.
 type Trainer interface {
 	check() error
-	train(ctx context.Context, tasks []task, done func()) ([]Scorer, error) // done after each
+	train(ctx context.Context, tasks []task, done func()) ([]Scorer, error) // calls done after each task
 }
 
-// Train makes a model of all the data. It is a DataError where there is nothing to learn
-// from.
+// Train trains a model on all the data. It returns a DataError if there is nothing to learn from.
 func Train(ctx context.Context, d Data, by Trainer) (Model, error) {
 	if err := errors.Join(d.check(), by.check()); err != nil {
 		return Model{}, fmt.Errorf("training a classifier: %w", err)
@@ -118,7 +117,7 @@ func train(ctx context.Context, d Data, rows []int, by Trainer, done func()) (Mo
 	return Model{Classes: d.Classes, Scorers: scorers}, err
 }
 
-// each trains one task after the other.
+// each trains the tasks one by one.
 func each(ctx context.Context, tasks []task, done func(), train func(context.Context, task) (Scorer, error)) (out []Scorer, err error) {
 	for _, t := range tasks {
 		s, err := train(ctx, t)

@@ -8,19 +8,19 @@ import (
 	"slices"
 )
 
-// Perceptron corrects a plane by each point that is on its wrong side.
+// Perceptron corrects a plane by each point on its wrong side.
 //
-// The voted one (Freund and Schapire 1999, figure 1) keeps every plane that there was, with
-// one vote for each point that it got right before its first error, and lets them vote.
-// Where these become more than MostPlanes, of every two that follow each other the one with
-// more votes takes both's, so that memory is bounded; up to there it is exact.
+// The voted one (Freund and Schapire 1999, figure 1) keeps every plane, with one vote for each
+// point that it got right before its first error, and lets them vote. Memory is bounded: above
+// MostPlanes, each two successive planes are merged. The one with more votes gets the votes of
+// both. Up to MostPlanes it is exact.
 type Perceptron struct {
 	Epochs int        // passes over the points. Default 10
-	Voted  bool       // let all planes vote; else the last one decides
+	Voted  bool       // let all planes vote; otherwise the last one decides
 	Rand   *rand.Rand // required: draws the order of the points in each pass
 }
 
-// MostPlanes is how many planes of a voted perceptron are kept, at most.
+// MostPlanes is the maximum number of planes that a voted perceptron keeps.
 const MostPlanes = 512
 
 func (p Perceptron) withDefaults() Perceptron {
@@ -44,8 +44,8 @@ func (p Perceptron) train(ctx context.Context, tasks []task, done func()) ([]Sco
 	return each(ctx, tasks, done, p.one)
 }
 
-// one passes over the points in a new order each time, until a pass has no error. The
-// bias is the weight of a coordinate that is 1 in every point.
+// one passes over the points, in a new order each time, until a pass has no error. The bias is the
+// weight of a coordinate that is 1 in every point.
 func (p Perceptron) one(ctx context.Context, t task) (Scorer, error) {
 	p = p.withDefaults()
 	_, d := t.Points.Dims()
@@ -68,7 +68,7 @@ func (p Perceptron) one(ctx context.Context, t task) (Scorer, error) {
 			if p.Voted && votes > 0 {
 				kept.add(now, votes)
 			}
-			wrong, votes = true, 1 // Freund and Schapire give a new plane its first vote at once
+			wrong, votes = true, 1 // Freund and Schapire give a new plane its first vote immediately
 			step := y * t.weight(y)
 			add(now.Weights, step, x)
 			now.Bias += step
@@ -76,7 +76,7 @@ func (p Perceptron) one(ctx context.Context, t task) (Scorer, error) {
 			return Scorer{}, err
 		}
 		if !wrong {
-			votes += (p.Epochs - 1 - epoch) * len(order) // nor will the passes left have one
+			votes += (p.Epochs - 1 - epoch) * len(order) // the remaining passes would have no error either
 			break
 		}
 	}
@@ -87,7 +87,7 @@ func (p Perceptron) one(ctx context.Context, t task) (Scorer, error) {
 	return Scorer{Planes: kept.planes, Votes: kept.votes}, nil
 }
 
-// voters are planes in the order in which they came up.
+// voters are planes in order of creation, with their votes.
 type voters struct {
 	planes []Plane
 	votes  []int
@@ -101,7 +101,7 @@ func (v *voters) add(p Plane, votes int) {
 	v.votes = append(v.votes, votes)
 }
 
-// halve joins every two neighbours.
+// halve merges each two neighbours.
 func (v *voters) halve() {
 	half := len(v.planes) / 2
 	for i := range half {

@@ -11,12 +11,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Ridge minimises Σ(target - w·x - b)² + Penalty·|w|² over the points, with targets 1 for
-// the class and -1 for the others (unbiased ones where labels were randomised). The bias b
-// is not penalised.
+// Ridge minimises Σ(target - w·x - b)² + Penalty·|w|² over the points, with targets 1 for the class
+// and -1 for the others (unbiased ones if labels were randomised). The bias b is not penalised.
 //
-// It is solved in closed form, in place, by a Cholesky decomposition of the d × d normal equations of
-// centred points, or of the n × n ones of the dual where n < d.
+// It is solved in closed form, in place, by a Cholesky decomposition of the d × d normal equations
+// of centred points, or of the n × n ones of the dual if n < d.
 type Ridge struct {
 	Penalty float64 // default 1
 }
@@ -63,7 +62,7 @@ func (r Ridge) train(ctx context.Context, tasks []task, done func()) ([]Scorer, 
 	return out, nil
 }
 
-// centred are the points and targets of tasks on the same rows, less their means.
+// centred holds the points and targets of tasks on the same rows, and the means to subtract.
 type centred struct {
 	tasks  []task
 	mean   []float64 // of the points
@@ -83,10 +82,11 @@ func centre(tasks []task) centred {
 	return c
 }
 
-// blockRows is how many centred points are multiplied at once.
+// blockRows is how many centred points are multiplied at a time.
 const blockRows = 256
 
-// blocks hands on the points, some rows at a time, with the targets, a column a task.
+// blocks calls take with centred blocks of rows: their points, and their targets with one column
+// per task.
 func (c centred) blocks(ctx context.Context, take func(from int, x, y blas64.General)) error {
 	n, d, k := len(c.tasks[0].rows), len(c.mean), len(c.tasks)
 	points, targets := make([]float64, min(blockRows, n)*d), make([]float64, min(blockRows, n)*k)
@@ -155,7 +155,7 @@ func (r Ridge) dual(ctx context.Context, c centred) (*mat.Dense, error) {
 	return &w, nil
 }
 
-// decompose solves (m + λI)X = right, in the place of both.
+// decompose solves (m + λI)X = right. It overwrites both.
 func (r Ridge) decompose(m *mat.SymDense, right *mat.Dense) (*mat.Dense, error) {
 	for i := range m.SymmetricDim() {
 		m.SetSym(i, i, m.At(i, i)+r.Penalty)

@@ -10,18 +10,18 @@ import (
 	"github.com/cosketch/cosketch/kernel/room"
 )
 
-// space is what training takes for every point, which one model after the other uses.
+// space is the scratch space for training. One model after the other reuses it.
 type space struct {
 	order          []int32
 	alpha, lengths []float64
-	copies         []float64 // of points, in stretches of an order
-	held           []int32   // by place in the order: which of the copies
+	copies         []float64 // of points, in the stretches of an order
+	held           []int32   // by place in the order: index of the copy
 	place          []int32   // by point: its place in the order
 	normal, second []float64 // matrices of ridge
 }
 
-// again gives n zeros, which are those that were used before, where these are as many; else there
-// is room for most from then on.
+// again returns n zeros. It reuses the previous ones if there are enough; otherwise it allocates
+// most.
 func again[T room.Plain](from room.Giver, used *[]T, n, most int) ([]T, error) {
 	if len(*used) < n {
 		fresh, err := room.Of[T](from, most)
@@ -35,7 +35,7 @@ func again[T room.Plain](from room.Giver, used *[]T, n, most int) ([]T, error) {
 	return (*used)[:n], nil
 }
 
-// shared is the space of all models.
+// shared is the space that all models share.
 func (d Data) shared() *space {
 	if d.space == nil {
 		return &space{}
@@ -43,7 +43,7 @@ func (d Data) shared() *space {
 	return d.space
 }
 
-// order is that of the points, before it is shuffled.
+// order is the order of the points before shuffling.
 func (t task) order() ([]int32, error) {
 	out, err := again(t.Room, &t.shared().order, len(t.rows), len(t.Labels))
 	for i := range out {
@@ -52,9 +52,9 @@ func (t task) order() ([]int32, error) {
 	return out, err
 }
 
-// pass hands over the points in an order. Where they take more memory than there is, they are
-// copied once from beginning to end, each into its stretch of the order, and then a stretch
-// after the other is read: so that a disk reads and writes in order, whatever the order is.
+// pass calls do with the points in an order. If they take more than Memory, they are first copied,
+// in one pass from beginning to end, each into its stretch of the order. Then one stretch after the
+// other is read. So a disk reads and writes sequentially, whatever the order is.
 func (t task) pass(ctx context.Context, order []int32, do func(i int, x []float64)) error {
 	_, d := t.Points.Dims()
 	at := func(n int) []float64 { return t.point(int(order[n])) }
@@ -74,8 +74,8 @@ func (t task) pass(ctx context.Context, order []int32, do func(i int, x []float6
 	return nil
 }
 
-// stretches copies the points, so many to a stretch of the order, and says where the point of each
-// place is.
+// stretches copies the points, each points to a stretch of the order. Held is the copy for each
+// place in it.
 func (t task) stretches(ctx context.Context, order []int32, each int) (copies blas64.General, held []int32, err error) {
 	s := t.shared()
 	_, d := t.Points.Dims()
@@ -109,7 +109,7 @@ func (t task) stretches(ctx context.Context, order []int32, each int) (copies bl
 	return copies, held, nil
 }
 
-// symmetric is a matrix of zeros.
+// symmetric is an n × n matrix of zeros.
 func (d Data) symmetric(n int) (*mat.SymDense, error) {
 	data, err := again(d.Room, &d.shared().normal, n*n, n*n)
 	if err != nil {

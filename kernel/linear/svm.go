@@ -8,20 +8,19 @@ import (
 	"math/rand/v2"
 )
 
-// SVM is the linear support vector machine: it minimises |w|²/2 + C·Σ loss over the points,
-// where w includes the bias, as the weight of a coordinate that is 1 in every point, and the
-// loss of a point is how far it falls short of distance 1 on its side, or the square of that.
-// C is Cost over the mean squared length of the points, that coordinate included, so that
-// the same Cost fits points of any scale; 1 is Joachims's choice in SVMlight.
+// SVM is the linear support vector machine: it minimises |w|²/2 + C·Σ loss over the points. Here w
+// includes the bias, as the weight of a coordinate that is 1 in every point. The loss of a point is
+// how far it falls short of distance 1 on its side, or the square of that. C is Cost over the mean
+// squared length of the points, that coordinate included, so that one Cost fits points of any
+// scale; 1 is Joachims's choice in SVMlight.
 //
-// The dual is solved coordinate by coordinate in random order (Hsieh, Chang, Lin, Keerthi
-// and Sundararajan 2008, algorithm 1), without their shrinking: it keeps three numbers a
-// point.
+// The dual is solved coordinate by coordinate in random order (Hsieh, Chang, Lin, Keerthi and
+// Sundararajan 2008, algorithm 1), without their shrinking. It keeps three numbers per point.
 type SVM struct {
 	Cost      float64    // relative to the points' lengths. Default 1
 	Squared   bool       // squared loss (their L2-SVM), else the hinge (L1-SVM)
 	Tolerance float64    // stop when no two coordinates' projected gradients in a pass differ by more. Default 0.01
-	Passes    int        // over the points, at most. Default 1000
+	Passes    int        // maximum number of passes over the points. Default 1000
 	Rand      *rand.Rand // required: draws the order of the coordinates in each pass
 }
 
@@ -59,10 +58,10 @@ func (s SVM) train(ctx context.Context, tasks []task, done func()) ([]Scorer, er
 	})
 }
 
-// solution is a plane with what shows that it is the best one.
+// solution is a plane, with its dual variables as the certificate of optimality.
 type solution struct {
 	plane     Plane
-	alpha     []float64 // dual variables, one a row
+	alpha     []float64 // dual variables, one per row
 	cost      float64   // C
 	converged bool
 }
@@ -124,7 +123,7 @@ func (s SVM) solve(ctx context.Context, t task) (solution, error) {
 	return found, nil
 }
 
-// box returns the upper bound of a dual variable and what the loss adds to the diagonal.
+// box returns the upper bound of a dual variable, and the loss's contribution to the diagonal.
 func (s SVM) box(weight float64) (upper, diagonal float64) {
 	if cost := s.Cost * weight; s.Squared {
 		return math.Inf(1), 1 / (2 * cost)

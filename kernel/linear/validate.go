@@ -11,44 +11,43 @@ import (
 	"github.com/cosketch/cosketch/kernel/room"
 )
 
-// Folds says how records are divided for cross-validation.
+// Folds describes the folds of a cross-validation.
 type Folds struct {
-	Count    int                   // parts, each of which is predicted by a model of the others. Default 10
+	Count    int                   // number of folds; each is predicted by a model of the others. Default 10
 	Level    estimate.Level        // of intervals. Default estimate.DefaultLevel
-	Rand     *rand.Rand            // required: deals the records of each label to the folds
-	Progress func(done, total int) // told of each classifier trained. Default: nobody
+	Rand     *rand.Rand            // required: assigns the records of each label to the folds
+	Progress func(done, total int) // called after each trained classifier; may be nil
 }
 
-// Validation is what cross-validation found. Numbers are about the true labels, also where
-// only randomised ones are known: then they are unbiased estimates, and may lie outside of
-// what counts and parts can be.
+// Validation is the result of a cross-validation. All numbers refer to the true labels. If only
+// randomised labels are known, they are unbiased estimates, and may lie outside the range of counts
+// and fractions.
 //
-// Accuracy is the part of the records that were predicted rightly by the model that did not
-// know them. Its interval is Wilson's 1927 on all of them together. It is about the models
-// trained here, on records like these: the mean over the folds of each model's accuracy on
-// new records. Errors of records in different folds are dependent, as their models share
-// data, but where one record moves a model little the dependence vanishes and their
-// variance is that of independent trials (Bayle, Bayle, Janson and Mackey 2020,
-// Cross-validation Confidence Intervals for Test Error: central limit theorems under
-// weak stability of the learner; what Wilson takes for it, p(1-p), is not less). The resampled t of Nadeau
-// and Bengio 2003 is not used: its correction is a heuristic for random subsamples, it has
-// but as many numbers as folds, and it knows nothing of randomised labels. Neither interval
-// covers that other training sets would give other models.
+// Accuracy is the fraction of the records predicted correctly, each by the model trained without
+// it. Its interval is Wilson's 1927 on all of them together. It is about the models trained here,
+// on records like these: the mean over the folds of each model's accuracy on new records. Errors of
+// records in different folds are dependent, as their models share data. Where one record changes a
+// model little the dependence vanishes, and the variance is that of independent trials (Bayle,
+// Bayle, Janson and Mackey 2020, Cross-validation Confidence Intervals for Test Error: central
+// limit theorems under weak stability of the learner; Wilson's variance, p(1-p), is not less). The
+// resampled t of Nadeau and Bengio 2003 is not used: its correction is a heuristic for random
+// subsamples, it has only as many numbers as folds, and it does not handle randomised labels.
+// Neither interval covers that other training sets would give other models.
 type Validation struct {
 	Accuracy  estimate.Estimate
 	Folds     []float64 // accuracy in each
 	Error     float64   // standard deviation of Folds over √Count
 	Baseline  estimate.Estimate
-	Majority  int         // the class that Baseline predicts always, the most frequent
+	Majority  int         // the class that Baseline always predicts: the most frequent one
 	Confusion [][]float64 // records by true class and predicted class
-	Predicted []int       // by record: its class by the model that did not know it
-	Margins   []float64   // by record: the score of its label less the highest of any other, above 0 where that is predicted
-	Fold      []int       // by record: in which part it was
+	Predicted []int       // by record: the class predicted by the model trained without it
+	Margins   []float64   // by record: the score of its label minus the highest of any other; above 0 if the label is predicted
+	Fold      []int       // by record: its fold
 }
 
-// CrossValidate trains a model for each fold on all others. Folds are stratified: they have
-// as many records of each label, but for one. It is a DataError where a label has fewer
-// records than there are folds.
+// CrossValidate trains a model for each fold on all others. Folds are stratified: their numbers of
+// records of each label differ by at most one. It returns a DataError if a label has fewer records
+// than there are folds.
 func CrossValidate(ctx context.Context, d Data, by Trainer, f Folds) (Validation, error) {
 	if f.Count == 0 {
 		f.Count = 10
@@ -124,8 +123,8 @@ func (f Folds) check(d Data) error {
 	return nil
 }
 
-// deal gives each record its fold: the records of each label in random order, one fold after
-// the other, going on where the label before ended.
+// deal assigns each record to a fold: the records of each label in random order, fold by fold,
+// continuing where the previous label ended.
 func (f Folds) deal(d Data) ([]int, error) {
 	sorted, err := room.Of[int](d.Room, len(d.Labels))
 	if err != nil {
@@ -155,7 +154,7 @@ func (f Folds) deal(d Data) ([]int, error) {
 	return out, nil
 }
 
-// judge holds predictions against labels.
+// judge compares predictions with labels.
 func (v *Validation) judge(d Data, f Folds) {
 	agreed, sizes, hits := 0, make([]int, f.Count), make([]int, f.Count)
 	v.Confusion = make([][]float64, d.Classes)
@@ -191,8 +190,8 @@ func (v *Validation) judge(d Data, f Folds) {
 	v.unmix(p, span)
 }
 
-// unmix turns counts by randomised label into unbiased ones by true label: of the N records
-// with a prediction, those with label c come to p·N + span·(those of true class c) in the mean.
+// unmix turns counts by randomised label into unbiased ones by true label. Of the N records with a
+// prediction, p·N + span·(those of true class c) have label c on average.
 func (v *Validation) unmix(p, span float64) {
 	if p == 0 {
 		return

@@ -1,6 +1,6 @@
 package neighbor
 
-// heap is the nearest points of a query so far, the farthest on top.
+// heap holds the nearest points of a query so far, the farthest on top.
 type heap struct {
 	squared []float64
 	index   []int32
@@ -24,8 +24,8 @@ func (h heap) swap(i, j int) {
 	h.index[i], h.index[j] = h.index[j], h.index[i]
 }
 
-// offer takes a point in, if it is nearer than the farthest, and reports whether the
-// farthest of a full heap may have changed. Points come in the order of their index.
+// offer adds a point if it is nearer than the farthest. It reports whether the farthest of a full
+// heap may have changed. Points must come in order of index.
 func (h heap) offer(squared float64, index int32) bool {
 	if h.full() {
 		if squared >= h.squared[0] {

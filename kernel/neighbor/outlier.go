@@ -6,8 +6,8 @@ import (
 	"github.com/cosketch/cosketch/kernel/room"
 )
 
-// Reach is how far each point of a graph has to go for its farthest neighbour: the
-// distance itself, not squared. A point far from all others scores high.
+// Reach is the distance of each point of a graph to its farthest neighbour, not squared. A point
+// far from all others has a high value.
 func (g Graph) Reach() []float64 {
 	out := make([]float64, g.Len())
 	g.reach(out)
@@ -20,18 +20,17 @@ func (g Graph) reach(out []float64) {
 	}
 }
 
-// regular keeps the density of points that lie on each other finite. Breunig et al.
-// leave it infinite; scikit-learn adds this to the mean of distances, and so do we.
+// regular keeps the density of coinciding points finite. Breunig et al. leave it infinite;
+// scikit-learn adds this to the mean of distances, and so do we.
 const regular = 1e-10
 
-// LocalOutlierFactor scores the points of a graph that Join made (Breunig et al. 2000,
-// definitions 5 to 7): the mean density of a point's neighbours over its own. The
-// density is one over the mean of max(distance of the neighbour, the neighbour's own
-// reach). About 1 inside a cluster, however dense that is; higher outside.
+// LocalOutlierFactor scores the points of a graph made by Join (Breunig et al. 2000, definitions 5
+// to 7): the mean density of a point's neighbours over its own. The density is one over the mean of
+// max(distance of the neighbour, the neighbour's own reach). The factor is about 1 inside a
+// cluster, however dense that is; higher outside.
 //
-// A point has exactly Neighbors neighbours here, the first by index where several are
-// as far; in the definition all that are as far count. What is known of each point is put where
-// there is room; nil: in memory.
+// Here a point has exactly Neighbors neighbours, those with lower indices if several are equally
+// far; the definition includes all of these. Working space comes from the Giver; nil: memory.
 func (g Graph) LocalOutlierFactor(from room.Giver) ([]float64, error) {
 	reach, err := room.Of[float64](from, g.Len())
 	if err != nil {
@@ -50,7 +49,7 @@ func (g Graph) LocalOutlierFactor(from room.Giver) ([]float64, error) {
 		}
 		density[i] = 1 / (sum/float64(g.Neighbors) + regular)
 	}
-	out := reach // which is needed no more
+	out := reach // no longer needed
 	for i := range out {
 		index, _ := g.Of(i)
 		var sum float64

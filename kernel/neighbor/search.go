@@ -18,11 +18,11 @@ import (
 
 // Options of a search.
 type Options struct {
-	Neighbors int                     // required: how many of each query, at least 1
+	Neighbors int                     // required: number of neighbours of each query, at least 1
 	Workers   int                     // goroutines. Default: 1
-	Memory    int64                   // bytes to work in, besides points and result; at least a few hundred points are held at a time. Default: 256 MB
+	Memory    int64                   // bytes of working memory, besides points and result; it holds at least a few hundred points. Default: 256 MB
 	Room      room.Giver              // for the result. Default: memory
-	Progress  func(done, total int64) // called from workers, in any order, as pairs of points are compared; may be nil
+	Progress  func(done, total int64) // called by workers, in any order, with the pairs of points compared so far; may be nil
 }
 
 const defaultMemory = 256 << 20
@@ -30,8 +30,8 @@ const defaultMemory = 256 << 20
 // Graph holds the neighbours of m queries, nearest first.
 type Graph struct {
 	Neighbors int       // of each query
-	Index     []int32   // m × Neighbors: which point
-	Squared   []float64 // m × Neighbors: its squared distance
+	Index     []int32   // m × Neighbors: indices of points
+	Squared   []float64 // m × Neighbors: their squared distances
 }
 
 func (g Graph) Len() int { return len(g.Index) / g.Neighbors }
@@ -43,15 +43,14 @@ func (g Graph) Of(query int) (index []int32, squared []float64) {
 	return g.Index[from:to:to], g.Squared[from:to:to]
 }
 
-// Search finds, for each row of queries (m × d), the nearest of points (n × d). It
-// reads both and keeps neither. It refuses more neighbours than points, and values
-// that are not finite.
+// Search finds, for each row of queries (m × d), the nearest of points (n × d). It keeps neither.
+// It returns an error if there are fewer points than neighbours, or a value is not finite.
 func Search(ctx context.Context, points, queries *mat.Dense, o Options) (Graph, error) {
 	return search(ctx, points.RawMatrix(), queries.RawMatrix(), false, o)
 }
 
-// Join finds, for each row of points (n × d), the nearest other rows: the graph of
-// nearest neighbours. A point is not its own neighbour, but one that is alike is.
+// Join finds, for each row of points (n × d), the nearest other rows: the graph of nearest
+// neighbours. A point is not its own neighbour, but an identical one is.
 func Join(ctx context.Context, points *mat.Dense, o Options) (Graph, error) {
 	return search(ctx, points.RawMatrix(), points.RawMatrix(), true, o)
 }
@@ -86,15 +85,15 @@ func search(ctx context.Context, points, queries blas64.General, join bool, o Op
 	return Graph{Neighbors: o.Neighbors, Index: s.index, Squared: s.squared}, nil
 }
 
-// Queries are compared in blocks of so many groups of rows, which stay in a near cache
-// while panels pass by.
+// Queries are compared in blocks of blockGroups groups of rows, which stay in a near cache while
+// panels pass by.
 const (
 	blockGroups  = 8
 	blockQueries = blockGroups * distance.Rows
 )
 
-// searcher is one search. Each query has a heap in index and squared, the farthest
-// neighbour on top, of which the first found[query] entries are in use.
+// searcher is one search. Each query has a heap in index and squared with the farthest neighbour on
+// top. Its first found[query] entries are in use.
 type searcher struct {
 	Options
 	points, queries blas64.General
@@ -107,8 +106,7 @@ type searcher struct {
 	done            atomic.Int64
 }
 
-// prepare makes room for the result and for as many packed points as the memory
-// allows.
+// prepare allocates the result, and as many packed points as the memory allows.
 func (s *searcher) prepare() (err error) {
 	m, k := s.queries.Rows, s.Neighbors
 	if s.index, err = room.Of[int32](s.Room, m*k); err != nil {
@@ -129,8 +127,8 @@ func (s *searcher) prepare() (err error) {
 	return nil
 }
 
-// run takes the points part by part. Each part is packed, then every query is
-// compared with it; so a query meets points in the order of their index.
+// run processes the points part by part. Each part is packed, then compared with every query. So a
+// query meets points in order of index.
 func (s *searcher) run(ctx context.Context) error {
 	size := s.frame.PanelSize()
 	part := len(s.panels) / size * distance.Lanes
@@ -167,7 +165,7 @@ func (s *searcher) progress(pairs int64) {
 	}
 }
 
-// block is some of the queries, packed.
+// block is a range of the queries, packed.
 type block struct {
 	*searcher
 	first, count int // which queries
@@ -196,12 +194,11 @@ func (s *searcher) block(first int) *block {
 
 func (b *block) groups() int { return (b.count + distance.Rows - 1) / distance.Rows }
 
-// never is a limit that no score keeps.
+// never is a limit that no score meets.
 const never = -math.MaxFloat32
 
-// limit says how low a score must be to be worth a look: that of the farthest
-// neighbour so far. A later point at its very distance comes after it, so at
-// distance 0 none can follow.
+// limit sets how low a score must be for an exact comparison: that of the farthest neighbour so
+// far. A later point at the same distance comes after it, so at distance 0 none can follow.
 func (b *block) limit(q int) {
 	farthest := math.Inf(1)
 	if h := b.heap(b.first + q); h.full() {
@@ -214,11 +211,12 @@ func (b *block) limit(q int) {
 	b.limits[q/distance.Rows][q%distance.Rows] = limit
 }
 
-// compare looks at so many panels of points, the first of which is from.
+// compare compares the queries with that many panels of points. From is the index of the first
+// point.
 func (b *block) compare(ctx context.Context, from, panels int) {
 	level := cpu.Best()
 	group, panel := b.frame.GroupSize(), b.frame.PanelSize()
-	const stretch = 256 // panels between two looks at ctx
+	const stretch = 256 // panels between two checks of ctx
 	var masks distance.Masks
 	for i := range panels {
 		if i%stretch == 0 && ctx.Err() != nil {
@@ -238,7 +236,7 @@ func (b *block) compare(ctx context.Context, from, panels int) {
 	}
 }
 
-// offer holds a point against the neighbours of a query.
+// offer compares a query with a point exactly, and adds it if it is near enough.
 func (b *block) offer(q, point int) {
 	query := b.first + q
 	if b.join && query == point {

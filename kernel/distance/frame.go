@@ -10,28 +10,28 @@ import (
 	"github.com/cosketch/cosketch/kernel/parallel"
 )
 
-// MaxDimension is the most coordinates that the bound is proved for.
+// MaxDimension is the greatest number of coordinates for which the bound is proved.
 const MaxDimension = 1 << 20
 
-// Stretch is how many points make a piece of work. It does not depend on the number
-// of workers, so that sums of pieces, added up in order, do not either.
+// Stretch is the number of points in a unit of work. It does not depend on the number of workers,
+// so sums of these units, added up in order, do not either.
 const Stretch = 4096
 
-// Frame is from where float32 looks at points: centred, so that what all have in
-// common costs no digits, and scaled so that no coordinate exceeds 1. It is immutable.
+// Frame is the coordinate system for float32: centred, so that a common offset costs no digits, and
+// scaled so that no coordinate exceeds 1. It is immutable.
 type Frame struct {
 	centre []float64
 	scale  float64 // a power of two
 	bound  float64 // g of the package comment
-	least  float64 // what falls below the smallest float32
+	least  float64 // bound on underflow of float32
 }
 
-// centreOf is how many points the centre is the mean of; any centre is right.
+// centreOf is how many points the centre is the mean of; any centre is valid.
 const centreOf = 4096
 
-// NewFrame returns a frame for points of one or several sets that have as many
-// columns. It refuses coordinates that are not finite, or too large to be squared.
-// The work is shared by workers.
+// NewFrame returns a frame for points of one or several sets with equal numbers of columns. It
+// returns an error if a coordinate is not finite, or too large to be squared. Workers share the
+// work.
 func NewFrame(workers int, sets ...blas64.General) (Frame, error) {
 	d := sets[0].Cols
 	for _, s := range sets {
@@ -94,16 +94,16 @@ func (f Frame) GroupSize() int { return (f.Dimension() + 1) * Rows }
 // Role says which side of a comparison carries the squared norms.
 type Role int
 
-// Of the two sides one is Plain and the other Normed. Scores of Normed lanes are
-// lower bounds (see Frame.Limit), those of Normed rows are as near as float32 allows.
+// One side must be Plain and the other Normed. Scores of Normed lanes are lower bounds (see
+// Frame.Limit); those of Normed rows are rounded to nearest.
 const (
 	Plain Role = iota
 	Normed
 )
 
-// Panel writes points from..from+Lanes of a set as lanes and returns their squared
-// norms in the frame. Where the set has fewer, Normed lanes have score +Inf, and Plain
-// ones one that means nothing.
+// Panel writes points from..from+Lanes of a set as lanes and returns their squared norms in the
+// frame. If the set has fewer, the remaining Normed lanes have score +Inf; the scores of Plain ones
+// are meaningless.
 func (f Frame) Panel(panel []float32, points blas64.General, from int, role Role) (norms [Lanes]float64) {
 	d := f.Dimension()
 	for i := range Lanes {
@@ -132,9 +132,9 @@ func (f Frame) Panel(panel []float32, points blas64.General, from int, role Role
 	return norms
 }
 
-// Group writes points from..from+Rows of a set as rows and returns their squared
-// norms in the frame. Where the set has fewer, Normed rows have score +Inf, and Plain
-// ones one that means nothing.
+// Group writes points from..from+Rows of a set as rows and returns their squared norms in the
+// frame. If the set has fewer, the remaining Normed rows have score +Inf; the scores of Plain ones
+// are meaningless.
 func (f Frame) Group(rows []float32, points blas64.General, from int, role Role) (norms [Rows]float64) {
 	d := f.Dimension()
 	for r := range Rows {
@@ -163,25 +163,25 @@ func (f Frame) Group(rows []float32, points blas64.General, from int, role Role)
 	return norms
 }
 
-// Limit is the least limit for which Below finds every point, as a Normed lane, whose
-// Squared distance from a Plain row with that squared norm is at most squared.
+// Limit is the least limit with which Below finds every Normed lane whose Squared distance from a
+// Plain row is at most squared. Norm is the row's squared norm.
 func (f Frame) Limit(squared, norm float64) float32 {
 	if squared > math.MaxFloat64 {
 		return math.MaxFloat32
 	}
-	// Squares below the smallest float64 may have vanished from squared.
+	// Squares below the smallest float64 may be missing from squared.
 	scaled := float64((squared+float64(f.Dimension())*0x1p-1070)*f.scale) * f.scale
 	return up(scaled - float64(norm*(1-f.bound)) + float64((scaled+norm)*0x1p-40) + f.least)
 }
 
-// Slack is how far the scores of two Normed rows, of squared norms up to most, with a
-// Plain lane of the given squared norm may be apart although the greater one is of the
-// nearer row.
+// Slack is the greatest difference of two Normed rows' scores with a Plain lane for which the row
+// with the greater score may still be the nearer. Norm is the lane's squared norm; the rows' are at
+// most most.
 func (f Frame) Slack(norm, most float64) float32 {
-	return float32(float64(2.001*f.bound*(norm+most)) + 3*f.least) // more than twice the bound by more than it is rounded
+	return float32(float64(2.001*f.bound*(norm+most)) + 3*f.least) // more than twice the bound, by more than its rounding error
 }
 
-// Original gives a squared distance of the frame in the points' own units.
+// Original converts a squared distance of the frame to the points' own units.
 func (f Frame) Original(squared float64) float64 { return squared / f.scale / f.scale }
 
 func (f Frame) Scaled(squared float64) float32 { return float32(squared * f.scale * f.scale) }
@@ -203,7 +203,7 @@ func Row(points blas64.General, i int) []float64 {
 
 var inf32 = float32(math.Inf(1))
 
-// down and up round to float32 in their direction.
+// down and up round to float32, downwards and upwards.
 func down(v float64) float32 {
 	w := float32(v)
 	if float64(w) > v {

@@ -6,7 +6,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/cpu"
 )
 
-// The shape of a tile: so many rows against a panel of so many lanes.
+// Rows and Lanes are the shape of a tile: a group of rows against a panel of lanes.
 const (
 	Rows  = 8
 	Lanes = 32
@@ -47,10 +47,10 @@ func (t *tile) score(l cpu.Level, rows, panel []float32) {
 	}
 }
 
-// Masks has a bit for each lane, of each row of a group.
+// Masks has one bit for each lane, for each row of a group.
 type Masks [Rows]uint32
 
-// Limits has a score for each row of a group.
+// Limits has a limit on the score for each row of a group.
 type Limits [Rows]float32
 
 // Below sets the bits of masks where the score of a row and a lane is at most the
@@ -80,15 +80,15 @@ func (t *tile) below(l cpu.Level, masks *Masks, limits *Limits) bool {
 	return all != 0
 }
 
-// Leaders says for each lane of a panel which row has the least score so far.
+// Leaders holds, for each lane of a panel, the row with the least score so far.
 type Leaders struct {
 	Least  [Lanes]float32
-	Second [Lanes]float32 // the least of all but one row
-	Row    [Lanes]int32   // of Least; of equal ones the first
+	Second [Lanes]float32 // the least score of the other rows
+	Row    [Lanes]int32   // of Least; the first if several are equal
 }
 
-// Least forgets what is in to and compares all groups of rows with a panel: rows is
-// any number of groups of n × Rows, n being the panel's coordinates.
+// Least overwrites to with the comparison of all groups of rows with a panel: rows is any number of
+// groups of n × Rows, n being the panel's coordinates.
 func Least(l cpu.Level, to *Leaders, rows, panel []float32) {
 	for i := range Lanes {
 		to.Least[i], to.Second[i], to.Row[i] = inf32, inf32, 0

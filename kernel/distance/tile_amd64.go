@@ -24,8 +24,8 @@ func tileScores(l cpu.Level, to, rows, panel *float32, n int) {
 	}
 }
 
-// The others run once where scores run for each coordinate, and have one form for
-// both levels.
+// The other functions run once, not once for each coordinate, and so have one version for both
+// levels.
 
 func tileBelow(masks *uint32, scores, limits *float32) bool {
 	return belowAVX2(masks, scores, limits)

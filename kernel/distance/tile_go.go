@@ -4,8 +4,8 @@ package distance
 
 import "github.com/cosketch/cosketch/kernel/cpu"
 
-// The functions below stand where the assembly is on amd64. Only levels above Go
-// call them, and this build has none.
+// The functions below replace the assembly of amd64. Only levels above Go call them, and this build
+// has none.
 
 const noAssembly = "distance: a level that this build does not have"
 

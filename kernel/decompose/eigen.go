@@ -14,20 +14,20 @@ import (
 
 // Eigen is a symmetric n × n matrix as the sum of Values[i]·Vectors[i]·Vectors[i]ᵀ.
 type Eigen struct {
-	Values  []float64   // from the greatest to the least
-	Vectors [][]float64 // orthonormal; of each, the entry that is largest in absolute value is positive
+	Values  []float64   // in decreasing order
+	Vectors [][]float64 // orthonormal; the entry of each with the largest absolute value is positive
 }
 
-// MaxEigen is the most rows of a matrix that is decomposed: the work grows with their
-// cube, and takes about ten seconds there.
+// MaxEigen is the maximum number of rows of a matrix to decompose. The work grows with their cube,
+// and takes about ten seconds there.
 const MaxEigen = 2000
 
-// Symmetric decomposes a matrix. It refuses entries that are not finite.
+// Symmetric decomposes a matrix. It returns an error if an entry is not finite.
 //
-// Householder reflections make the matrix tridiagonal, rotations with implicit shifts
-// make that diagonal (Golub and Van Loan, Matrix Computations, 8.3). Both are in a
-// fixed order with every product rounded before it is added, so the result is the same
-// on every machine and for any number of processors, all of which it uses.
+// Householder reflections make the matrix tridiagonal, then rotations with implicit shifts make it
+// diagonal (Golub and Van Loan, Matrix Computations, 8.3). Both are in a fixed order with every
+// product rounded before it is added. So the result is the same on every machine and for any number
+// of processors. It uses all of them.
 func Symmetric(ctx context.Context, a mat.Symmetric) (Eigen, error) {
 	n := a.SymmetricDim()
 	if n > MaxEigen {
@@ -47,7 +47,7 @@ func Symmetric(ctx context.Context, a mat.Symmetric) (Eigen, error) {
 	if largest == 0 {
 		largest = 1
 	}
-	for i := range n { // squares of entries neither overflow nor vanish
+	for i := range n { // so that squares of entries neither overflow nor underflow
 		for j := range n {
 			rows[i][j] /= largest
 		}
@@ -62,22 +62,21 @@ func Symmetric(ctx context.Context, a mat.Symmetric) (Eigen, error) {
 	return t.sorted(largest), nil
 }
 
-// tridiagonal is a symmetric matrix as Qᵀ T Q with T zero but for its diagonal and the
-// entries beside it, and Q orthogonal.
+// tridiagonal is a symmetric matrix as Qᵀ T Q with T tridiagonal and Q orthogonal.
 type tridiagonal struct {
 	diagonal []float64
 	beside   []float64   // beside[i] is entry (i, i+1); the last is 0
 	vectors  [][]float64 // Q by rows
 }
 
-// reflector is I − scale·vvᵀ, v being zero before its first entry.
+// reflector is I − scale·vvᵀ, v being zero before index first.
 type reflector struct {
 	first int
 	v     []float64
 	scale float64
 }
 
-// reduce destroys rows.
+// reduce makes the matrix tridiagonal. It overwrites rows.
 func reduce(ctx context.Context, rows [][]float64) (*tridiagonal, error) {
 	n := len(rows)
 	t := &tridiagonal{diagonal: make([]float64, n), beside: make([]float64, n), vectors: make([][]float64, n)}
@@ -115,7 +114,7 @@ func reduce(ctx context.Context, rows [][]float64) (*tridiagonal, error) {
 			}
 		})
 	}
-	split(n, n, func(from, to int) { // rows of the identity, times the reflectors
+	split(n, n, func(from, to int) { // else it does not change the row
 		for i := from; i < to; i++ {
 			t.vectors[i] = make([]float64, n)
 			t.vectors[i][i] = 1
@@ -130,7 +129,7 @@ func reduce(ctx context.Context, rows [][]float64) (*tridiagonal, error) {
 	return t, ctx.Err()
 }
 
-// reflection is the reflector that leaves of x its first entry alone, and what that becomes.
+// reflection is the reflector that zeroes all of x except its first entry, and the new first entry.
 func reflection(x []float64) (reflector, float64) {
 	tail := dot(x[1:], x[1:])
 	if tail == 0 {
@@ -141,7 +140,7 @@ func reflection(x []float64) (reflector, float64) {
 		length = -length
 	}
 	v := slices.Clone(x)
-	v[0] -= length // of the same sign: nothing cancels
+	v[0] -= length // of the same sign: no cancellation
 	return reflector{v: v, scale: 2 / (float64(v[0]*v[0]) + tail)}, length
 }
 
@@ -153,10 +152,10 @@ func (t *tridiagonal) diagonalise(ctx context.Context) error {
 	const eps = 0x1p-53
 	n := len(t.diagonal)
 	d, e := t.diagonal, t.beside
-	// An entry beside the diagonal is 0 if it is small next to its neighbours on the diagonal.
-	// Where those vanish too, as in a matrix of low rank, nothing is: rounding of the large
-	// entries keeps it from shrinking further. So it is also 0 if it is small next to the
-	// matrix, which is what reducing it lost already (EISPACK's tql2).
+	// An entry beside the diagonal is set to 0 if it is small next to its neighbours on the
+	// diagonal. In a matrix of low rank those vanish too, and rounding of the large entries keeps
+	// it from shrinking further. So it is also set to 0 if it is small next to the matrix: reducing
+	// lost as much already (EISPACK's tql2).
 	floor := 0.0
 	for i := range n {
 		floor = math.Max(floor, eps*(math.Abs(d[i])+math.Abs(e[i])))
@@ -164,7 +163,7 @@ func (t *tridiagonal) diagonalise(ctx context.Context) error {
 	var turns []turn
 	for l := range n {
 		for shifts := 0; ; shifts++ {
-			m := l // where the matrix falls apart
+			m := l // end of the block that starts at l
 			for m < n-1 && math.Abs(e[m]) > math.Max(floor, eps*(math.Abs(d[m])+math.Abs(d[m+1]))) {
 				m++
 			}
@@ -209,7 +208,7 @@ func (t *tridiagonal) chase(l, m int, turns []turn) []turn {
 		bulge, side := float64(sin*e[i]), float64(cos*e[i])
 		length := math.Sqrt(float64(bulge*bulge) + float64(x*x))
 		e[i+1] = length
-		if length == 0 { // it fell apart here
+		if length == 0 { // the block splits here
 			d[i+1] -= moved
 			e[m] = 0
 			return turns
@@ -227,7 +226,7 @@ func (t *tridiagonal) chase(l, m int, turns []turn) []turn {
 	return turns
 }
 
-// turn applies rotations to the vectors, in stripes that a processor's cache holds.
+// turn applies rotations to the vectors, in stripes that fit into a processor's cache.
 func (t *tridiagonal) turn(turns []turn) {
 	n := len(t.vectors)
 	const stripe = 64
@@ -246,7 +245,7 @@ func (t *tridiagonal) turn(turns []turn) {
 	})
 }
 
-// sorted is the decomposition with all values times a factor.
+// sorted is the decomposition with all values multiplied by a factor.
 func (t *tridiagonal) sorted(factor float64) Eigen {
 	order := make([]int, len(t.diagonal))
 	for i := range order {
@@ -279,7 +278,7 @@ func (t *tridiagonal) sorted(factor float64) Eigen {
 	return out
 }
 
-// dot sums four interleaved parts and then those, always alike.
+// dot sums four interleaved parts and then those, in a fixed order.
 func dot(x, y []float64) float64 {
 	y = y[:len(x)]
 	var a, b, c, d float64
@@ -304,10 +303,10 @@ func add(x []float64, t float64, y []float64) {
 	}
 }
 
-// split lets all processors do a range of n pieces each, where each piece is worth so
-// much work that it pays.
+// split calls do with parts of a range of n pieces, on all processors if the total work is worth
+// it. Work is that of a piece, in additions.
 func split(n, work int, do func(from, to int)) {
-	const least = 1 << 14 // additions
+	const least = 1 << 14 // total additions worth splitting
 	workers := runtime.GOMAXPROCS(0)
 	if n*work < least || workers < 2 {
 		do(0, n)

@@ -8,22 +8,21 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// MaxDim is the most rows of a matrix that is repaired: the work grows with their
-// cube, and takes seconds there.
+// MaxDim is the maximum number of rows of a matrix to repair. The work grows with their cube, and
+// takes seconds there.
 const MaxDim = 400
 
-// Repair is a positive semidefinite matrix in the place of one that need not be.
+// Repair is a positive semidefinite matrix near to one that may not be.
 type Repair struct {
 	Matrix   *mat.SymDense
-	Norm     float64 // Frobenius norm of the matrix as it was
+	Norm     float64 // Frobenius norm of the original matrix
 	Moved    float64 // Frobenius norm of the difference
-	Negative int     // eigenvalues below zero that it had
-	Least    float64 // the least eigenvalue that it had
+	Negative int     // number of its eigenvalues below zero
+	Least    float64 // its least eigenvalue
 }
 
-// Semidefinite returns the positive semidefinite matrix nearest to a in the
-// Frobenius norm: that with a's negative eigenvalues replaced by zero (Higham
-// 1988).
+// Semidefinite returns the positive semidefinite matrix nearest to a in the Frobenius norm: a with
+// its negative eigenvalues replaced by zero (Higham 1988).
 func Semidefinite(ctx context.Context, a mat.Symmetric) (Repair, error) {
 	if n := a.SymmetricDim(); n > MaxDim {
 		return Repair{}, fmt.Errorf("repairing a matrix: %d rows, at most %d are possible", n, MaxDim)
@@ -45,14 +44,14 @@ func Semidefinite(ctx context.Context, a mat.Symmetric) (Repair, error) {
 	return r, nil
 }
 
-// rounding is what an eigenvalue of zero may come out as.
+// rounding bounds the computed value of an eigenvalue that is zero.
 func (e Eigen) rounding() float64 {
 	n := len(e.Values)
 	return 1e-15 * float64(n) * math.Max(math.Abs(e.Values[0]), math.Abs(e.Values[n-1]))
 }
 
-// clip is a without its negative eigenvalues, which are taken off rather than the
-// others added up: a matrix that has none is left as it is.
+// clip is a without its negative eigenvalues. They are subtracted, not the others summed, so that a
+// matrix without any is unchanged.
 func clip(a mat.Symmetric, e Eigen) *mat.SymDense {
 	n := a.SymmetricDim()
 	out := mat.NewSymDense(n, nil)
@@ -86,17 +85,16 @@ func distance(a mat.Symmetric, b *mat.SymDense) float64 {
 	return math.Sqrt(sum)
 }
 
-// How long Correlation goes on.
+// Limits on the iterations of Correlation.
 const (
 	maxProjections = 100
-	converged      = 1e-8 // distance of the two projections for each row
+	converged      = 1e-8 // distance of the two projections, per row
 )
 
-// Correlation returns the matrix nearest to a that is positive semidefinite and has
-// ones on its diagonal, by projecting on the two properties in turn with Dykstra's
-// correction (Higham 2002). The last step scales the diagonal to one exactly, so
-// that both hold even where the search ends early. Entries on the diagonal of a do
-// not count.
+// Correlation returns the matrix nearest to a that is positive semidefinite and has ones on its
+// diagonal. It projects on the two properties in turn with Dykstra's correction (Higham 2002). The
+// last step scales the diagonal to one exactly, so that both hold even if the search ends early.
+// Entries on the diagonal of a are ignored.
 func Correlation(ctx context.Context, a mat.Symmetric) (Repair, error) {
 	n := a.SymmetricDim()
 	unit := mat.NewSymDense(n, nil)

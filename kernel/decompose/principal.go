@@ -7,10 +7,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Principal returns the q largest eigenvalues of a symmetric n × n matrix, largest first,
-// and as the columns of an n × q matrix their orthonormal eigenvectors, each with the sign
-// that makes its largest entry positive. It refuses more than MaxDim rows, a q outside 1 to
-// n, and entries that are not finite.
+// Principal returns the q largest eigenvalues of a symmetric n × n matrix, largest first. Their
+// orthonormal eigenvectors are the columns of an n × q matrix, each with its largest entry by
+// absolute value positive. It returns an error for more than MaxDim rows, a q outside 1 to n, or
+// entries that are not finite.
 func Principal(ctx context.Context, a mat.Symmetric, q int) (values []float64, vectors *mat.Dense, err error) {
 	n := a.SymmetricDim()
 	if n > MaxDim || q < 1 || q > n {

@@ -13,10 +13,10 @@ import (
 	"github.com/cosketch/cosketch/kernel/full"
 )
 
-// union is a data set of which moments are noised again and again.
+// unionTrial is a data set whose moments are noised repeatedly.
 type unionTrial struct {
 	n     int
-	noise float64 // standard deviation on a sum of products, of each data set's unit
+	noise float64 // standard deviation on a sum of products, in each data set's unit
 	seed  uint64
 }
 
@@ -27,7 +27,7 @@ func eightUnions(noise float64) (out []summedCase) {
 	return out
 }
 
-// data has six columns: two factors of different strength, and means off the centre.
+// data has six columns: two factors of different strength, and means away from the centre.
 func (u unionTrial) data() summedCase {
 	rng := rand.New(rand.NewPCG(u.seed, 3))
 	const d = 6
@@ -70,7 +70,7 @@ func mustMoments(t *testing.T, m *Summed, columns []int) *Moments {
 	return out
 }
 
-// understated is the same with half of the noise declared, which intervals must not bear.
+// understated declares half of the noise, which intervals must not survive.
 func (c summedCase) understated(source *rand.Rand) *Summed {
 	m := c.noised(source)
 	for i := range m.tallies[0].Variances {
@@ -125,7 +125,7 @@ func TestComponentsOfSumsCover(t *testing.T) {
 					shares.add(g.Share, want.Values[i]/mat.Trace(truth.matrix))
 					sign := math.Copysign(1, inner2(g.Vector, want.Vectors[i]))
 					for a, l := range g.Loadings {
-						if l.Defined() { // else it says that the vector is not separated
+						if l.Defined() { // else the vector is not separated
 							loads.add(l, sign*want.Vectors[i][a])
 						}
 					}
@@ -147,9 +147,9 @@ func TestComponentsOfSumsCover(t *testing.T) {
 	}
 }
 
-// Coefficients, intercept, R² and residual, by least squares and ridge. Where there is so
-// much noise that many a regression is not identified, intervals of the others are wide. A ridge that may be
-// raised identifies nearly all, and intervals are of the regression with the ridge that was taken.
+// Coefficients, intercept, R² and residual, by least squares and ridge. If there is so much noise
+// that many regressions are not identified, intervals of the others are wide. A ridge that may be
+// raised identifies nearly all. Intervals are then of the regression with the ridge that was used.
 func TestRegressionOfSumsCovers(t *testing.T) {
 	for _, ridge := range []float64{0, .1, raised} {
 		for _, noise := range []float64{1, 5, 12} {
@@ -174,7 +174,7 @@ func TestRegressionOfSumsCovers(t *testing.T) {
 				if got.Ridge > o.Ridge {
 					further++
 				}
-				o.On, o.Ridge, o.Raise = got.On, got.Ridge, false // without what was set aside
+				o.On, o.Ridge, o.Raise = got.On, got.Ridge, false // without the dropped variables
 				want, why := mustMoments(t, c.truth(), c.all()).Regression(o)
 				if why != "" {
 					t.Fatal(why)
@@ -212,10 +212,10 @@ func TestRegressionOfSumsCovers(t *testing.T) {
 	}
 }
 
-// raised stands for a ridge of 0 that may be raised.
+// raised means a ridge of 0 that may be raised.
 const raised = -1
 
-// Without noise they are those of the data, and have no width.
+// Without noise, results are those of the data, and have width zero.
 func TestSumsAreExactWithoutNoise(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	data := mat.NewDense(500, 4, nil)
@@ -252,7 +252,7 @@ func TestSumsAreExactWithoutNoise(t *testing.T) {
 	}
 }
 
-// The rule for slopes is that of Covary for the matrices that they stand for.
+// The rule for slopes equals that of Covary for their matrices.
 func TestAddedIsCovary(t *testing.T) {
 	c := newSummedCase()
 	s := c.noised(rand.New(rand.NewPCG(3, 4)))
@@ -291,8 +291,8 @@ func TestAddedIsCovary(t *testing.T) {
 	}
 }
 
-// A target whose variance drowns has coefficients, as nothing is divided by it, and no R²; sums without
-// noise of a constant target have neither.
+// A target whose variance does not stand out of its noise has coefficients, as nothing is divided
+// by it, and no R². For sums without noise a constant target has neither.
 func TestRegressionOnATargetThatDrowns(t *testing.T) {
 	const n, d = 4000, 3
 	rng := rand.New(rand.NewPCG(11, 4))

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// What one pair of an analysis costs the aggregator: a study of 1,000 columns has
-// half a million.
+// The cost of one pair of an analysis for the aggregator: a study of 1,000 columns has half a
+// million pairs.
 func BenchmarkPair(b *testing.B) {
 	rng := rand.New(rand.NewPCG(71, 1))
 	parties := population(rng, 500, 0.1, false)

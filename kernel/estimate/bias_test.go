@@ -8,13 +8,12 @@ import (
 	"github.com/cosketch/cosketch/kernel/full"
 )
 
-// Ratios are not unbiased. A cosine r falls short by r(1 − r²)/2k without noise, as
-// every correlation of k pairs does; noise adds terms of second order, and E1, whose
-// denominator errs most, has the largest: at RMSE .12 an eighth of that. Beyond five
-// standard errors of the mean (false rejection 6e-7) a sixth of the RMSE is allowed
-// to E1, a twentieth to the others. The power check: with the noise left in the
-// norms, E2 is refused. Estimates at an end of their range, as the intersection of
-// equal record sets, are clamped and so left out.
+// Ratios are not unbiased. A cosine r is too small by r(1 − r²)/2k without noise, as every
+// correlation of k pairs is. Noise adds terms of second order. E1, whose denominator has the
+// largest error, has the largest bias: at RMSE .12 an eighth of that. Beyond five standard errors
+// of the mean (false rejection 6e-7) a sixth of the RMSE is allowed for E1, a twentieth for the
+// others. The power check: with the noise left in the norms, E2 is rejected. Estimates at an end of
+// their range, as the intersection of equal record sets, are clamped and so left out.
 func TestRatiosAreNearlyUnbiased(t *testing.T) {
 	full.Statistical(t)
 	const k, share = 100, 0.05
@@ -45,7 +44,7 @@ func TestRatiosAreNearlyUnbiased(t *testing.T) {
 		for name, c := range tallies {
 			want := map[string]float64{"E1": rho, "E2": rho, "intersection": 1}[name]
 			if (name == "intersection") != (test.name == "other record sets") && name != "E1" {
-				continue // and E2 of other record sets misses by what these differ from their own, whatever the sketch
+				continue // for other record sets the error of E2 depends on how these differ from a party's own, whatever the sketch
 			}
 			bias, se := c.mean()-want, c.rmse()/math.Sqrt(float64(c.n))
 			t.Logf("%s, %s: bias %.4f ± %.4f, RMSE %.4f, coverage %.3f", test.name, name, bias, se, c.rmse(), c.coverage())

@@ -8,14 +8,14 @@ import (
 	"github.com/cosketch/cosketch/kernel/full"
 )
 
-// What is claimed of intervals of 95 % is a coverage between .93 and .97. Over n
-// independent draws it has a standard error of √(.05·.95/n); where five of them are
-// more than .02, below 3,000 draws, they are the tolerance. A correct interval is
-// refused with probability 6e-7, were the seeds not fixed.
+// Intervals of 95 % are stated to have a coverage between .93 and .97. Over n independent draws the
+// coverage has a standard error of √(.05·.95/n). Where five of these are more than .02, below 3,000
+// draws, they are the tolerance. If the seeds were not fixed, a correct interval would be rejected
+// with probability 6e-7.
 func coverageTolerance(n int) float64 { return math.Max(0.02, 5*math.Sqrt(0.05*0.95/float64(n))) }
 
-// holds reports whether the coverage is that of an interval of 95 %, or more where
-// the interval is conservative by construction.
+// holds reports whether the coverage is that of an interval of 95 %. It may be higher if the
+// interval is conservative by construction.
 func (c *tally) holds(conservative bool) bool {
 	off := c.coverage() - 0.95
 	if off < 0 || !conservative {
@@ -31,7 +31,7 @@ type setting struct {
 	project      func(*rand.Rand, int, [][]float64) [][]float64
 	noise        Noise
 	identity     bool
-	conservative bool // signs: the variance lacks the part that heavy entries do not cause
+	conservative bool // signs: heavy entries cause less variance than stated
 }
 
 func laplaceNoise(b float64) Noise {
@@ -51,17 +51,16 @@ func addNoise(rng *rand.Rand, sketch [][]float64, noise Noise) {
 	}
 }
 
-// naive is the interval that plugs the estimate into its own variance.
+// naive is the interval that uses the estimate in its own variance.
 func naive(raw float64, k int, noise Noise, level Level) Estimate {
 	t := raw - float64(k)*noise.Variance
 	half := level.z() * math.Sqrt(2*raw*raw/float64(k))
 	return finish(t, t-half, t+half, math.Inf(-1), math.Inf(1))
 }
 
-// The intervals C1 to C5 cover as often as they say: C1 exactly, C1 for
-// signs, C2 and C3, on both sides. The same draws refuse intervals built for half of
-// the noise, and, at k = 16, those that plug the estimate into its own variance:
-// they cover .894 of norms.
+// The intervals C1, C2 and C3 have their stated coverage, on both sides: C1 exactly, and C1 for
+// signs. On the same draws two others are rejected: intervals for half of the noise, and, at k =
+// 16, those that use the estimate in its own variance, which cover .894 of norms.
 func TestClaims(t *testing.T) {
 	full.Statistical(t)
 	const d = 60
@@ -132,8 +131,8 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// Cosines and correlations of equal record sets (C4), and the same with noise, which
-// is taken off their norms: the naive cosine of the noised columns is too small.
+// Cosines and correlations of equal record sets (C4), without and with noise. The noise is
+// subtracted from the norms: the naive cosine of the noised columns is too small.
 func TestCosineCovers(t *testing.T) {
 	for i, s := range []struct {
 		k        int
@@ -166,8 +165,8 @@ func TestCosineCovers(t *testing.T) {
 	}
 }
 
-// All intervals of an analysis hold together at least as often as their level says
-// when each is built for its share (C5), and far less often when it is not.
+// All intervals of an analysis hold simultaneously at least as often as their level says if each is
+// built at its Bonferroni level (C5), and far less often otherwise.
 func TestAllPairsCoverTogether(t *testing.T) {
 	const columns, k = 8, 64
 	rng := rand.New(rand.NewPCG(23, 1))
@@ -238,7 +237,7 @@ func TestAllPairsCoverTogether(t *testing.T) {
 	}
 }
 
-// The uniform bound that is not used lies outside Bonferroni's quantiles, always.
+// The uniform bound that is not used always lies outside Bonferroni's quantiles.
 func TestLaurentMassartIsNeverTighter(t *testing.T) {
 	for _, k := range []float64{1, 4, 32, 1000, 100_000} {
 		for _, pairs := range []int{1, 3, 100, 1_000_000} {

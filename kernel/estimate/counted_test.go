@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// crossed draws a table of 4 × 5 of n records, of which a part has the column that goes with its row.
+// crossed draws a table of 4 × 5 of n records. In a fraction dependent of these the column is
+// determined by the row.
 func crossed(rng *rand.Rand, n int, dependent float64) []float64 {
 	out := make([]float64, 20)
 	for range n {
@@ -43,7 +44,7 @@ func noisy(rng *rand.Rand, cells []float64, sd float64) []float64 {
 	return out
 }
 
-// covers is 1 where an interval holds the truth.
+// covers is 1 if the interval contains the truth, else 0.
 func covers(e Estimate, truth float64) float64 {
 	if e.Low-1e-9 <= truth && truth <= e.High+1e-9 {
 		return 1
@@ -51,12 +52,12 @@ func covers(e Estimate, truth float64) float64 {
 	return 0
 }
 
-// Intervals of cells, of their parts of rows and columns, and of V cover as often as they say, with the noise of ten
-// tables of three parties at ε = 1 (laplace).
+// Intervals of cells, of their fractions of rows and columns, and of V have their stated coverage,
+// with the noise of ten tables of three parties at ε = 1 (laplace).
 func TestCountedCovers(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 1))
 	sd := math.Sqrt(3) * math.Sqrt2 * 10
-	const trials, slow = 4000, 500 // V takes longer
+	const trials, slow = 4000, 500 // slow is for V
 	for _, dependent := range []float64{0, 0.1, 0.4, 0.8} {
 		cells := crossed(rng, 15_000, dependent)
 		v := cramer(cells, 4, 5)
@@ -100,7 +101,8 @@ func TestCountedCovers(t *testing.T) {
 	}
 }
 
-// Cramér's V by hand: a table of 2 × 2 that depends wholly has 1, one that does not 0, and χ² = 8 of 50 makes 0.4.
+// Cramér's V by hand: it is 1 for a 2 × 2 table that is fully dependent, 0 for an independent one,
+// and 0.4 for χ² = 8 of 50.
 func TestCramersV(t *testing.T) {
 	for _, c := range []struct {
 		cells []float64
@@ -119,7 +121,8 @@ func TestCramersV(t *testing.T) {
 	}
 }
 
-// The noncentral χ² is what sums of squares of moved normals make, and at many degrees near its normal limit.
+// The noncentral χ² is the distribution of sums of squares of shifted normals. With a large
+// noncentrality it is near its normal limit.
 func TestNoncentralChiSquared(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	const draws = 40_000
@@ -148,7 +151,7 @@ func TestNoncentralChiSquared(t *testing.T) {
 	}
 }
 
-// binned are the counts of values in a tree of bins of equal width between two ends.
+// binned returns the counts of values in a tree of bins of equal width between two ends.
 func binned(values []float64, lo, hi float64, depth int) [][]float64 {
 	out := make([][]float64, depth)
 	for l := range out {
@@ -160,11 +163,11 @@ func binned(values []float64, lo, hi float64, depth int) [][]float64 {
 	return out
 }
 
-// Of ten columns at ε = 1, three parties of 5,000 records each: the median of skewed columns is within 1 % of rank,
-// and intervals hold the quantile of the records.
+// Ten columns at ε = 1, three parties of 5,000 records each: the median of skewed columns is within
+// 1 % of rank, and intervals contain the quantile of the records.
 func TestTreeQuantiles(t *testing.T) {
 	const n, depth, trials = 15_000, 10, 150
-	sd := math.Sqrt(3) * math.Sqrt(10*depth) / 0.2367 // gaussian, δ 1e-6, of ten trees of as many tables
+	sd := math.Sqrt(3) * math.Sqrt(10*depth) / 0.2367 // gaussian, δ 1e-6, for ten trees of depth tables each
 	for _, c := range []struct {
 		name   string
 		lo, hi float64
@@ -219,14 +222,14 @@ func TestTreeQuantiles(t *testing.T) {
 	}
 }
 
-// The variances that a tree knows of its prefixes are those of its noise, with a public total and a noisy one, and without
-// noise nothing is changed.
+// A tree's variances of its prefixes are those of its noise, with a public total and a noisy one.
+// Without noise nothing changes.
 func TestTreeKnowsItsNoise(t *testing.T) {
 	const depth, trials = 5, 6000
 	rng := rand.New(rand.NewPCG(4, 4))
 	leaves := make([]float64, 1<<depth)
 	for i := range leaves {
-		leaves[i] = 1000 * (1 + rng.Float64()) // so that edges stay apart
+		leaves[i] = 1000 * (1 + rng.Float64()) // so that edges are distinct
 	}
 	exact := make([][]float64, depth)
 	total := sumOf(leaves)
@@ -278,7 +281,7 @@ func TestTreeKnowsItsNoise(t *testing.T) {
 	}
 }
 
-// laplaces are the sum of so many parties' Laplace noise of a scale, in whole numbers.
+// laplaces is the sum of the parties' integer Laplace noise of a scale.
 func laplaces(rng *rand.Rand, parties int, scale float64) (sum float64) {
 	for range parties {
 		sum += math.Floor(rng.ExpFloat64()*scale) - math.Floor(rng.ExpFloat64()*scale)
@@ -286,13 +289,14 @@ func laplaces(rng *rand.Rand, parties int, scale float64) (sum float64) {
 	return sum
 }
 
-// discrete is the variance of such noise of one party.
+// discrete is the variance of such noise from one party.
 func discrete(scale float64) float64 {
 	p := math.Exp(-1 / scale)
 	return 2 * p / (1 - p) / (1 - p)
 }
 
-// The quantiles of Laplace sums are those of one Laplace variable, ln(1/2p)/√2, and near the normal one of many.
+// The quantile of one Laplace variable is ln(1/2p)/√2. That of a sum of many is near the normal
+// one.
 func TestLaplaceQuantile(t *testing.T) {
 	for _, tail := range []float64{0.025, 1e-4, 1e-8} {
 		if got, want := laplaceQuantile(1, tail), math.Log(1/(2*tail))/math.Sqrt2; math.Abs(got-want) > 1e-8 {
@@ -305,8 +309,8 @@ func TestLaplaceQuantile(t *testing.T) {
 	}
 }
 
-// Intervals that hold all together hold under Laplace noise of one party and of three, strong and weak, where
-// those of a normal law would often not.
+// Intervals that must hold simultaneously do so under Laplace noise of one party and of three, weak
+// and strong. Those of a normal distribution would often not.
 func TestCountedHoldsTogether(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 2))
 	const trials, wide = 1000, 40
@@ -343,14 +347,14 @@ func TestCountedHoldsTogether(t *testing.T) {
 	}
 }
 
-// Rows that do not stand out, and cells of absent values, have no part in V, which is of the rest; and for people like
-// these the intervals cover the law that records were drawn from.
+// Rows that do not stand out, and cells of absent values, are left out of V, which is of the rest.
+// For the population, intervals cover the distribution that records were drawn from.
 func TestAssociatedOfWhatStandsOut(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 3))
 	const n, trials = 15_000, 800
 	sd := math.Sqrt(3) * math.Sqrt2 * 4
 	for _, dependent := range []float64{0.02, 0.3, 0.7} {
-		law := make([]float64, 5*4) // 3 × 3 and a rare row and a rare column, and absent values in the last ones
+		law := make([]float64, 5*4) // 3 × 3, a rare row and a rare column; the last ones are for absent values
 		shares := []float64{0.5, 0.3, 0.1995, 0.0005, 0}
 		for i, r := range shares {
 			for j, c := range shares[:3] {
@@ -399,7 +403,7 @@ func TestAssociatedOfWhatStandsOut(t *testing.T) {
 	}
 }
 
-// cramerOf is Cramér's V of the first rows and columns of a law of four columns.
+// cramerOf is Cramér's V of the first rows and columns of a distribution over four columns.
 func cramerOf(law []float64, rows, cols int) float64 {
 	var own []float64
 	for i := range rows {
@@ -419,7 +423,8 @@ func cramerOf(law []float64, rows, cols int) float64 {
 	return c.v(all).Interval.Estimate
 }
 
-// Bins of one table give quantiles, and histograms of both have bars that cover, with absent values and without.
+// Bins of one table give quantiles, and histograms of tables and trees have bars that cover, with
+// and without absent values.
 func TestRankedBins(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
 	const n, trials, depth, bins, absent = 9000, 300, 8, 40, 1000
@@ -497,7 +502,7 @@ func TestRankedBins(t *testing.T) {
 
 func normalQuantile(q float64) float64 { return math.Sqrt2 * math.Erfinv(2*q-1) }
 
-// Of constant, empty and tiny columns it says what is known, or why nothing is.
+// For constant, empty and tiny columns the result is what is known, or the reason why nothing is.
 func TestRankedOfOddData(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	const depth = 6

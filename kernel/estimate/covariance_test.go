@@ -9,7 +9,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/full"
 )
 
-// covariance over the records that both hold.
+// covariance is the covariance over the records that both hold.
 func covariance(a, b party, i, j int) float64 {
 	var n, sx, sy, sxy float64
 	for r := range a.held {
@@ -21,9 +21,8 @@ func covariance(a, b party, i, j int) float64 {
 	return (sxy - sx*sy/n) / n
 }
 
-// covariances tallies the covariances of three parties' columns over many sketches:
-// variances, covariances within a party, and across parties; and the same with the
-// noise left out of account.
+// covariances tallies the covariances of three parties' columns over many sketches: variances,
+// covariances within a party, and across parties; and all of these with the noise ignored.
 func covariances(t *testing.T, parties []party, k, trials int, noise Noise, counts bool) (tallies map[string]*tally, wrong *tally) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(31, uint64(k)))
@@ -51,11 +50,11 @@ func covariances(t *testing.T, parties []party, k, trials int, noise Noise, coun
 	return tallies, wrong
 }
 
-// Variances and covariances within a party are unbiased within five standard errors
-// (false rejection 6e-7 each); across parties, where N is a ratio, up to a twentieth
-// of the error besides. All are covered, with equal and with other record sets, with and without noise, with
-// N from record counts and from the columns of ones. Without the correction for the
-// means that err together a variance would be off by 1/k, which is found.
+// Variances and covariances within a party are unbiased within five standard errors (false
+// rejection 6e-7 each). Across parties, where N is a ratio, a twentieth of the error is allowed in
+// addition. All have their coverage: with equal and with other record sets, with and without noise,
+// with N from record counts and from the columns of ones. Without the correction for correlated
+// errors of the means a variance would be off by 1/k, which the test detects.
 func TestCovariance(t *testing.T) {
 	full.Statistical(t)
 	rng := rand.New(rand.NewPCG(30, 1))
@@ -76,7 +75,7 @@ func TestCovariance(t *testing.T) {
 	} {
 		n := trials
 		if test.k == 16 {
-			n = max(n, 2000) // for the power below
+			n = max(n, 2000) // for the power check below
 		}
 		tallies, wrong := covariances(t, test.parties, test.k, n, test.noise, test.counts)
 		for name, c := range tallies {
@@ -136,11 +135,11 @@ func TestCovarianceIsUndefinedWithoutOverlap(t *testing.T) {
 
 func (c *tally) mean() float64 { return c.sum / float64(c.n-c.undefined) }
 
-// A party's own variances and covariances where its column of ones is lost in noise: 3
-// parties, 2,000 records of which each holds .4, values of a small spread off the middle of
-// their bounds, k = 256, ε = 4 for each value. Means over the noisy number of records make
-// of a variance of .0028 up to hundreds; over the public one they cover. Two columns of 600
-// studies: five standard errors of .95 are .031, which is a false rejection below 1e-6.
+// A party's own variances and covariances if its column of ones is lost in noise. It holds .4 of
+// 2,000 records; values have a small spread off the middle of their bounds; k = 256, ε = 4 for each
+// value. Means over the noisy number of records turn a variance of .0028 into values up to
+// hundreds; over the public number intervals cover. The tolerance is five standard errors of .95
+// over 600 studies (false rejection below 1e-6).
 func TestOwnBlocksCoverWhereOnesDrown(t *testing.T) {
 	const records, k, trials = 2000, 256, 600
 	const sigma = 1.1935185872 // ε = 4, δ = 1e-6

@@ -12,8 +12,8 @@ import (
 	"github.com/cosketch/cosketch/kernel/full"
 )
 
-// party is a simulated organisation of a vertical study: two value columns over
-// the records that it holds, with helper columns.
+// party is a simulated organisation of a vertical study: two value columns over the records that it
+// holds, with helper columns.
 type party struct {
 	held   []bool
 	values [][]float64 // per value column, per record; 0 where not held
@@ -21,7 +21,7 @@ type party struct {
 
 const onesWeight, squaresWeight = 0.3, 0.5
 
-// columns gives the party's stored columns: ones, then each value, then squares.
+// columns returns the party's stored columns: ones, then each value, then squares.
 func (p party) columns(squares bool) [][]float64 {
 	ones := make([]float64, len(p.held))
 	for i, held := range p.held {
@@ -51,7 +51,7 @@ func (p party) records() (n int) {
 	return n
 }
 
-// truth is the correlation over the records that both hold, and their number.
+// truth is the correlation over the records that both hold, and the number of these.
 func truth(a, b party, i, j int) (rho float64, shared int) {
 	var n, sx, sy, sxx, syy, sxy float64
 	for r := range a.held {
@@ -83,7 +83,7 @@ func population(rng *rand.Rand, records int, missing float64, heavy bool) []part
 					x = (math.Exp(0.7*x) - 1) / 0.9 // log-normal: kurtosis about 9
 				}
 				if parties[p].held[r] {
-					parties[p].values[j][r] = clamp((x-0.2)/3, -1, 1) // a centre that is a little off
+					parties[p].values[j][r] = clamp((x-0.2)/3, -1, 1) // the centre is a little off
 				}
 			}
 		}
@@ -91,7 +91,7 @@ func population(rng *rand.Rand, records int, missing float64, heavy bool) []part
 	return parties
 }
 
-// dataSet is a population, with what does not change from trial to trial.
+// dataSet is a population, with what does not change between trials.
 type dataSet struct {
 	parties  []party
 	root     [][]float64                        // of the products of all columns, see rootOf
@@ -110,9 +110,8 @@ func newDataSet(rng *rand.Rand, records int, missing float64, parties int) *data
 	return out
 }
 
-// dataSetFor gives the population of a trial: a small one afresh, and one of a few large
-// ones, which trials take in turn, as intervals for given records are about projections
-// and noise.
+// dataSetFor returns the population of a trial. A small one is new for each trial. Large ones are
+// few, and trials take them in turn: intervals for given records are about projections and noise.
 func dataSetFor(rng *rand.Rand, records int, missing float64, parties int, seed uint64) *dataSet {
 	if records < 5000 {
 		return newDataSet(rng, records, missing, parties)
@@ -133,13 +132,13 @@ type dataSetKey struct {
 	number  uint64
 }
 
-// tally counts how often intervals cover and how far estimates are off.
+// tally counts how often intervals cover, and sums the errors of estimates.
 type tally struct {
 	n, covered, undefined int
 	sum, squared          float64
 	width                 float64
 
-	seeds                 []float64 // coverage within each
+	seeds                 []float64 // coverage within each seed
 	before, coveredBefore int
 }
 
@@ -161,21 +160,19 @@ func (c *tally) add(e Estimate, want float64) {
 func (c *tally) coverage() float64 { return float64(c.covered) / float64(c.n) }
 func (c *tally) rmse() float64     { return math.Sqrt(c.squared / float64(c.n-c.undefined)) }
 
-// seed closes one seed's draws. Coverage is clustered by seed: all pairs of a seed
-// share R.
+// seed ends one seed's draws. Coverage is clustered by seed: all pairs of a seed share R.
 func (c *tally) seed() {
 	c.seeds = append(c.seeds, float64(c.covered-c.coveredBefore)/float64(c.n-c.before))
 	c.before, c.coveredBefore = c.n, c.covered
 }
 
-// standardError is that of the coverage, from how it differs between seeds; at least that of intervals which miss
-// independently, as a few seeds may all cover.
+// standardError is that of the coverage, from its variation between seeds. It is at least that of
+// independent intervals, as a few seeds may all cover.
 func (c *tally) standardError() float64 {
 	return math.Max(stat.StdDev(c.seeds, nil)/math.Sqrt(float64(len(c.seeds))), math.Sqrt(.05*.95/float64(c.n)))
 }
 
-// check wants the coverage between two limits, with three standard errors of
-// allowance on either side.
+// check fails if the coverage is outside two limits, by more than three standard errors.
 func (c *tally) check(t *testing.T, what string, least, most float64) {
 	t.Helper()
 	se := c.standardError()
@@ -223,8 +220,8 @@ func countSketch(rng *rand.Rand, k int, columns [][]float64) [][]float64 {
 	return out
 }
 
-// gaussianSketch draws the k rows of a sketch from N(0, gram/k), which is what
-// a sketch with many records per coordinate looks like.
+// gaussianSketch draws the k rows of a sketch from N(0, gram/k). This is the limit of a sketch with
+// many records per coordinate.
 func gaussianSketch(rng *rand.Rand, k int, columns [][]float64) [][]float64 {
 	return sketchOf(rng, k, rootOf(columns))
 }
@@ -241,7 +238,7 @@ func rootOf(columns [][]float64) [][]float64 {
 				sum -= root[i][l] * root[j][l]
 			}
 			switch {
-			case i == j && sum > 1e-12*dot(columns[i], columns[i]): // else it depends on earlier ones
+			case i == j && sum > 1e-12*dot(columns[i], columns[i]): // else it is linearly dependent on earlier ones
 				root[i][i] = math.Sqrt(sum)
 			case i != j && root[j][j] > 0:
 				root[i][j] = sum / root[j][j]
@@ -251,7 +248,7 @@ func rootOf(columns [][]float64) [][]float64 {
 	return root
 }
 
-// sketchOf is gaussianSketch of the columns with this root.
+// sketchOf is gaussianSketch of the columns with the given root.
 func sketchOf(rng *rand.Rand, k int, root [][]float64) [][]float64 {
 	n := len(root)
 	out := make([][]float64, n)
@@ -282,7 +279,7 @@ func addGaussian(rng *rand.Rand, sketch [][]float64, noise Noise) []Noise {
 	return noises
 }
 
-// variables gives the positions of every party's columns in the stacked sketch.
+// variables returns the positions of every party's columns in the stacked sketch.
 func variables(parties []party, squares bool) [][]Variable {
 	var out [][]Variable
 	start := 0
@@ -330,8 +327,8 @@ func eachCross(parties []party, f func(p, q, i, j int)) {
 	}
 }
 
-// E1, E2 and the size of the intersection without noise, for data some of which are
-// heavy-tailed. The cosine of columns over their own records is the power check.
+// E1, E2 and the size of the intersection without noise, for data that are partly heavy-tailed. The
+// cosine of columns over their own records is the power check.
 func TestCorrelationCoverageWithoutNoise(t *testing.T) {
 	const records, k = 569, 256
 	var e1, e2, naive, shared tally
@@ -367,10 +364,10 @@ func TestCorrelationCoverageWithoutNoise(t *testing.T) {
 	}
 }
 
-// registry simulates vertical studies at record level: rows clipped to 0.8 in l2 but for
-// their ones before projection, then Gaussian noise of standard deviation 0.8·sigma, sigma
-// being that of sensitivity 1. The truth is that of the data before clipping.
-// The intersection is tallied relative to its size, with and without counts.
+// registry simulates vertical studies at record level: rows clipped to 0.8 in l2 except their ones
+// before projection, then Gaussian noise of standard deviation 0.8·sigma, sigma being that for
+// sensitivity 1. The truth is that of the data before clipping. The intersection is tallied
+// relative to its size, with and without counts.
 func registry(t *testing.T, records, k, seeds int, sigma float64,
 	project func(*rand.Rand, int, [][]float64) [][]float64) (e2, shared, plain tally) {
 	t.Helper()
@@ -381,7 +378,7 @@ func registry(t *testing.T, records, k, seeds int, sigma float64,
 		parties := population(rng, records, missing, false)
 		columns := stack(parties, false)
 		for p := range parties {
-			clipRows(columns[3*p+1:3*p+3], math.Sqrt(clip*clip-onesWeight*onesWeight)) // ones come first, and are not cut
+			clipRows(columns[3*p+1:3*p+3], math.Sqrt(clip*clip-onesWeight*onesWeight)) // ones come first, and are not clipped
 		}
 		sketch := project(rng, k, columns)
 		g := mustGram(t, sketch, addGaussian(rng, sketch, noise))
@@ -424,8 +421,8 @@ func clipRows(columns [][]float64, b float64) {
 	}
 }
 
-// A registry: two columns a party, values (x − centre)/(3
-// spread), ones with weight 0.3, rows clipped to 0.8, ε = 1, δ = 1e-6, k = 1000.
+// A registry: two columns per party, values (x − centre)/(3 spread), ones with weight 0.3, rows
+// clipped to 0.8, ε = 1, δ = 1e-6, k = 1000.
 func TestCorrelationCoverageWithNoise(t *testing.T) {
 	full.Statistical(t)
 	const sigma = 4.2246788893 // ε = 1, δ = 1e-6
@@ -469,7 +466,7 @@ func TestCorrelationE1CoverageWithNoise(t *testing.T) {
 	e1.check(t, "E1 with noise", 0.93, 0.97)
 }
 
-var usualEnds sync.Map // of χ² at the usual level, by the rows of a sketch: they take longer than the sketch
+var usualEnds sync.Map // cache of χ² quantiles at the default level, by the number of rows: they take longer than the sketch
 
 func mustGram(t testing.TB, columns [][]float64, noise []Noise) *Gram {
 	t.Helper()
@@ -485,10 +482,9 @@ func mustGram(t testing.TB, columns [][]float64, noise []Noise) *Gram {
 	return g
 }
 
-// TestIntersectionWhereCutsGoTogether: what cuts a record at one party cuts it at the other
-// too, as one kind of record is long at both, and is more often shared. Ones that are cut
-// with the values count fewer records than there are, whatever the norms say; ones that are
-// left count all.
+// TestIntersectionWhereCutsGoTogether: clipping at the two parties is correlated, as one kind of
+// record is long at both, and is more often shared. If ones are clipped with the values, they count
+// too few records, whatever the norms are. Ones that are not clipped count all.
 func TestIntersectionWhereCutsGoTogether(t *testing.T) {
 	full.Statistical(t)
 	const records, k, clip, sigma = 20_000, 1024, 0.8, 1 / 0.8379 // ε = 4, δ = 1e-6
@@ -511,7 +507,7 @@ func TestIntersectionWhereCutsGoTogether(t *testing.T) {
 				held[p]++
 				both++
 				f := 1.0
-				if long { // a record of length 2 beside its ones
+				if long { // a record of length 2, apart from its ones
 					f = clip / math.Sqrt(4+onesWeight*onesWeight)
 				}
 				whole[p][r], short[p][r] = onesWeight, f*onesWeight

@@ -40,7 +40,7 @@ func (u classTrial) data() (c summedCase, of []Indicator) {
 		loads[i] = .15 * rng.NormFloat64()
 	}
 	for r := range u.n {
-		k := r % (u.classes + 1) % u.classes // the first has twice as many
+		k := r % (u.classes + 1) % u.classes // the first class has twice as many
 		a, x := rng.NormFloat64(), make([]float64, d)
 		for i, l := range loads {
 			x[i] = centres[k][i] + l*a + .2*rng.NormFloat64()
@@ -78,7 +78,7 @@ func TestDiscriminantCovers(t *testing.T) {
 	} {
 		var shares, means, weights, distances, accuracies, wrong tally
 		trials := full.Or(56, 3000)
-		type known struct { // what does not hang on the noise
+		type known struct { // what does not depend on the noise
 			summedCase
 			o    DiscriminantOptions
 			want *Discriminant
@@ -137,8 +137,8 @@ func TestDiscriminantCovers(t *testing.T) {
 	}
 }
 
-// Without noise it is Fisher's, as records give it, in original units; and what it says
-// of accuracy is what its scores do for normal classes.
+// Without noise the result is Fisher's discriminant of the records, in original units. Its accuracy
+// is that of its scores for normal classes.
 func TestDiscriminantOfRecords(t *testing.T) {
 	const n, d = 4000, 3
 	rng := rand.New(rand.NewPCG(6, 6))
@@ -215,13 +215,13 @@ func TestDiscriminantOfRecords(t *testing.T) {
 			right += 1. / n
 		}
 	}
-	// Five deviations of a share of 4,000.
+	// Five standard errors of a fraction of 4,000.
 	if e := got.Apart[0].Accuracy.Interval.Estimate; math.Abs(e-right) > 5*math.Sqrt(right*(1-right)/n) {
 		t.Errorf("accuracy %.4f, and %.4f of the records are put right", e, right)
 	}
 }
 
-// What cannot be told is said: classes that drown, and columns that tell the same.
+// Undefined with a reason: classes that do not stand out, and collinear columns.
 func TestDiscriminantRefuses(t *testing.T) {
 	c, of := classTrial{n: 200, classes: 3, noise: 60, seed: 1}.data()
 	m := mustMoments(t, c.noised(rand.New(rand.NewPCG(1, 1))), c.all())
@@ -229,7 +229,7 @@ func TestDiscriminantRefuses(t *testing.T) {
 		t.Errorf("classes that drown: %+v", d)
 	}
 	c, of = classTrial{n: 2000, classes: 2, noise: 10, seed: 1}.data()
-	for i := range c.sums { // the second column is the first
+	for i := range c.sums { // the second column equals the first
 		v := c.second.At(0, i)
 		if i == 1 {
 			v = c.second.At(0, 0)
@@ -244,7 +244,7 @@ func TestDiscriminantRefuses(t *testing.T) {
 	if _, why := m.Discriminant(DiscriminantOptions{Classes: of, On: []int{0}, Level: 2}); why == "" {
 		t.Error("level 2")
 	}
-	// A column that drowns is set aside.
+	// A column that does not stand out is dropped.
 	c, of = classTrial{n: 2000, classes: 2, noise: 1, seed: 1}.data()
 	for i := range c.sums {
 		c.second.SetSym(1, i, 0)
@@ -267,8 +267,8 @@ func TestDiscriminantRefuses(t *testing.T) {
 	}
 }
 
-// Columns that are collinear within their error tell classes apart by a ridge that may be raised, and by
-// none else.
+// Columns that are collinear within their error separate classes with a ridge that may be raised,
+// and rarely without.
 func TestRaisedDiscriminant(t *testing.T) {
 	const n, d = 4000, 4
 	rng := rand.New(rand.NewPCG(6, 6))
@@ -307,8 +307,8 @@ func TestRaisedDiscriminant(t *testing.T) {
 	}
 }
 
-// Columns that drown within the classes tell these apart where the ridge, a part of their whole variance,
-// stands out beside the noise.
+// Columns whose variance within classes does not stand out still separate these if the ridge, a
+// fraction of their total variance, stands out of the noise.
 func TestRidgeKeepsColumnsThatDrownWithinClasses(t *testing.T) {
 	const n = 4000
 	rng := rand.New(rand.NewPCG(6, 7))

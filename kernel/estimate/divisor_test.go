@@ -10,7 +10,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/full"
 )
 
-// The ends that follow from the conditional probability at level .95, in standard errors.
+// The ends computed from the conditional probability at level .95, in standard errors.
 func TestWidenedEnds(t *testing.T) {
 	for _, c := range []struct{ value, low, high float64 }{
 		{4, 0, 5.81}, {4.5, .57, 6.43}, {5, 2.16, 6.96}, {5.5, 3.13, 7.46}, {6, 3.85, 7.96},
@@ -20,7 +20,7 @@ func TestWidenedEnds(t *testing.T) {
 			t.Errorf("%g standard errors: [%.3f, %.3f], want [%.2f, %.2f]", c.value, low/7, high/7, c.low, c.high)
 		}
 	}
-	// Far above the threshold nothing is left of the selection, at any level.
+	// Far above the threshold the correction for selection vanishes, at any level.
 	for _, level := range []Level{.5, .95, .9999} {
 		low, high := plainDivisor(40, 1).interval(level)
 		if z := level.z(); math.Abs(low-40+z) > 1e-6 || math.Abs(high-40-z) > 1e-6 {
@@ -29,7 +29,7 @@ func TestWidenedEnds(t *testing.T) {
 	}
 }
 
-// Without noise every variance above zero divides, however small k is, and no interval is
+// Without noise every variance above zero may be a divisor, however small k is, and no interval is
 // widened: the error of a projection shrinks with the variance.
 func TestProjectionAloneSelectsNothing(t *testing.T) {
 	for _, k := range []float64{8, 16, 100} {
@@ -43,7 +43,7 @@ func TestProjectionAloneSelectsNothing(t *testing.T) {
 // selection counts the coverage of what is shown.
 type selection struct{ shown, plain, widened int }
 
-// ofVariance draws variances of a noise of 1.
+// ofVariance draws estimates of a variance v, with noise of standard deviation 1.
 func ofVariance(source *rand.Rand, v float64, trials int) (s selection) {
 	for range trials {
 		d := plainDivisor(v+source.NormFloat64(), 1)
@@ -62,9 +62,9 @@ func ofVariance(source *rand.Rand, v float64, trials int) (s selection) {
 	return s
 }
 
-// ofCorrelation draws the moments of two columns: one whose variance is v standard errors,
-// and one that noise hardly touches, with a correlation of rho. The noise is that of
-// moments around the mean, of which that on a product has half the variance.
+// ofCorrelation draws the moments of two columns with a correlation of rho: one whose variance is v
+// standard errors, and one that noise hardly affects. The noise is that of moments around the mean:
+// half the variance on a product.
 func ofCorrelation(source *rand.Rand, v, rho float64, trials int, level Level) (s selection) {
 	const n, large = 1 << 20, 1e4
 	noise := MomentNoise{Square: n * n, Product: n * n / 2}
@@ -97,8 +97,8 @@ func ofCorrelation(source *rand.Rand, v, rho float64, trials int, level Level) (
 
 func (s selection) share(covered int) float64 { return float64(covered) / float64(s.shown) }
 
-// near fails where a share of a fixed seed's trials is not the one that was found
-// beforehand, within .012 and six standard errors of it.
+// near fails if the coverage differs from the value found beforehand for the fixed seed, by more
+// than .012 plus six standard errors.
 func (s selection) near(t *testing.T, what string, covered int, want float64) {
 	t.Helper()
 	got := s.share(covered)
@@ -107,9 +107,8 @@ func (s selection) near(t *testing.T, what string, covered int, want float64) {
 	}
 }
 
-// Intervals of what is shown cover also given that it is shown. Seeds are fixed; of true
-// coverages at the limits a run with other seeds would fail with a probability below 1e-6
-// a row.
+// Intervals cover also conditionally on being shown. Seeds are fixed. For true coverages at the
+// limits, a run with other seeds would fail with a probability below 1e-6 per row.
 func TestShownIntervalsCover(t *testing.T) {
 	full.Statistical(t)
 	const trials = 40000
@@ -143,9 +142,9 @@ func TestShownIntervalsCover(t *testing.T) {
 	}
 }
 
-// faintCase has three correlated columns of which the first varies by so many standard errors
-// of its variance, beside two that noise hardly touches, and labels of two classes that
-// differ in all of them. Truth is what exact moments say.
+// faintCase has three correlated columns and labels of two classes that differ in all of them. The
+// variance of the first column is v standard errors; noise hardly affects the two others. Truth is
+// the result from exact moments.
 func faintCase(v float64) (c summedCase, of []Indicator) {
 	const n, d = 4000, 5
 	source := rand.New(rand.NewPCG(72, 1))
@@ -168,8 +167,8 @@ func faintCase(v float64) (c summedCase, of []Indicator) {
 }
 
 // Coefficients, R², weights of scores, eigenvalues and loadings cover at least at their level
-// given that they are shown, where a column hardly stands out. Without what is allowed for
-// the selection coefficients of that column cover far less, which is the power check.
+// conditionally on being shown, if a column hardly stands out. The power check: without the
+// correction for selection, coefficients of that column cover far less.
 func TestShownFitsCover(t *testing.T) {
 	full.Statistical(t)
 	for _, v := range []float64{2, 3, 4.5} {
@@ -234,8 +233,8 @@ func TestShownFitsCover(t *testing.T) {
 		}
 		for what, got := range map[string]tally{"own coefficient": beta, "other coefficient": other, "intercept": intercept, "R²": r2, "weights": weights, "eigenvalues": values, "loadings": loads} {
 			t.Logf("variance of %g standard errors, %s: covers %.3f of %d, mean width %.3g", v, what, got.coverage(), got.n, got.width/float64(got.n))
-			// Five standard errors of .95: a false rejection below 3e-7 each. Values of one
-			// draw go together, up to three at a time.
+			// Five standard errors of .95: a false rejection below 3e-7 each. Values of one draw
+			// are correlated, up to three at a time.
 			if least := .95 - 5*math.Sqrt(.0475/float64(beta.n)); got.n > 0 && got.coverage() < least {
 				t.Errorf("variance of %g standard errors, %s: covers %.3f of %d, want at least %.3f", v, what, got.coverage(), got.n, least)
 			}

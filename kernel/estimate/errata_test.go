@@ -8,12 +8,12 @@ import (
 	"github.com/cosketch/cosketch/kernel/full"
 )
 
-// What the sources print about the error of estimates, beside simulation. research/docs/errata.md
-// names these tests. Seeds are fixed; over their choice a right formula fails with
-// probability below 1e-6, at five standard errors of a variance.
+// What the sources state about the error of estimates, compared with simulation.
+// research/docs/errata.md names these tests. Seeds are fixed. With other seeds a correct formula
+// would fail with probability below 1e-6, at five standard errors of a variance.
 
-// normalMatrix draws the k rows of N(0, 1/k) entries that the sources use, and sketches
-// points by them.
+// normalMatrix draws the k rows of N(0, 1/k) entries that the sources use, and sketches points with
+// them.
 func normalMatrix(rng *rand.Rand, k int, points [][]float64) [][]float64 {
 	out := make([][]float64, len(points))
 	for j := range out {
@@ -30,8 +30,8 @@ func normalMatrix(rng *rand.Rand, k int, points [][]float64) [][]float64 {
 	return out
 }
 
-// spread is the mean and the variance of draws, and five relative standard errors of the
-// latter by their own kurtosis.
+// spread is the mean and the variance of draws, and five relative standard errors of the variance,
+// from the draws' kurtosis.
 func spread(draws []float64) (mean, variance, tolerance float64) {
 	n := float64(len(draws))
 	for _, x := range draws {
@@ -59,8 +59,8 @@ func matches(t *testing.T, what string, draws []float64, right float64, printed 
 	}
 }
 
-// Liu 2006, lemma 5.6: Var[u·v] = (|x|²|y|² + (x·y)²)/k. The last displays of its proof have
-// Σx²y² for |x|²|y|².
+// Liu 2006, lemma 5.6: Var[u·v] = (|x|²|y|² + (x·y)²)/k. The last displays of its proof have Σx²y²
+// instead of |x|²|y|².
 func TestErrataInnerProductVariance(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	const d, k = 20, 16
@@ -105,9 +105,9 @@ func TestErrataDistanceBound(t *testing.T) {
 	}
 }
 
-// Liu 2006, figure 6(a): the error of inner products has mean zero over matrices R, not over
-// the entries of one: columns of positive numbers share a direction, so within one R all
-// errors lean to one side. If they did not, the mean of 190 of them had a deviation of 1/√190
+// Liu 2006, figure 6(a): the error of inner products has mean zero over matrices R, not over the
+// entries of one. Columns of positive numbers share a direction, so within one R all errors are
+// correlated. If they were not, the mean of 190 of them would have a standard deviation of 1/√190
 // of theirs.
 func TestErrataErrorsOfOneMatrixLean(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))
@@ -140,14 +140,14 @@ func TestErrataErrorsOfOneMatrixLean(t *testing.T) {
 	if ratio := math.Sqrt(between / within); ratio < 0.5 {
 		t.Errorf("means of one R deviate by %.2f of a single error", ratio)
 	}
-	// cos ≈ 3/4 between columns of U[0,1]: a single error deviates by √((1+.75²)/k).
+	// cos ≈ 3/4 between columns of U[0,1]: a single error has standard deviation √((1+.75²)/k).
 	if want := math.Sqrt((1 + 0.75*0.75) / k); math.Abs(math.Sqrt(within)/want-1) > 0.1 {
 		t.Errorf("a single error deviates by %.4f, want %.4f", math.Sqrt(within), want)
 	}
 }
 
 // DPPro 2017, eq. (8): with entries N(0, 1/k), as its algorithm draws them, |xR|² is unbiased
-// as it is. The factor √(d/k) belongs to matrices with orthonormal rows.
+// without a factor. The factor √(d/k) belongs to matrices with orthonormal rows.
 func TestErrataNormNeedsNoFactor(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 1))
 	const d, k = 40, 10
@@ -169,9 +169,9 @@ func TestErrataNormNeedsNoFactor(t *testing.T) {
 	}
 }
 
-// Dhaliwal 2019, claim 7, for noise of variance σ² = 2b² on both sides:
-// 2r⁴/k + 8σ²r² + 14kσ⁴. The printed 2r⁴/k + 2k(7σ⁴-σ²) + 4σ²r² has half the cross term,
-// and takes a constant off a variance.
+// Dhaliwal 2019, claim 7, for noise of variance σ² = 2b² on both sides: 2r⁴/k + 8σ²r² + 14kσ⁴. The
+// printed 2r⁴/k + 2k(7σ⁴-σ²) + 4σ²r² has half the cross term, and subtracts a constant from a
+// variance.
 func TestErrataLaplaceDistanceVariance(t *testing.T) {
 	full.Statistical(t)
 	rng := rand.New(rand.NewPCG(5, 1))
@@ -197,8 +197,8 @@ func TestErrataLaplaceDistanceVariance(t *testing.T) {
 	}
 }
 
-// Dhaliwal 2019, figure 4: a projected coordinate of unit blobs has variance d/k and not 1, so
-// with noise its deviation is √(d/k + 2b²).
+// Dhaliwal 2019, figure 4: a projected coordinate of unit blobs has variance d/k, not 1. So with
+// noise its standard deviation is √(d/k + 2b²).
 func TestErrataProjectedDeviation(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 1))
 	const d, k, b = 60, 6, 0.5

@@ -7,8 +7,8 @@ import (
 	"github.com/cosketch/cosketch/kernel/estimate"
 )
 
-// Two noised columns of a sketch of 64 rows: the noise is taken off the estimate, and the
-// interval allows for it.
+// Two noised columns of a sketch of 64 rows: the noise is subtracted from the estimate, and
+// included in the interval.
 func ExampleFromIntegers() {
 	data := make([]int64, 64*2)
 	for i := range 64 {

@@ -8,9 +8,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// The deviation that is expected before anything is sketched is the error that
-// sketches then show: 2,000 draws put the ratio of their RMSE to it within 1 ± 1/√4000
-// of 1, so 8 % is five standard errors. Leaving out the noise would miss by far more.
+// The expected standard error, before anything is sketched, is the observed error of sketches. With
+// 2,000 draws the ratio of their RMSE to it is within 1 ± 1/√4000, so 8 % is five standard errors.
+// Omitting the noise would miss by far more.
 func TestExpectedDeviations(t *testing.T) {
 	const records, k, draws = 300, 40, 2000
 	rng := rand.New(rand.NewPCG(3, 1))

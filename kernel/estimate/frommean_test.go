@@ -7,9 +7,8 @@ import (
 )
 
 // The squared distance of a record from a mean record, of its own group and of another, is
-// right on average, and its error's variance is what is stated. Each mean over 20,000 draws
-// of noise is within 5 of its deviations (6e-7), which a noise taken for that of the other
-// case is not.
+// unbiased, and its error has the stated variance. Each mean over 20,000 draws of noise is within 5
+// standard errors (6e-7). With the noise of the other case it is not.
 func TestDistanceFromMean(t *testing.T) {
 	const k, n, draws = 40, 4, 20_000
 	rng := rand.New(rand.NewPCG(71, 1))

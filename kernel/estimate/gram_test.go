@@ -45,7 +45,7 @@ func TestGramRefuses(t *testing.T) {
 	}
 }
 
-// Some columns alone have the products that they have among all, to the last bit.
+// FromColumns gives the products of some columns that FromIntegers gives for all, to the last bit.
 func TestGramOfSomeColumns(t *testing.T) {
 	rng := rand.New(rand.NewPCG(33, 4))
 	const k, n = 300, 70
@@ -81,7 +81,7 @@ func TestGramOfSomeColumns(t *testing.T) {
 	}
 }
 
-// Integers in a unit give the matrix of the columns that they stand for.
+// Integers in a unit give the matrix of the columns that they represent.
 func TestGramOfIntegers(t *testing.T) {
 	ctx, noise := context.Background(), []Noise{{Variance: 0.5}, {}}
 	got, err := FromIntegers(ctx, Integers{K: 3, N: 2, Data: []int64{1, 4, 2, 0, 3, -1}, Unit: 0.5}, noise)
@@ -174,7 +174,7 @@ func TestProductAndNormOverManySketches(t *testing.T) {
 		if se := math.Sqrt(variance / trials); math.Abs(mean-want) > 5*se {
 			t.Errorf("%s: mean %g ± %g, want %g", name, mean, se, want)
 		}
-		// The plug-in of H itself has expectation (1 + 2/k) to (1 + 4/k) times the variance.
+		// The estimate with H itself has expectation (1 + 2/k) to (1 + 4/k) times the variance.
 		if ratio := variances[name] / variance; ratio < 0.95 || ratio > 1.08+4.0/k {
 			t.Errorf("%s: mean of the estimated variance is %.3f of the variance", name, ratio)
 		}
@@ -201,8 +201,8 @@ func gaussianMatrix(rng *rand.Rand, k int, columns [][]float64) [][]float64 {
 // laplace draws from the Laplace distribution of scale 1.
 func laplace(rng *rand.Rand) float64 { return rng.ExpFloat64() * float64(1-2*rng.IntN(2)) }
 
-// Whatever the sketch holds, an estimate is undefined with a reason or finite with
-// ordered ends.
+// Whatever the sketch holds, an estimate is either undefined with a reason, or finite with ordered
+// ends.
 func TestEstimatesAreNeverNaN(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		k := rapid.IntRange(1, 12).Draw(t, "k")

@@ -72,7 +72,7 @@ func TestGroupsAgreeWithAllPairs(t *testing.T) {
 	}
 }
 
-// Of single records, a mean squared distance is that of C1.
+// For single records, a mean squared distance is that of C1.
 func TestGroupsOfOneAreC1(t *testing.T) {
 	rng := rand.New(rand.NewPCG(51, 2))
 	a, b := cloud(rng, 1, 40, 0, 3), cloud(rng, 1, 40, 0, 3)
@@ -88,7 +88,7 @@ func TestGroupsOfOneAreC1(t *testing.T) {
 	}
 }
 
-// cloud is n points in d dimensions with standard deviations that fall off.
+// cloud returns n points in d dimensions with decreasing standard deviations.
 func cloud(rng *rand.Rand, n, d int, shift, scale float64) [][]float64 {
 	out := make([][]float64, n)
 	for i := range out {
@@ -99,10 +99,9 @@ func cloud(rng *rand.Rand, n, d int, shift, scale float64) [][]float64 {
 	return out
 }
 
-// Coverage and bias of the three mean distances of two groups that share R, for
-// families of both kinds and noise of both. As the interval takes more for tr(M²)
-// than it is, it may be wider than needed, never narrower. The same draws refuse
-// intervals for which every record had an R of its own, and for half of the noise.
+// Coverage and bias of the three mean distances of two groups that share R, for families of both
+// kinds and noise of both. As the interval overestimates tr(M²), it may be wider than needed, never
+// narrower. On the same draws, intervals for half of the noise are rejected if the noise is large.
 func TestGroupsCover(t *testing.T) {
 	full.Statistical(t)
 	const d = 30
@@ -152,7 +151,7 @@ func TestGroupsCover(t *testing.T) {
 				if math.Abs(bias) > 5*se {
 					t.Errorf("%s: off by %.3g ± %.2g", what, bias, se)
 				}
-				// Signs do not err on what lies along single columns, here a good part.
+				// Signs have no error along single columns, where a good part of the norm is here.
 				if ratio := c.width / float64(c.n) / (2 * Level(0).z() * c.rmse()); ratio > 3.5 {
 					t.Errorf("%s: intervals are %.1f times as wide as the error", what, ratio)
 				}

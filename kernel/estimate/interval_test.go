@@ -20,8 +20,7 @@ func TestLevel(t *testing.T) {
 	}
 }
 
-// Without noise and with columns of equal record sets, inverting the ratio is
-// Fisher's interval.
+// Without noise and with columns of equal record sets, Fieller's interval is Fisher's interval.
 func TestCosineIsFisherWithoutNoise(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	columns := make([][]float64, 2)
@@ -47,7 +46,8 @@ func TestCosineIsFisherWithoutNoise(t *testing.T) {
 }
 
 func TestUndefinedAndUnbounded(t *testing.T) {
-	// Column 0 has less norm than its noise, column 2 a little more, and 3 four standard errors.
+	// The norm of column 0 is below its noise, that of column 2 a little above, that of column 3
+	// four standard errors above.
 	g := mustGram(t, [][]float64{{1, 0, 0, 1}, {5, 5, 5, 5}, {1, 1, 1, 1.1}, {2, 2, 2, 2}}, []Noise{{Variance: 1}, {}, {Variance: 1}, {Variance: 1}})
 	if e := g.Cosine(Column(0), Column(1), 0); e.Defined() || !strings.Contains(e.Undefined, "squared norm") {
 		t.Errorf("cosine with a column lost in noise is %v", e)
@@ -75,7 +75,7 @@ func TestUndefinedAndUnbounded(t *testing.T) {
 	}
 }
 
-// Equal record sets share all error: the intersection is exact without noise.
+// Equal record sets share all errors: the intersection is exact without noise.
 func TestIntersectionOfEqualSetsIsExact(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	ones := make([]float64, 1000)

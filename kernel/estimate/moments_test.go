@@ -14,7 +14,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/full"
 )
 
-// together are the values of all parties' columns over the records that all of them hold.
+// together returns the values of all parties' columns over the records that all of them hold.
 func together(parties []party) *mat.Dense {
 	var rows []float64
 	width := 0
@@ -83,8 +83,8 @@ func scaledTruth(c *mat.SymDense) *mat.SymDense {
 	return out
 }
 
-// Eigenvalues, shares and loadings of columns of three parties. The power check is to
-// take them for those of the party's own data with the noise left in.
+// Eigenvalues, shares and loadings of columns of three parties. The power check treats them as
+// those of the party's own data with the noise left in.
 func TestComponentsCover(t *testing.T) {
 	for name, s := range map[string]trial{
 		"exact":          {records: 1000, k: 512, parties: 3},
@@ -163,17 +163,17 @@ func (s trial) components(t *testing.T, scale bool) {
 	}
 }
 
-// Thirty eigenvalues close to each other, which errors spread out. Intervals are
-// conservative there, as the doubt on the push is. The power check is to leave the push
-// and the doubt out and to answer for all.
+// Thirty eigenvalues close to each other, which errors spread out. Intervals are conservative
+// there, as is the doubt on the push. The power check omits the push and the doubt, and includes
+// unresolved eigenvalues.
 func TestCrowdedComponentsCover(t *testing.T) {
 	const n = 30
 	for _, s := range []struct {
 		name         string
 		k            int
-		noise        float64 // k·v beside the greatest eigenvalue
+		noise        float64 // k·v, relative to the greatest eigenvalue
 		most         float64
-		driven, bare float64 // the most of what is not resolved, and of what the power check covers
+		driven, bare float64 // maximum fraction unresolved, and maximum coverage of the power check
 	}{
 		{"exact", 1024, 0, 0.98, 0.01, 1},
 		{"some noise", 1024, 0.02, 0.98, 0.02, 0.94},
@@ -253,8 +253,8 @@ func regressionOf(t *testing.T, data *mat.Dense, target int, on []int) (beta []f
 	return b.RawVector().Data[:len(on)], b.AtVec(len(on)), 1 - rest/total, math.Sqrt(rest)
 }
 
-// Coefficients, intercept, R² and residual of columns of three parties. The power check
-// is the regression on debiased products without the noise taken off.
+// Coefficients, intercept, R² and residual of columns of three parties. The power check is the
+// regression on products with the noise left in.
 func TestRegressionCovers(t *testing.T) {
 	for name, s := range map[string]trial{
 		"exact":          {records: 1000, k: 256, parties: 3},
@@ -301,7 +301,7 @@ func TestRegressionCovers(t *testing.T) {
 			}
 			most := 0.98
 			if s.k < 64 {
-				most = 1 // R² allows twice for what few coordinates explain by chance
+				most = 1 // R² is corrected twice for what few coordinates explain by chance
 			}
 			beta.check(t, "coefficients", 0.93, 0.98)
 			intercept.check(t, "intercept", 0.93, 0.99)

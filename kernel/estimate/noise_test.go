@@ -15,11 +15,10 @@ func TestNoisePlus(t *testing.T) {
 	}
 }
 
-// Records of 12 coordinates of which 4 have Laplace noise of scale 1, 5 of scale 3 and 3
-// none: their squared distance is unbiased, and where they are equal its variance is what
-// the noise says. 40,000 trials: 5 standard errors, by the fourth moment of the trials, are
-// a false rejection below 1e-6. Without what Beside adds to the cumulant the variance
-// would be a third less.
+// Records of 12 coordinates of which 4 have Laplace noise of scale 1, 5 of scale 3 and 3 none.
+// Their squared distance is unbiased. If they are equal its variance is that of the noise. 40,000
+// trials: 5 standard errors, by the fourth moment of the trials, are a false rejection below 1e-6.
+// Without the term that Beside adds to the cumulant the variance would be a third less.
 func TestBeside(t *testing.T) {
 	const k, trials = 12, 40_000
 	laplace := func(b float64) estimate.Noise {

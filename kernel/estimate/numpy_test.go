@@ -14,7 +14,7 @@ import (
 
 const python = "/usr/bin/python3"
 
-// numpy runs a program that reads JSON from its input into q and leaves an answer in out.
+// numpy runs a program that reads JSON from its input into q and leaves its result in out.
 func numpy(t *testing.T, input, output any, program string) {
 	t.Helper()
 	full.Only(t, "runs another program")
@@ -36,8 +36,8 @@ func numpy(t *testing.T, input, output any, program string) {
 	}
 }
 
-// Principal components and regressions are those that numpy finds in the same debiased
-// Gram matrix: to 1e-8 where eigenvalues are apart by 1e-6 of the greatest.
+// Principal components and regressions equal numpy's for the same debiased Gram matrix: to 1e-8 if
+// eigenvalues are apart by 1e-6 of the greatest.
 func TestMomentsEqualNumpy(t *testing.T) {
 	const k, n = 700, 60
 	rng := rand.New(rand.NewPCG(21, 1))

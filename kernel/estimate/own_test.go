@@ -11,12 +11,12 @@ import (
 	"github.com/cosketch/cosketch/kernel/full"
 )
 
-// TestCorrelationOfOwnMoments: with published means and variances, intervals cover and errors
-// are no larger than from the sketch alone; where that loses norms in noise, none is undefined.
+// TestCorrelationOfOwnMoments: with published means and variances, intervals cover and errors are
+// no larger than from the sketch alone. Even if that loses norms in noise, none is undefined.
 func TestCorrelationOfOwnMoments(t *testing.T) {
 	full.Statistical(t)
 	const records, k, sigma = 12_000, 400, 3.0
-	const ofMean, ofVariance = 0.002, 0.002 // deviations of the published numbers
+	const ofMean, ofVariance = 0.002, 0.002 // standard errors of the published numbers
 	var own, within, sketched tally
 	for seed := range uint64(full.Or(60, 600)) {
 		rng := rand.New(rand.NewPCG(seed, 16))
@@ -59,7 +59,7 @@ func TestCorrelationOfOwnMoments(t *testing.T) {
 	}
 }
 
-// A variance that does not stand out of its noise is not divided by.
+// A variance that does not stand out of its noise is no divisor.
 func TestOwnVarianceHasToStand(t *testing.T) {
 	rng := rand.New(rand.NewPCG(16, 1))
 	ones := make([]float64, 100)

@@ -7,10 +7,10 @@ import (
 	"github.com/cosketch/cosketch/kernel/full"
 )
 
-// Correlations, covariances and distances of columns of two parties, with all records and
-// with 60 % of them, with noise and without. Coverage is averaged over pairs and seeds, of
-// which there are enough that five of its standard errors are 0.05 (0.02 in the long run).
-// The power check: intervals half as wide do not pass.
+// Correlations, covariances and distances of columns of two parties, with all records and with 60 %
+// of them, with noise and without. Coverage is averaged over pairs and seeds, enough of them that
+// five standard errors are 0.05 (0.02 in the long run). The power check: intervals half as wide
+// fail.
 func TestPairsCover(t *testing.T) {
 	for name, s := range map[string]trial{
 		"all":               {records: 800, k: 256, parties: 3},
@@ -58,7 +58,7 @@ func TestPairsCover(t *testing.T) {
 	}
 }
 
-// pairTruth is what is true of two columns of two parties.
+// pairTruth holds the true values for two columns of two parties.
 type pairTruth struct{ rho, covariance, distance float64 }
 
 func (s *dataSet) everyPair() map[[4]int]pairTruth {
@@ -72,8 +72,8 @@ func (s *dataSet) everyPair() map[[4]int]pairTruth {
 	return out
 }
 
-// both is the covariance over the records that two parties hold, and the squared distance
-// where a record that one lacks counts as zero there.
+// both is the covariance over the records that two parties hold, and the squared distance, for
+// which a record that one lacks counts as zero there.
 func both(x, y []float64, a, b []bool) (covariance, distance float64) {
 	var n, sx, sy, sxy float64
 	for r := range x {

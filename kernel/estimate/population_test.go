@@ -10,9 +10,9 @@ import (
 	"github.com/cosketch/cosketch/kernel/full"
 )
 
-// drawn is a population of equicorrelated columns from which records are drawn, and how
-// parties sum them: values within three spreads, each record cut to a length, with noise, as
-// horizontal sums have it. Its population values are those of the values as they are cut.
+// drawn is a population of equicorrelated columns from which records are drawn, and how parties sum
+// them, as for horizontal sums: values within three spreads, each record clipped to a length, with
+// noise. Its population values are those after clipping.
 type drawn struct {
 	name    string
 	sigma   float64 // of the logarithm; 0: normal
@@ -28,7 +28,7 @@ const (
 	latent       = .5 // correlation, of the normal values or of the logarithms
 )
 
-// clip is the length to which records are cut, in units of three spreads.
+// clip is the length to which records are clipped, in units of three spreads.
 func (d drawn) clip() float64 {
 	h := math.Sqrt(drawnParties) / (d.mu * float64(d.records))
 	nu := math.Sqrt(34) / 3 * math.Sqrt(drawnColumns) * h
@@ -36,7 +36,7 @@ func (d drawn) clip() float64 {
 	return m * math.Sqrt(drawnColumns) / 3
 }
 
-// sums of records: first to fourth powers, and products.
+// sums holds sums over records: first to fourth powers, and products.
 type sums struct {
 	n                     float64
 	first, second, fourth []float64
@@ -102,8 +102,8 @@ func (d drawn) draw(source *rand.Rand) *sums {
 	return out
 }
 
-// noised is the parties' sum with the noise of its mechanism, and the kurtosis of each
-// column that a sum of fourth powers with weight C would say.
+// noised is the parties' sum with the noise of its mechanism, and the kurtosis of each column from
+// a sum of fourth powers with weight C.
 func (d drawn) noised(s *sums, source *rand.Rand) (*Summed, []Kurtosis) {
 	const n = drawnColumns
 	clip := d.clip()
@@ -136,7 +136,7 @@ func (d drawn) noised(s *sums, source *rand.Rand) (*Summed, []Kurtosis) {
 	return m, out
 }
 
-// rate is a coverage over runs that are independent, while what is within one is not.
+// rate is a coverage over runs. Runs are independent, draws within one are not.
 type rate struct{ shares []float64 }
 
 func (r *rate) add(held, of int) { r.shares = append(r.shares, float64(held)/float64(of)) }
@@ -159,8 +159,8 @@ func (e Estimate) coversPopulation(truth float64) bool {
 	return e.Population.Known && e.Population.Low <= truth && truth <= e.Population.High
 }
 
-// coverages are those of population values by one draw after the other. The population is
-// all draws together.
+// coverages are those of population values over successive draws. The population is all draws
+// together.
 func (d drawn) coverages() map[string]*rate {
 	source := rand.New(rand.NewPCG(d.seed, 5))
 	all, draws := newSums(), make([]*sums, d.runs)
@@ -213,12 +213,11 @@ func (d drawn) coverages() map[string]*rate {
 	return out
 }
 
-// TestPopulationCoverage draws populations again and again and compares coverages with those
-// that are stated: those of "first" are of the first interval, whose level is .95 for these
-// records, and "3", "true" and "noisy" are the kurtosis that is reckoned with. Each is to be
-// within .02 of what is stated. The mean over independent runs is five of its standard errors
-// further off by chance in 6e-7 of the cases. The first intervals of means, and variances of
-// skewed values at kurtosis 3, show that misses are seen.
+// TestPopulationCoverage draws populations repeatedly and compares coverages with the stated ones.
+// Those of "first" are of the first interval, whose level is .95 for these records; "3", "true" and
+// "noisy" are the kurtosis used. Each must be within .02 of what is stated, plus five standard
+// errors of the mean over independent runs (false rejection 6e-7). The first intervals of means,
+// and variances of skewed values at kurtosis 3, show that misses are detected.
 func TestPopulationCoverage(t *testing.T) {
 	full.Statistical(t)
 	for _, c := range []struct {
@@ -282,7 +281,7 @@ func TestMomentsOfBinaryColumnsAreExact(t *testing.T) {
 			}
 		}
 	}
-	// Values of one column exclude each other: no correlation beyond that is reckoned with.
+	// The two values of a column exclude each other: correlations beyond that are clamped.
 	if _, rho := Binary(.5, 1).beside(Binary(.5, 1), -1.3); math.Abs(rho+1) > 1e-12 {
 		t.Errorf("correlation %g of columns that exclude each other", rho)
 	}
@@ -291,7 +290,7 @@ func TestMomentsOfBinaryColumnsAreExact(t *testing.T) {
 	}
 }
 
-// TestSecondIntervalOfExactEstimates has no noise: what is left is the draw alone.
+// TestSecondIntervalOfExactEstimates has no noise: the only error is that of sampling.
 func TestSecondIntervalOfExactEstimates(t *testing.T) {
 	exact := func(x, lo, hi float64) Estimate { return finish(x, x, x, lo, hi) }
 	const n, z = 1e6, 1.959963985
@@ -323,7 +322,7 @@ func TestSecondIntervalOfExactEstimates(t *testing.T) {
 	near("least", Kurtosis{Value: -8}.assumed(), 1)
 }
 
-// TestSecondIntervalsStayInRange tries what noise can do to an estimate.
+// TestSecondIntervalsStayInRange tries what noise may do to an estimate.
 func TestSecondIntervalsStayInRange(t *testing.T) {
 	source := rand.New(rand.NewPCG(8, 8))
 	for range 20000 {
@@ -379,12 +378,12 @@ func TestNoSecondIntervalWithoutTheFirst(t *testing.T) {
 	}
 }
 
-// TestPopulationCoverageOfSharedRecords has no noise and no projection: of correlations whose
-// standard deviations are over each party's records and the covariance over the shared ones,
-// the first interval has the error of other records, and the second one the draw of them all.
-// Coverage is compared with .95 as in TestPopulationCoverage, by 4,000 independent runs each:
-// 6e-7 of the cases lie .0172 off, and adding the whole error of shared records to the
-// first interval, as if the two were independent, is .03 off and more.
+// TestPopulationCoverageOfSharedRecords has no noise and no projection. In its correlations,
+// standard deviations are over each party's records and the covariance over the shared ones. The
+// first interval has the error of the other records, the second one that of drawing them all.
+// Coverage is compared with .95 as in TestPopulationCoverage, over 4,000 independent runs each:
+// deviations above .0172 have probability 6e-7. Adding the whole error of shared records to the
+// first interval, as if the two were independent, would be off by .03 or more.
 func TestPopulationCoverageOfSharedRecords(t *testing.T) {
 	const runs, n, shared = 4000, 500, 300
 	for _, c := range []struct {
@@ -447,8 +446,8 @@ func TestPopulationCoverageOfSharedRecords(t *testing.T) {
 }
 
 // TestPopulationCoverageOfRegressions draws records of a linear law, and noise for their sums.
-// Coverage is compared with .95 by independent runs, of which 6e-7 of the cases lie five
-// standard errors off; the first interval, which leaves the draw out, does so.
+// Coverage is compared with .95 over independent runs; deviations of five standard errors have
+// probability 6e-7. The first interval, without the sampling error, fails.
 func TestPopulationCoverageOfRegressions(t *testing.T) {
 	const runs, n = 3000, 300
 	truth := []float64{.5, -.3, 2} // coefficients, and the intercept, with x of mean 1
@@ -491,7 +490,8 @@ func TestPopulationCoverageOfRegressions(t *testing.T) {
 			if why != "" {
 				t.Fatal(why)
 			}
-			// In units a tenth as large, and from another zero: the intercept is at x = 0 and y = 0.
+			// In units a tenth as large, and with another zero: the intercept is at x = 0 and y =
+			// 0.
 			r, why := m.Regression(RegressionOptions{Target: 2, On: []int{0, 1}, Units: []float64{10, 10, 10}, Origins: []float64{30, 30, 30}})
 			if why != "" {
 				t.Fatal(why)

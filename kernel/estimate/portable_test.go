@@ -11,10 +11,10 @@ import (
 	"github.com/cosketch/cosketch/kernel/full"
 )
 
-// Numbers are the same on every machine only if no compiler fuses a product into a
-// sum. Whether one does is read off what it makes for arm64, which has fused
-// operations and always uses them. Quantiles are left out: they come from elsewhere
-// and are rounded. Building for another machine takes a while, so only on request.
+// Numbers are the same on every machine only if no compiler fuses a product into a sum. The test
+// inspects the output for arm64, which has fused operations and always uses them. Quantiles are
+// excluded: they come from elsewhere and are rounded. Building for another machine takes a while,
+// so it runs only on request.
 func TestNothingIsFused(t *testing.T) {
 	full.Only(t, "builds for arm64")
 	fused := regexp.MustCompile(`\((\S+\.go:\d+)\)\t(FN?M(?:ADD|SUB)[DS])`)
@@ -36,7 +36,7 @@ func TestNothingIsFused(t *testing.T) {
 	}
 }
 
-// A quantile keeps 33 bits, and does not depend on the last ones.
+// A quantile keeps 33 bits, and does not depend on the dropped ones.
 func TestStable(t *testing.T) {
 	for _, x := range []float64{1.959963984540054, 3.3e-7, 1e20, 1 / 3.} {
 		got := stable(x)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestWilson: both ends solve (p̂-p)² = z²p(1-p)/n, which is the interval's definition, and
-// they are what the formula gives by hand.
+// TestWilson: both ends solve (p̂-p)² = z²p(1-p)/n, which defines the interval, and equal the
+// formula's values computed by hand.
 func TestWilson(t *testing.T) {
 	for _, c := range []struct {
 		x, n      int
@@ -28,7 +28,7 @@ func TestWilson(t *testing.T) {
 	}
 }
 
-// TestWilsonCovers by summing the binomial distribution: near the level on average, and
+// TestWilsonCovers sums the binomial distribution: coverage is near the level on average, and
 // nowhere far below it.
 func TestWilsonCovers(t *testing.T) {
 	const n = 50

@@ -8,8 +8,8 @@ import (
 	"github.com/cosketch/cosketch/kernel/full"
 )
 
-// Randomised response with flip probability p: the variance and the fourth cumulant of a
-// bit that was divided by 1-2p.
+// bitNoise is the noise of randomised response with flip probability p: variance and fourth
+// cumulant of a bit that was divided by 1-2p.
 func bitNoise(p float64) Noise {
 	u, g := p*(1-p), 1/(1-2*p)
 	return Noise{Variance: u * g * g, FourthCumulant: u * (1 - 6*u) * math.Pow(g, 4)}
@@ -37,12 +37,11 @@ func randomBits(rng *rand.Rand, n int, share float64) []float64 {
 	return out
 }
 
-// The squared distance of two records after randomised response, without projection, has
-// variance d·q(1-q)/(1-2p)⁴, q = p²+(1-p)², whatever the records are; so
-// says the general formula 8dv²+2dκ too, without its term in the distance, which a bit's
-// skew cancels. 40,000 trials; at six standard errors of a variance (kurtosis below 3.1)
-// a right formula fails with probability below 1e-8, and the general formula with its
-// term is rejected.
+// The squared distance of two records after randomised response, without projection, has variance
+// d·q(1-q)/(1-2p)⁴, q = p²+(1-p)², whatever the records are. This is the general formula 8dv²+2dκ
+// without its term in the distance, which a bit's skew cancels. 40,000 trials. At six standard
+// errors of a variance (kurtosis below 3.1) a correct formula fails with probability below 1e-8,
+// and the general formula with its term is rejected.
 func TestRandomisedDistanceVariance(t *testing.T) {
 	const d, trials = 64, 40_000
 	for _, epsilon := range []float64{0.5, 1, 3} {
@@ -82,10 +81,9 @@ func TestRandomisedDistanceVariance(t *testing.T) {
 	}
 }
 
-// Coverage of estimates from randomised bits, projected or not, over 2,000 draws each, and
-// that they are unbiased. The noise is in the values, so its share grows with k/d, which
-// intervals must know: at k = 2d those that take the noise for one of coordinates fall
-// below the lower limit.
+// Coverage of estimates from randomised bits, with and without projection, over 2,000 draws each.
+// The noise is in the values, so its part of the variance grows with k/d, which intervals must
+// allow for. At k = 2d intervals that treat it as noise on coordinates cover too little.
 func TestRandomisedRecordsCoverage(t *testing.T) {
 	full.Statistical(t)
 	const d, trials = 200, 2000
@@ -136,8 +134,8 @@ func TestRandomisedRecordsCoverage(t *testing.T) {
 	}
 }
 
-// The same on the columns side, for two parties' columns of which a tenth of the records
-// is one party's alone, and for correlation by E2 with exact ones.
+// The columns side: each of two parties holds nine tenths of the records, at random; and
+// correlation by E2, with columns of ones without noise.
 func TestRandomisedColumnsCoverage(t *testing.T) {
 	full.Statistical(t)
 	const n, trials = 400, 600

@@ -7,11 +7,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// What the formulas of products and norms say of single records, and of matrices, which no
-// analysis asks for but which simulations hold them against.
+// The formulas of products and norms for single records, and for matrices of real numbers. No
+// analysis needs them; simulations compare with them.
 
-// fromReals is FromIntegers for simulated sketches, which are no integers: the Gram matrix
-// of n columns with k coordinates each.
+// fromReals is FromIntegers for simulated sketches of real numbers: the Gram matrix of n columns
+// with k coordinates each.
 func fromReals(columns [][]float64, noise []Noise) (*Gram, error) {
 	n := len(columns)
 	if n == 0 {
@@ -56,12 +56,12 @@ func (r Records) InnerProduct(x, y []float64, level Level) (Estimate, error) {
 	}
 	a, b, c := dot(x, x), dot(y, y), dot(x, y)
 	k, v := float64(r.K), r.Noise.Variance
-	// a and b estimate |x|² + kv; below kv² the variance cannot be.
+	// a and b estimate |x|² + kv; the variance cannot be below kv².
 	floor := float64(float64(k*v) * v)
 	noise := math.Max(float64(v*(a+b))-floor, floor)
 	if !r.Identity {
 		p := inner{raw: c, k: r.K, norms: float64(a * b)}
-		if n := r.Noise.Sources; n > 0 { // the same, spread over k coordinates by the projection
+		if n := r.Noise.Sources; n > 0 { // that noise, spread over k coordinates by the projection
 			p.cumulants = float64(k*noise) / n
 		}
 		return p.estimate(level), nil

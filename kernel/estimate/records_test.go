@@ -45,7 +45,7 @@ func TestSquaredDistanceByHand(t *testing.T) {
 			t.Errorf("end %g is %g deviations away, want %g", end, got, z)
 		}
 	}
-	// Two equal records: the estimate may be negative, its interval not.
+	// Two equal records: the estimate may be negative, but not its interval.
 	if e := must(t)(r.SquaredDistance(x, x, 0)); e.Interval.Estimate != -400 || e.Low != 0 {
 		t.Errorf("distance of a record to itself is %v, want -400 and an interval from 0", e)
 	}

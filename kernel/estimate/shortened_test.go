@@ -10,8 +10,8 @@ import (
 	"github.com/cosketch/cosketch/kernel/sketch"
 )
 
-// The reach is a quantile: as many of the errors are within it as the level says, if their mean is
-// the bound.
+// The reach is a quantile: the fraction of errors within it is the level, if their mean is the
+// bound.
 func TestReachIsAQuantile(t *testing.T) {
 	for _, level := range []Level{0, 0.8, 0.99} {
 		for _, bias := range []float64{0, 0.1, 0.7, 2, 9, 1000} {
@@ -28,8 +28,8 @@ func TestReachIsAQuantile(t *testing.T) {
 	}
 }
 
-// cutUnion is the tally of records that are cut to a clip, with noise, and the means and
-// variances of the whole ones.
+// cutUnion is the tally of records clipped to a length, with noise, and the means and variances of
+// the original records.
 func cutUnion(rng *rand.Rand, records [][]float64, clip, noise float64) (t Tally, means, variances []float64) {
 	d := len(records[0])
 	t = Tally{Records: int64(len(records)), Layout: sketch.MomentLayout{Columns: d, Products: true, Cut: true, CutSums: true}}
@@ -63,7 +63,7 @@ func cutUnion(rng *rand.Rand, records [][]float64, clip, noise float64) (t Tally
 	t.Values[t.Layout.CutCount()] = cut
 	for i := range t.Values {
 		sd := noise
-		switch { // as weights of 7 for products, 3C for sums, C² for the count and 2C for cut sums make it
+		switch { // from the weights: 7 for products, 3C for sums, C² for the count and 2C for sums of clipped records
 		case i < t.Layout.Sum(0):
 			sd *= clip * 3 / 7
 		case i == t.Layout.CutCount():
@@ -81,17 +81,17 @@ func cutUnion(rng *rand.Rand, records [][]float64, clip, noise float64) (t Tally
 	return t, means, variances
 }
 
-// TestShortenedCover: where long records are cut, intervals of means and variances cover those of
-// the whole ones, and would not if what is lost were left out. Without long records they are as
-// long as before.
+// TestShortenedCover: if long records are clipped, intervals of means and variances cover those of
+// the original records. They would not if the loss were ignored. Without long records they keep
+// their length.
 func TestShortenedCover(t *testing.T) {
 	full.Statistical(t)
 	const n, d = 4_000, 6
 	for name, c := range map[string]struct {
 		draw  func(rng *rand.Rand, column int) float64
 		clip  float64
-		bound float64 // on the coverage of means where what is lost is left out
-		wider float64 // on the length of intervals, in those where it is left out
+		bound float64 // maximum coverage of means if the loss is ignored
+		wider float64 // maximum ratio of the lengths of intervals, to those that ignore the loss
 	}{
 		"one-sided and long": {func(rng *rand.Rand, _ int) float64 { return math.Exp(rng.NormFloat64()) - 1 }, 11, 0.9, 2.5},
 		"Pareto":             {func(rng *rand.Rand, _ int) float64 { return math.Pow(1-rng.Float64(), -1/2.5) - 1.5 }, 7, 0.9, 2},
@@ -103,7 +103,7 @@ func TestShortenedCover(t *testing.T) {
 			return math.Exp(rng.NormFloat64()) - 1.6
 		}, 5, 0.9, 2},
 	} {
-		var means, plain, variances, first tally // first: means of the first column, which one of them makes long
+		var means, plain, variances, first tally // first: means of the first column, which alone makes records long
 		var length, before float64
 		rng := rand.New(rand.NewPCG(44, uint64(len(name))))
 		for range full.Or(40, 400) {

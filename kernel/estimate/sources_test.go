@@ -2,8 +2,8 @@ package estimate
 
 import "testing"
 
-// Two bits that were flipped before they were projected to eight coordinates: on average a
-// coordinate has less fourth cumulant than any one distribution of its variance.
+// Two bits that were flipped before being projected to eight coordinates: on average a coordinate
+// has a smaller fourth cumulant than any single distribution of its variance.
 func TestNoiseOfFewSources(t *testing.T) {
 	bit := Noise{Variance: 0.3, FourthCumulant: -1.9 * 0.09}
 	spread := Noise{Variance: bit.Variance / 4, FourthCumulant: bit.FourthCumulant / 4, Sources: 2}

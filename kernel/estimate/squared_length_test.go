@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-// The interval of a squared length holds it where noise on each coordinate and noise along
-// the vector are both in it, from no length at all to one far above the noise.
+// The interval of a squared length covers it with noise on each coordinate and noise along the
+// vector, from length zero to one far above the noise.
 func TestSquaredCovers(t *testing.T) {
-	const d, each, along, draws = 8, 0.04, 0.1, 4000 // variances of a coordinate, and along the vector for a length of 1
+	const d, each, along, draws = 8, 0.04, 0.1, 4000 // variance of each coordinate, and along the vector for length 1
 	for _, length := range []float64{0, 0.3, 1, 4} {
 		rng := rand.New(rand.NewPCG(6, uint64(10*length)))
 		held, short := 0, 0

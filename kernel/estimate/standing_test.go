@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// The probability that an answer is lost is that with which draws are: correlations of sums
-// whose variances are 4 to 8 standard errors.
+// The stated probability that an estimate is undefined is the frequency among draws: correlations
+// of sums whose variances are 4 to 8 standard errors.
 func TestStandingsAreTrue(t *testing.T) {
 	const records, draws = 1000, 4000
 	rng := rand.New(rand.NewPCG(9, 1))

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// summedCase is a data set of which moments are noised again and again.
+// summedCase is a data set whose moments are noised repeatedly.
 type summedCase struct {
 	second *mat.SymDense
 	sums   []float64
@@ -61,9 +61,9 @@ func (c summedCase) noised(source *rand.Rand) *Summed {
 	return m
 }
 
-// Intervals cover at their level, estimates are unbiased, and deviations are those that
-// are seen. Of 4,000 trials .95 are covered to ± 5 deviations of .0034; leaving the
-// errors of the means out of the rule, or their bias in, is caught.
+// Intervals cover at their level, estimates are unbiased, and standard errors are the observed
+// ones. Of 4,000 trials .95 are covered to ± 5 standard errors of .0034. Omitting the errors of the
+// means from the rule, or leaving their bias in, is detected.
 func TestSummedCover(t *testing.T) {
 	const trials = 4000
 	c := newSummedCase()
@@ -151,7 +151,7 @@ func TestSummedCovary(t *testing.T) {
 	}
 }
 
-// Without noise the numbers are those of the data, and intervals have no width.
+// Without noise the numbers are those of the data, and intervals have width zero.
 func TestSummedExact(t *testing.T) {
 	m := newSummedCase().truth()
 	e := m.Covariance(1, 2, 0)
@@ -193,7 +193,7 @@ func TestSummedRefuse(t *testing.T) {
 	}
 }
 
-// Quotients of noised numbers are covered, also where the denominator's noise counts.
+// Quotients of noised numbers are covered, even if the denominator's noise is large.
 func TestQuotientCovers(t *testing.T) {
 	const trials = 4000
 	source := rand.New(rand.NewPCG(10, 11))

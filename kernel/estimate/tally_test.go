@@ -12,7 +12,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/full"
 )
 
-// union is records of two tallies with absent values and a label, and what exact sums say.
+// tallied holds the records of two tallies, with absent values and a label, for exact sums.
 type tallied struct {
 	x       [][]float64 // NaN where absent
 	class   []int
@@ -48,7 +48,7 @@ func newTallied(source *rand.Rand, n int) tallied {
 		x := make([]float64, d)
 		for j := range x {
 			x[j] = .4*common + .3*source.NormFloat64() + .2*float64(j)
-			if source.Float64() < .25/(1+math.Exp(-3*x[j])) { // the larger, the more often absent
+			if source.Float64() < .25/(1+math.Exp(-3*x[j])) { // larger values are absent more often
 				x[j] = math.NaN()
 			}
 		}
@@ -57,13 +57,13 @@ func newTallied(source *rand.Rand, n int) tallied {
 	return out
 }
 
-// unlabelled is the same records, of which those of the last class have no label.
+// unlabelled returns the same records, without the label for those of the last class.
 func (u tallied) unlabelled() tallied {
 	u.none, u.columns = true, u.columns[:len(u.columns)-1]
 	return u
 }
 
-// tallies are the sums, with noise of a deviation on each entry.
+// tallies are the sums, with noise of that standard deviation on each entry.
 func (u tallied) tallies(noise float64, source *rand.Rand) []Tally {
 	out := make([]Tally, 2)
 	l := u.layout
@@ -111,7 +111,7 @@ func (u tallied) tallies(noise float64, source *rand.Rand) []Tally {
 	return out
 }
 
-// value is what a record has in a column; NaN where it is absent.
+// value is a record's value in a column; NaN if absent.
 func (u tallied) value(r, column int) float64 {
 	if c := u.columns[column]; c.Entry < 0 {
 		if u.none && u.class[r] == u.layout.Classes-1 {
@@ -145,9 +145,8 @@ func (u tallied) covariance(i, j int) float64 {
 	return s/n - a/n*b/n
 }
 
-// Without noise, means are over the values that are there and covariances over the records with
-// both, to the last digits, whichever values are absent and whatever centres and units parties
-// have.
+// Without noise, means are over the present values and covariances over the records with both, to
+// the last digits, whichever values are absent and whatever centres and units parties have.
 func TestTalliesAreExact(t *testing.T) {
 	source := rand.New(rand.NewPCG(5, 1))
 	all := newTallied(source, 500)
@@ -169,9 +168,9 @@ func TestTalliesAreExact(t *testing.T) {
 	}
 }
 
-// Intervals of means, covariances and correlations cover, for every two of values and
-// classes: 4 standard errors of 400 draws of a share of .95 are .044, over 28 pairs on average .01
-// where they are independent and .044 where they are not. The power check declares a quarter of the
+// Intervals of means, covariances and correlations cover, for each pair of values and classes. 4
+// standard errors of a coverage of .95 over 400 draws are .044; for the average of 28 pairs .01 if
+// they are independent and .044 if they are not. The power check declares a quarter of the
 // variance.
 func TestTalliesCover(t *testing.T) {
 	full.Statistical(t)
@@ -231,8 +230,8 @@ func talliesCover(t *testing.T, u tallied, source *rand.Rand) {
 	}
 }
 
-// The law of Moments takes entries to err independently, each at most by its bound: over
-// combinations of entries it comes near the exact variance, from above but for counts that
+// The law of Moments treats errors of entries as independent, each at most at its bound. For
+// combinations of entries it is near the exact variance. It is above that, except for counts that
 // several entries share.
 func TestTalliedLaw(t *testing.T) {
 	source := rand.New(rand.NewPCG(5, 3))

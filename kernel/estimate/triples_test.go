@@ -14,7 +14,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/projection"
 )
 
-// keyed is a source of rows of R for tests: the numbered one of many.
+// keyed is a numbered source of rows of R for tests.
 type keyed uint64
 
 func (k keyed) Block(label []byte) [64]byte {
@@ -41,7 +41,7 @@ func sketchPair(t *testing.T, spec projection.Spec, columns bool, trial int, lab
 	t.Helper()
 	pair := make([]int64, 2*spec.K)
 	source := keyed(trial)
-	stride, next := 2, 1 // of the columns side, K × 2
+	stride, next := 2, 1 // for the columns side, K × 2
 	switch {
 	case columns:
 		matrix, err := projection.New(spec, source)
@@ -74,9 +74,8 @@ func sketchPair(t *testing.T, spec projection.Spec, columns bool, trial int, lab
 	return out
 }
 
-// laws are the variances for a distance, a norm and a product,
-// written down from the data: the projection's own, which package projection
-// states, and what the noise adds.
+// laws are the variances of a distance, a norm and a product, computed from the data: that of the
+// projection, as package projection states it, and that of the noise.
 func laws(spec projection.Spec, d int, noise Noise, x, y []int64) [3]float64 {
 	var xx, yy, xy, x4, x2y2, r2, q4 float64
 	for i := range x {
@@ -92,13 +91,12 @@ func laws(spec projection.Spec, d int, noise Noise, x, y []int64) [3]float64 {
 	}
 }
 
-// Every estimator is unbiased and has the variance of its formula, for every family,
-// noise and side. Means are within five standard errors; variances within five of
-// theirs, √((kurtosis − 1)/trials) relative, from the sample's kurtosis: a false
-// rejection rate below 1e-6 for each, were the seeds not fixed. The same draws
-// refuse the formula for half of the noise, and estimates with the noise left on.
-// (That a projection's variance is not taken for another family's is checked where
-// it is stated, in package projection.)
+// Every estimator is unbiased and has the variance of its formula, for every family, noise and
+// side. Means are within five standard errors. Variances are within five of theirs, √((kurtosis −
+// 1)/trials) relative, from the sample's kurtosis. The false rejection rate would be below 1e-6 for
+// each, if the seeds were not fixed. On the same draws, the formula for half of the noise is
+// rejected, and so are estimates with the noise left in. (Package projection checks that a
+// projection's variance is not that of another family.)
 func TestEveryEstimatorHasItsVariance(t *testing.T) {
 	full.Statistical(t)
 	const k, d = 16, 24
@@ -125,7 +123,7 @@ func TestEveryEstimatorHasItsVariance(t *testing.T) {
 
 func checkTriples(t *testing.T, spec projection.Spec, columns bool, trials int, labels [][]byte, x, y []int64) {
 	t.Helper()
-	const scale = 32 // of the Laplace noise: on a coordinate, data and noise weigh about the same
+	const scale = 32 // of the Laplace noise: data and noise have similar variances on a coordinate
 	noises := map[string]Noise{"no noise": {}, "gaussian noise": {Variance: 2 * scale * scale}, "laplace noise": laplaceNoise(scale)}
 	samples := map[string]*[3][]float64{}
 	for name := range noises {

@@ -15,7 +15,7 @@ import (
 
 func source(n uint64) *rand.Rand { return rand.New(rand.NewPCG(n, 7)) }
 
-// blobs are n points of dimension d around the corners of a simplex, one a class.
+// blobs returns n points of dimension d around the corners of a simplex, one corner per class.
 func blobs(rng *rand.Rand, n, d, classes int, apart float64) linear.Data {
 	out := linear.Data{Points: mat.NewDense(n, d, nil), Classes: classes}
 	for i := range n {
@@ -44,7 +44,7 @@ func randomised(rng *rand.Rand, d linear.Data, p float64) linear.Data {
 	return d
 }
 
-// trainers are one of each, with fresh sources.
+// trainers returns one of each kind, with fresh sources of randomness.
 func trainers() map[string]linear.Trainer {
 	return map[string]linear.Trainer{
 		"perceptron": linear.Perceptron{Rand: source(1)}, "voted perceptron": linear.Perceptron{Voted: true, Rand: source(1)},
@@ -62,7 +62,7 @@ func accuracy(m linear.Model, d linear.Data) float64 {
 	return right / float64(len(d.Labels))
 }
 
-// TestEveryClassifierLearns two and four classes that are far apart.
+// TestEveryClassifierLearns with two and four classes that are far apart.
 func TestEveryClassifierLearns(t *testing.T) {
 	for _, classes := range []int{2, 4} {
 		data, fresh := blobs(source(2), 400, 5, classes, 8), blobs(source(3), 400, 5, classes, 8)
@@ -89,7 +89,7 @@ func TestUnfitData(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		data  linear.Data
-		unfit bool // a DataError, which more records may cure
+		unfit bool // want a DataError, which more records may resolve
 	}{
 		{"no features", with(func(d *linear.Data) { d.Points = &mat.Dense{} }), true},
 		{"one class only", with(func(d *linear.Data) { clear(d.Labels) }), true},
@@ -150,7 +150,7 @@ func TestTrainingStops(t *testing.T) {
 	}
 }
 
-// TestSameSourceSameModel, and data are left alone.
+// TestSameSourceSameModel also checks that data are not changed.
 func TestSameSourceSameModel(t *testing.T) {
 	data := blobs(source(2), 90, 3, 3, 1)
 	before := mat.DenseCopyOf(data.Points)
@@ -177,8 +177,8 @@ func TestSameSourceSameModel(t *testing.T) {
 	}
 }
 
-// Points that are read in stretches of an order, with what is known of each elsewhere, train the models
-// of points that are held, to the bit.
+// Models trained with less Memory than the points take equal those trained with all points held, to
+// the bit.
 func TestStretches(t *testing.T) {
 	rng := rand.New(rand.NewPCG(41, 42))
 	const n, d, classes = 700, 5, 3

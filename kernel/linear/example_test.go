@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Forty points of two classes that touch: how often will a new point's class be told right?
+// Forty points of two overlapping classes: how often is a new point's class predicted correctly?
 func ExampleCrossValidate() {
 	rng := rand.New(rand.NewPCG(1, 2))
 	points, labels := mat.NewDense(40, 2, nil), make([]int, 40)

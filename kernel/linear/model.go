@@ -11,7 +11,7 @@ import (
 
 // Plane is a hyperplane: a point x is on its positive side if Weights·x + Bias is above 0.
 type Plane struct {
-	Weights []float64 // one for each of the d coordinates
+	Weights []float64 // one per coordinate
 	Bias    float64
 }
 

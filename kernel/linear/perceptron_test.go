@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// separable are points of length at most 1 with margin γ from a plane through zero, in
+// separable returns points with coordinates in [-1, 1] and margin γ from a plane through zero, in
 // coordinates that include the bias.
 func separable(rng *rand.Rand, n, d int, margin float64) Data {
 	normal := make([]float64, d+1)
@@ -17,7 +17,7 @@ func separable(rng *rand.Rand, n, d int, margin float64) Data {
 	for j := range normal {
 		normal[j] = rng.NormFloat64()
 		if j == d {
-			normal[j] *= 0.1 // both classes occur
+			normal[j] *= 0.1 // so that both classes occur
 		}
 		length += normal[j] * normal[j]
 	}
@@ -42,10 +42,9 @@ func separable(rng *rand.Rand, n, d int, margin float64) Data {
 	return out
 }
 
-// TestMistakeBound: on data with margin γ and radius R, in coordinates that include the
-// bias, a perceptron errs at most (R/γ)² times, over all epochs (Novikoff 1962; Freund and
-// Schapire 1999, theorem 1), and ends without error. Each voter but the first came from an
-// error.
+// TestMistakeBound: on data with margin γ and radius R, in coordinates that include the bias, a
+// perceptron makes at most (R/γ)² errors, over all epochs (Novikoff 1962; Freund and Schapire 1999,
+// theorem 1), and ends without error. Each voter except the first came from an error.
 func TestMistakeBound(t *testing.T) {
 	const margin = 0.1
 	for run := range uint64(20) {
@@ -75,8 +74,8 @@ func TestMistakeBound(t *testing.T) {
 	}
 }
 
-// TestVotesByHand follows figure 1 of Freund and Schapire on three points, in whatever
-// order the source has them.
+// TestVotesByHand follows figure 1 of Freund and Schapire on three points, in the order in which
+// the source has them.
 func TestVotesByHand(t *testing.T) {
 	points := [][]float64{{2, 1}, {-1, 2}, {1, -1.5}}
 	labels := []int{1, 0, 0}
@@ -123,7 +122,7 @@ func TestVotesByHand(t *testing.T) {
 	}
 }
 
-// TestVotersAreBounded, and joined voters keep all votes.
+// TestVotersAreBounded also checks that merged voters keep all votes.
 func TestVotersAreBounded(t *testing.T) {
 	var v voters
 	all := 0
@@ -143,8 +142,8 @@ func TestVotersAreBounded(t *testing.T) {
 	}
 }
 
-// TestVoterLimitCostsLittle: on overlapping classes, where errors never end, joining voters
-// moves the accuracy by less than two points from what all of them together have.
+// TestVoterLimitCostsLittle: on overlapping classes, where errors never end, merging voters changes
+// the accuracy by at most two points from that of all voters.
 func TestVoterLimitCostsLittle(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	d := Data{Points: mat.NewDense(2000, 6, nil), Classes: 2}

@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// TestNormalEquations: the gradient of the objective vanishes, for the bias too, whether
-// the primal or the dual was solved, and for targets that are not ±1.
+// TestNormalEquations: the gradient of the objective vanishes, for the bias too, for the primal and
+// the dual, and for targets that are not ±1.
 func TestNormalEquations(t *testing.T) {
 	for _, c := range []struct {
 		n, d    int
@@ -53,13 +53,13 @@ func TestRidgeIsBounded(t *testing.T) {
 		t.Errorf("many records of one feature: %v", err)
 	}
 	var unfit *DataError
-	wide.Points = mat.NewDense(1, mostEquations+1, nil) // refused before a row is looked at
+	wide.Points = mat.NewDense(1, mostEquations+1, nil) // refused before any row is read
 	if _, err := (Ridge{}).train(context.Background(), []task{wide}, func() {}); !errors.As(err, &unfit) {
 		t.Errorf("too large a system: %v", err)
 	}
 }
 
-// TestTargetsAreUnbiased by summing over what may come out of a label.
+// TestTargetsAreUnbiased sums over the possible outcomes of a randomised label.
 func TestTargetsAreUnbiased(t *testing.T) {
 	for _, classes := range []int{2, 3, 7} {
 		p := 0.4 / float64(classes)

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// overlapping are two classes that no plane separates.
+// overlapping returns two classes that no plane separates.
 func overlapping(rng *rand.Rand, n, d int) Data {
 	out := Data{Points: mat.NewDense(n, d, nil), Classes: 2}
 	for i := range n {
@@ -25,10 +25,10 @@ func overlapping(rng *rand.Rand, n, d int) Data {
 	return out
 }
 
-// TestOptimality holds the conditions of Karush, Kuhn and Tucker: w is the sum of the
-// points by their dual variables, these are in their box, and each point's margin is above,
-// at or below 1 as its variable is at 0, between, or at the upper bound. And primal and dual
-// objective meet.
+// TestOptimality checks the conditions of Karush, Kuhn and Tucker. w is the sum of the points
+// weighted by their dual variables. These are in their box. Each point's margin is above, at or
+// below 1 if its variable is at 0, between, or at the upper bound. Primal and dual objective are
+// equal.
 func TestOptimality(t *testing.T) {
 	for _, squared := range []bool{false, true} {
 		for _, cost := range []float64{0.01, 1, 30} {
@@ -85,8 +85,8 @@ func TestOptimality(t *testing.T) {
 	}
 }
 
-// TestNoPlaneIsBetter: no small change of the plane lowers the objective, at the default
-// tolerance within a hundredth.
+// TestNoPlaneIsBetter: at the default tolerance, no small change of the plane lowers the objective
+// by more than a hundredth.
 func TestNoPlaneIsBetter(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 8))
 	d := overlapping(rng, 300, 4)
@@ -117,8 +117,8 @@ func TestNoPlaneIsBetter(t *testing.T) {
 	}
 }
 
-// TestScaleDoesNotMatter: points in other units, the bias's coordinate among them, have the
-// same classes. A machine that was cut off says so.
+// TestScaleDoesNotMatter: points in other units, including the bias's coordinate, have the same
+// classes. Training that stops early reports it.
 func TestScaleDoesNotMatter(t *testing.T) {
 	d := overlapping(rand.New(rand.NewPCG(9, 7)), 300, 4)
 	wide := Data{Points: mat.NewDense(300, 5, nil), Labels: d.Labels, Classes: 2}
@@ -145,7 +145,7 @@ func TestScaleDoesNotMatter(t *testing.T) {
 			differ++
 		}
 	}
-	if differ > 3 { // of 300, for the bias's own coordinate is the same in both
+	if differ > 3 { // of 300, as the bias's own coordinate is the same in both
 		t.Errorf("%d of 300 points change their class", differ)
 	}
 	m, err := Train(context.Background(), d, SVM{Passes: 1, Tolerance: 1e-9, Rand: rand.New(rand.NewPCG(1, 1))})

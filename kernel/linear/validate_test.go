@@ -17,8 +17,8 @@ func crossValidate(t testing.TB, d linear.Data, by linear.Trainer, seed uint64) 
 	return v
 }
 
-// TestFolds: every fold has as many records of each label, but for one, and as many in all;
-// what is reported hangs together.
+// TestFolds: numbers of records of each label, and of all, differ by at most one between folds. The
+// reported numbers are consistent.
 func TestFolds(t *testing.T) {
 	d := blobs(source(3), 133, 4, 3, 2)
 	for i := range 40 {
@@ -73,9 +73,9 @@ func TestFolds(t *testing.T) {
 	}
 }
 
-// TestNoRecordIsPredictedByItself: labels without any relation to the points are predicted
-// as well as by guessing. Were a record in its own training set, ridge on as many features
-// as records would know it.
+// TestNoRecordIsPredictedByItself: labels unrelated to the points are predicted no better than by
+// guessing. If a record were in its own training set, ridge on as many features as records would
+// predict it.
 func TestNoRecordIsPredictedByItself(t *testing.T) {
 	d := blobs(source(5), 300, 300, 2, 0)
 	v := crossValidate(t, d, linear.Ridge{Penalty: 1e-3}, 1)
@@ -91,9 +91,9 @@ func TestNoRecordIsPredictedByItself(t *testing.T) {
 	}
 }
 
-// TestAccuracyIsDebiased: over randomised labels, the estimates of accuracy, baseline and
-// confusion have the mean of what holds for the true labels, and intervals cover it. A z of
-// 5 has probability below 1e-6. The same without correction is far off (power).
+// TestAccuracyIsDebiased: over randomised labels, the estimates of accuracy, baseline and confusion
+// have the mean of their values for the true labels, and intervals cover these. A z of 5 has
+// probability below 1e-6. Uncorrected agreement is far off (power).
 func TestAccuracyIsDebiased(t *testing.T) {
 	const n, p, repeats = 600, 0.12, 300
 	clean := blobs(source(6), n, 3, 3, 2.2)
@@ -150,8 +150,8 @@ func TestAccuracyIsDebiased(t *testing.T) {
 	}
 }
 
-// TestRidgeIsDebiased: over randomised labels the mean of ridge's plane is that of the true
-// labels. Training on them as they are is not (power).
+// TestRidgeIsDebiased: over randomised labels the mean of ridge's plane is that of the true labels.
+// Without correction it is not (power).
 func TestRidgeIsDebiased(t *testing.T) {
 	const p, repeats = 0.12, 400
 	clean := blobs(source(8), 300, 3, 3, 2)
@@ -191,7 +191,7 @@ func TestRidgeIsDebiased(t *testing.T) {
 	}
 	corrected, not := worst(true), worst(false)
 	t.Logf("worst z of 12 weights: %.2f, without correction %.1f", corrected, not)
-	if corrected > 5.5 { // 12 of them: below 1e-6
+	if corrected > 5.5 { // 12 weights: false alarm below 1e-6
 		t.Errorf("weights are biased: z = %.2f", corrected)
 	}
 	if not < 20 {
@@ -199,15 +199,15 @@ func TestRidgeIsDebiased(t *testing.T) {
 	}
 }
 
-// TestRandomisedLabelsCanBeLearnt: with many classes and labels that are more often wrong
-// than right, all classifiers still find the true ones.
+// TestRandomisedLabelsCanBeLearnt: with many classes and labels that are more often wrong than
+// right, classifiers still learn the true ones.
 func TestRandomisedLabelsCanBeLearnt(t *testing.T) {
-	const classes, p = 5, 0.13 // the true label stays with probability 0.48
+	const classes, p = 5, 0.13 // the true label is kept with probability 0.48
 	clean, fresh := blobs(source(11), 1500, 5, classes, 6), blobs(source(12), 2000, 5, classes, 6)
 	noisy := randomised(source(13), clean, p)
 	for name, by := range trainers() {
 		if name == "perceptron" {
-			continue // ends wherever its last errors led it
+			continue // its last plane depends on its last errors
 		}
 		m, err := linear.Train(context.Background(), noisy, by)
 		if err != nil {

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Five points on a line, by hand from the paper's definitions with 2 neighbours.
+// Five points on a line, computed by hand from the paper's definitions with 2 neighbours.
 func TestLocalOutlierFactorByHand(t *testing.T) {
 	p := mat.NewDense(5, 1, []float64{0, 1, 2, 3, 10})
 	g, err := Join(t.Context(), p, Options{Neighbors: 2})
@@ -37,8 +37,8 @@ func TestLocalOutlierFactorByHand(t *testing.T) {
 	}
 }
 
-// A point beside a dense cluster stands out by its factor, not by its distance, if
-// the rest is a thin cluster: what the factor is for.
+// The factor's purpose: a point beside a dense cluster, with a thin cluster elsewhere, stands out
+// by its factor, not by its distance.
 func TestLocalOutlierFactorIsLocal(t *testing.T) {
 	rng := rand.New(rand.NewPCG(31, 32))
 	p := mat.NewDense(401, 2, nil)
@@ -67,7 +67,7 @@ func TestLocalOutlierFactorIsLocal(t *testing.T) {
 	}
 }
 
-// Points that lie on each other have finite scores.
+// Coinciding points have finite scores.
 func TestScoresOfDuplicates(t *testing.T) {
 	p := mat.NewDense(40, 1, nil)
 	p.Set(39, 0, 1)

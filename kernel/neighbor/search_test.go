@@ -16,7 +16,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/distance"
 )
 
-// points draws m × d of one kind; most kinds are hard for float32 or full of ties.
+// points draws m × d points of one kind; most kinds are hard for float32 or full of ties.
 func points(rng *rand.Rand, kind string, m, d int) *mat.Dense {
 	out := mat.NewDense(m, d, nil)
 	for i := range m {
@@ -79,8 +79,8 @@ func equal(a, b Graph) bool {
 	return a.Neighbors == b.Neighbors && slices.Equal(a.Index, b.Index) && slices.Equal(a.Squared, b.Squared)
 }
 
-// The neighbours are those of sorting everything, to the bit, ties included, for any
-// memory and number of workers.
+// The neighbours equal those from sorting all points, to the bit, ties included, for any memory and
+// number of workers.
 func TestNeighborsAreExact(t *testing.T) {
 	rng := rand.New(rand.NewPCG(21, 22))
 	for _, kind := range kinds {
@@ -144,7 +144,7 @@ func TestSearchRefuses(t *testing.T) {
 	}
 }
 
-// A search ends with its context, and counts every pair once.
+// A search stops if its context is cancelled, and counts every pair once.
 func TestSearchEndsAndCounts(t *testing.T) {
 	p := points(rand.New(rand.NewPCG(1, 1)), "normal", 3000, 4)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -171,7 +171,7 @@ func TestSearchEndsAndCounts(t *testing.T) {
 	}
 }
 
-// What a study of 200,000 records with k = 64 asks, of 2,000 of them.
+// The search of a study of 200,000 records with k = 64, for 2,000 of them.
 func BenchmarkSearch(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	p, q := points(rng, "normal", 200_000, 64), points(rng, "normal", 2_000, 64)

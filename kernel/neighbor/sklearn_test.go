@@ -14,7 +14,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/full"
 )
 
-// python is where Debian's packages are.
+// python is the interpreter that has Debian's packages.
 const python = "/usr/bin/python3"
 
 const neighborsScript = `
@@ -28,8 +28,8 @@ factors = LocalOutlierFactor(n_neighbors=asked["k"], algorithm="kd_tree").fit(x)
 json.dump({"index": index.tolist(), "distance": distance.tolist(), "factors": (-factors).tolist()}, sys.stdout)
 `
 
-// The same neighbours as scikit-learn's, but where its own distances tie, and the same
-// local outlier factors to 1e-8.
+// Neighbours equal scikit-learn's, except where its own distances tie, and local outlier factors
+// agree to 1e-8.
 func TestAgainstScikitLearn(t *testing.T) {
 	full.Only(t, "compares with scikit-learn")
 	if err := exec.Command(python, "-c", "import sklearn").Run(); err != nil {
@@ -79,7 +79,7 @@ func compare(t *testing.T, kind string, p *mat.Dense, got Graph) {
 	for i, index := range want.Index {
 		own, squared := got.Of(i)
 		for j := range index {
-			// A neighbour may differ where the distance does not.
+			// A neighbour may differ if the distance does not.
 			if d := math.Abs(math.Sqrt(squared[j]) - want.Distance[i][j]); own[j] != index[j] && d > 1e-12*(1+want.Distance[i][j]) {
 				t.Fatalf("%s, %d neighbours: neighbour %d of %d is %d at %g, theirs %d at %g", kind, got.Neighbors, j, i, own[j], math.Sqrt(squared[j]), index[j], want.Distance[i][j])
 			}

@@ -16,8 +16,8 @@ func general(rows, cols int) blas64.General {
 	return blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: make([]float64, rows*cols)}
 }
 
-// settings are points that are hard for float32: far off, of very different norms,
-// near each other, huge, tiny, alike.
+// settings are points that are hard for float32: far away, of very different norms, near each
+// other, huge, tiny, identical.
 func settings(rng *rand.Rand, rows, d int) map[string]blas64.General {
 	out := map[string]blas64.General{}
 	for name, draw := range map[string]func(i int) float64{
@@ -39,8 +39,8 @@ func settings(rng *rand.Rand, rows, d int) map[string]blas64.General {
 	return out
 }
 
-// The bound of the package comment holds for every pair, in both roles, and is not
-// idle: real errors come within a factor of 1,000 of it.
+// The bound of the package comment holds for every pair, in both roles. It is not excessive: real
+// errors come within a factor of 1,000 of it.
 func TestScoresKeepTheBound(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	var closest float64
@@ -89,7 +89,7 @@ func TestScoresKeepTheBound(t *testing.T) {
 	t.Logf("largest error: %.3g of the bound", closest)
 }
 
-// scaledDistance is the squared distance in the frame's units, without rounding.
+// scaledDistance is the squared distance in the frame's units, without rounding error.
 func scaledDistance(f Frame, x, y []float64) float64 {
 	sum := new(big.Float).SetPrec(400)
 	for j := range x {
@@ -102,7 +102,7 @@ func scaledDistance(f Frame, x, y []float64) float64 {
 	return out
 }
 
-// A limit that is lower by more than twice the bound lets points through unseen.
+// A limit that is lower by more than twice the bound misses points.
 func TestLimitIsNotIdle(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 14))
 	points := settings(rng, Lanes, 64)["normal"]

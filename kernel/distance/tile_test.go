@@ -31,7 +31,7 @@ func checkLevels(t *testing.T, seed uint64, coordinates, groups uint8, padded bo
 		more, _ := inputs(rng, n, offset)
 		rows = append(rows, more...)
 	}
-	if padded { // as a Frame does beyond the last point
+	if padded { // as a Frame pads after the last point
 		for j := range n {
 			rows[len(rows)-n*Rows+j*Rows+Rows-1] = 0
 			panel[j*Lanes+Lanes-1] = 0
@@ -120,8 +120,7 @@ func checkLeaders(t *testing.T, rows, panel []float32, n int, got *Leaders) {
 	}
 }
 
-// Every level has the bits of the definition, for all numbers of coordinates,
-// misaligned.
+// Every level has the bits of the definition, for all numbers of coordinates and misaligned data.
 func TestLevelsAgree(t *testing.T) {
 	for n := range 256 {
 		checkLevels(t, uint64(n), uint8(n), uint8(n), n%3 == 0)

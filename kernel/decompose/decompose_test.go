@@ -36,8 +36,8 @@ func eigenvalues(t *testing.T, a mat.Symmetric) []float64 {
 	return e.Values(nil)
 }
 
-// The decomposition gives the matrix back, with orthonormal vectors, whatever the
-// size of its entries.
+// The decomposition reproduces the matrix, with orthonormal vectors, whatever the size of its
+// entries.
 func TestSymmetricGivesTheMatrixBack(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, test := range []struct {
@@ -68,8 +68,8 @@ func TestSymmetricGivesTheMatrixBack(t *testing.T) {
 	}
 }
 
-// Semidefinite: the squared move is the sum of the squared negative eigenvalues,
-// which is the least that any positive semidefinite matrix can be away.
+// Semidefinite: the squared distance moved is the sum of the squared negative eigenvalues, which is
+// the least distance of any positive semidefinite matrix.
 func TestSemidefiniteIsTheNearest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{2, 7, 30} {
@@ -99,7 +99,7 @@ func TestSemidefiniteIsTheNearest(t *testing.T) {
 	}
 }
 
-// A matrix that needs no repair is left as it is, to the bit.
+// A matrix that needs no repair is unchanged, to the bit.
 func TestNothingToRepair(t *testing.T) {
 	a := mat.NewSymDense(3, []float64{1, 0.3, -0.2, 0.3, 1, 0.1, -0.2, 0.1, 1})
 	for _, repair := range []func(context.Context, mat.Symmetric) (Repair, error){Semidefinite, Correlation} {
@@ -133,8 +133,8 @@ func TestCorrelationOfHigham(t *testing.T) {
 	}
 }
 
-// Whatever the entries, the result is a correlation matrix, and is no further away
-// than the plain clipping with its diagonal scaled.
+// Whatever the entries, the result is a correlation matrix. It is no further away than plain
+// clipping with the diagonal scaled.
 func TestCorrelationIsOne(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 3))
 	for _, n := range []int{2, 10, 25} {
@@ -191,12 +191,11 @@ func BenchmarkCorrelation(b *testing.B) {
 	}
 }
 
-// The decomposition is that of the matrix, for sizes on both sides of what is done by
-// several processors, for values that repeat and for matrices that fall apart; and it
-// is the same whatever the number of processors.
+// The decomposition is correct for sizes with and without parallel work, for repeated eigenvalues
+// and for matrices that split into blocks. It is the same for any number of processors.
 func TestSymmetricDecomposes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 1))
-	repeated := func(n int) *mat.SymDense { // I + 1·1ᵀ: 1 n − 1 times
+	repeated := func(n int) *mat.SymDense { // I + 1·1ᵀ: eigenvalue 1, n − 1 times
 		a := mat.NewSymDense(n, nil)
 		for i := range n {
 			for j := range i + 1 {
@@ -250,8 +249,8 @@ func TestSymmetricDecomposes(t *testing.T) {
 	}
 }
 
-// sketched are the correlations of n columns whose sketch has k rows: a matrix of rank k, with
-// columns of very different size beforehand where graded.
+// sketched are the correlations of n columns whose sketch has k rows: a matrix of rank k. If
+// graded, columns have very different sizes beforehand.
 func sketched(rng *rand.Rand, n, k int, graded bool) *mat.SymDense {
 	x := mat.NewDense(n, k, nil)
 	for i := range n {
@@ -277,8 +276,8 @@ func sketched(rng *rand.Rand, n, k int, graded bool) *mat.SymDense {
 	return out
 }
 
-// Matrices of low rank are decomposed as well as others: residuals, orthogonality and values
-// within what rounding of the whole matrix explains, and repairs leave them as they are.
+// Matrices of low rank are decomposed as accurately as others: residuals, orthogonality and values
+// are within the rounding of the whole matrix, and repairs leave them unchanged.
 func TestMatricesOfLowRank(t *testing.T) {
 	full.Statistical(t)
 	rng := rand.New(rand.NewPCG(8, 3))
@@ -336,7 +335,7 @@ func TestMatricesOfLowRank(t *testing.T) {
 	}
 }
 
-// A matrix of low rank with errors has values below zero, and is repaired all the same.
+// A matrix of low rank with errors has negative eigenvalues, and is repaired too.
 func TestRepairOfLowRankWithErrors(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 4))
 	const n = 200

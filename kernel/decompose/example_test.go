@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Correlations that were estimated one by one need not belong together: these three cannot.
+// Correlations that were estimated one by one need not be consistent: these three cannot be.
 func ExampleCorrelation() {
 	estimated := mat.NewSymDense(3, []float64{
 		1, .9, -.9,

@@ -114,12 +114,12 @@ func reduce(ctx context.Context, rows [][]float64) (*tridiagonal, error) {
 			}
 		})
 	}
-	split(n, n, func(from, to int) { // else it does not change the row
+	split(n, n, func(from, to int) { // rows of the identity, times the reflectors
 		for i := from; i < to; i++ {
 			t.vectors[i] = make([]float64, n)
 			t.vectors[i][i] = 1
 			for _, h := range slices.Backward(reflectors) {
-				if h.first <= i { // else it leaves the row alone
+				if h.first <= i { // else it does not change the row
 					part := t.vectors[i][h.first:]
 					add(part, -float64(h.scale*dot(part, h.v)), h.v)
 				}

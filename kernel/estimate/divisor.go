@@ -25,8 +25,8 @@ const leastDivisor = 0.05
 // − noise²)/k above its value at V = 0.
 type divisor struct {
 	value    float64
-	variance float64 // of the error, at value
-	noise    float64 // of the error, if the true number is value
+	variance float64 // of the error, if the true number is value
+	noise    float64 // what noise adds to the squared norm
 	k        float64 // infinite without a projection
 }
 

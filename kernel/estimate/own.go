@@ -8,8 +8,8 @@ type Own struct {
 	Sketched         float64 // mean of the values as they were sketched, where records may be clipped
 	Variance         float64 // of the values as they were sketched; noise may make it negative
 	VarianceVariance float64 // of the variance's error
-	Mean             float64 // of the values before any was cut
-	MeanVariance     float64 // of the values before clipping
+	Mean             float64 // of the values before clipping
+	MeanVariance     float64 // of the mean's error
 }
 
 // ownStands is the least ratio of an own variance to its standard error for it to be a divisor.

@@ -23,24 +23,23 @@ func stable(x float64) float64 {
 	return math.Float64frombits((bits + 1<<(dropped-1)) &^ (1<<dropped - 1))
 }
 
-// Quantile is the two-sided standard normal quantile: the half-width of an interval at this level
-// for a normal error, in standard errors.
+// z is the two-sided standard normal quantile.
 func (l Level) z() float64 {
 	return stable(-distuv.UnitNormal.Quantile(l.tail()))
 }
 
-// chiSquared returns the bounds between which χ² with these degrees of freedom falls at the level,
-// with equal tails.
+// Quantile is the two-sided standard normal quantile: the half-width of an interval at this level
+// for a normal error, in standard errors.
 func (l Level) Quantile() float64 { return l.z() }
 
-// ends caches the last result of chiSquared: all norms of a sketch need the same one, and it takes
-// longer than the rest of an interval. It is safe for concurrent use.
+// chiSquared returns the bounds between which χ² with these degrees of freedom falls at the level,
+// with equal tails.
 func (l Level) chiSquared(freedom float64) (low, high float64) {
 	return stable(2 * mathext.GammaIncRegInv(freedom/2, l.tail())), stable(2 * mathext.GammaIncRegCompInv(freedom/2, l.tail()))
 }
 
-// ends remembers the last answer of chiSquared: all norms of a sketch ask for the same,
-// and it takes longer than all the rest of an interval.
+// ends caches the last result of chiSquared: all norms of a sketch need the same one, and it takes
+// longer than the rest of an interval.
 type ends struct{ last atomic.Pointer[chiEnds] }
 
 type chiEnds struct {

@@ -326,7 +326,7 @@ func (c *components) component(i int) Component {
 func (c *components) loadings(ctx context.Context, i int, why string) ([]Estimate, error) {
 	n, v := len(c.Values), c.Vectors[i]
 	out := make([]Estimate, n)
-	var turned, spread float64 // of the vector's square, by its rotation, and the variance of that
+	var turned, spread float64 // squared rotation of the vector, and the variance of that
 	over := make([]float64, n) // 1/(λ_i − λ_j), raised by what the error of that distance adds on average
 	for j, w := range c.Values {
 		if gap := c.Values[i] - w; j != i && gap != 0 {

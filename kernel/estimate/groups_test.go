@@ -151,7 +151,8 @@ func TestGroupsCover(t *testing.T) {
 				if math.Abs(bias) > 5*se {
 					t.Errorf("%s: off by %.3g ± %.2g", what, bias, se)
 				}
-				// Signs have no error along single columns, where a good part of the norm is here.
+				// Signs have no error in the components along single columns, which are a good part
+				// here.
 				if ratio := c.width / float64(c.n) / (2 * Level(0).z() * c.rmse()); ratio > 3.5 {
 					t.Errorf("%s: intervals are %.1f times as wide as the error", what, ratio)
 				}

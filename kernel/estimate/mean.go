@@ -10,10 +10,10 @@ func (g *Gram) Sum(x Combination, over Ones, level Level) Estimate {
 	return g.InnerProduct(x, over.column(), level)
 }
 
-// Mean estimates the mean of a variable over the same records: the sum over their number, with
-// Fieller's interval. Values must have been sketched between −1 and 1. Nothing is assumed on which
-// records these are. Clipping shrinks both sum and number alike. Over the party's own records the
-// public number is used: see own.
+// Mean estimates the mean of a variable over the records that Sum is over: the sum over their
+// number, with Fieller's interval. Values must have been sketched between −1 and 1. Nothing is
+// assumed about which records these are. Clipping shrinks sum and number alike. Over the party's
+// own records the public number is used: see own.
 func (g *Gram) Mean(x Variable, over Ones, level Level) Estimate {
 	for _, why := range []string{level.refuse(), x.refuse(false), over.refuse()} {
 		if why != "" {

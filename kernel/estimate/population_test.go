@@ -490,8 +490,7 @@ func TestPopulationCoverageOfRegressions(t *testing.T) {
 			if why != "" {
 				t.Fatal(why)
 			}
-			// In units a tenth as large, and with another zero: the intercept is at x = 0 and y =
-			// 0.
+			// In units a tenth as large, with another zero: the intercept is at x = 0, y = 0.
 			r, why := m.Regression(RegressionOptions{Target: 2, On: []int{0, 1}, Units: []float64{10, 10, 10}, Origins: []float64{30, 30, 30}})
 			if why != "" {
 				t.Fatal(why)

@@ -30,7 +30,7 @@ type Regression struct {
 	Intercept    Estimate
 	R2           Estimate // fraction of the target's variance that is explained; undefined if that variance does not stand out of its error
 	Residual     Estimate // standard deviation of the residual; undefined if R2 is
-	Freedom      float64  // degrees of freedom of the intervals: k minus the number of coefficients; infinite for sums
+	Freedom      float64  // degrees of freedom of the intervals: k minus the number of coefficients, intercept included; infinite for sums
 	Condition    Estimate // the least eigenvalue of the correlations of the explaining variables
 	Ridge        float64  // the ridge used
 }

@@ -5,7 +5,7 @@ import "math"
 // Standing is how far a divisor is above zero, in standard errors.
 type Standing struct {
 	Value     float64
-	Threshold float64 // least value for a divisor (StandsOut), in the same units
+	Threshold float64 // it must exceed this to be a divisor (StandsOut), in the same units
 	Count     bool    // it is a number of records; else a variance
 }
 
@@ -23,8 +23,8 @@ func (d divisor) standing(count bool) Standing {
 	return Standing{d.value / se, d.threshold() / se, count}
 }
 
-// Standings are those of the divisors of two variables' correlation by E2, for a Gram that is
-// expected ([Expected]).
+// Standings are the standings of all divisors of two variables' correlation by E2, if the Gram is
+// [Expected].
 func (g *Gram) Standings(x, y Variable) []Standing {
 	out := g.Shared(x.Ones, y.Ones)
 	for _, v := range []Variable{x, y} {
@@ -39,7 +39,7 @@ func (g *Gram) Standings(x, y Variable) []Standing {
 	return out
 }
 
-// StandingsE1 are those of E1.
+// StandingsE1 are the standings of the divisors of the correlation by E1.
 func (g *Gram) StandingsE1(x, y Variable) []Standing {
 	out := g.Shared(x.Ones, y.Ones)
 	n := g.overlapping(x.Ones, y.Ones).value
@@ -60,5 +60,5 @@ func (g *Gram) Shared(a, b Ones) []Standing {
 	return []Standing{g.overlapping(a, b).standing(true)}
 }
 
-// Standing is that of the variance of column i.
+// Standing is the standing of the variance of column i.
 func (m *Summed) Standing(i int) Standing { return m.divisor(i).standing(false) }

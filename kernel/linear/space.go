@@ -20,8 +20,8 @@ type space struct {
 	normal, second []float64 // matrices of ridge
 }
 
-// again returns n zeros. It reuses the previous ones if there are enough; otherwise it allocates
-// most.
+// again returns n zeros. It reuses the previous space if it is large enough; otherwise it allocates
+// for most.
 func again[T room.Plain](from room.Giver, used *[]T, n, most int) ([]T, error) {
 	if len(*used) < n {
 		fresh, err := room.Of[T](from, most)
@@ -74,8 +74,8 @@ func (t task) pass(ctx context.Context, order []int32, do func(i int, x []float6
 	return nil
 }
 
-// stretches copies the points, each points to a stretch of the order. Held is the copy for each
-// place in it.
+// stretches copies the points into stretches of the order, each points to a stretch. Held is the
+// index of the copy, by place in the order.
 func (t task) stretches(ctx context.Context, order []int32, each int) (copies blas64.General, held []int32, err error) {
 	s := t.shared()
 	_, d := t.Points.Dims()

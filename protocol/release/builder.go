@@ -14,35 +14,35 @@ import (
 	"github.com/cosketch/cosketch/seed/stream"
 )
 
-// Builder makes one exact sketch from batches of encoded records. It is for one
-// goroutine.
+// Builder makes one exact sketch from batches of encoded records. It is not safe for concurrent
+// use.
 type Builder struct {
 	plan    Plan
 	columns *sketch.ColumnsBuilder
 	records *sketch.RecordsBuilder
 	sums    sum.Adder
 	clipped int64
-	parts   []part        // columns side: one a worker
+	parts   []part        // columns side: one per worker
 	random  *dp.Generator // draws flips; nil until Randomise
 	bits    []int64       // scratch: a batch of randomised values
-	own     ownSums       // columns side that is standardised
-	names   *names        // joined sketches alone
-	wide    int           // joined sketches: of how many features a record is projected
-	places  []int         // joined sketches: which of these each value is
-	centres []int64       // joined sketches and the columns side: what is taken off each value
+	own     ownSums       // columns side, standardised
+	names   *names        // joined sketches only
+	wide    int           // joined sketches: the number of features a record is projected from
+	places  []int         // joined sketches: the index of each value among these
+	centres []int64       // joined sketches and the columns side: subtracted from each value
 	placed  []int64       // scratch: a batch of values at their places
-	coarse  []int64       // scratch: a batch at the study's bits, or as it would be read
-	filled  []int64       // scratch: a batch with something in the place of absent values
-	bare    []int64       // scratch: a batch without the entries of labels
-	classes []int64       // of the records so far, where labels travel
+	coarse  []int64       // scratch: a batch converted to the study's bits or to its ReadBits
+	filled  []int64       // scratch: a batch with absent values filled in
+	bare    []int64       // scratch: a batch without label entries
+	classes []int64       // of the records so far, if labels travel
 	squares bool
 	centred bool    // columns side: some centre is not zero
 	cut     int64   // columns side: bound on a record's values; 0: none
-	ones    []int64 // what a derived vector ends with: the entry of the helper column, if there is one
+	ones    []int64 // the end of a derived vector: the entry of the helper column, if there is one
 }
 
-// NewBuilder derives this side's row key from the seed and returns a builder
-// without records. Workers changes speed alone.
+// NewBuilder derives this side's row key from the seed and returns a builder without records. The
+// number of workers affects only speed.
 func (p Plan) NewBuilder(root seed.Keys, workers int) (*Builder, error) {
 	b := p.preparing()
 	var err error
@@ -60,7 +60,7 @@ func (p Plan) NewBuilder(root seed.Keys, workers int) (*Builder, error) {
 	return b, nil
 }
 
-// preparing is a builder that makes of records what is to be summed or projected, and neither sums nor projects.
+// preparing returns a builder that only prepares records: it neither sums nor projects them.
 func (p Plan) preparing() *Builder {
 	helpers := p.Sketch().Helpers
 	b := &Builder{plan: p, squares: helpers.Squares, cut: p.Cut()}
@@ -89,10 +89,10 @@ func (b *Builder) openRecords(root seed.Keys, workers int) error {
 	return err
 }
 
-// fix returns the rows of R for columns. Hadamard has a second key, as which of its
-// columns are kept is no matter of a label.
+// fix returns the rows of R for columns. Hadamard needs a second key, because the choice of kept
+// columns does not depend on labels.
 func fix(spec projection.Spec, root seed.Keys, labels [][]byte) (*projection.Fixed, error) {
-	if spec.Family == projection.Identity { // its rows are nobody's secret: there is no key
+	if spec.Family == projection.Identity { // its rows are not secret, so there is no key
 		return projection.Fix(spec, stream.New([32]byte{}), labels)
 	}
 	key, err := root.Derive(seed.ColumnRows)
@@ -109,8 +109,8 @@ func fix(spec projection.Spec, root seed.Keys, labels [][]byte) (*projection.Fix
 	return projection.FixHadamard(spec, stream.New(key), stream.New(permutation), labels)
 }
 
-// Add takes a batch of m records: their normalised ids, and their encoded values,
-// m × Plan.Inputs row-major. It adds all or, with an error, none.
+// Add adds a batch of m records: their normalised ids, and their encoded values, m × Plan.Inputs
+// row-major. On an error it adds none.
 func (b *Builder) Add(ids [][]byte, values []int64) error {
 	if want := b.plan.Values + b.plan.Labels.entries(); len(values) != len(ids)*want {
 		return fmt.Errorf("batch of %d records has %d values, want %d each", len(ids), len(values), want)
@@ -130,8 +130,8 @@ func (b *Builder) Add(ids [][]byte, values []int64) error {
 	return b.addValues(ids, values)
 }
 
-// present returns a batch in which what stands for an absent value takes its place, where
-// absent values are counted and this sketch does not count them.
+// present returns the batch with absent values replaced by their substitutes, if the study counts
+// absent values and this sketch does not.
 func (b *Builder) present(values []int64) []int64 {
 	s := b.plan.Study
 	if s.Records.Missing != study.MissingCount || s.CountsAbsent(b.plan.Index) {
@@ -151,8 +151,8 @@ func (b *Builder) present(values []int64) []int64 {
 	return b.filled
 }
 
-// AddRead is Add for values as they are read, at the study's ReadBits. Where that is finer than
-// its bits, some sums take them as they are, and others rounded.
+// AddRead is Add for values at the study's ReadBits. If these are finer than its bits, some sums
+// take the values as they are; all else takes them rounded.
 func (b *Builder) AddRead(ids [][]byte, values []int64) error {
 	if b.plan.row().Fine {
 		if want := b.plan.Values; len(values) != len(ids)*want {
@@ -163,7 +163,7 @@ func (b *Builder) AddRead(ids [][]byte, values []int64) error {
 	return b.Add(ids, b.rounded(values))
 }
 
-// rounded returns values as they are read at the study's bits.
+// rounded converts values from the study's ReadBits to its bits.
 func (b *Builder) rounded(values []int64) []int64 {
 	fine := b.plan.Study.Fine()
 	if fine == 0 {
@@ -178,7 +178,7 @@ func (b *Builder) rounded(values []int64) []int64 {
 	return b.coarse
 }
 
-// finer returns values at the study's bits as they would be read.
+// finer converts values from the study's bits to its ReadBits.
 func (b *Builder) finer(values []int64) []int64 {
 	fine := b.plan.Study.Fine()
 	if fine == 0 {
@@ -213,8 +213,8 @@ func (b *Builder) add(ids [][]byte, values []int64) error {
 	return b.addRecords(ids, values)
 }
 
-// addRecords clips rows after they were projected. On this side a record's derived
-// vector is its values.
+// addRecords clips rows after projection. On the records side a record's derived vector is its
+// values.
 func (b *Builder) addRecords(ids [][]byte, values []int64) error {
 	from, more := b.records.Records(), len(ids)
 	if int64(more) > b.plan.Limit-int64(from) {
@@ -239,17 +239,17 @@ func (b *Builder) addRecords(ids [][]byte, values []int64) error {
 	return nil
 }
 
-// Exact is a sketch before noise. It must not leave the party: under randomised response
-// it carries all the noise that there will be, and is still not stored.
+// Exact is a sketch before noise. It must not leave the party. Under randomised response it already
+// carries all its noise, and still must not be stored.
 type Exact struct {
-	Sketch  sketch.Sketch // with a last column of labels, not randomised yet, where labels travel
+	Sketch  sketch.Sketch // if labels travel, its last column holds them, not yet randomised
 	Order   []int         // records side: release row i is the record added as number Order[i]
-	Rows    Rows          // what a release says of its rows beside their entries, in their order
+	Rows    Rows          // the row columns, in the order of the rows
 	Clipped int64         // records whose contribution was clipped; shown to the party, never sent
-	Masked  int           // by how many members' masks, once noise was drawn and Mask called; 0: by none
+	Masked  int           // how many members' masks were added, once noise was drawn and Mask called; 0: none
 }
 
-// Clipped returns how many records' contributions were clipped so far.
+// Clipped returns how many records were clipped so far.
 func (b *Builder) Clipped() int64 {
 	if b.sums != nil {
 		return b.sums.Clipped()
@@ -257,8 +257,8 @@ func (b *Builder) Clipped() int64 {
 	return b.clipped
 }
 
-// Exact ends the sketch without an order of its rows: they are as the records were
-// added. A records-side builder is left without records.
+// Exact returns the sketch with its rows in the order in which records were added. A records-side
+// builder is left without records.
 func (b *Builder) Exact() Exact {
 	switch {
 	case b.sums != nil:
@@ -284,8 +284,8 @@ func (b *Builder) Exact() Exact {
 	return e
 }
 
-// Finish ends the sketch. On the records side the rows are put in an order in which a
-// row's place says nothing: see Shuffle.
+// Finish returns the sketch. On the records side the row order reveals nothing about the order of
+// records: see Shuffle.
 func (b *Builder) Finish(entropy io.Reader) (Exact, error) {
 	if b.random != nil {
 		b.random.Destroy()
@@ -298,9 +298,9 @@ func (b *Builder) Finish(entropy io.Reader) (Exact, error) {
 	return e, nil
 }
 
-// Shuffle puts the rows of a records-side sketch in a uniformly random order drawn
-// from entropy; those of a joined sketch, whose pseudonyms leave with them, in the order
-// of these. A sketch of another side is left as it is.
+// Shuffle puts the rows of a records-side sketch in a uniformly random order drawn from entropy.
+// Rows of a joined sketch, which are released with pseudonyms, are sorted by pseudonym instead. It
+// leaves sketches of other sides unchanged.
 func (e *Exact) Shuffle(entropy io.Reader) error {
 	if e.Sketch.Side != sketch.Records {
 		return nil

@@ -2,9 +2,9 @@ package release
 
 import "github.com/cosketch/cosketch/protocol/study"
 
-// Centres returns what is taken off each value before it is clipped and projected, in
-// encoded units; zeros where a sketch is not centred. A record that lacks a value is at
-// its centre, and so is in joined sketches one that a party lacks: it is zeros then.
+// Centres returns what is subtracted from each value before it is clipped and projected, in encoded
+// units; zeros if the sketch is not centred. A missing value counts as its centre. So does, in
+// joined sketches, a record that a party lacks: its row is zeros.
 func (p Plan) Centres() []float64 {
 	out := make([]float64, p.Values)
 	for i, c := range p.centres() {
@@ -16,7 +16,7 @@ func (p Plan) Centres() []float64 {
 	return out
 }
 
-// centres are the centres in integers, in units of the span.
+// centres returns the centres as integers, in units of the span.
 func (p Plan) centres() []int64 {
 	out := make([]int64, p.Values)
 	for i, f := range p.Features[:p.Values] {
@@ -25,7 +25,7 @@ func (p Plan) centres() []int64 {
 	return out
 }
 
-// Scales returns what each value is divided by once its centre is taken off: 1, but where a party
+// Scales returns what each value is divided by once its centre is subtracted: 1, unless the party
 // scales it by its own spread.
 func (p Plan) Scales() []float64 {
 	out := make([]float64, p.Values)
@@ -38,7 +38,7 @@ func (p Plan) Scales() []float64 {
 	return out
 }
 
-// Centre is what is taken off a feature's value, in units of the span.
+// Centre returns what is subtracted from a feature's value, in units of the span.
 func (p Plan) Centre(f study.Feature) int64 {
 	if !p.Study.Centred(p.Index) {
 		return 0

@@ -15,21 +15,21 @@ import (
 	"github.com/cosketch/cosketch/seed/stream"
 )
 
-// part is what one worker makes of some records of a batch on the columns side: their
-// labels, their derived vectors where these are not the values, and what clipping
-// takes away from some of them.
+// part holds what one worker derives from some records of a batch on the columns side: their
+// labels, their derived vectors if these differ from the values, and the corrections of clipped
+// records.
 type part struct {
 	labels  [][]byte
-	arena   []byte   // of labels
-	derived []int64  // where they are not the values
+	arena   []byte   // holds the bytes of labels
+	derived []int64  // if they differ from the values
 	norms   []uint64 // squared, of derived vectors without their ending
-	over    [][]byte // labels of records that are clipped
-	cut     []int    // which records of these are
-	excess  []int64  // a row for each: what clipping adds to it
-	clipped int64    // records of the batch
-	beyond  []bool   // which records have a value that was taken nearer, where columns are standardised
-	whole   []int64  // scratch: a record that was cut
-	own     ownSums  // of the batch, where columns are standardised
+	over    [][]byte // labels of clipped records
+	cut     []int    // the indices of clipped records
+	excess  []int64  // a row for each of them: what clipping adds to it
+	clipped int64    // number of records clipped in the batch
+	beyond  []bool   // whether a record has a clamped value, if columns are standardised
+	whole   []int64  // scratch: a clipped record
+	own     ownSums  // of the batch, if columns are standardised
 }
 
 func (b *Builder) openColumns(root seed.Keys, workers int) error {
@@ -57,8 +57,8 @@ func (b *Builder) openColumns(root seed.Keys, workers int) error {
 	return err
 }
 
-// addColumns adds clipped derived vectors: values, squares, ones. Each worker derives and
-// labels the records that it then projects, a few at a time.
+// addColumns adds clipped derived vectors: values, squares, ones. Each worker derives and labels
+// the records that it then projects, a few at a time.
 func (b *Builder) addColumns(ids [][]byte, values []int64) error {
 	n := b.plan.Values
 	for i := range b.parts {
@@ -92,7 +92,7 @@ func (b *Builder) addColumns(ids [][]byte, values []int64) error {
 	return nil
 }
 
-// addOwn sums records as they were cut, and counts those that were not left as they are.
+// addOwn sums records after clipping, and counts those that were changed.
 func (b *Builder) addOwn(p *part, r sketch.Part) {
 	n, quantum, cut := b.plan.Values, b.plan.Own.quantum, 0
 	wide := n + len(b.ones)
@@ -111,9 +111,9 @@ func (b *Builder) addOwn(p *part, r sketch.Part) {
 	}
 }
 
-// derive returns the features of records up to the ones: values around their centres, and
-// the squares of these. They are the values themselves where there is nothing to derive. A
-// value beyond the range stays where it is, and the sketch refuses it.
+// derive returns the features of records up to the ones: the centred values, and their squares. It
+// returns values itself if there is nothing to derive. Values out of range stay unchanged, and the
+// sketch refuses them.
 func (b *Builder) derive(p *part, values []int64) []int64 {
 	if !b.squares && !b.centred && b.plan.Own == nil {
 		return values
@@ -154,9 +154,9 @@ func (b *Builder) derive(p *part, values []int64) []int64 {
 	return p.derived
 }
 
-// clip corrects the records whose values are longer than the bound on them. Most are not,
-// and stay where they are; dp.ClipL2 decides on all that are not surely within it. The ones
-// stay as they are, so that their products count records, whatever is cut.
+// clip corrects the records whose values are longer than the bound. Most records are not, and stay
+// unchanged; dp.ClipL2 decides on those not surely within it. The ones stay unchanged, so their
+// products count records whether or not these are clipped.
 func (b *Builder) clip(p *part, r *sketch.Part) {
 	n := len(r.X) / len(r.Labels)
 	p.norms = slices.Grow(p.norms[:0], len(r.Labels))[:len(r.Labels)]
@@ -184,7 +184,7 @@ func (b *Builder) clip(p *part, r *sketch.Part) {
 	r.Corrected, r.Corrections = p.over, p.excess
 }
 
-// subtract takes x from the first entries of row.
+// subtract subtracts x from the first entries of row.
 func subtract(row, x []int64) {
 	row = row[:len(x)]
 	for i, v := range x {
@@ -205,7 +205,7 @@ func (b *Builder) label(p *part, ids [][]byte) [][]byte {
 	for _, id := range ids {
 		from := len(p.arena)
 		p.arena = stream.AppendHorizontalRecordLabel(p.arena, party, id)
-		p.labels = append(p.labels, p.arena[from:]) // stays where it is, also when the arena moves on
+		p.labels = append(p.labels, p.arena[from:]) // stays valid when the arena is reallocated
 	}
 	return p.labels
 }

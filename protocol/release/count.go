@@ -6,11 +6,13 @@ import (
 	"github.com/cosketch/cosketch/kernel/sketch"
 )
 
-// Where records of a sketch of columns may be cut, a row stands behind those of R: how many were, in
-// its first entry, under the noise of all entries. A standardised sketch has its count among its own sums.
+// If records of a columns sketch may be clipped, the sketch has a row after those of R. Its first
+// entry is the number of clipped records, under the same noise as all entries. A standardised
+// sketch has its count among its own sums.
 
-// countWeight is what a record that was cut counts for: an eighth of what the sketch moves, so that the row
-// adds less than a hundredth to the noise, and no more than an entry may be.
+// countWeight returns the weight of a clipped record in the count: an eighth of the sketch's
+// sensitivity, so the row adds less than a hundredth to the noise, and at most the bound on an
+// entry.
 func (p Plan) countWeight() (int64, error) {
 	if !p.Study.CountsCut(p.Index) {
 		return 0, nil
@@ -26,7 +28,7 @@ func (p Plan) countWeight() (int64, error) {
 	return max(1, min(weight, p.Clip)), nil
 }
 
-// CountRows is how many rows stand behind those of R in a sketch of columns.
+// CountRows returns how many rows a columns sketch has after those of R.
 func (p Plan) CountRows() int {
 	if p.counted == 0 {
 		return 0
@@ -34,11 +36,11 @@ func (p Plan) CountRows() int {
 	return 1
 }
 
-// CutWeight is what each record that was cut adds to the first entry of the row of the count; 0 where there
-// is none.
+// CutWeight returns what each clipped record adds to the first entry of the count row; 0 if there
+// is no such row.
 func (p Plan) CutWeight() int64 { return p.counted }
 
-// behind is an exact sketch with the count of cut records behind it.
+// behind appends the count of clipped records to an exact sketch.
 func (p Plan) behind(s sketch.Sketch, cut int64) sketch.Sketch {
 	row := make([]int64, s.Cols)
 	row[0] = cut * p.counted
@@ -46,8 +48,8 @@ func (p Plan) behind(s sketch.Sketch, cut int64) sketch.Sketch {
 	return s
 }
 
-// CutCount is the noisy count of records that were cut, by the first entry of the last row of a sketch or of
-// the sum of those of so many parties.
+// CutCount returns the noisy count of clipped records, given the first entry of the last row of a
+// sketch or of the sum of that many parties' sketches.
 func (p Plan) CutCount(entry int64, parties int) estimate.Noisy {
 	unit := 1 / float64(p.counted)
 	return estimate.Noisy{Value: float64(entry) * unit, Variance: float64(parties) * p.Noise.Variance() * unit * unit}

@@ -17,8 +17,8 @@ func Encode(s sketch.Sketch) (protocol.ReleasedSketch, []byte, error) {
 	return Exact{Sketch: s}.Encode()
 }
 
-// Encode writes a sketch, to which noise was added, at its least width, and after its
-// entries what is known of its rows, and describes it for the header.
+// Encode writes a noised sketch at its least width, with the row columns after its entries, and
+// describes it for the header.
 func (e Exact) Encode() (protocol.ReleasedSketch, []byte, error) {
 	s := e.Sketch
 
@@ -42,16 +42,15 @@ func (e Exact) Encode() (protocol.ReleasedSketch, []byte, error) {
 	return header, data, nil
 }
 
-// largestEntry bounds what an entry of an honest release can be: Plan.Limit, which
-// is trillions of records, stops short of it. Whatever parties send, the sum over all
-// of them then fits an int64, and the one that sent too much is named. Where there are more
-// parties, Plan.largest is less.
+// largestEntry bounds the entries of an honest release: Plan.Limit, which is trillions of records,
+// keeps them below it. So the sum over all parties fits an int64, whatever they send, and a party
+// that sends too much can be named. For more parties Plan.largest is less.
 const largestEntry = 1 << 62 / study.MostWhole
 
-// Decode reads the entries of a sketch whose chunks were checked against its header, and
-// checks what hashes cannot: that the width is the least one, and the range. What is
-// allocated follows from the header: who does not know that r holds as much calls Check
-// first. DecodeRows reads what follows the entries, from where Decode has left r.
+// Decode reads the entries of a sketch whose chunks were checked against its header. It checks what
+// hashes cannot: that the width is the least one, and the range. It allocates what the header says:
+// call Check first unless you know that r holds as much. DecodeRows reads what follows the entries,
+// from where Decode leaves r.
 func Decode(h protocol.ReleasedSketch, r io.Reader) (sketch.Sketch, error) {
 	if err := addressable(h); err != nil {
 		return sketch.Sketch{}, err
@@ -71,16 +70,16 @@ func Decode(h protocol.ReleasedSketch, r io.Reader) (sketch.Sketch, error) {
 	return s, nil
 }
 
-// Scan hands over what Decode would return, block by block and in order, in memory that does
-// not grow with it.
+// Scan passes what Decode would return to take, block by block and in order. Its memory does not
+// grow with the sketch.
 func Scan(h protocol.ReleasedSketch, r io.Reader, take func(entries []int64)) error {
 	return scan(h, r, take)
 }
 
-// Check is Decode, Unpack and DecodeRows without what they read, in memory that does not
-// grow with it.
+// Check performs the checks of Decode, Unpack and DecodeRows without returning data. Its memory
+// does not grow with the sketch.
 func (p Plan) Check(h protocol.ReleasedSketch, r io.Reader) error {
-	var at, wrong int64 // entries so far; the first row whose label is none of the column's, from 1
+	var at, wrong int64 // entries so far; the first row with an unknown label, from 1
 	var head []int64
 	first := p.Head() * len(p.Features)
 	if p.Moments != nil {
@@ -132,7 +131,7 @@ func addressable(h protocol.ReleasedSketch) error {
 	return nil
 }
 
-// largest is largestEntry of the plan's study.
+// largest is largestEntry for the plan's study.
 func (p Plan) largest() int64 {
 	if p.Study == nil {
 		return largestEntry
@@ -142,7 +141,7 @@ func (p Plan) largest() int64 {
 
 var errRange = errors.New("an entry is out of range")
 
-// inRange holds entries that are not masked against what the study's parties may send.
+// inRange checks unmasked entries against the limit for the study's parties.
 func (p Plan) inRange(entries []int64) error {
 	most := p.largest()
 	for _, v := range entries {
@@ -153,14 +152,14 @@ func (p Plan) inRange(entries []int64) error {
 	return nil
 }
 
-// scan reads the entries of a sketch in blocks and checks them on the way.
+// scan reads the entries of a sketch in blocks and checks them.
 func scan(h protocol.ReleasedSketch, r io.Reader, take func([]int64)) error {
 	if err := addressable(h); err != nil {
 		return err
 	}
 	width := 1
 	from := r
-	if len(h.RowColumns) > 0 { // which follow the entries
+	if len(h.RowColumns) > 0 { // they follow the entries
 		from = io.LimitReader(r, h.Entries())
 	}
 	err := sketch.Scan(int(h.Rows), int(h.Cols), h.Width, from, func(entries []int64) error {
@@ -177,7 +176,7 @@ func scan(h protocol.ReleasedSketch, r io.Reader, take func([]int64)) error {
 		return fmt.Errorf("decoding sketch: %w", err)
 	}
 	if h.Masked > 0 {
-		width = maskedWidth // of random words, any are as likely
+		width = maskedWidth // random words may need any width
 	}
 	if width != h.Width {
 		return fmt.Errorf("decoding sketch: written %d bytes wide where %d suffice", h.Width, width)
@@ -189,8 +188,8 @@ func scan(h protocol.ReleasedSketch, r io.Reader, take func([]int64)) error {
 // aggregator's disk.
 const MaxBytes = 64 << 30
 
-// CheckHeader checks a party's header against the study: as many sketches as it
-// lists, each of the side and shape that it fixes.
+// CheckHeader checks a party's header against the study: the number of sketches, and the side and
+// shape of each.
 func CheckHeader(s *study.Study, party int, r protocol.Release) error {
 	h, err := HeadersOf(s)
 	if err != nil {
@@ -199,13 +198,13 @@ func CheckHeader(s *study.Study, party int, r protocol.Release) error {
 	return h.Check(party, r)
 }
 
-// Headers checks the headers of a study's parties: what is the same for all of them is computed once.
+// Headers checks the headers of a study's parties. It computes once what is common to all parties.
 type Headers struct {
 	study *study.Study
-	parts []study.Part // of each sketch
+	parts []study.Part // by sketch
 }
 
-// HeadersOf makes the check of a study's headers.
+// HeadersOf returns the header checks of a study.
 func HeadersOf(s *study.Study) (*Headers, error) {
 	h := &Headers{study: s}
 	for i := range s.Sketches {
@@ -245,7 +244,7 @@ func (of *Headers) Check(party int, r protocol.Release) error {
 	return nil
 }
 
-// checkShape checks what a header says of one sketch of so many records.
+// checkShape checks the header of one sketch of that many records.
 func (p Plan) checkShape(h protocol.ReleasedSketch, records int64) error {
 	if h.Side != p.Sketch().Side {
 		return fmt.Errorf("sketch %d is of the %s side, the study asks for %s", p.Index, h.Side, p.Sketch().Side)

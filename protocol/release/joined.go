@@ -8,13 +8,14 @@ import (
 	"github.com/cosketch/cosketch/seed"
 )
 
-// Joined reports whether the sketch's rows are about the same records as other parties'
-// rows, and are joined to them by pseudonym: the records side of a vertical study. Each
-// party projects its own columns by their own rows of R, so that adding the parties' rows
-// gives the projection of all columns; the family identity keeps them beside each other.
+// Joined reports whether the sketch's rows are about the same records as other parties' rows and
+// are joined to them by pseudonym: the records side of a vertical study. Each party projects its
+// own columns by their own rows of R, so the sum of the parties' rows is the projection of all
+// columns. The identity family instead keeps the parties' columns side by side.
 func (p Plan) Joined() bool { return p.Study.Merge(p.Index) == study.Join }
 
-// Spanned counts the features that R has rows for: in a joined sketch all parties'.
+// Spanned returns the number of features that R has rows for: in a joined sketch those of all
+// parties.
 func (p Plan) Spanned() int {
 	if p.Joined() {
 		return len(p.Study.AllFeatures(p.Index))
@@ -22,7 +23,7 @@ func (p Plan) Spanned() int {
 	return len(p.Features)
 }
 
-// cols is how many integers a record becomes on the records side.
+// cols returns the number of integers per record on the records side.
 func (p Plan) cols() int {
 	if p.Joined() && p.Spec().Family == projection.Identity {
 		return len(p.Features)
@@ -30,9 +31,9 @@ func (p Plan) cols() int {
 	return p.Spec().K
 }
 
-// fixed returns the rows of R that a party's part of a records-side sketch is made with,
-// and which of them are those of its own features. Where rows do not depend on others, these
-// alone are there; the identity's are of as many coordinates.
+// fixed returns the rows of R for a party's part of a records-side sketch, and the indices of its
+// own features among them. If rows do not depend on others, it returns only the party's own; those
+// of the identity have as many coordinates.
 func (p Plan) fixed(root seed.Keys) (f *projection.Fixed, places []int, err error) {
 	features, spec := p.Features, p.Spec()
 	places = make([]int, len(features))
@@ -49,7 +50,7 @@ func (p Plan) fixed(root seed.Keys) (f *projection.Fixed, places []int, err erro
 	return f, places, err
 }
 
-// place returns records' values about their centres, at their places among R's rows.
+// place returns the centred values of records, at their indices among R's rows.
 func (b *Builder) place(values []int64) []int64 {
 	n := b.plan.Values
 	size := len(values) / n * b.wide
@@ -65,8 +66,8 @@ func (b *Builder) place(values []int64) []int64 {
 	return b.placed
 }
 
-// Coordinates returns which coordinate of a merged record each integer of a row is, on
-// the records side.
+// Coordinates returns, for each integer of a row on the records side, its coordinate in a merged
+// record.
 func (p Plan) Coordinates() []int {
 	if p.Joined() && p.Spec().Family == projection.Identity {
 		return p.Study.Places(p.Party, p.Index)

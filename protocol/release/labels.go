@@ -11,18 +11,18 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Labels are what a plan sends beside the rows of a records-side sketch: of each record
-// the number of its label's value. They stand in the last column of the released sketch, so
-// that they are shuffled, stored, hashed and sent with their rows.
+// Labels plans what is sent beside the rows of a records-side sketch: for each record the index of
+// its label's class. They are the last column of the released sketch, so they are shuffled, stored,
+// hashed and sent with their rows.
 type Labels struct {
 	Column   int        // index into Study.Columns
-	Classes  []string   // the values by their numbers
-	Response dp.Classes // how they are randomised; zero where they leave as they are
+	Classes  []string   // the class names, by index
+	Response dp.Classes // how they are randomised; zero if they are sent unchanged
 
-	inputs []study.Feature // the encoded values that say which one a record has
+	inputs []study.Feature // the encoded values that determine a record's class
 }
 
-// entries is how many of a record's encoded values say what its label is.
+// entries returns how many encoded values of a record determine its label.
 func (l *Labels) entries() int {
 	if l == nil {
 		return 0
@@ -30,7 +30,7 @@ func (l *Labels) entries() int {
 	return len(l.inputs)
 }
 
-// labelsOf plans the labels of a party's sketch; nil where none travel with it.
+// labelsOf plans the labels of a party's sketch; nil if none travel with it.
 func labelsOf(s *study.Study, party, index int) (*Labels, error) {
 	column, ok := s.LabelOf(party, index)
 	if !ok {
@@ -51,8 +51,8 @@ func labelsOf(s *study.Study, party, index int) (*Labels, error) {
 	return l, nil
 }
 
-// Inputs lists what Builder.Add takes of each record, in order: the values that are
-// sketched, then, where labels travel, those that say which one the record has.
+// Inputs lists what Builder.Add takes of each record, in order: the sketched values and, if labels
+// travel, the values that determine the record's label.
 func (p Plan) Inputs() []study.Feature {
 	out := p.Features[:p.Values:p.Values]
 	if p.Labels == nil {
@@ -61,7 +61,7 @@ func (p Plan) Inputs() []study.Feature {
 	return append(out, p.Labels.inputs...)
 }
 
-// takeLabels cuts the label's entries off the records' and keeps the labels.
+// takeLabels removes the label's entries from the records and keeps the labels.
 func (b *Builder) takeLabels(records int, values []int64) ([]int64, error) {
 	n, more := b.plan.Values, b.plan.Labels.entries()
 	one := b.plan.Study.Bits.One()
@@ -78,7 +78,7 @@ func (b *Builder) takeLabels(records int, values []int64) ([]int64, error) {
 	return b.bare, nil
 }
 
-// widen makes room for a column behind the others, and fills it.
+// widen appends a column.
 func widen(s *sketch.Sketch, column []int64) {
 	k := s.Cols
 	s.Data = append(s.Data, make([]int64, s.Rows)...)
@@ -89,7 +89,7 @@ func widen(s *sketch.Sketch, column []int64) {
 	}
 }
 
-// gather takes the last column away.
+// gather removes the last column and returns it.
 func gather(s *sketch.Sketch) []int64 {
 	k := s.Cols - 1
 	column := make([]int64, s.Rows)
@@ -101,10 +101,10 @@ func gather(s *sketch.Sketch) []int64 {
 	return column
 }
 
-// Draw draws all noise of a release into an exact sketch, which no longer exists afterwards:
-// that on its entries (dp.Noise.AddParallel), and that on labels. Entropy must be fresh and
-// secret; each of the two reads 32 bytes of it, or none where nothing is drawn. After an
-// error the sketch is of no use.
+// Draw draws all noise of a release into an exact sketch, which is overwritten: the noise on its
+// entries (dp.Noise.AddParallel), and the noise on labels. Entropy must be fresh and secret; each
+// of the two reads 32 bytes of it, or none if nothing is drawn. After an error the sketch must not
+// be used.
 func (p Plan) Draw(s *sketch.Sketch, entropy io.Reader, workers int) error {
 	if p.Moments != nil {
 		_, err := p.drawMoments(s, entropy, workers)
@@ -136,15 +136,15 @@ func (p Plan) Draw(s *sketch.Sketch, entropy io.Reader, workers int) error {
 	return nil
 }
 
-// known reports whether a number stands for a class.
+// known reports whether v is the index of a class.
 func (l *Labels) known(v int64) bool { return v >= 0 && v < int64(len(l.Classes)) }
 
 func (l *Labels) unknown(row int64) error {
 	return fmt.Errorf("row %d has a label that is none of %d", row, len(l.Classes))
 }
 
-// Unpack divides a decoded release into the sketch and its labels, by row; nil where none
-// travel. It refuses a label that is none of the column's. The sketch is taken over.
+// Unpack splits a decoded release into the sketch and its labels, by row; nil if none travel. It
+// refuses unknown labels. It takes over the sketch s.
 func (p Plan) Unpack(s sketch.Sketch) (sketch.Sketch, []int, error) {
 	if p.Moments != nil {
 		_, err := p.Summed(s)
@@ -168,10 +168,10 @@ func (p Plan) Unpack(s sketch.Sketch) (sketch.Sketch, []int, error) {
 	return s, labels, nil
 }
 
-// Beside reads what Unpack and DecodeRows return beside the entries of a sketch of the records
-// side, in memory that does not grow with those, and puts it where there is room; nil: in memory.
+// Beside reads the labels and rows that Unpack and DecodeRows return for a records-side sketch,
+// without holding its entries. It allocates them from to; nil: in memory.
 func (p Plan) Beside(h protocol.ReleasedSketch, r io.Reader, to room.Giver) (labels []int, rows Rows, err error) {
-	var at, wrong int64 // entries so far; the first row whose label is none of the column's, from 1
+	var at, wrong int64 // entries so far; the first row with an unknown label, from 1
 	if err := addressable(h); err != nil {
 		return nil, Rows{}, err
 	}
@@ -210,15 +210,15 @@ func (p Plan) Beside(h protocol.ReleasedSketch, r io.Reader, to room.Giver) (lab
 	return labels, rows, err
 }
 
-// Guarantee is what the sketch promises together with its labels: what a ledger is debited
-// for.
+// Guarantee returns the guarantee of the sketch together with its labels: what the ledger is
+// debited for.
 func (p Plan) Guarantee() dp.Guarantee { return p.whole }
 
-// Statement says the promise in words, and what it does not cover.
+// Statement states the guarantee in words, and what it does not cover.
 func (p Plan) Statement() string {
 	unit := p.Study.Privacy.Unit
 	switch {
-	case p.Own != nil || p.Chooses(): // whose noises have a share of it each
+	case p.Own != nil || p.Chooses(): // each of their noises has a share of it
 		return p.whole.Statement(unit) + p.exception()
 	case p.Labels == nil || p.Study.Privacy.Mechanism == dp.None:
 		return p.Noise.Guarantee().Statement(unit) + p.exception()
@@ -238,7 +238,7 @@ func (p Plan) exception() string {
 	return " The labels leave as they are, and no guarantee covers them."
 }
 
-// String says what is done to the labels.
+// String says how labels are randomised.
 func (l *Labels) String() string {
 	if l.Response.Zero() {
 		return "labels as they are"

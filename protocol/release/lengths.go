@@ -5,18 +5,18 @@ import (
 	"github.com/cosketch/cosketch/protocol/sum"
 )
 
-// Lengths counts how many of a party's records a sketch would cut, by the code that cuts them
-// and before anything is projected: it needs no seed. The counts are exact and for the party's
-// own eyes.
+// Lengths counts how many of a party's records a sketch would clip. It uses the code that clips
+// them, before anything is projected, so it needs no seed. The counts are exact and only for the
+// party itself.
 type Lengths struct {
-	builder *Builder // prepares values; one of the columns side cuts them, too
+	builder *Builder // prepares values; on the columns side it also clips them
 	sums    sum.Lengths
 	part    part
 	records int64
 }
 
-// NewLengths returns a counter without records: nil where records are not cut and, on the
-// records side, where they are cut after they were projected.
+// NewLengths returns a counter without records. It is nil if records are not clipped, and on the
+// records side, where they are clipped after projection.
 func (p Plan) NewLengths(workers int) (*Lengths, error) {
 	side := p.Sketch().Side
 	if p.Clip == 0 || side == sketch.Records {
@@ -52,9 +52,9 @@ func (l *Lengths) Add(m int, values []int64) error {
 	return nil
 }
 
-// Cut returns the clip, in integer units, and how many records are longer. Where the party takes
-// its own clip, it is the one that its counts of lengths choose without their noise; the release
-// may take a neighbour.
+// Cut returns the clip, in integer units, and how many records are longer. If the party chooses its
+// own clip, it is the one chosen by its counts of lengths without noise; the release may take a
+// neighbour.
 func (l *Lengths) Cut() (clip, longer int64) {
 	p := l.builder.plan
 	switch {

@@ -13,10 +13,10 @@ import (
 	"github.com/cosketch/cosketch/protocol/sum"
 )
 
-// A release may take a first look: noisy sums of the party's own values, by which the second
-// pass over the data moves and scales them. It is debited with the sketch, drawn, and stored
-// before the second pass, so that a party that crashed goes on with the same look; and it leaves
-// as part of the release alone.
+// A release may take a first look: noisy sums of the party's own values, by which the second pass
+// over the data centres and scales them. The look is debited with the sketch, drawn, and stored
+// before the second pass, so a party that crashed continues with the same look. It leaves the party
+// only as part of the release.
 
 // Looks reports whether the sketch takes a first look at the data.
 func (p Plan) Looks() bool {
@@ -25,7 +25,7 @@ func (p Plan) Looks() bool {
 
 var errUnseen = errors.New("a party standardises by its own noisy moments, which are not known yet")
 
-// entries are the features of the values that may be standardised.
+// entries returns the indices of the features that may be standardised.
 func (p Plan) entries() []int {
 	if p.Moments != nil {
 		return p.Moments.Entries
@@ -37,13 +37,14 @@ func (p Plan) entries() []int {
 	return out
 }
 
-// Looked is how many entries a look has.
+// Looked returns the number of entries in a look.
 func (p Plan) Looked() int { return len(p.entries()) }
 
-// scaled reports whether a feature is scaled by its own spread: a number with bounds.
+// scaled reports whether a feature is scaled by its own spread, as a number with bounds is.
 func (p Plan) scaled(f study.Feature) bool { return p.Study.Scaled(f) }
 
-// looked is what a look is about: in moments what is scaled, in columns all, as analyses take means from the look.
+// looked says what a look covers: for moments the scaled entries, for columns all, because analyses
+// take means from the look.
 func (p Plan) looked() study.Looking {
 	if p.Sketch().Side == sketch.Look {
 		return p.Study.ValuesLooked()
@@ -51,20 +52,20 @@ func (p Plan) looked() study.Looking {
 	return p.Study.Looking(p.Features, p.entries(), p.Moments == nil)
 }
 
-// lookLevel is what a value at its end is in a look, and its square.
+// lookLevel returns what a value at the end of its range, and its square, count for in a look.
 func (p Plan) lookLevel() int64 { return p.looked().Level }
 
-// lookChange is how far one record moves a look.
+// lookChange returns the sensitivity of a look: how far one record moves it.
 func (p Plan) lookChange() dp.Sensitivity { return p.looked().Change() }
 
-// Look adds up what a first look is about.
+// Look accumulates the sums of a first look.
 type Look struct {
 	plan Plan
 	of   study.Looking
 	sum  *sum.Look
 }
 
-// NewLook returns a look at no record.
+// NewLook returns a look without records.
 func (p Plan) NewLook() *Look {
 	of := p.looked()
 	return &Look{plan: p, of: of, sum: sum.NewLook(p.Study, of, len(p.Inputs()), p.Limit)}
@@ -73,13 +74,13 @@ func (p Plan) NewLook() *Look {
 // Add takes a batch of encoded records, as Builder.AddRead does.
 func (l *Look) Add(values []int64) error { return l.sum.Add(values) }
 
-// Sketch is what the look has summed, exactly. Looks at parts of the records add up.
+// Sketch returns the exact sums of the look so far. Looks at parts of the records add up.
 func (l *Look) Sketch() sketch.Sketch {
 	sums := append([]int64(nil), l.sum.Sums()...)
 	return sketch.Sketch{Side: sketch.Look, Rows: 1, Cols: len(sums), Data: sums}
 }
 
-// Restore makes a look at no record one at so many, of which others summed this.
+// Restore sets a look without records to the sums s of that many records.
 func (l *Look) Restore(s sketch.Sketch, records int64) error {
 	if err := l.sum.Restore(s.Data, records); err != nil {
 		return fmt.Errorf("restoring a first look: %w", err)
@@ -87,8 +88,8 @@ func (l *Look) Restore(s sketch.Sketch, records int64) error {
 	return nil
 }
 
-// Draw draws the noise and returns what the second pass goes by: by entry its centre and
-// spread (sum.Moves). The exact sums are gone afterwards.
+// Draw draws the noise and returns the centre and spread of each entry for the second pass
+// (sum.Moves). It erases the sums.
 func (l *Look) Draw(entropy io.Reader) (moves []sketch.Standard, err error) {
 	if err := l.plan.lookNoise().Add(l.sum.Sums(), entropy); err != nil {
 		return nil, fmt.Errorf("drawing the noise of a first look: %w", err)
@@ -96,8 +97,8 @@ func (l *Look) Draw(entropy io.Reader) (moves []sketch.Standard, err error) {
 	return l.Exact(), nil
 }
 
-// Exact is what the second pass would go by if the look had no noise: for the party's own eyes,
-// and never for a release. The sums are gone afterwards.
+// Exact returns what the second pass would use if the look had no noise. It is only for the party
+// itself and must never be released. It erases the sums.
 func (l *Look) Exact() (moves []sketch.Standard) {
 	var entries []study.Feature
 	for _, i := range l.plan.entries() {
@@ -108,9 +109,9 @@ func (l *Look) Exact() (moves []sketch.Standard) {
 	return moves
 }
 
-// LeastSpread is the least spread, in units of the distance of the bounds, that a party with so
-// many records scales by, or of a look in a first round so many parties together: its square is four standard errors
-// of the noise on a variance.
+// LeastSpread returns the least spread that a party with that many records scales by, in units of
+// the distance between the bounds. For a look in a first round, it is that of so many parties
+// together. Its square is four standard errors of the noise on a variance.
 func (p Plan) LeastSpread(records int64, parties int) float64 {
 	return math.Sqrt(4*math.Sqrt(float64(parties)*p.lookNoise().Variance())/float64(p.lookLevel())/float64(max(records, 1))) / 2
 }
@@ -125,10 +126,10 @@ func (p Plan) lookNoise() dp.Noise {
 	return p.Noise
 }
 
-// still is how an entry stays where the public centre has it.
+// still returns the centre and spread that leave an entry at its public centre.
 func (p Plan) still(feature int) sketch.Standard { return p.Study.Still(p.Features[feature]) }
 
-// After is the plan of the second pass.
+// After returns the plan of the second pass.
 func (p Plan) After(moves []sketch.Standard) (Plan, error) {
 	if len(moves) != len(p.entries()) {
 		return p, fmt.Errorf("a first look at %d entries for %d", len(moves), len(p.entries()))
@@ -142,8 +143,8 @@ func (p Plan) After(moves []sketch.Standard) (Plan, error) {
 	return p, nil
 }
 
-// Looking is the plan of the second pass where the values of a standardised sketch of columns have these
-// means and spreads, in encoded units.
+// Looking returns the plan of the second pass if the values of a standardised columns sketch have
+// these means and spreads, in encoded units.
 func (p Plan) Looking(means, spreads []float64) (Plan, error) {
 	one := float64(p.Study.Bits.One())
 	moves := make([]sketch.Standard, p.Values)
@@ -156,10 +157,10 @@ func (p Plan) Looking(means, spreads []float64) (Plan, error) {
 	return p.After(moves)
 }
 
-// EncodeLook writes a look as it is stored.
+// EncodeLook encodes a look for storage.
 func EncodeLook(moves []sketch.Standard) []byte { return sketch.EncodeStandards(moves) }
 
-// DecodeLook reads a stored look.
+// DecodeLook decodes a stored look and checks its range.
 func DecodeLook(data []byte) ([]sketch.Standard, error) {
 	out, err := sketch.DecodeStandards(data)
 	if err != nil {

@@ -13,19 +13,19 @@ import (
 	"github.com/cosketch/cosketch/seed/stream"
 )
 
-// Masked sums: every two members of an attempt add and take off the same keystream, word by
-// word modulo 2^64, so that what one of them releases is uniform to whoever does not know
-// its pairwise secrets, and the sum over all members is the sum of their noised sketches.
+// Masked sums: of every pair of members of an attempt, one adds a keystream and the other subtracts
+// it, word by word modulo 2^64. So what a member releases is uniform to anybody without its
+// pairwise secrets, and the sum over all members is the sum of their noised sketches.
 
-// maskedWidth is the bytes of a masked entry: every 64-bit word is as likely as any other.
+// maskedWidth is the bytes of a masked entry: every 64-bit word is equally likely.
 const maskedWidth = 8
 
-// maskBlock is how many words one stretch of a mask's keystream has. A stretch is addressed
-// by its number, so that masks need not be made in one piece.
+// maskBlock is how many words of a mask's keystream form one block. Blocks are addressed by number,
+// so a mask need not be made in one piece.
 const maskBlock = 8192
 
-// Among is the plan of a member of an attempt with so many: under masked sums its noise is
-// a part of what the sum needs. For plans for all the study's parties.
+// Among returns the plan of a member of an attempt with that many members: under masked sums its
+// noise is a share of what the sum needs. Call it only on plans for all the study's parties.
 func (p Plan) Among(members int) (Plan, error) {
 	if !p.Study.Masked() {
 		return p, nil
@@ -41,15 +41,15 @@ func (p Plan) Among(members int) (Plan, error) {
 	return p, nil
 }
 
-// sharers is how many parts of noise are sure to be in whatever is seen of a release: 1 of
-// one that is not masked.
+// sharers returns how many shares of noise are sure to be in anything that is seen of a release: 1
+// if it is not masked.
 func (p Plan) sharers() int { return p.Study.Sharers(p.members) }
 
-// DrawSeen draws noise into an exact sketch as it is sure to be in what anybody sees of it,
-// where Draw draws what the party itself adds. They differ under masked sums alone, of which
-// nobody sees less than the sum over the parties that do not collude.
+// DrawSeen draws the noise that is sure to be in anything that others see of an exact sketch; Draw
+// draws what the party itself adds. They differ only under masked sums, where nobody sees less than
+// the sum over the parties that do not collude.
 func (p Plan) DrawSeen(s *sketch.Sketch, entropy io.Reader, workers int) error {
-	for range p.sharers() - 1 { // beside the party's own
+	for range p.sharers() - 1 { // besides the party's own
 		if err := p.Noise.AddParallel(s.Data, entropy, workers); err != nil {
 			return err
 		}
@@ -57,8 +57,9 @@ func (p Plan) DrawSeen(s *sketch.Sketch, entropy io.Reader, workers int) error {
 	return p.Draw(s, entropy, workers)
 }
 
-// Mask masks a noised sketch in place, for the sum over all members of the attempt that the
-// pairs are of. Members with a lower place add what those with a higher one take off.
+// Mask masks a noised sketch in place, for the sum over all members of the attempt that pairs
+// belongs to. Of each pair, the member with the lower place adds the keystream and the other
+// subtracts it.
 func (e *Exact) Mask(p Plan, pairs agree.Pairs) error {
 	if n := pairs.Members(); n < 2 || n != p.members {
 		return fmt.Errorf("masking sketch %d: pairwise secrets of %d members for a plan of %d", p.Index+1, n, p.members)
@@ -77,7 +78,7 @@ func (e *Exact) Mask(p Plan, pairs agree.Pairs) error {
 	return nil
 }
 
-// addMask adds the keystream of a pair to the entries of a sketch, or takes it off.
+// addMask adds a pair's keystream to the entries of a sketch, or subtracts it.
 func addMask(data []int64, from stream.Stream, index uint32, add bool) {
 	buf := make([]byte, 8*min(len(data), maskBlock))
 	for block := uint64(0); len(data) > 0; block++ {
@@ -97,12 +98,12 @@ func addMask(data []int64, from stream.Stream, index uint32, add bool) {
 	clear(buf)
 }
 
-// ErrSpoilt reports a sum of masked sketches that cannot be one of honest ones. Whose fault
-// that is, no sum can tell.
+// ErrSpoilt reports a sum of masked sketches that cannot come from honest ones. The sum cannot tell
+// whose fault it is.
 var ErrSpoilt error = fail.MaskedSum
 
-// Unmask adds up the masked sketches of all members of an attempt, modulo 2^64: their masks
-// cancel. It refuses others than all, and a sum as Unmasked does.
+// Unmask adds the masked sketches of all members of an attempt, modulo 2^64: their masks cancel. It
+// refuses any other number of sketches, and sums that Unmasked refuses.
 func (p Plan) Unmask(parts []sketch.Sketch) (sketch.Sketch, error) {
 	if err := p.ofAll(len(parts)); err != nil {
 		return sketch.Sketch{}, err
@@ -123,9 +124,9 @@ func (p Plan) Unmask(parts []sketch.Sketch) (sketch.Sketch, error) {
 	return out, nil
 }
 
-// Unmasked refuses a sum, modulo 2^64, of the masked sketches of others than all members of
-// an attempt, and one that no honest sketches have: where masks do not cancel, each
-// entry is at least as likely as not to show it.
+// Unmasked checks a sum, modulo 2^64, of that many masked sketches. It refuses one that is not over
+// all members of an attempt, and one that no honest sketches have: if masks do not cancel, each
+// entry reveals it with probability at least one half.
 func (p Plan) Unmasked(sum sketch.Sketch, parts int) error {
 	if err := p.ofAll(parts); err != nil {
 		return err
@@ -146,7 +147,7 @@ func (p Plan) ofAll(parts int) error {
 	return nil
 }
 
-// checkMasked holds what a header says of masks against the study.
+// checkMasked checks what a header says of masks against the study.
 func checkMasked(s *study.Study, r protocol.Release) error {
 	for i, h := range r.Sketches {
 		switch {

@@ -11,15 +11,16 @@ import (
 	"github.com/cosketch/cosketch/seed/stream"
 )
 
-// Matrix returns the rows of R that a sketch is made with, its scale applied, as whoever
-// has the seed can: on the records side, features × k, those of the features (of a joined
-// sketch the party's own, and k the length of its rows); on the columns side, records × k, those of records with these ids.
+// Matrix returns the rows of R that a sketch is made with, scaled, as anybody with the seed can. On
+// the records side it is features × k, with the rows of the features (in a joined sketch the
+// party's own, and k is the length of its rows). On the columns side it is records × k, with the
+// rows of records with these ids.
 func (p Plan) Matrix(root seed.Seed, ids [][]byte) (*mat.Dense, error) {
 	rows, flat, err := p.rows(root, ids)
 	if err != nil {
 		return nil, fmt.Errorf("making the matrix of sketch %d: %w", p.Index, err)
 	}
-	out := mat.NewDense(rows, len(flat)/rows, nil) // a label beside the rows has none
+	out := mat.NewDense(rows, len(flat)/rows, nil) // a label beside the rows has no row of R
 	scale := p.Spec().Scale()
 	for i, v := range flat {
 		out.RawMatrix().Data[i] = float64(v) * scale

@@ -14,20 +14,20 @@ import (
 	"github.com/cosketch/cosketch/protocol/sum"
 )
 
-// Moments is what a plan for side moments has beside others.
+// Moments is the part of a plan specific to side moments.
 type Moments struct {
 	Layout  sketch.MomentLayout
-	Entries []int // features that are entries of the summed records: all but those of the label
+	Entries []int // features that are entries of the summed records: all but the label's
 	Clips   []int64
-	Weights []dp.MomentWeights // by clip; one where records are not cut
+	Weights []dp.MomentWeights // by clip; one if records are not clipped
 
-	own     bool       // the party takes the clip that its noisy lengths choose
-	pooled  bool       // clip and moves follow from the first round, which all parties have together
-	at      int        // of Clips the one to which records are cut, where it is not own
+	own     bool       // the party takes the clip chosen by its noisy lengths
+	pooled  bool       // clip and moves follow from the first round, which all parties share
+	at      int        // index into Clips of the clip in use, unless own
 	noises  []dp.Noise // by clip, of a plain sum
 	moves   []sketch.Standard
-	counts  dp.Noise // of the own lengths, each count having weight dp.CountWeight
-	looking dp.Noise // of the own moments
+	counts  dp.Noise // of the party's lengths, each count having weight dp.CountWeight
+	looking dp.Noise // of the party's look
 	mu      float64  // of the sums
 }
 
@@ -99,8 +99,8 @@ func calibrated(whole dp.Guarantee, share float64, s dp.Sensitivity) (dp.Noise, 
 	return dp.Calibrate(part, s)
 }
 
-// Draw draws all noise of a release (Plan.Draw), and counts the records that were cut: where a
-// party takes its own clip, that is known only then.
+// Draw draws all noise of a release (Plan.Draw) and sets the number of clipped records: if a party
+// chooses its own clip, it is known only then.
 func (e *Exact) Draw(p Plan, entropy io.Reader, workers int) error {
 	if p.Moments == nil {
 		return p.Draw(&e.Sketch, entropy, workers)
@@ -112,9 +112,9 @@ func (e *Exact) Draw(p Plan, entropy io.Reader, workers int) error {
 	return err
 }
 
-// drawMoments draws the noise of a moments sketch. Where the party takes its own clip, that of
-// its lengths comes first; they choose which of the sums are noised and left. The
-// return value is how many records are longer than the clip, or -1 where that is not known.
+// drawMoments draws the noise of a moments sketch. If the party chooses its own clip, it first
+// draws the noise of its lengths; they choose the one sum that is noised and kept. It returns how
+// many records are longer than the clip, or -1 if that is not known.
 func (p Plan) drawMoments(s *sketch.Sketch, entropy io.Reader, workers int) (cut int64, err error) {
 	m := p.Moments
 	var prefix []int64
@@ -155,41 +155,41 @@ func total(counts []int64) (sum int64) {
 	return sum
 }
 
-// What a party's own clip goes by: counts of lengths below so many of their standard errors count
-// as none, and what is cut off may move means by so much of their standard error. Counts behind one
-// that counts as none have to be clearer: of a tail that thins out none are left there, and one that
-// noise alone makes would lengthen the clip most.
+// How a party chooses its own clip. Counts of lengths below clearCount of their standard errors
+// count as none, and clipping may move means by bearable of their standard error. Counts behind one
+// that counts as none must be clearer. In a tail that thins out none remain there, and one made by
+// noise alone would lengthen the clip most.
 const (
 	clearCount = 2
 	clearApart = 3
-	clearFar   = 4  // of those longer than
-	far        = 11 // this clip
+	clearFar   = 4  // for counts of lengths beyond
+	far        = 11 // this index
 	bearable   = 0.4
-	ofClasses  = 0.35 // of what that of classes may be off by: nothing is given back to their means
+	ofClasses  = 0.35 // as bearable, for means of classes: clipping is not corrected for in their means
 
-	// Of correlations: the part of their noise that the share of cut records may be, and how many standard
-	// deviations of a count may pass however small that is.
+	// For correlations: the share of clipped records as a fraction of the noise, and how many
+	// standard errors of a count may be longer, however small that noise is.
 	bearableShare = 0.3
 	leastPassing  = 1.5
 
-	// A clip is not lengthened, beyond one that bell-shaped values need, to where the noise of a correlation
-	// passes this: with more, the variance of a column drowns that is half as large as declared.
+	// A clip longer than normal values need is not lengthened to where the noise of a correlation
+	// passes this: with more noise, a column with half its declared variance is lost in it.
 	drowning = 0.09
 	ample    = 1.5
 )
 
-// counted is what a clip is chosen by: noisy counts of lengths.
+// counted holds what a clip is chosen by: noisy counts of lengths.
 type counted struct {
-	clips   []int64 // of each length up to the next
-	noisy   []int64 // and, at last, of records that are longer than all
+	clips   []int64 // the lengths; each counts up to the next
+	noisy   []int64 // by length; the last is of records longer than all
 	records int64
 	sd      float64 // of the noise on a count, in records
-	parties float64 // as whose noise together what is summed has, each having so many records
+	parties float64 // how many parties' noise the sum carries, each party having that many records
 	mu      float64 // of the sums
-	usual   int     // the clip that suits most data
+	usual   int     // index of the clip that suits most data
 }
 
-// chooseClip takes the clip by the party's own noisy counts of lengths.
+// chooseClip chooses the clip by the party's own noisy counts of lengths.
 func (p Plan) chooseClip(noisy []int64, records int64) int {
 	parties := float64(len(p.Study.Parties))
 	return counted{
@@ -198,12 +198,11 @@ func (p Plan) chooseClip(noisy []int64, records int64) int {
 	}.choose(p.Study, p.Index)
 }
 
-// choose takes the least clip that cuts so little off, by the noisy counts of lengths, that
-// means are off by less than their noise bears. A record of a length between two edges loses at
-// most what the longer one is longer than the clip; added up over records, in typical lengths,
-// that is how far means are off, in spreads times the records, if all records are cut in one
-// direction. Where there are too few records to tell, it takes the clip that suits most data
-// (study.ClipRule).
+// choose takes the least clip for which, by the noisy counts of lengths, clipping biases means by
+// less than bearable of their noise. A record between two edges loses at most the difference of the
+// longer one and the clip. The sum of this over records, in typical lengths, bounds the bias in
+// spreads times the records; it is reached if all records are clipped in one direction. With too
+// few records to tell, it takes the clip that suits most data (study.ClipRule).
 func (c counted) choose(s *study.Study, index int) int {
 	last := len(c.clips) - 1
 	if c.sd*math.Sqrt(float64(last+1)) > float64(c.records)/4 {
@@ -234,8 +233,8 @@ func (c counted) choose(s *study.Study, index int) int {
 	return last
 }
 
-// passing tells of the counts of lengths beyond a clip that stand out of their noise: near ones must
-// follow each other, and behind a gap, and far out, it takes more.
+// passing calls tell for each count of lengths beyond a clip that stands out of its noise. Near
+// counts must follow each other; behind a gap, and far out, the threshold is higher.
 func (c counted) passing(e int, tell func(b int, count float64)) {
 	clear := clearCount * c.sd
 	for b := e + 1; b < len(c.noisy); b++ {
@@ -250,14 +249,15 @@ func (c counted) passing(e int, tell func(b int, count float64)) {
 	}
 }
 
-// chooseForProducts takes the least clip that is passed by so few records, by the noisy counts of
-// lengths, that correlations are off by less than their noise bears: cutting a share of the records takes at
-// most half of it off a correlation. The noise of these grows with the square of the clip.
+// chooseForProducts takes the least clip for which, by the noisy counts of lengths, so few records
+// are longer that correlations are biased by less than their noise bears. Clipping a share of the
+// records reduces a correlation by at most half of that share. The noise of correlations grows with
+// the square of the clip.
 func (c counted) chooseForProducts(s *study.Study, index int) int {
 	last := len(c.clips) - 1
 	typical := s.TypicalLength(index) * float64(s.Bits.One())
 	noise := s.ProductNoise(index, c.parties) / c.mu
-	if s.ForRegression(index) { // all correlations at once, whose noise adds up
+	if s.ForRegression(index) { // uses all correlations at once, whose noise adds up
 		noise *= math.Max(1, math.Sqrt(float64(len(s.MomentEntries(index))))/2)
 	}
 	for e, clip := range c.clips[:last] {
@@ -274,8 +274,8 @@ func (c counted) chooseForProducts(s *study.Study, index int) int {
 	return last
 }
 
-// Expected is the clip that is expected to be taken where all parties have so many records:
-// its number among the clips.
+// Expected returns the index of the clip that is expected to be chosen if all parties together have
+// that many records.
 func (p Plan) Expected(records float64) int {
 	if len(p.Moments.Clips) == 0 {
 		return 0
@@ -283,7 +283,7 @@ func (p Plan) Expected(records float64) int {
 	return usualClip(p.Study, p.Index, p.Moments.Clips, records)
 }
 
-// usualClip is the one of several clips that suits most data of so many records, by its number.
+// usualClip returns the index of the clip that suits most data of that many records.
 func usualClip(s *study.Study, index int, clips []int64, records float64) int {
 	length := s.ClipRule(index, records) * float64(s.Bits.One())
 	for e, clip := range clips {
@@ -294,8 +294,8 @@ func usualClip(s *study.Study, index int, clips []int64, records float64) int {
 	return len(clips) - 1
 }
 
-// MomentNoise is the noise on the sum of so many parties' moments, in encoded units, at a clip.
-// That on products is that on sums by class where one of two columns is the label.
+// MomentNoise returns the noise on the sum of that many parties' moments, in encoded units, at a
+// clip. If one of two columns is the label, the noise on products is that on sums by class.
 func (p Plan) MomentNoise(parties, clip int, label bool) estimate.MomentNoise {
 	noise, w, unit := p.Noise, p.Moments.Weights[clip], p.Unit()
 	if clip != p.Moments.at {
@@ -316,9 +316,9 @@ func (p Plan) MomentNoise(parties, clip int, label bool) estimate.MomentNoise {
 	return out
 }
 
-// Sensible is the share of cut records from which means may be off by more than .4 of their
-// standard error: twice the noise of a mean of records of typical length, in spreads. The sum over
-// so many members has so many records.
+// Sensible returns the share of clipped records from which means may be off by more than .4 of
+// their standard error: twice the noise of a mean of records of typical length, in spreads. The sum
+// is over that many members and has that many records.
 func (p Plan) Sensible(members int, records float64) float64 {
 	m := p.Moments
 	if m.mu == 0 {
@@ -333,15 +333,15 @@ func (p Plan) Sensible(members int, records float64) float64 {
 
 // SummedMoments is a released moments sketch.
 type SummedMoments struct {
-	Clip    int64 // 0: records were not cut
+	Clip    int64 // 0: records were not clipped
 	Weights dp.MomentWeights
 	Noise   dp.Noise
 	Moves   []sketch.Standard // by entry; nil: none was standardised
-	Sums    []int64           // by the layout
+	Sums    []int64           // in the order of the layout
 }
 
-// MomentTally divides the sums of so many records, with so many members' noise, by their weights,
-// into encoded units around the public centre.
+// MomentTally divides the sums of that many records, with that many members' noise, by their
+// weights, into encoded units around the public centre.
 func (p Plan) MomentTally(from room.Giver, m SummedMoments, records int64, members int) (out estimate.Tally, err error) {
 	l := p.Moments.Layout
 	factors, one := l.Factors(m.Weights), float64(p.Study.Bits.One())
@@ -396,8 +396,8 @@ func (p Plan) MomentTally(from room.Giver, m SummedMoments, records int64, membe
 	return out, nil
 }
 
-// TallyColumns are the columns of such tallies: the sketch's features, and then the classes of
-// its label.
+// TallyColumns returns the columns of such tallies: the sketch's features, then the classes of its
+// label.
 func (p Plan) TallyColumns() (out []estimate.TallyColumn) {
 	at := map[int]int{} // entries by feature
 	for i, f := range p.Moments.Entries {
@@ -409,7 +409,7 @@ func (p Plan) TallyColumns() (out []estimate.TallyColumn) {
 			out = append(out, estimate.TallyColumn{Entry: entry, Attribute: of[entry]})
 			continue
 		}
-		if f.Kind == study.Value { // of a binary label, 1
+		if f.Kind == study.Value { // class 1 of a binary label
 			class = 1
 		}
 		out = append(out, estimate.TallyColumn{Entry: -1, Class: class})
@@ -425,8 +425,8 @@ func (p Plan) TallyColumns() (out []estimate.TallyColumn) {
 	return out
 }
 
-// NoiseIn is the noise of a released sketch: where a party takes its own clip, that of the clip which
-// the sketch names.
+// NoiseIn returns the noise of a released sketch. If a party chooses its own clip, it is the noise
+// for the clip named in the sketch.
 func (p Plan) NoiseIn(s sketch.Sketch) (dp.Noise, error) {
 	if p.Moments == nil {
 		return p.Noise, nil
@@ -435,7 +435,7 @@ func (p Plan) NoiseIn(s sketch.Sketch) (dp.Noise, error) {
 	return summed.Noise, err
 }
 
-// Summed reads a released moments sketch: of one party or, masked, the sum over all.
+// Summed decodes a released moments sketch: that of one party or, if masked, the sum over all.
 func (p Plan) Summed(s sketch.Sketch) (SummedMoments, error) {
 	m := p.Moments
 	prefix := p.prefix()
@@ -447,11 +447,11 @@ func (p Plan) Summed(s sketch.Sketch) (SummedMoments, error) {
 	return out, err
 }
 
-// prefix is how many numbers stand before the sums of a released moments sketch.
+// prefix returns how many numbers precede the sums of a released moments sketch.
 func (p Plan) prefix() int { return int(p.Study.MomentPrefix(p.Index)) }
 
-// chosen reads what stands before the sums of a released moments sketch: the clip that the party
-// has chosen, and how it moved its records.
+// chosen decodes what precedes the sums of a released moments sketch: the clip that the party has
+// chosen, and how it centred and scaled its records.
 func (p Plan) chosen(prefix []int64) (SummedMoments, error) {
 	m := p.Moments
 	out := SummedMoments{Clip: p.Clip, Weights: m.Weights[m.at], Noise: p.Noise}

@@ -12,32 +12,33 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// A party of a vertical study may standardise its columns. A first look at its own values
-// says how: numbers with bounds are taken around their means and scaled to a third, and so are bits
-// where enough rates are far from 1/2: without a scale, rare ones drown in the noise that common ones
-// ask for. Ones beside them, whose means then are about 0, weigh 1/2 at most. What is sketched of a record
-// is cut to a length then that this shortens, and summed once more beside the sketch, with its squares: so
-// what divides a product of columns does not come from the sketch, in whose noise it may be lost.
-// With these sums goes how many records are not sketched as they are.
+// A party of a vertical study may standardise its columns by a first look at its own values.
+// Numbers with bounds are centred at their means and scaled to a standard deviation of a third. So
+// are bits, if enough rates are far from 1/2: unscaled, rare ones are lost in the noise that common
+// ones need. The column of ones then weighs 1/2 at most, because the means of bits are about 0.
+// Each sketched record is clipped to a length that is shorter as a result. Beside the sketch, the
+// clipped records are summed, with their squares: so the divisors of products of columns do not
+// come from the sketch, whose noise may swamp them. The sums include how many records the sketch
+// does not hold unchanged.
 
-// Own is what a plan for columns that are standardised has beside others.
+// Own is the part of a plan specific to standardised columns.
 type Own struct {
 	values  dp.Guarantee // of all parts of the sketch
 	clip    int64        // before the look
 	looking dp.Noise
-	moves   []sketch.Standard // by value: what was published of it; nil before the look
-	takes   []sketch.Standard // by value: how the sketch takes it
+	moves   []sketch.Standard // by value: as published; nil before the look
+	takes   []sketch.Standard // by value: as the sketch applies it
 	ends    []bool            // by value: whether one at an end of its range may have been beyond it
-	ones    int64             // weight of the column of ones, where it is not the study's
+	ones    int64             // weight of the column of ones, if it is not the study's
 	weight  int64             // of a sum
-	counted int64             // of a record that is not sketched as it is
-	quantum int64             // of squares: what counts 1
+	counted int64             // weight of a record that is not sketched unchanged
+	quantum int64             // of squares: the unit of counting
 	sums    dp.Noise          // on own sums
 	change  dp.Sensitivity    // of own sums
-	alone   bool              // an audit tries the sketch without what stands before it
+	alone   bool              // an audit tries the sketch without its head
 }
 
-// ownLevel bounds the squares of one record as own sums count them.
+// ownLevel bounds the squares of one record in own sums.
 const ownLevel = 1 << 18
 
 func (p *Plan) planOwn(values dp.Guarantee) (err error) {
@@ -49,7 +50,7 @@ func (p *Plan) planOwn(values dp.Guarantee) (err error) {
 	return p.calibrateOwn()
 }
 
-// calibrateOwn draws up the noise for records that are cut to the plan's length.
+// calibrateOwn calibrates the noise for records clipped to the plan's length.
 func (p *Plan) calibrateOwn() (err error) {
 	o := p.Own
 	rows, _, own := p.Study.OwnShare(p.Party, p.Index)
@@ -60,8 +61,8 @@ func (p *Plan) calibrateOwn() (err error) {
 		return err
 	}
 	p.summed = p.Noise
-	// For |x| ≤ C in l2, Σ⌊x²/q⌋² ≤ ⌊C²/q⌋², and Σ(ax)² ≤ (aC)². The count adds an eighth to what
-	// these are together at most, and so a sixteenth to their noise.
+	// For |x| ≤ C in l2, Σ⌊x²/q⌋² ≤ ⌊C²/q⌋², and Σ(ax)² ≤ (aC)². The count adds at most an eighth
+	// to the sum of these, and so a sixteenth to their noise.
 	cut := p.Cut()
 	o.quantum = cut*cut/ownLevel + 1
 	squares := cut * cut / o.quantum
@@ -77,7 +78,7 @@ func (p *Plan) calibrateOwn() (err error) {
 	return err
 }
 
-// Head is how many rows stand before those of a released sketch of columns.
+// Head returns how many rows precede the sketch in a released sketch of columns.
 func (p Plan) Head() int {
 	if p.Own == nil || p.Own.alone {
 		return 0
@@ -85,16 +86,17 @@ func (p Plan) Head() int {
 	return study.OwnRows
 }
 
-// around is the plan of the second pass over columns, as a look at them has it. All in it is a
-// function of what is published. Bits are taken around their rates and scaled where the sum of p(1 − p) is
-// below .18 of their number: otherwise no record of theirs is cut around their public centres.
+// around returns the plan of the second pass over columns after a look. All in it is a function of
+// what is published. Bits are centred at their rates and scaled if the sum of p(1 − p) is below .18
+// of their number. Otherwise they stay at their public centres, where no record is clipped because
+// of them.
 func (p Plan) around(moves []sketch.Standard) (Plan, error) {
 	one := p.Study.Bits.One()
 	o := *p.Own
 	o.ones = 0
 	p.Own, p.Clip = &o, o.clip
 	o.moves, o.takes, o.ends = moves, make([]sketch.Standard, len(moves)), make([]bool, len(moves))
-	var bits, rates, longest, others int64 // rates: Σ 256·p(1 − p)·one²; others: nine typical squared lengths
+	var bits, rates, longest, others int64 // rates: Σ 256·p(1 − p)·one²; others: nine times the typical squared lengths
 	last := -1
 	for i, m := range moves {
 		f := p.Features[i]
@@ -131,13 +133,14 @@ func (p Plan) around(moves []sketch.Standard) (Plan, error) {
 		squared = min(squared, max(squared-(longest-shorter), shorter+others/4, 1))
 	}
 	o.ones = ones
-	p.Clip = dp.Length(squared + p.ones()*p.ones()) // squared is above 0, and so is what ones leave of it
+	p.Clip = dp.Length(squared + p.ones()*p.ones()) // squared is above 0, and stays so without the ones
 	err := p.calibrateOwn()
 	return p, err
 }
 
-// take is a value as a standardised sketch has it: within three spreads or, of a bit, within twice as much. It also reports whether it was
-// beyond them, or at the ends to which values beyond declared ones were moved when they were read.
+// take standardises a value and clamps it to three spreads. A bit is not clamped: it is within six.
+// take also reports whether the value was clamped, or is at an end to which values beyond the
+// declared ones were moved on reading.
 func (p Plan) take(value int, v int64) (taken int64, beyond bool) {
 	one := p.Study.Bits.One()
 	x := p.Own.takes[value].Apply(v, one, 0)
@@ -148,8 +151,8 @@ func (p Plan) take(value int, v int64) (taken int64, beyond bool) {
 	return taken, taken != x || p.Own.ends[value] && (x == one || x == -one)
 }
 
-// ownSums add up what is sketched of records, and count those that are not sketched as they are:
-// they are cut, or a value of theirs is beyond three spreads.
+// ownSums accumulates what is sketched of records, and counts those not sketched unchanged: those
+// clipped, or with a value beyond three spreads.
 type ownSums struct {
 	sums, squares []int64
 	shortened     int64
@@ -167,7 +170,7 @@ func (s *ownSums) add(row []int64, quantum int64) {
 	}
 }
 
-// headed is an exact sketch behind its own sums; the rows of what was published first are still
+// headed puts the own sums before an exact sketch; the rows for what was published first are still
 // empty.
 func (p Plan) headed(s sketch.Sketch, own ownSums) sketch.Sketch {
 	head := make([]int64, study.OwnRows*s.Cols, (study.OwnRows+s.Rows)*s.Cols)
@@ -180,7 +183,8 @@ func (p Plan) headed(s sketch.Sketch, own ownSums) sketch.Sketch {
 	return s
 }
 
-// drawOwn draws the noise of a standardised sketch of columns, and writes down what was published before.
+// drawOwn draws the noise of a standardised sketch of columns, and fills in the rows published
+// first.
 func (p Plan) drawOwn(s *sketch.Sketch, entropy io.Reader, workers int) error {
 	if p.Own.moves == nil || s.Rows != p.Spec().K+study.OwnRows {
 		return errors.New("drawing noise: a party standardises by its own values, which are not known yet")
@@ -197,7 +201,8 @@ func (p Plan) drawOwn(s *sketch.Sketch, entropy io.Reader, workers int) error {
 	return p.Noise.AddParallel(s.Data[study.OwnRows*cols:], entropy, workers)
 }
 
-// Owned reads the head of a released sketch of columns: the plan as it was after the look.
+// Owned decodes the head of a released sketch of columns and returns the plan as it was after the
+// look.
 func (p Plan) Owned(head []int64) (Plan, error) {
 	cols := len(p.Features)
 	if len(head) != study.OwnRows*cols {
@@ -228,8 +233,8 @@ func (p Plan) Owned(head []int64) (Plan, error) {
 	return p.After(moves)
 }
 
-// OwnMoments are the moments of values as the sketch of so many records has them, by its
-// head, which Owned read; means are those of the look, before anything was cut.
+// OwnMoments returns the moments of values in the sketch of that many records, given the head that
+// Owned decoded. Means are those of the look, before clipping.
 func (p Plan) OwnMoments(head []int64, records int64) []estimate.Own {
 	cols := len(p.Features)
 	unit := p.ownUnits(records)
@@ -242,8 +247,8 @@ func (p Plan) OwnMoments(head []int64, records int64) []estimate.Own {
 	return out
 }
 
-// OwnExpected are the moments where values as they are sketched have these means and variances, in
-// the sketch's units.
+// OwnExpected returns the moments if values in the sketch have these means and variances, in the
+// sketch's units.
 func (p Plan) OwnExpected(means, variances []float64, records int64) []estimate.Own {
 	unit := p.ownUnits(records)
 	out := make([]estimate.Own, p.Values)
@@ -253,10 +258,10 @@ func (p Plan) OwnExpected(means, variances []float64, records int64) []estimate.
 	return out
 }
 
-// ownUnits are what 1 in own sums of values, of squares and of a look is of means.
+// ownUnits converts own sums of values and of squares, and sums of a look, into means.
 type ownUnits struct {
 	sum, square float64
-	look        []float64 // by value, before it is scaled
+	look        []float64 // by value, before scaling
 }
 
 func (p Plan) ownUnits(records int64) ownUnits {
@@ -268,7 +273,7 @@ func (p Plan) ownUnits(records int64) ownUnits {
 	return out
 }
 
-// of are the moments of a value with their errors.
+// of returns the moments of a value with their errors.
 func (u ownUnits) of(p Plan, value int, mean, variance float64) estimate.Own {
 	ofMean := u.look[value] / (float64(p.Own.takes[value].Spread) / 16)
 	return estimate.Own{
@@ -278,7 +283,8 @@ func (u ownUnits) of(p Plan, value int, mean, variance float64) estimate.Own {
 	}
 }
 
-// Shortened is the noisy count of records that the sketch does not have as they are, by its head.
+// Shortened returns the noisy count of records that the sketch does not hold unchanged, given its
+// head.
 func (p Plan) Shortened(head []int64) estimate.Noisy {
 	unit := 1 / float64(p.Own.counted)
 	return estimate.Noisy{Value: float64(head[2*len(p.Features)+p.Values]) * unit, Variance: p.Own.sums.Variance() * unit * unit}

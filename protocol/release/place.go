@@ -7,17 +7,16 @@ import (
 	"github.com/cosketch/cosketch/seed"
 )
 
-// PlacingKeys are the labels of the keys that a Placer needs.
+// PlacingKeys returns the labels of the keys that a Placer needs.
 func PlacingKeys() []seed.Label { return []seed.Label{seed.ColumnRows, seed.HadamardPermutation} }
 
-// Placer finds where records that are in no release lie among those of a records-side
-// sketch: by the same rows of R and clipped alike, without noise. Nothing of it leaves a
-// party. It is for one goroutine.
+// Placer finds where records that are in no release lie among those of a records-side sketch. It
+// uses the same rows of R and the same clip, without noise. Its results must not leave the party.
+// It is not safe for concurrent use.
 type Placer struct{ builder *Builder }
 
-// NewPlacer returns the placer of a plan; the keys are those of PlacingKeys. It refuses
-// sketches of the columns side, and joined ones, of which one party has a part of a
-// record alone.
+// NewPlacer returns the placer of a plan; the keys are those of PlacingKeys. It refuses sketches of
+// the columns side. It also refuses joined ones, where a party has only a part of each record.
 func (p Plan) NewPlacer(keys seed.Keys, workers int) (*Placer, error) {
 	switch {
 	case p.Sketch().Side != sketch.Records:
@@ -29,8 +28,8 @@ func (p Plan) NewPlacer(keys seed.Keys, workers int) (*Placer, error) {
 	return &Placer{b}, err
 }
 
-// Place returns the points of a batch of records, m × k row-major, in encoded units. Ids and
-// values are as Builder.Add takes them.
+// Place returns the points of a batch of records, m × k row-major, in encoded units. It takes ids
+// and values as Builder.Add does.
 func (p *Placer) Place(ids [][]byte, values []int64) ([]float64, error) {
 	if err := p.builder.Add(ids, values); err != nil {
 		return nil, err

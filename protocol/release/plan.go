@@ -18,24 +18,24 @@ type Plan struct {
 	Party    int // index into Study.Parties
 	Index    int // into Study.Sketches
 	Features []study.Feature
-	Values   int   // how many of Features come from the data; squares and ones follow
-	Clip     int64 // integer l2 bound on a record's contribution, on the columns side no more than the longest record has; 0: not clipped. See Cut
-	Limit    int64 // most records that exact sums over all parties are sure to hold
+	Values   int   // how many of Features come from the data; the rest are squares and ones
+	Clip     int64 // integer l2 bound on a record's contribution, on the columns side at most the length of the longest record; 0: not clipped. See Cut
+	Limit    int64 // number of records for which sums over all parties are sure to be exact
 
-	Sensitivity dp.Sensitivity // zero where no noise is added: mechanisms none and randomised-response
-	Noise       dp.Noise       // added to every entry after projection; under masked sums the party's part of it, see Among
-	Flips       dp.Flips       // of every bit before projection; zero but for randomised-response
+	Sensitivity dp.Sensitivity // zero if no noise is added: mechanisms none and randomised-response
+	Noise       dp.Noise       // added to every entry after projection; under masked sums the party's share, see Among
+	Flips       dp.Flips       // of every bit before projection; zero except for randomised-response
 	Moments     *Moments       // side moments; else nil
 	Own         *Own           // side columns that the party standardises; else nil
 	Labels      *Labels        // what travels beside the rows; nil: nothing
 
-	counted int64        // what a record that was cut adds to the last row, side columns; 0: there is no such row
+	counted int64        // what a clipped record adds to the last row, side columns; 0: there is no such row
 	whole   dp.Guarantee // of the sketch and its labels
-	summed  dp.Noise     // what is sure to be in whatever is seen: Noise, but for masked sums
+	summed  dp.Noise     // the noise sure to be in anything that is seen: equal to Noise except under masked sums
 	members int          // of the attempt that the plan is for: see Among
 }
 
-// For plans a party's part in the study's sketch of that index.
+// For plans a party's part in the sketch with that index.
 func For(s *study.Study, party, index int) (Plan, error) {
 	part, err := s.Part(index)
 	if err != nil {
@@ -46,7 +46,7 @@ func For(s *study.Study, party, index int) (Plan, error) {
 
 func planning(index int, err error) error { return fmt.Errorf("planning sketch %d: %w", index, err) }
 
-// plan is For with the sketch's part of the budget, which is the same for all parties.
+// plan is For, given the sketch's part of the budget, which is common to all parties.
 func plan(s *study.Study, party, index int, part study.Part) (_ Plan, err error) {
 	p := Plan{Study: s, Party: party, Index: index, Features: s.Features(party, index)}
 	p.Values = values(p.Features)
@@ -100,16 +100,15 @@ func (p Plan) Sketch() study.Sketch { return p.Study.Sketches[p.Index] }
 // Spec returns the projection.
 func (p Plan) Spec() projection.Spec { return p.Sketch().Projection }
 
-// Bare is the plan without randomised response and labels, whose exact sketches can be compared.
+// Bare returns the plan without randomised response and labels; its exact sketches can be compared.
 func (p Plan) Bare() Plan {
 	p.Flips, p.Labels = dp.Flips{}, nil
 	return p
 }
 
-// Unit returns the real size of one integer unit of a sketch entry relative to
-// encoded values in units of one: R's scale over 2^f or, under randomised response,
-// over the span of the flips, which debiases. Sums have no R; of their weights the
-// analyses take care.
+// Unit returns the real size of one integer unit of a sketch entry relative to encoded values in
+// units of one. It is R's scale over 2^f or, under randomised response, R's scale over the span of
+// the flips, which debiases. Sums have no R; the analyses account for their weights.
 func (p Plan) Unit() float64 {
 	if p.Sketch().Side.Sums() {
 		return 1 / float64(p.span())
@@ -117,7 +116,7 @@ func (p Plan) Unit() float64 {
 	return p.Spec().Scale() / float64(p.span())
 }
 
-// span is the integer distance of encoded values that are 1 apart.
+// span returns the integer distance of encoded values that are 1 apart.
 func (p Plan) span() int64 {
 	if !p.Flips.Zero() {
 		return p.Flips.Span()
@@ -125,8 +124,8 @@ func (p Plan) span() int64 {
 	return p.Study.Bits.One()
 }
 
-// ones is the entry of the column of ones. Under randomised response it is in units of
-// the span like the means of the others, and no less exact: ones say nothing of values.
+// ones returns the entry of the column of ones. Under randomised response it is in units of the
+// span like the means of the others, and is exact: ones reveal no values.
 func (p Plan) ones() int64 {
 	if p.Own != nil && p.Own.ones > 0 {
 		return p.Own.ones
@@ -134,8 +133,8 @@ func (p Plan) ones() int64 {
 	return int64(math.Round(p.Sketch().Helpers.Ones * float64(p.span())))
 }
 
-// Cut is the bound on a record's values and their squares, on the columns side beside the
-// entry of ones, which is never cut: 0 where records are not clipped.
+// Cut returns the bound on a record's values and their squares; 0 if records are not clipped. On
+// the columns side it excludes the entry of ones, which is never clipped.
 func (p Plan) Cut() int64 {
 	if p.Sketch().Side != sketch.Columns || p.Sketch().Helpers.Ones == 0 {
 		return p.Clip
@@ -143,12 +142,12 @@ func (p Plan) Cut() int64 {
 	return dp.Beside(p.Clip, p.ones())
 }
 
-// OnesWeight returns the weight of the column of ones as it is in the sketch, after
-// rounding, in encoded units.
+// OnesWeight returns the weight of the column of ones in the sketch, after rounding, in encoded
+// units.
 func (p Plan) OnesWeight() float64 { return float64(p.ones()) / float64(p.span()) }
 
-// Shape returns rows and columns of the released sketch of so many records, the column of
-// labels included.
+// Shape returns the rows and columns of the released sketch of that many records, including the
+// column of labels.
 func (p Plan) Shape(records int64) (rows, cols int64) {
 	switch side := p.Sketch().Side; {
 	case side == sketch.Columns:
@@ -163,11 +162,11 @@ func (p Plan) Shape(records int64) (rows, cols int64) {
 	return records, cols
 }
 
-// ExactShape is the shape of the sketch before noise. Where a party takes its own clip there are
-// sums for each.
+// ExactShape returns the shape of the sketch before noise. If a party chooses its own clip, it has
+// sums for each clip.
 func (p Plan) ExactShape(records int64) (rows, cols int64) {
 	if p.Moments == nil {
-		return p.Shape(records) // nothing that takes a look is held
+		return p.Shape(records) // sketches that take a look are not kept in exact form
 	}
 	rows = 1
 	if p.Moments.own {
@@ -176,7 +175,7 @@ func (p Plan) ExactShape(records int64) (rows, cols int64) {
 	return rows, int64(p.Moments.Layout.Entries())
 }
 
-// sensitivity is of the worst change of the study's unit.
+// sensitivity returns the sensitivity to the worst change of the study's unit.
 func (p Plan) sensitivity() (dp.Sensitivity, error) {
 	if p.Sketch().Side.Sums() && p.Study.Privacy.Mechanism != dp.None {
 		return p.row().Sensitivity(p.Study, p.Index, p.Clip)
@@ -217,8 +216,8 @@ func (p Plan) change() (dp.Sensitivity, error) {
 	return worst, nil
 }
 
-// Columns lists the columns that are in this sketch, by their indices. The
-// entries of a categorical column are next to each other.
+// Columns returns the indices of the columns in this sketch. It relies on the entries of a
+// categorical column being adjacent.
 func (p Plan) Columns() []int {
 	var out []int
 	for _, f := range p.Features[:p.Values] {
@@ -229,15 +228,14 @@ func (p Plan) Columns() []int {
 	return out
 }
 
-// changes lists the changes of a column's value that move the features derived from
-// it furthest: one that is the worst in l1, and one in l2 where that is another. A
-// categorical value moves two one-hot entries and their squares by 1 each. A value
-// within bounds moves by 1, and its square by that much too where it is not centred. From one
-// end around the middle to the other leaves the square where it was, which is the worst in
-// both norms: the square of a shorter move gains no more than the move loses. A bit around
-// another centre has one move only. Around a column's own centre, from -1
-// to 1 is the longest move and the worst in l2, but it leaves the square where it
-// was: with squares the worst in l1 is from -1/2 to 1.
+// changes lists the changes of a column's value that move the features derived from it furthest:
+// one that is worst in l1 and, if it is another, one that is worst in l2. A categorical value moves
+// two one-hot entries and their squares by 1 each. A value within bounds moves by 1, and its square
+// by as much if it is not centred. A move from one end to the other around the middle leaves the
+// square unchanged. It is still the worst in both norms: a shorter move gains no more in the square
+// than it loses in length. A bit around another centre has only one move. Around a column's own
+// centre, the longest move is from -1 to 1. It is the worst in l2, but leaves the square unchanged:
+// with squares the worst in l1 is from -1/2 to 1.
 func (p Plan) changes(c int) [][]int64 {
 	bits := p.Study.Bits
 	one := bits.One()
@@ -258,10 +256,10 @@ func (p Plan) changes(c int) [][]int64 {
 	return [][]int64{{longest}, {one + one/2, one - fixedpoint.Square(-one/2, bits)}}
 }
 
-// Attributes counts the columns of this sketch, with the label that travels: how many values of one record
-// an attribute-level guarantee counts separately. A record that is taken away also takes its entry in the
-// column of ones along, which no value of it moves: where all of it is longer than so many changes of a
-// value, it counts for as many as it is long.
+// Attributes counts the columns of this sketch, including the label that travels: how many values
+// of one record an attribute-level guarantee counts separately. Removing a record also removes its
+// entry in the column of ones, which no value moves. If the whole record is longer than that many
+// changes of a value, Attributes returns its length in such changes, rounded up.
 func (p Plan) Attributes() int {
 	n := len(p.Columns())
 	if p.Labels != nil {
@@ -271,13 +269,13 @@ func (p Plan) Attributes() int {
 		return n
 	}
 	worst, err := p.change()
-	if err != nil || worst.L1 == 0 { // of randomised response, which has no ones
+	if err != nil || worst.L1 == 0 { // randomised response, which has no ones
 		return n
 	}
 	l1, square := p.Study.Farthest(p.Party, p.Index)
 	ones, spec := p.ones(), p.Spec()
 	times := float64(l1+ones) * float64(spec.RowL1()) / float64(worst.L1)
-	if p.Study.Privacy.Mechanism == dp.Gaussian { // lengths of different columns add up in squares
+	if p.Study.Privacy.Mechanism == dp.Gaussian { // lengths of different columns add in squares
 		times = math.Sqrt(float64(square+ones*ones) * float64(spec.RowL2Squared()) / float64(worst.L2Squared))
 	}
 	return max(n, int(math.Ceil(times)))

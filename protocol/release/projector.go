@@ -11,10 +11,10 @@ import (
 	"github.com/cosketch/cosketch/seed"
 )
 
-// Projector finds where a whole vector of values lies among the records of a records-side
-// sketch, whoever's those are: by the same rows of R, about the same centres and clipped
-// alike, in exact integers and without noise. It is for vectors that are public, or that
-// stay where they are. It is for one goroutine.
+// Projector finds where a whole vector of values lies among the records of a records-side sketch,
+// of any party. It uses the same rows of R, the same centres and the same clip, in exact integers
+// and without noise. It is only for vectors that are public, or that do not leave their holder. It
+// is not safe for concurrent use.
 type Projector struct {
 	parts []projected
 	k     int
@@ -22,17 +22,18 @@ type Projector struct {
 	unit  float64
 }
 
-// projected is what one party's columns add: in a horizontal study all of them, once.
+// projected is the contribution of one party's columns; in a horizontal study there is one, for all
+// columns.
 type projected struct {
 	rows    *projection.Fixed
-	values  []int   // which values of a vector
-	places  []int   // which of the rows each is projected by
-	centres []int64 // what is taken off each
-	onto    []int   // which coordinate of a point each entry is
+	values  []int   // indices of the values in a vector
+	places  []int   // for each value, the index of its row
+	centres []int64 // subtracted from each value
+	onto    []int   // for each entry, its coordinate of a point
 }
 
-// NewProjector returns the projector of a study's sketch, by its index. Of the keys it
-// takes those of PlacingKeys, and of the identity none.
+// NewProjector returns the projector of a study's sketch, by its index. It derives the keys of
+// PlacingKeys, and none for the identity.
 func NewProjector(s *study.Study, index int, keys seed.Keys) (*Projector, error) {
 	if s.Sketches[index].Side != sketch.Records {
 		return nil, errors.New("projecting vectors: the sketch is not of the records side")
@@ -61,9 +62,9 @@ func NewProjector(s *study.Study, index int, keys seed.Keys) (*Projector, error)
 	return out, nil
 }
 
-// Project returns the point of a vector of encoded values, in the order of the study's
-// AllFeatures, in encoded units, and whether it had to be clipped. It panics where there
-// are fewer values.
+// Project returns the point of a vector of encoded values, in encoded units, and reports whether it
+// was clipped. The values are in the order of the study's AllFeatures. It panics if there are too
+// few.
 func (p *Projector) Project(values []int64) (point []float64, clipped bool) {
 	sum := make([]int64, p.k)
 	for _, part := range p.parts {

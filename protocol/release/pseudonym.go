@@ -13,11 +13,11 @@ import (
 	"github.com/cosketch/cosketch/seed/stream"
 )
 
-// Pseudonym names a record in a joined sketch, the same at every party that holds the
-// record: the first 16 bytes of the keyed hash of sketch and normalised id, under a key
-// of the study's seed. Of n records two share one with probability below n²/2¹²⁹. Whoever
-// lacks the seed can link nothing with it but the releases of this sketch; whoever has
-// the seed can find the pseudonym of an id.
+// Pseudonym names a record in a joined sketch. It is equal at every party that holds the record:
+// the first 16 bytes of the keyed hash of sketch and normalised id, under a key of the study's
+// seed. Of n records two collide with probability below n²/2¹²⁹. Without the seed, pseudonyms link
+// nothing but the releases of this sketch. With the seed, anybody can compute the pseudonym of an
+// id.
 type Pseudonym [16]byte
 
 // Compare orders pseudonyms as bytes.
@@ -26,8 +26,8 @@ func (p Pseudonym) Compare(q Pseudonym) int { return bytes.Compare(p[:], q[:]) }
 // pseudonymColumn is the name of the row column of a joined sketch.
 const pseudonymColumn = "pseudonym"
 
-// Pseudonyms returns the pseudonyms of normalised ids in a joined sketch, in their order;
-// nil for other sketches, which name no records.
+// Pseudonyms returns the pseudonyms of normalised ids in a joined sketch, in their order. It
+// returns nil for other sketches, which name no records.
 func (p Plan) Pseudonyms(root seed.Keys, ids [][]byte) ([]Pseudonym, error) {
 	if !p.Joined() {
 		return nil, nil
@@ -40,7 +40,7 @@ func (p Plan) Pseudonyms(root seed.Keys, ids [][]byte) ([]Pseudonym, error) {
 	return n.pseudonyms, nil
 }
 
-// names makes the pseudonyms of records as they come.
+// names computes the pseudonyms of records as they are added.
 type names struct {
 	stream     stream.Stream
 	sketch     uint32
@@ -65,7 +65,7 @@ func (n *names) add(ids [][]byte) {
 		for _, id := range ids {
 			from := len(n.arena)
 			n.arena = stream.AppendPseudonymLabel(n.arena, n.sketch, id)
-			n.labels = append(n.labels, n.arena[from:]) // stays where it is, also when the arena moves on
+			n.labels = append(n.labels, n.arena[from:]) // stays valid when the arena is reallocated
 		}
 		n.blocks = slices.Grow(n.blocks[:0], len(ids))[:len(ids)]
 		n.stream.Blocks(n.blocks, n.labels)
@@ -75,10 +75,9 @@ func (n *names) add(ids [][]byte) {
 	}
 }
 
-// sorted returns the order of rows by pseudonym. Sorted, releases are joined in one pass,
-// and a second row with one pseudonym stands beside the first. Whoever sees a release
-// sees the pseudonyms, whose order is a function of themselves and says nothing of the
-// records' order.
+// sorted returns the order of rows by pseudonym. Sorted releases can be joined in one pass, and
+// rows with the same pseudonym are adjacent. The sorted order is a function of the pseudonyms,
+// which the release shows anyway, and reveals nothing about the records' order.
 func sorted(pseudonyms []Pseudonym) []int {
 	order := make([]int, len(pseudonyms))
 	for i := range order {
@@ -88,7 +87,7 @@ func sorted(pseudonyms []Pseudonym) []int {
 	return order
 }
 
-// RowColumns returns what a sketch of the plan has for each row beside its entries.
+// RowColumns returns the columns that a sketch of the plan has for each row beside its entries.
 func (p Plan) RowColumns() []protocol.RowColumn {
 	if !p.Joined() {
 		return nil
@@ -96,12 +95,12 @@ func (p Plan) RowColumns() []protocol.RowColumn {
 	return []protocol.RowColumn{{Name: pseudonymColumn, Width: len(Pseudonym{})}}
 }
 
-// Rows is what a release says of each row of a sketch beside its entries.
+// Rows holds the row columns of a release: what it says of each row beside its entries.
 type Rows struct {
-	Pseudonyms []Pseudonym // joined sketches: ascending, and so each once; else nil
+	Pseudonyms []Pseudonym // joined sketches: strictly ascending; else nil
 }
 
-// permute returns the rows in another order: row i is what row order[i] was.
+// permute reorders the rows: row i of the result is row order[i].
 func (r Rows) permute(order []int) Rows {
 	if r.Pseudonyms == nil {
 		return r
@@ -113,7 +112,7 @@ func (r Rows) permute(order []int) Rows {
 	return out
 }
 
-// columns are the row columns as they are written.
+// columns returns the row columns in encoded form.
 func (r Rows) columns() (described []protocol.RowColumn, data []byte) {
 	if r.Pseudonyms == nil {
 		return nil, nil
@@ -126,10 +125,10 @@ func (r Rows) columns() (described []protocol.RowColumn, data []byte) {
 
 var errNotAscending = errors.New("decoding sketch: pseudonyms are not ascending, or one is there twice")
 
-// DecodeRows reads the row columns of a sketch whose header CheckHeader accepted and
-// whose chunks were checked, and checks what neither can: that pseudonyms are ascending,
-// so that no record is there twice. Its entries were read from r before. Pseudonyms are
-// appended to room, which may be nil.
+// DecodeRows reads the row columns of a sketch whose header CheckHeader accepted and whose chunks
+// were checked. It checks what neither can: that pseudonyms are strictly ascending, so no record is
+// there twice. Its entries must have been read from r before. Pseudonyms are appended to room,
+// which may be nil.
 func DecodeRows(h protocol.ReleasedSketch, r io.Reader, room []Pseudonym) (out Rows, err error) {
 	out.Pseudonyms = room
 	err = scanRows(h, r, func(p Pseudonym) { out.Pseudonyms = append(out.Pseudonyms, p) })
@@ -142,7 +141,7 @@ func DecodeRows(h protocol.ReleasedSketch, r io.Reader, room []Pseudonym) (out R
 // scanRows reads the row columns one by one.
 func scanRows(h protocol.ReleasedSketch, r io.Reader, take func(Pseudonym)) error {
 	if len(h.RowColumns) == 0 {
-		return nil // the entries end what there is
+		return nil // nothing follows the entries
 	}
 	from := bufio.NewReader(r)
 	for _, c := range h.RowColumns {

@@ -7,8 +7,8 @@ import (
 	"github.com/cosketch/cosketch/seed"
 )
 
-// Publish returns the row keys that a study makes public, in its order: what a release's
-// header has as Published. It is nil where the study publishes none.
+// Publish returns the row keys that a study makes public, in its order, for the header field
+// Published of a release. It is nil if the study publishes none.
 func Publish(s *study.Study, root seed.Keys) ([][32]byte, error) {
 	var out [][32]byte
 	for _, label := range s.Published() {
@@ -21,7 +21,7 @@ func Publish(s *study.Study, root seed.Keys) ([][32]byte, error) {
 	return out, nil
 }
 
-// PublicKeys are the row keys of a study's releases, as far as they are public.
+// PublicKeys holds the row keys that a study makes public.
 type PublicKeys struct {
 	labels []seed.Label
 	keys   [][32]byte
@@ -36,7 +36,7 @@ func Public(s *study.Study, published [][32]byte) (PublicKeys, error) {
 	return PublicKeys{labels, published}, nil
 }
 
-// Derive returns a public key, and seed.ErrAbsent for every other.
+// Derive returns a public key, or seed.ErrAbsent for any other.
 func (p PublicKeys) Derive(label seed.Label) ([32]byte, error) {
 	for i, known := range p.labels {
 		if known == label {

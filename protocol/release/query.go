@@ -6,9 +6,9 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// ForQuery plans a party's query about records that are in no release: they are sketched
-// and noised like its release in the sketch that answers queries, without labels. Each query
-// promises the same of its records, by noise of its own.
+// ForQuery plans a party's query about records that are in no release. They are sketched and noised
+// like its release in the sketch that answers queries, without labels. Each query gives its records
+// the guarantee of the release, by fresh noise.
 func ForQuery(s *study.Study, party int) (Plan, error) {
 	index, ok := s.QuerySketch()
 	if !ok {

@@ -12,10 +12,9 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Randomise gives the builder the entropy from which it draws the flips of randomised
-// response: 32 bytes, read now. It comes before the first Add, and after the budget was
-// debited: what Add takes afterwards is noised as it is read. Under every other mechanism
-// it reads nothing.
+// Randomise gives the builder the entropy from which it draws the flips of randomised response: 32
+// bytes, read now. Call it before the first Add, and after the budget was debited: from then on Add
+// noises values as it reads them. Under every other mechanism it reads nothing.
 func (b *Builder) Randomise(entropy io.Reader) error {
 	if b.plan.Flips.Zero() {
 		return nil
@@ -27,8 +26,8 @@ func (b *Builder) Randomise(entropy io.Reader) error {
 	return nil
 }
 
-// addRandomised flips a copy of the values and adds that. A batch that cannot be added
-// has spent random numbers, and nothing else.
+// addRandomised flips a copy of the values and adds the copy. A batch that cannot be added has used
+// up random numbers, and changed nothing else.
 func (b *Builder) addRandomised(ids [][]byte, values []int64) error {
 	if b.random == nil {
 		return errors.New("adding records: their bits have to be randomised, and no entropy was given")
@@ -40,14 +39,14 @@ func (b *Builder) addRandomised(ids [][]byte, values []int64) error {
 	return b.add(ids, b.bits)
 }
 
-// NoiseOf is the noise on one coordinate of one feature's column (columns side) or of a
-// record (records side), in encoded units, for kernel/estimate. Sketches of several
-// parties that were added have their noise added, and their records.
+// NoiseOf returns the noise on one coordinate of one feature's column (columns side) or of a record
+// (records side), in encoded units, for kernel/estimate. For the sum of several parties' sketches,
+// their noise and their records add up.
 //
-// The noise of randomised response is in the values: n of them, each of variance v,
-// reach a coordinate through a row of R of squared length 1/k on average, which makes
-// n·v/k; estimate knows what else that means by Noise.Sources. The identity passes each
-// value's noise to one coordinate as it is. The column of ones has none.
+// The noise of randomised response is in the values: n of them, each of variance v, reach a
+// coordinate through a row of R of squared length 1/k on average, giving n·v/k. Noise.Sources tells
+// estimate what else that implies. The identity passes each value's noise unchanged to one
+// coordinate. The column of ones has none.
 func (p Plan) NoiseOf(feature, parties int, records int64) estimate.Noise {
 	u2 := p.Unit() * p.Unit()
 	if p.Flips.Zero() {

@@ -14,8 +14,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/sum"
 )
 
-// CheckFirst checks a party's first round against the study: each sketch of that round, in order, of the shape that
-// the study fixes, and its data as Check does.
+// CheckFirst checks a party's first round against the study: that it has each sketch of that round,
+// in order and of the shape the study fixes, and its data as Check does.
 func CheckFirst(s *study.Study, party int, f protocol.First) error {
 	of, err := HeadersOf(s)
 	if err != nil {
@@ -24,7 +24,7 @@ func CheckFirst(s *study.Study, party int, f protocol.First) error {
 	return of.CheckFirst(party, f)
 }
 
-// CheckFirst is CheckFirst.
+// CheckFirst is the function CheckFirst.
 func (of *Headers) CheckFirst(party int, f protocol.First) error {
 	s := of.study
 	if f.Records < 1 {
@@ -59,8 +59,9 @@ func (of *Headers) CheckFirst(party int, f protocol.First) error {
 	return nil
 }
 
-// CheckInterim checks that a study can go by what came of its first round: that nothing in it is out of range. Whether
-// it is what follows from the first rounds is another question, on which no promise hangs.
+// CheckInterim checks that a study can use the result of its first round: that nothing in it is out
+// of range. It does not check that this follows from the first rounds; no guarantee depends on
+// that.
 func CheckInterim(s *study.Study, b protocol.Basis) error {
 	if err := checkBasis(s, b); err != nil {
 		return fmt.Errorf("interim: %w", err)
@@ -94,8 +95,8 @@ func checkBasis(s *study.Study, b protocol.Basis) error {
 	return checkMoves(s, pooled[0], b.Moves)
 }
 
-// checkMoves refuses moves of entries of moments that the study does not have, and any by which a value within its
-// bounds would have no place.
+// checkMoves refuses moves of moment entries that the study does not have, and moves that put a
+// value within its bounds out of range.
 func checkMoves(s *study.Study, index int, moves []sketch.Standard) error {
 	if !s.LooksAtValues() {
 		if len(moves) > 0 {
@@ -122,8 +123,8 @@ func checkMoves(s *study.Study, index int, moves []sketch.Standard) error {
 	return nil
 }
 
-// Basis is what the second round goes by, given the parties' sum of the look whose plan this is, so many parties that
-// took part in it, and their records.
+// Basis returns what the second round uses, given the parties' sum of a look with this plan, the
+// total number of records, and the number of parties in the sum.
 func (p Plan) Basis(sums sketch.Sketch, records int64, parties int) (b protocol.Basis, err error) {
 	s := p.Study
 	if want := p.row(); sums.Side != want.Side {
@@ -151,7 +152,7 @@ func (p Plan) Basis(sums sketch.Sketch, records int64, parties int) (b protocol.
 				return b, err
 			}
 			of.noisy = slices.Clone(sums.Data[:len(of.clips)+1])
-			for _, n := range sums.Data[len(of.clips)+1:] { // longer than the last clip that this sketch has
+			for _, n := range sums.Data[len(of.clips)+1:] { // longer than this sketch's last clip
 				of.noisy[len(of.clips)] += n
 			}
 			edge = of.choose(s, i)

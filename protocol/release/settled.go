@@ -9,21 +9,21 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// What a party sums or projects may hang on noisy numbers that it draws before. Here are the plans of what is
-// left then, one for each choice, so that package audit can try them.
+// What a party sums or projects may depend on noisy numbers that it draws before. These functions
+// return the plans of what remains then, one for each choice, so that package audit can test them.
 
-// Chooses reports whether what a party sums hangs on noisy numbers that it draws before.
+// Chooses reports whether what a party sums depends on noisy numbers drawn before.
 func (p Plan) Chooses() bool {
 	return p.Moments != nil && (p.Moments.own || p.Moments.pooled || p.Looks())
 }
 
-// Awaits reports whether how records are cut, and how they are moved, follows from a first round, and is not known yet.
+// Awaits reports whether clips and moves follow from a first round whose result is not known yet.
 func (p Plan) Awaits() bool { return p.Moments != nil && p.Study.Awaits(p.Index) }
 
-// Choices is how many clips a party chooses from; 1 where the study fixes it.
+// Choices returns how many clips a party chooses from; 1 if the study fixes it.
 func (p Plan) Choices() int { return len(p.Moments.noises) }
 
-// ClippedAt is the plan of a party that has chosen a clip, given by its number.
+// ClippedAt returns the plan of a party that has chosen the clip with that index.
 func (p Plan) ClippedAt(clip int) (Plan, error) {
 	m := *p.Moments
 	m.own, m.at = false, 0
@@ -41,13 +41,13 @@ func (p Plan) ClippedAt(clip int) (Plan, error) {
 	return p.Among(p.members)
 }
 
-// summedBy is the plan with another noise that is sure to be in whatever is seen.
+// summedBy returns the plan with another noise: one that is sure to be in anything that is seen.
 func (p Plan) summedBy(noise dp.Noise) Plan {
 	p.Noise, p.summed = noise, noise
 	return p
 }
 
-// Unmoved is the plan of a second pass after a look that moves no value of moments.
+// Unmoved returns the plan of a second pass after a look that moves no value of moments.
 func (p Plan) Unmoved() (Plan, error) { return p.After(p.unmoved()) }
 
 func (p Plan) unmoved() []sketch.Standard {
@@ -58,9 +58,9 @@ func (p Plan) unmoved() []sketch.Standard {
 	return still
 }
 
-// SketchAlone is the plan of a standardised sketch of columns after a look by which its records are
-// as long as they can be: a number is at the end of its range where it was at one of its bounds. Own
-// sums have another noise.
+// SketchAlone returns the plan of a standardised columns sketch, without own sums, after a look
+// that makes its records as long as possible: numbers at one of their bounds are at the end of
+// their range. Own sums have noise of their own.
 func (p Plan) SketchAlone() (Plan, error) {
 	moves := make([]sketch.Standard, p.Values)
 	for i, f := range p.Features[:p.Values] {
@@ -70,13 +70,13 @@ func (p Plan) SketchAlone() (Plan, error) {
 	}
 	p, err := p.After(moves)
 	if err == nil {
-		p.Own.alone = true // a copy of around's
+		p.Own.alone = true // around returned a copy
 	}
 	return p, err
 }
 
-// OneValue is the plan of a sketch of columns of the first value alone, as it is: where that is 1, a record's column
-// is its row of R.
+// OneValue returns the plan of a columns sketch of only the first value, unchanged: if that value
+// is 1, a record's column is its row of R.
 func (p Plan) OneValue() Plan {
 	narrow := *p.Study
 	narrow.Sketches = slices.Clone(narrow.Sketches)

@@ -12,13 +12,13 @@ import (
 	"github.com/cosketch/cosketch/seed"
 )
 
-// row is what is known of a sketch that sums over records.
+// row returns the properties of a sketch that sums over records.
 func (p Plan) row() sum.Row {
 	row, _ := sum.RowOf(p.Sketch().Side)
 	return row
 }
 
-// adding are the options of an adder of this sketch.
+// adding returns the options of this sketch's adder.
 func (p Plan) adding(root seed.Keys, workers int) (sum.Options, error) {
 	o := sum.Options{Study: p.Study, Index: p.Index, Root: root, Limit: p.Limit, Workers: workers}
 	if p.Moments != nil {
@@ -31,7 +31,7 @@ func (p Plan) adding(root seed.Keys, workers int) (sum.Options, error) {
 	return o, nil
 }
 
-// lengths are those to which records are cut, for each of which there are sums; none where they are not cut.
+// lengths returns the clips, each of which has its own sums; none if records are not clipped.
 func (p Plan) lengths() []int64 {
 	switch {
 	case p.Moments != nil && p.Moments.pooled:
@@ -44,10 +44,11 @@ func (p Plan) lengths() []int64 {
 	return nil
 }
 
-// Sums is how many sums of the same entries a builder of a sketch that sums over records has.
+// Sums returns how many sums with the same entries the builder of a sketch that sums over records
+// has.
 func (p Plan) Sums() int { return max(len(p.lengths()), 1) }
 
-// openSums opens what sums the sketch, which centres and cuts records itself.
+// openSums opens the sketch's adder, which centres and clips records itself.
 func (b *Builder) openSums(root seed.Keys, workers int) error {
 	o, err := b.plan.adding(root, workers)
 	if err == nil {
@@ -56,11 +57,10 @@ func (b *Builder) openSums(root seed.Keys, workers int) error {
 	return err
 }
 
-// Ridge is what a regression or a discriminant by moments raises variances by, given the
-// places of the features that explain: what the study says, or for auto what its noise asks
-// for ([estimate.NoiseRidge]), given the variance of the noise on a sum of products of two
-// entries, in their own units. It takes nothing of the data: a plan knows it from the clip
-// that it expects.
+// Ridge returns what a regression or a discriminant by moments raises variances by, given the
+// indices of the explaining features. It is the study's value or, for auto, what the noise requires
+// ([estimate.NoiseRidge]), given the variance of the noise on a sum of products of two entries, in
+// their own units. It uses no data: a plan knows it from the clip that it expects.
 func (p Plan) Ridge(ridge study.Ridge, noise float64, records int64, explaining []int) float64 {
 	if !ridge.Auto || noise == 0 || records < 1 || len(explaining) == 0 {
 		return ridge.By
@@ -73,11 +73,12 @@ func (p Plan) Ridge(ridge study.Ridge, noise float64, records int64, explaining 
 	return estimate.NoiseRidge(estimate.CorrelationNoise(noise, float64(records), variances), len(explaining))
 }
 
-// Of columns that declare bounds alone the spread is taken for a tenth of their range: of
-// real columns in bounds as code books have them it is from a hundredth to a quarter.
+// typicalOfRange is the assumed standard deviation, as a share of the range, of columns that
+// declare only bounds. In real columns with bounds as in code books it is from a hundredth to a
+// quarter.
 const typicalOfRange = 0.1
 
-// TypicalSpread is the standard deviation, in encoded units, that a study lets expect of a
+// TypicalSpread returns the standard deviation, in encoded units, that a study assumes for a
 // feature.
 func (p Plan) TypicalSpread(f study.Feature) float64 {
 	c := p.Study.Columns[f.Column]
@@ -96,23 +97,23 @@ func (p Plan) TypicalSpread(f study.Feature) float64 {
 	return typicalOfRange
 }
 
-// CellNoise is the noise on the parties' sum of a cells sketch: on a count, and on a sum
-// in encoded units.
+// CellNoise returns the noise on the parties' sum of a cells sketch: on a count, and on a sum in
+// encoded units.
 func (p Plan) CellNoise(parties int) cluster.CellNoise {
 	variance, unit := float64(parties)*p.Noise.Variance(), p.Unit()
 	weight := float64(p.Study.CellWeights(p.Index).Count)
 	return cluster.CellNoise{Count: variance / weight / weight, Sum: variance * unit * unit}
 }
 
-// CodeNoise is the variance of the noise on an integer of the parties' sum of a codes sketch, and of that on a count,
-// in records, which is the same of every codebook.
+// CodeNoise returns the variance of the noise on the parties' sum of a codes sketch: on an integer,
+// and on a count in records. It does not depend on the codebook.
 func (p Plan) CodeNoise(parties int) (sum, count float64) {
 	sum = float64(parties) * p.Noise.Variance()
 	weight := float64(p.Study.CodeWeights(p.Index).Count)
 	return sum, sum / weight / weight
 }
 
-// CountNoise is the noise on the parties' sum of a counts sketch, on each number of records.
+// CountNoise returns the noise on the parties' sum of a counts sketch, on each number of records.
 func (p Plan) CountNoise(parties int) estimate.CountNoise {
 	weight := float64(p.Study.CountWeight())
 	out := estimate.CountNoise{Variance: float64(parties) * p.Noise.Variance() / weight / weight}
@@ -122,9 +123,9 @@ func (p Plan) CountNoise(parties int) estimate.CountNoise {
 	return out
 }
 
-// SensibleCells is the share of cut records from which means of so many clusters may be off by more
-// than .4 of their standard error, as [Plan.Sensible] has it: twice the noise of a mean, in spreads,
-// where clusters have as many cells and records each.
+// SensibleCells returns the share of clipped records from which means of that many clusters may be
+// off by more than .4 of their standard error, as [Plan.Sensible] defines it: twice the noise of a
+// mean, in spreads, if clusters have equally many cells and records.
 func (p Plan) SensibleCells(parties int, records float64, clusters int) float64 {
 	var squares float64
 	for _, f := range p.Features {
@@ -136,8 +137,8 @@ func (p Plan) SensibleCells(parties int, records float64, clusters int) float64 
 	return 2 * math.Sqrt(cells*p.CellNoise(parties).Sum/squares) / (each * records)
 }
 
-// CellCut is how many records of so many parties were cut, by the sum of their cells sketches;
-// ok is false where these do not count it.
+// CellCut returns the noisy count of clipped records of that many parties, from the sum of their
+// cells or codes sketches; ok is false if these do not count them.
 func (p Plan) CellCut(all sketch.Sketch, parties int) (count estimate.Noisy, ok bool) {
 	weights := p.Study.CellWeights(p.Index)
 	if p.Sketch().Side == sketch.Codes {

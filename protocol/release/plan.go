@@ -166,7 +166,7 @@ func (p Plan) Shape(records int64) (rows, cols int64) {
 // sums for each clip.
 func (p Plan) ExactShape(records int64) (rows, cols int64) {
 	if p.Moments == nil {
-		return p.Shape(records) // sketches that take a look are not kept in exact form
+		return p.Shape(records) // no sketch that takes a look is held
 	}
 	rows = 1
 	if p.Moments.own {

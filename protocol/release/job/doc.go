@@ -1,20 +1,21 @@
-// Package job is the one way from a party's data to a stored release. The privacy of the records
-// rests on its order:
+// Package job is the only way from a party's data to a stored release. The privacy of the records
+// depends on its order:
 //
 //	project → debit durably → have the ledger's head countersigned → draw noise → store durably → (only then) send
 //
-// Where noise is drawn on the way to the sketch, as randomised response and a first look do, the debit
+// If noise is drawn on the way to the sketch, as in randomised response and first looks, the debit
 // comes before that:
 //
 //	debit → draw noise and project → store
 //	look → debit → draw the look's noise → store the look → project by it → draw noise → store
 //
-// The release of a study, one after a void attempt, a query, a release of what was held and a rehearsal
-// are values of one Spec and differ in nothing else. Each stage is a type that only the stage before can
-// make, so that another order does not compile: noise is drawn by who has paid, sealed is what was noised,
-// and what was stored is all that may be sent.
+// The release of a study, one after a void attempt, a query, a release of a held sketch and a
+// rehearsal differ only in the values of their Spec. Each stage has a type that only the stage
+// before can make, so another order does not compile: only a paid release draws noise, only a
+// noised one is sealed, and only a stored one may be sent.
 //
-// The package does no input and output. What it needs of a node it asks of a World. Between two stages
-// there is only memory: a job that ended anywhere is begun again, and goes on from what is stored. A debit
-// without a release is found and not made again; a release that is stored is found and never drawn again.
+// The package does no input or output. It asks a World for what it needs of a node. Between two
+// stages everything is in memory: an interrupted job starts again, and continues from what is
+// stored. A debit without a release is found and not made again; a stored release is found and
+// never drawn again.
 package job

@@ -11,20 +11,22 @@ import (
 	"github.com/cosketch/cosketch/protocol/release"
 )
 
-// Rehearsed is a release that was made by the same steps and cannot be stored or sent: nothing was debited for it.
+// Rehearsed is a release made by the same steps. It cannot be stored or sent: nothing was debited
+// for it.
 type Rehearsed struct {
-	Plans    []release.Plan // of the second pass, where there was a look
+	Plans    []release.Plan // of the second pass, if there was a look
 	Sketches []release.Exact
 	Records  Records
 }
 
-// Rehearse makes a release as a party draws it. Spec needs no signer, and its What no pairs.
+// Rehearse makes a release with the noise that the party draws. Spec needs no signer, and its What
+// no pairs.
 func Rehearse(ctx context.Context, spec Spec, data Data, at func(Stage)) (Rehearsed, error) {
 	return rehearse(ctx, spec, data, at, (*exact).draw)
 }
 
-// RehearseSeen is Rehearse with the noise that is sure to be in what others see, which is another under masked
-// sums alone: see release.Plan.DrawSeen.
+// RehearseSeen is Rehearse with the noise that is sure to be in what others see. It differs only
+// under masked sums: see release.Plan.DrawSeen.
 func RehearseSeen(ctx context.Context, spec Spec, data Data, at func(Stage)) (Rehearsed, error) {
 	return rehearse(ctx, spec, data, at, (*exact).drawSeen)
 }
@@ -62,8 +64,8 @@ func rehearse(ctx context.Context, spec Spec, data Data, at func(Stage), draw fu
 	return Rehearsed{spec.Plans, exact.sketches, exact.records}, nil
 }
 
-// Describe writes the sketches as they would leave, and says what they would be. Where they would be masked there
-// are no other members to agree on masks with: they are taken to be masked for all.
+// Describe encodes the sketches as for a release and returns their headers. A rehearsal has no
+// other members to agree on masks with: masked sketches are described as masked for all parties.
 func (r Rehearsed) Describe() (out []protocol.ReleasedSketch, err error) {
 	for i, plan := range r.Plans {
 		one := r.Sketches[i]
@@ -79,10 +81,10 @@ func (r Rehearsed) Describe() (out []protocol.ReleasedSketch, err error) {
 	return out, nil
 }
 
-// What follows draws noise for a release that was paid for, and for a rehearsal, which never is one.
+// The functions below draw noise for paid releases and for rehearsals, which are never released.
 
-// project makes the exact sketches from the data, or takes the ones that are held, and puts rows that are records in
-// an order that says nothing.
+// project makes the exact sketches from the data, or takes the held ones. It puts rows that are
+// records in an order that reveals nothing.
 func project(ctx context.Context, s Spec, data Data, builders []*release.Builder) (*exact, error) {
 	records, err := data.Exact(ctx, builders)
 	if err != nil {
@@ -92,7 +94,7 @@ func project(ctx context.Context, s Spec, data Data, builders []*release.Builder
 	case records.Held == nil:
 	case n != len(builders):
 		return nil, fmt.Errorf("%d sketches are held of %d", n, len(builders))
-	case s.randomised() || !bytes.Equal(records.Look, s.look): // Draw adds nothing where noise is in the values
+	case s.randomised() || !bytes.Equal(records.Look, s.look): // Draw adds nothing if the noise is in the values
 		return nil, errors.New("a sketch is held that would need noise before it was made, or was made by another first look")
 	}
 	out := &exact{records: records}
@@ -112,11 +114,11 @@ func project(ctx context.Context, s Spec, data Data, builders []*release.Builder
 		}
 		out.sketches = append(out.sketches, one)
 	}
-	out.records.Held = nil // noise is drawn into them
+	out.records.Held = nil // noise will be drawn into them
 	return out, nil
 }
 
-// drawLooks draws the noise of all looks and writes them one after the other.
+// drawLooks draws the noise of all looks and encodes them one after the other.
 func drawLooks(s Spec, looks []*release.Look) (data []byte, err error) {
 	for i, look := range looks {
 		if look == nil {
@@ -131,7 +133,7 @@ func drawLooks(s Spec, looks []*release.Look) (data []byte, err error) {
 	return data, nil
 }
 
-// randomise lets builders draw noise into the values that they are handed.
+// randomise makes the builders draw noise into the values they are given.
 func randomise(s Spec, builders []*release.Builder) error {
 	for _, b := range builders {
 		if err := b.Randomise(s.Entropy); err != nil {
@@ -141,7 +143,7 @@ func randomise(s Spec, builders []*release.Builder) error {
 	return nil
 }
 
-// draw draws the noise as the party adds it.
+// draw draws the noise that the party adds.
 func (e *exact) draw(s Spec) error {
 	for i, plan := range s.Plans {
 		if err := e.sketches[i].Draw(plan, s.Entropy, s.workers()); err != nil {
@@ -151,7 +153,7 @@ func (e *exact) draw(s Spec) error {
 	return nil
 }
 
-// drawSeen draws the noise as it is sure to be in what others see.
+// drawSeen draws the noise that is sure to be in what others see.
 func (e *exact) drawSeen(s Spec) error {
 	for i, plan := range s.Plans {
 		if err := plan.DrawSeen(&e.sketches[i].Sketch, s.Entropy, s.workers()); err != nil {

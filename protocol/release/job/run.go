@@ -8,8 +8,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/release"
 )
 
-// Find returns the release that spec says where it is stored, and ends what was kept on the way to it. It needs no
-// plans: a release that is stored is sent, whatever was decided about the data since.
+// Find returns the release of spec if it is stored, and deletes the intermediate results that led
+// to it. It needs no plans: a stored release is sent, whatever was decided about the data since.
 func Find(spec Spec, world World) (out Stored, found bool, err error) {
 	out, there, err := find(spec, world)
 	if err != nil || there != ours {
@@ -18,13 +18,13 @@ func Find(spec Spec, world World) (out Stored, found bool, err error) {
 	return out, true, world.Forget()
 }
 
-// there is what is stored in the place of a release.
+// there says what is stored in the place of a release.
 type there int
 
 const (
 	nothing there = iota
 	ours          // the release
-	void          // that of an attempt which is void
+	void          // the release of a void attempt
 )
 
 func find(spec Spec, world World) (Stored, there, error) {
@@ -42,7 +42,7 @@ func find(spec Spec, world World) (Stored, there, error) {
 	return out, ours, nil
 }
 
-// Run makes the release that spec says and stores it, or finds it stored.
+// Run makes and stores the release of spec, or finds it stored.
 func Run(ctx context.Context, spec Spec, world World) (Stored, error) {
 	found, stored, err := find(spec, world)
 	if err != nil {
@@ -80,20 +80,20 @@ func Run(ctx context.Context, spec Spec, world World) (Stored, error) {
 	return r.save(sealed)
 }
 
-// run is one job on its way.
+// run is a job in progress.
 type run struct {
-	spec  Spec // its plans are those of the second pass, once there was a look
+	spec  Spec // after a look its plans are those of the second pass
 	world World
 }
 
-// exact is what may not leave: all sketches, without the noise that is still to come.
+// exact holds what must not leave: all sketches, before the noise that is still to be drawn.
 type exact struct {
 	sketches []release.Exact
 	records  Records
 }
 
-// paid is that the budget was debited for the release, durably, and the ledger's head countersigned. Only pay
-// makes one.
+// paid proves that the budget was durably debited for the release and the ledger's head
+// countersigned. Only pay makes one.
 type paid struct{}
 
 // noised is a release whose noise is drawn. Only draw makes one.
@@ -102,7 +102,7 @@ type noised struct {
 	records  Records
 }
 
-// Sealed is a release as it is stored. Only what was noised becomes one.
+// Sealed is a release ready to be stored. It is made only from noised.
 type Sealed struct {
 	header  []byte
 	data    [][]byte
@@ -111,39 +111,40 @@ type Sealed struct {
 	clipped []int64
 }
 
-// Stored is a release that is durable: what may be sent.
+// Stored is a durable release: it may be sent.
 type Stored struct {
 	release protocol.Verified
 	query   protocol.Query
 }
 
-// Header is the signed header: an envelope, or the statement of a query.
+// Header returns the signed header: an envelope, or the statement of a query.
 func (s Sealed) Header() []byte { return s.header }
 
-// Sketches are the sketches as they leave, by their place in the release.
+// Sketches returns the encoded sketches, by their place in the release.
 func (s Sealed) Sketches() [][]byte { return s.data }
 
-// Orders say, for each sketch whose rows are records, which of IDs each row is; nil for others. This is the
-// party's secret.
+// Orders returns, for each sketch whose rows are records, the index into IDs of each row; nil for
+// others. It is the party's secret.
 func (s Sealed) Orders() [][]int { return s.orders }
 
-// IDs are the records' ids, which never leave.
+// IDs returns the records' ids, which never leave the party.
 func (s Sealed) IDs() [][]byte { return s.records.IDs }
 
-// Uncounted is how many records a sketch cut that was made in another round.
+// Uncounted stands for the number of clipped records of a sketch made in another round.
 const Uncounted = -1
 
-// Clipped is how many records each sketch cut: exact, and so for the party alone. Uncounted where the round did not see it.
+// Clipped returns how many records each sketch clipped. The counts are exact, so they are only for
+// the party. Uncounted means the sketch is of another round.
 func (s Sealed) Clipped() []int64 { return s.clipped }
 
-// Release is the signed header of a Study's release, or the signed First.
+// Release returns the signed header of a Study's release, or the signed First.
 func (s Stored) Release() protocol.Verified { return s.release }
 
-// Query is the signed statement of a Query.
+// Query returns the signed statement of a Query.
 func (s Stored) Query() protocol.Query { return s.query }
 
-// pay spends the budget, once per sketch, durably, and has the ledger's head countersigned. Records are as many
-// as are released.
+// pay durably spends the budget, once per sketch, and has the ledger's head countersigned. Records
+// is the number of released records.
 func (r *run) pay(ctx context.Context, records int64) (*paid, error) {
 	if err := r.spec.What.fits(r.spec, records); err != nil {
 		return nil, err
@@ -159,10 +160,11 @@ func (r *run) pay(ctx context.Context, records int64) (*paid, error) {
 	return &paid{}, nil
 }
 
-// uncounted is as many records as there are at least before they are counted, which is when they are read.
+// uncounted is the least number of records, for debits made before records are read and counted.
 const uncounted = 1
 
-// project makes the sketches. The budget is paid on the way where noise is drawn there; else bought is nil.
+// project makes the sketches. If noise is drawn on the way, it pays the budget first; else bought
+// is nil.
 func (r *run) project(ctx context.Context) (out *exact, bought *paid, err error) {
 	if r.spec.looks() {
 		if bought, err = r.look(ctx); err != nil {
@@ -193,7 +195,7 @@ func (r *run) project(ctx context.Context) (out *exact, bought *paid, err error)
 	return out, bought, nil
 }
 
-// look makes the plans those of the second pass, by the stored look or a new one, and pays for it.
+// look switches to the plans of the second pass, by the stored look or a new one, and pays for it.
 func (r *run) look(ctx context.Context) (bought *paid, err error) {
 	data, err := r.world.TakenLook()
 	if err != nil {
@@ -204,7 +206,7 @@ func (r *run) look(ctx context.Context) (bought *paid, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrLook, err)
 		}
-		if bought, err = r.pay(ctx, uncounted); err != nil { // which finds that of the look: nothing else stands for it
+		if bought, err = r.pay(ctx, uncounted); err != nil { // finds the debit made for the look: the stored look does not prove payment
 			return nil, err
 		}
 		r.spec = after
@@ -239,7 +241,7 @@ func (r *run) randomise(_ paid, builders []*release.Builder) error {
 	return randomise(r.spec, builders)
 }
 
-// draw draws the noise into the exact sketches, which no longer exist afterwards.
+// draw draws the noise into the exact sketches, which it overwrites.
 func (r *run) draw(_ paid, e *exact) (*noised, error) {
 	if err := e.draw(r.spec); err != nil {
 		return nil, err
@@ -248,7 +250,7 @@ func (r *run) draw(_ paid, e *exact) (*noised, error) {
 	return &noised{e.sketches, e.records}, nil
 }
 
-// seal masks what is to be masked, writes the sketches and signs the header.
+// seal masks sketches under masked sums, encodes them and signs the header.
 func (r *run) seal(n *noised) (Sealed, error) {
 	out := Sealed{records: n.records}
 	var described []protocol.ReleasedSketch
@@ -275,7 +277,7 @@ func (r *run) seal(n *noised) (Sealed, error) {
 	return out, err
 }
 
-// save stores the release, and then ends what was kept on the way.
+// save stores the release, and then deletes intermediate results.
 func (r *run) save(s Sealed) (Stored, error) {
 	if err := r.world.Save(s); err != nil {
 		return Stored{}, err

@@ -13,21 +13,23 @@ import (
 	"github.com/cosketch/cosketch/seed"
 )
 
-// Spec says what is to be released. All fields are required but where a default is given.
+// Spec says what to release. All fields are required unless a default is given.
 type Spec struct {
 	Study   *study.Study
 	What    What           // which release of the study it is
-	Plans   []release.Plan // one a sketch, as release.For or release.ForQuery plans them; at least one
+	Plans   []release.Plan // one per sketch, as release.For or release.ForQuery plans them; at least one
 	Keys    seed.Keys      // of the study's seed
 	Dataset string         // whose budget pays
 	Caps    ledger.Caps    // on that budget. Default: counted without limit
-	Consent ledger.Consent // to what is beyond the caps. Default: none
+	Consent ledger.Consent // to exceeding the caps. Default: none
 
-	// Kept is what else of the budget is spoken for, after these entries: see ledger.Caps. Default: nothing.
+	// Kept returns what else of the budget is reserved, after these entries: see ledger.Caps.
+	// Default: nothing.
 	Kept func(entries []ledger.Entry) ([]ledger.Entry, error)
 
-	// Accept refuses a release of so many records that the caps would allow. It is asked before a debit as soon
-	// as the records are counted, and again when they are sketched. Default: all are accepted.
+	// Accept may refuse a release of that many records although the caps allow it. It is called
+	// before a debit, once the records are counted, and again when they are sketched. Default: all
+	// are accepted.
 	Accept func(records int64) error
 
 	Now     func() protocol.Instant
@@ -35,7 +37,7 @@ type Spec struct {
 	Entropy io.Reader // crypto/rand outside tests
 	Workers int       // goroutines that project and draw. Default: 1
 
-	look []byte // by which the plans are those of the second pass; nil: there was none
+	look []byte // the look that the plans of the second pass follow; nil: there was none
 }
 
 func (s Spec) workers() int { return max(s.Workers, 1) }
@@ -47,7 +49,7 @@ func (s Spec) accept(records int64) error {
 	return s.Accept(records)
 }
 
-// prepared is the spec with the plans of the very release.
+// prepared returns the spec with the plans of this release.
 func (s Spec) prepared() (Spec, error) {
 	if len(s.Plans) == 0 {
 		return s, errors.New("releasing without a sketch")
@@ -57,8 +59,8 @@ func (s Spec) prepared() (Spec, error) {
 	return s, err
 }
 
-// Due lists the ledger entries that the release still needs, whether or not the caps allow them. A debit
-// that an interrupted run made is found and not made again.
+// Due lists the ledger entries that the release still needs, whether or not the caps allow them. It
+// leaves out debits that an interrupted run already made.
 func (s Spec) Due(entries []ledger.Entry) (out []ledger.Entry) {
 	of := s.Study
 	for _, plan := range s.Plans {
@@ -67,7 +69,7 @@ func (s Spec) Due(entries []ledger.Entry) (out []ledger.Entry) {
 			Attributes: max(plan.Attributes(), 1), At: s.Now(),
 		}).Promised(plan.Guarantee())
 		if next.Unit == "" {
-			next.Unit = dp.Record // mechanism none has no unit of its own; it bounds neither
+			next.Unit = dp.Record // mechanism none has no unit; it bounds neither
 		}
 		if _, paid := ledger.Paid(entries, next); paid {
 			continue
@@ -77,8 +79,8 @@ func (s Spec) Due(entries []ledger.Entry) (out []ledger.Entry) {
 	return out
 }
 
-// Debits is what is due, each held to the caps after those before it. The refusal of a cap says what would
-// fit in place of the whole study.
+// Debits returns what is due. It checks each entry against the caps after those before it. If a cap
+// refuses, the error says what would fit instead of the whole study.
 func (s Spec) Debits(entries []ledger.Entry) ([]ledger.Entry, error) {
 	due, after := s.Due(entries), entries
 	if s.Kept != nil {
@@ -100,7 +102,7 @@ func (s Spec) Debits(entries []ledger.Entry) ([]ledger.Entry, error) {
 	return due, nil
 }
 
-// withFit adds to a refusal for a cap what would fit instead.
+// withFit adds to the refusal by a cap what would fit instead.
 func (s Spec) withFit(err error, entries, due []ledger.Entry) error {
 	var exceeded *ledger.Exceeded
 	if _, whole := s.What.(Study); !whole || !errors.As(err, &exceeded) || exceeded.Unbounded {
@@ -115,7 +117,7 @@ func (s Spec) withFit(err error, entries, due []ledger.Entry) error {
 	return err
 }
 
-// salted is what is due with fresh salts.
+// salted returns what is due, with fresh salts.
 func (s Spec) salted(entries []ledger.Entry) ([]ledger.Entry, error) {
 	due, err := s.Debits(entries)
 	if err != nil {
@@ -129,7 +131,7 @@ func (s Spec) salted(entries []ledger.Entry) ([]ledger.Entry, error) {
 	return due, nil
 }
 
-// randomised reports that noise is drawn into values as they are read.
+// randomised reports whether noise is drawn into values as they are read.
 func (s Spec) randomised() bool {
 	for _, plan := range s.Plans {
 		if !plan.Flips.Zero() {
@@ -139,7 +141,7 @@ func (s Spec) randomised() bool {
 	return false
 }
 
-// looks reports that the data are looked at first.
+// looks reports whether the release takes a first look at the data.
 func (s Spec) looks() bool {
 	for _, plan := range s.Plans {
 		if plan.Looks() {
@@ -149,7 +151,7 @@ func (s Spec) looks() bool {
 	return false
 }
 
-// by is the spec of the second pass after a look, which is as it is stored.
+// by returns the spec of the second pass after a look, given as stored.
 func (s Spec) by(look []byte) (Spec, error) {
 	var err error
 	s.Plans, err = After(s.Plans, look)
@@ -157,7 +159,7 @@ func (s Spec) by(look []byte) (Spec, error) {
 	return s, err
 }
 
-// After are plans as a stored first look has them.
+// After returns the plans of the second pass after a stored first look.
 func After(before []release.Plan, look []byte) ([]release.Plan, error) {
 	moves, err := release.DecodeLook(look)
 	if err != nil {
@@ -180,7 +182,7 @@ func After(before []release.Plan, look []byte) ([]release.Plan, error) {
 	return plans, nil
 }
 
-// builders makes a builder without records for each sketch.
+// builders returns a builder without records for each sketch.
 func (s Spec) builders() (out []*release.Builder, err error) {
 	for _, plan := range s.Plans {
 		b, err := plan.NewBuilder(s.Keys, s.workers())
@@ -192,7 +194,7 @@ func (s Spec) builders() (out []*release.Builder, err error) {
 	return out, nil
 }
 
-// newLooks makes a look at no record for each sketch that takes one; nil for the others.
+// newLooks returns a look without records for each sketch that takes one; nil for the others.
 func (s Spec) newLooks() []*release.Look {
 	out := make([]*release.Look, len(s.Plans))
 	for i, plan := range s.Plans {

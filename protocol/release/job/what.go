@@ -21,7 +21,7 @@ type What interface {
 	fits(s Spec, records int64) error
 	mask(plan release.Plan, noised *release.Exact) error
 	seal(s Spec, described []protocol.ReleasedSketch, data [][]byte, records int64) (header []byte, err error)
-	before() *protocol.First // what leaves once more, as it is; nil: nothing
+	before() *protocol.First // what is sent again unchanged; nil: nothing
 	stored(s Spec, header []byte) (out Stored, void bool, err error)
 }
 
@@ -29,17 +29,18 @@ type What interface {
 type Study struct {
 	Attempt uint32
 	T2      protocol.Digest
-	Pairs   agree.Pairs     // of masked sums: what they are masked with
+	Pairs   agree.Pairs     // under masked sums: the secrets of the masks
 	Round   int             // how many releases of void attempts may have left before
-	Before  *protocol.First // of two rounds, and required there: the first, which this release has again. Spec's plans are those of the second
+	Before  *protocol.First // the first of two rounds, required in such studies: this release repeats it. Spec's plans are those of the second
 }
 
-// First is the first round of a study of two, in an attempt. Spec's plans are those of that round.
+// First is the first round of a study with two, in an attempt. Spec's plans are those of that
+// round.
 type First struct {
 	Attempt uint32
 	T2      protocol.Digest
 	Pairs   agree.Pairs
-	Round   int // as of a Study
+	Round   int // as in Study
 }
 
 // Query is a query about records that are in no release.
@@ -57,8 +58,8 @@ func (w Study) plans(all []release.Plan) ([]release.Plan, error) {
 
 func (w First) plans(all []release.Plan) ([]release.Plan, error) { return ofRound(all, w.Pairs, false) }
 
-// ofRound are plans as the members of an attempt make them, all of which must be of one round: with second, of the
-// second of two.
+// ofRound returns the plans for the members of an attempt. All must be of one round: with second,
+// of the second of two.
 func ofRound(all []release.Plan, pairs agree.Pairs, second bool) ([]release.Plan, error) {
 	out := append([]release.Plan(nil), all...)
 	for i, plan := range out {
@@ -90,21 +91,21 @@ func (w Study) entry(e ledger.Entry) ledger.Entry { e.Round = w.Round; return e 
 func (w First) entry(e ledger.Entry) ledger.Entry { e.Round = w.Round; return e }
 func (w Query) entry(e ledger.Entry) ledger.Entry { e.Query = w.Number; return e }
 
-// widest is the bytes of the widest entry.
+// widest is the size in bytes of the widest entry.
 const widest = 8
 
-// fits refuses so many records that the header of their release could be larger than any that others
-// read, or a sketch larger than any that they take. How wide entries are is known when noise is drawn, and
-// then it would be too late: they are taken to be as wide as they can be. Who has more than that has more
-// than 64 GiB of exact entries in memory.
+// fits returns an error if the header for that many records might exceed the largest one that
+// others read, or a sketch the largest one they take. The width of entries is known only once noise
+// is drawn, which would be too late: fits assumes the greatest width. A party with more than that
+// has more than 64 GiB of exact entries in memory.
 func (w Study) fits(s Spec, records int64) error {
-	of := s.Plans[0].Study // of two rounds by the interim
+	of := s.Plans[0].Study // of two rounds: as the interim fixes it
 	header := protocol.Release{T2: w.T2, Records: records, Published: make([][32]byte, len(of.Published()))}
 	header.Sketches = allRounds(of, w.Before, s.widest(records, w.Pairs), func(f *protocol.First, i int) protocol.ReleasedSketch { return f.Sketches[i] })
 	if err := release.CheckHeader(of, s.Plans[0].Party, header); err != nil {
 		return &SizeError{records, err}
 	}
-	for i, one := range header.Sketches { // whose sizes are bounded by now
+	for i, one := range header.Sketches { // whose sizes are bounded here
 		header.Sketches[i].Chunks = make([]protocol.Digest, (one.Size()+protocol.ChunkSize-1)/protocol.ChunkSize)
 	}
 	envelope := protocol.Envelope{Kind: protocol.KindRelease, Payload: wire.EncodeRelease(header)}
@@ -114,7 +115,7 @@ func (w Study) fits(s Spec, records int64) error {
 	return nil
 }
 
-// widest are the sketches of so many records with entries as wide as they can be.
+// widest returns the headers of sketches of that many records with entries of the greatest width.
 func (s Spec) widest(records int64, pairs agree.Pairs) (out []protocol.ReleasedSketch) {
 	for _, plan := range s.Plans {
 		one := protocol.ReleasedSketch{Side: plan.Sketch().Side, Width: widest, RowColumns: plan.RowColumns()}
@@ -127,7 +128,7 @@ func (s Spec) widest(records int64, pairs agree.Pairs) (out []protocol.ReleasedS
 	return out
 }
 
-// fits refuses a first round larger than any that others read.
+// fits returns an error if the first round is larger than what others read.
 func (w First) fits(s Spec, records int64) error {
 	first := protocol.First{T2: w.T2, Records: records, Sketches: s.widest(records, w.Pairs)}
 	for i, one := range first.Sketches {
@@ -145,8 +146,8 @@ func (w First) fits(s Spec, records int64) error {
 	return nil
 }
 
-// allRounds puts what there is of each sketch of the second round, in order, between what the first one has of
-// the others. Without a first round it is all there is.
+// allRounds merges values for the sketches of the second round with those of the first round, in
+// the order of the study's sketches. Without a first round it returns second.
 func allRounds[T any](of *study.Study, before *protocol.First, second []T, first func(*protocol.First, int) T) (out []T) {
 	if before == nil {
 		return second
@@ -163,7 +164,7 @@ func allRounds[T any](of *study.Study, before *protocol.First, second []T, first
 	return out
 }
 
-// SizeError reports so many records that nobody would take their release. Nothing was spent.
+// SizeError reports a number of records whose release nobody would take. Nothing was spent.
 type SizeError struct {
 	Records int64
 	Err     error
@@ -171,13 +172,13 @@ type SizeError struct {
 
 func (e *SizeError) Error() string { return e.Fail().Error() }
 
-// Fail is what the catalogue says of it.
+// Fail returns the error as an entry of the catalogue.
 func (e *SizeError) Fail() *fail.Error { return fail.ReleaseSize.Of(e.Err, e.Records) }
 
-// Unwrap returns what is too large, or too small.
+// Unwrap returns what is too large or too small.
 func (e *SizeError) Unwrap() error { return e.Err }
 
-// fits: the statement of a query has one size, and the study bounds the records.
+// fits accepts all: the statement of a query has a fixed size, and the study bounds the records.
 func (w Query) fits(s Spec, records int64) error { return nil }
 
 func (w Study) mask(plan release.Plan, noised *release.Exact) error {
@@ -228,7 +229,7 @@ func (w Query) seal(s Spec, described []protocol.ReleasedSketch, data [][]byte, 
 	return signed.Encode(), nil
 }
 
-// stored reads the stored header. Under masked sums that of an earlier attempt is void.
+// stored decodes the stored header. Under masked sums a header of an earlier attempt is void.
 func (w Study) stored(s Spec, header []byte) (out Stored, void bool, err error) {
 	return ofKind(s, protocol.KindRelease, w.Attempt, header)
 }
@@ -237,7 +238,7 @@ func (w First) stored(s Spec, header []byte) (out Stored, void bool, err error) 
 	return ofKind(s, protocol.KindFirst, w.Attempt, header)
 }
 
-// ofKind reads a stored envelope of this party's.
+// ofKind decodes a stored envelope of this party.
 func ofKind(s Spec, kind protocol.Kind, attempt uint32, header []byte) (out Stored, void bool, err error) {
 	e, err := wire.DecodeEnvelope(header)
 	if err == nil {

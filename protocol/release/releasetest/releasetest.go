@@ -15,8 +15,8 @@ import (
 	"github.com/cosketch/cosketch/seed"
 )
 
-// Terms are the parts of a study that decide what a party ships. The parties are
-// north, south and west; in a vertical study north owns the columns.
+// Terms holds the parts of a study that decide what a party ships. The parties are north, south and
+// west; in a vertical study north owns the columns.
 type Terms struct {
 	Partition study.Partition
 	Columns   []string // entries of columns, without owner
@@ -43,8 +43,8 @@ const (
 	Laplace   = "{unit: attribute, mechanism: laplace, epsilon: 1}"
 )
 
-// Head is the beginning of a study file, up to its partition: who takes part, as an example of package study has it,
-// which lies beside the package under test.
+// Head returns the beginning of a study file, up to its partition: the parties of an example of
+// package study, which is in the directory beside the package under test.
 func Head(t testing.TB) string {
 	t.Helper()
 	example, err := os.ReadFile("../study/testdata/registry.yaml")
@@ -55,7 +55,7 @@ func Head(t testing.TB) string {
 	return head
 }
 
-// Study is the study of the terms.
+// Study returns the study of the terms.
 func Study(t testing.TB, terms Terms) *study.Study {
 	t.Helper()
 	var b strings.Builder
@@ -88,7 +88,7 @@ func Study(t testing.TB, terms Terms) *study.Study {
 	return s
 }
 
-// Plan is north's part in a sketch.
+// Plan returns north's part in a sketch.
 func Plan(t testing.TB, s *study.Study, index int) release.Plan {
 	t.Helper()
 	north, ok := s.PartyByName("north")
@@ -102,7 +102,7 @@ func Plan(t testing.TB, s *study.Study, index int) release.Plan {
 	return p
 }
 
-// Seed is the n-th of a list of fixed seeds.
+// Seed returns the n-th fixed seed.
 func Seed(n int) seed.Seed {
 	rng := rand.NewChaCha8([32]byte{byte(n), byte(n >> 8), byte(n >> 16), 's'})
 	var b [seed.Size]byte
@@ -110,7 +110,7 @@ func Seed(n int) seed.Seed {
 	return seed.FromBytes(b)
 }
 
-// Entropy is the n-th of a list of fixed streams of bytes.
+// Entropy returns the n-th fixed stream of bytes.
 func Entropy(n int) *rand.ChaCha8 {
 	return rand.NewChaCha8([32]byte{byte(n), byte(n >> 8), byte(n >> 16), 'e'})
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
-// advance takes every step that what is known now allows. Which step leads from
-// which state to which, and who is waited for, is the table Transitions.
+// advance takes every step that is possible now. The table PartyTransitions says which states
+// follow each other, and who is waited for.
 func (p *Party) advance(out *Effects) {
 	if p.failure != nil || p.ended() {
 		return
@@ -29,8 +29,8 @@ func (p *Party) advance(out *Effects) {
 		return
 	}
 	if !p.live {
-		// A store that was put back to an earlier state is noticed by own words on the
-		// board that it lacks: nothing is signed or drawn before the board was read.
+		// If a store was reset to an earlier state, the board shows own messages that the store
+		// lacks. So nothing is signed or drawn before the board was read.
 		return
 	}
 	if err := p.proceed(out); err != nil {
@@ -38,8 +38,8 @@ func (p *Party) advance(out *Effects) {
 	}
 }
 
-// bounds says what has ended the study for this party: a date, or a board that goes
-// on without it.
+// bounds returns what has ended the study for this party: a date, or a board that continues without
+// it.
 func (p *Party) bounds() error {
 	v, me := p.view, p.signer.ID()
 	a := v.certified()
@@ -66,8 +66,7 @@ func (p *Party) bounds() error {
 	return nil
 }
 
-// proceed dispatches on how far the party has come: seeded; a member of the newest
-// attempt; or late.
+// proceed dispatches on the party's progress: seeded, a member of the newest attempt, or late.
 func (p *Party) proceed(out *Effects) error {
 	for _, a := range p.view.attempts {
 		if err := p.certify(a, out); err != nil {
@@ -78,7 +77,7 @@ func (p *Party) proceed(out *Effects) error {
 	switch a := p.view.current(); {
 	case a == nil:
 		return nil
-	case p.endsOnFirst(): // whatever was made of the second round, or of what secrets are left
+	case p.endsOnFirst(): // whether or not it made something of the second round or has secrets left
 		p.fetch(p.view.result(), out)
 		p.destroy(0, out)
 		return nil
@@ -103,7 +102,7 @@ func (p *Party) proceed(out *Effects) error {
 	}
 }
 
-// struck is why this party is in no further roster, or nil.
+// struck returns why this party is in no further roster, or nil.
 func (p *Party) struck() *Removal {
 	for _, a := range p.view.attempts {
 		if r := a.removal(p.signer.ID()); r != nil {
@@ -113,7 +112,7 @@ func (p *Party) struck() *Removal {
 	return nil
 }
 
-// whyOut says why the newest roster is without this party.
+// whyOut returns why the newest roster excludes this party.
 func (p *Party) whyOut() error {
 	if r := p.struck(); r != nil {
 		return &StruckError{*r}
@@ -121,7 +120,7 @@ func (p *Party) whyOut() error {
 	return errors.New("the aggregator fixed a roster without this party: its approval came late")
 }
 
-// agree runs the rounds of an attempt for as far as the board allows.
+// agree runs the rounds of an attempt as far as the board allows.
 func (p *Party) agree(a *attempt, out *Effects) error {
 	if p.signed(protocol.KindComplaint, a.number) {
 		return nil // the others examine it
@@ -134,8 +133,8 @@ func (p *Party) agree(a *attempt, out *Effects) error {
 	return nil
 }
 
-// toCommitted: approved → committed, when the roster is fixed, and no earlier
-// attempt can have given somebody a seed.
+// toCommitted: approved → committed, when the roster is fixed and no earlier attempt can have given
+// anybody a seed.
 func (p *Party) toCommitted(a *attempt, out *Effects) (bool, error) {
 	if p.signed(protocol.KindCommit, a.number) {
 		return a.complete(protocol.KindCommit), p.haveSecrets(a)
@@ -157,8 +156,8 @@ func (p *Party) toCommitted(a *attempt, out *Effects) (bool, error) {
 	return false, nil
 }
 
-// abandonmentsMissing lists who of a new attempt's roster still has to abandon an
-// earlier one that this party confirmed, and that ended on the aggregator's word.
+// abandonmentsMissing lists the members of a new attempt's roster that still have to abandon an
+// earlier attempt which this party confirmed and which ended on the aggregator's word.
 func (p *Party) abandonmentsMissing(a *attempt) []protocol.PeerID {
 	for _, before := range p.view.attempts {
 		if before.number < a.number && before.doubtful() && p.signed(protocol.KindConfirm, before.number) {
@@ -170,8 +169,7 @@ func (p *Party) abandonmentsMissing(a *attempt) []protocol.PeerID {
 	return nil
 }
 
-// haveSecrets checks that a party in the middle of an attempt still holds what it
-// needs to end it.
+// haveSecrets checks that a party in the middle of an attempt still holds the secrets to finish it.
 func (p *Party) haveSecrets(a *attempt) error {
 	if t := p.tries[a.number]; t == nil || t.secrets == nil {
 		return errors.New("the secrets of this study's seed agreement are gone: the study cannot go on here")
@@ -196,8 +194,8 @@ func (p *Party) toShared(a *attempt, out *Effects) (bool, error) {
 	return false, nil
 }
 
-// toConfirmed: shared → confirmed, when every share is in, opens and matches. One
-// that does not is complained of.
+// toConfirmed: shared → confirmed, when every share is in, opens and matches. The party complains
+// of a share that does not.
 func (p *Party) toConfirmed(a *attempt, out *Effects) (bool, error) {
 	if p.signed(protocol.KindConfirm, a.number) {
 		return true, nil
@@ -210,7 +208,7 @@ func (p *Party) toConfirmed(a *attempt, out *Effects) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	// To confirm is to leave every earlier attempt for good.
+	// A party that confirms gives up every earlier attempt for good.
 	for _, before := range p.view.attempts[:a.number-1] {
 		p.destroy(before.number, out)
 	}
@@ -231,9 +229,9 @@ func (p *Party) outcome(a *attempt) (*agree.Outcome, error) {
 	return t.outcome, nil
 }
 
-// certify: confirmed → seeded, when every confirmation verifies: a certificate. The
-// agreement's secrets give way to the seed alone. A confirmation under another seed
-// is complained of, as soon as it is seen.
+// certify: confirmed → seeded, when every confirmation verifies: a certificate. The seed then
+// replaces the agreement's secrets. The party complains of a confirmation under another seed as
+// soon as it sees it.
 func (p *Party) certify(a *attempt, out *Effects) error {
 	t := p.tries[a.number]
 	if p.seededIn != 0 || t == nil || t.secrets == nil || !p.signed(protocol.KindConfirm, a.number) {
@@ -274,8 +272,8 @@ func (p *Party) certify(a *attempt, out *Effects) error {
 	return nil
 }
 
-// complainOf opens this party's side of an attempt, if that shows whose fault the
-// error is; any other error is the party's own.
+// complainOf opens this party's side of an attempt if err names a culprit; any other error is the
+// party's own.
 func (p *Party) complainOf(a *attempt, err error, out *Effects) error {
 	var f *protocol.Fault
 	if !errors.As(err, &f) {
@@ -293,9 +291,9 @@ func (p *Party) complainOf(a *attempt, err error, out *Effects) error {
 	return nil
 }
 
-// settle does what an attempt that is over asks for. Where somebody might have seen
-// it to its end, the party says that it did not, and makes sure that it never will.
-// Secrets of an attempt that it did not confirm have no use any more.
+// settle does what is due for an attempt that is over. If somebody might have completed it, the
+// party declares that it did not, and makes sure that it never will. It destroys the secrets of an
+// attempt that it did not confirm: they have no use any more.
 func (p *Party) settle(a *attempt, out *Effects) {
 	me := p.signer.ID()
 	if !a.over() || !a.member(me) || p.seededIn != 0 {
@@ -310,7 +308,7 @@ func (p *Party) settle(a *attempt, out *Effects) {
 	}
 }
 
-// destroy ends the secrets of one attempt, or of all (0).
+// destroy destroys the secrets of one attempt, or of all (0).
 func (p *Party) destroy(attempt uint32, out *Effects) {
 	if attempt == 0 {
 		if len(p.tries) > 0 || p.seeded != nil {
@@ -329,12 +327,12 @@ func (p *Party) destroy(attempt uint32, out *Effects) {
 	}
 }
 
-// seededSteps: what a party does that holds the certificate, or has used it: answer
-// a later attempt, release, welcome who comes late, and fetch results.
+// seededSteps takes the steps of a party that holds the certificate or has used it: answer a later
+// attempt, release, welcome late parties, and fetch results.
 func (p *Party) seededSteps(out *Effects) error {
 	a := p.view.at(p.seededIn)
 	if a == nil || !a.certified {
-		return nil // what the store holds is ahead of the board that was shown so far
+		return nil // the store is ahead of the board shown so far
 	}
 	p.checkNewcomers(a)
 	if p.challenged && a.member(p.signer.ID()) && !p.signed(protocol.KindCertificate, a.number) && a.proofs.count == len(a.members) {
@@ -356,8 +354,8 @@ func (p *Party) seededSteps(out *Effects) error {
 	return p.toReleased(a, out)
 }
 
-// toReleased: seeded → sketched → released. A release is made once; after that
-// only its upload may be repeated.
+// toReleased: seeded → sketched → released. A release is made once; after that only its upload may
+// be repeated.
 func (p *Party) toReleased(a *attempt, out *Effects) error {
 	_, posted := a.releases[p.signer.ID()]
 	switch result := p.view.result(); {
@@ -393,14 +391,14 @@ func (p *Party) toReleased(a *attempt, out *Effects) error {
 	return nil
 }
 
-// fetch asks for a result that is not stored, once.
+// fetch requests a result that is not stored, once.
 func (p *Party) fetch(r *protocol.Result, out *Effects) {
 	if r.Document.Hash != p.document && p.offer("result "+r.Document.Hash.String()) {
 		out.Run = append(out.Run, FetchResult{*r})
 	}
 }
 
-// offer reports whether a job has not been given out yet.
+// offer reports whether a job is new, and records it.
 func (p *Party) offer(job string) bool {
 	if p.offered[job] {
 		return false
@@ -409,9 +407,8 @@ func (p *Party) offer(job string) bool {
 	return true
 }
 
-// overdue says what the study's dates have ended for a party without a release:
-// nothing new may begin, and above all nothing may be debited, that can no longer
-// be used.
+// overdue returns what the study's dates have ended for a party without a release. Nothing may
+// begin that can no longer be used; above all, nothing may be debited.
 func (p *Party) overdue() error {
 	what, until := "the seed agreement", p.study.Deadline
 	switch {
@@ -428,31 +425,31 @@ func (p *Party) overdue() error {
 // ErrLeftOut reports a result that was made without this party's release.
 var ErrLeftOut error = fail.LeftOut
 
-// close ends a study that nothing of this party can enter any more, and with it
-// every secret.
+// close ends a study to which this party can contribute nothing any more, and destroys all its
+// secrets.
 func (p *Party) close(err error, out *Effects) {
 	p.fail(err)
 	p.destroy(0, out)
 }
 
-// storedRelease: the release is durable, so the seed has done its work, unless late
-// parties may still ask for it.
+// storedRelease records a durable release. The seed is not needed any more, unless late parties may
+// still ask for it.
 func (p *Party) storedRelease(header protocol.Verified, out *Effects) {
 	if p.released || header.Attempt() != p.seededIn {
-		return // of an attempt that is void
+		return // a release of a void attempt
 	}
 	p.released = true
 	p.own = append(p.own, header)
 	out.Persist = append(out.Persist, SaveEnvelope{header})
 	switch {
-	case p.study.Masked(): // another attempt may follow, with secrets of its own
+	case p.study.Masked(): // another attempt may follow, with its own secrets
 		p.spend(out)
 	case !p.keepsSeed():
 		p.destroy(0, out)
 	}
 }
 
-// keepsSeed reports whether the seed outlives the own release.
+// keepsSeed reports whether the party keeps the seed after its own release.
 func (p *Party) keepsSeed() bool { return p.study.LateUntil != 0 }
 
 // attribute turns an agreement fault into one that names the peer.
@@ -464,11 +461,11 @@ func (a *attempt) attribute(kind protocol.Kind, err error) error {
 	return &protocol.Fault{Culprit: a.members[f.Member].ID, Kind: kind, Attempt: a.number, Err: f.Err}
 }
 
-// What a secrets file holds, by its first byte.
+// The contents of a secrets file, by its first byte.
 const (
 	agreeing byte = 1 // the agreement's secrets
 	holding  byte = 2 // seed ‖ T1 ‖ T2, after the certificate
-	masking  byte = 3 // the same, and what masks are drawn from
+	masking  byte = 3 // as holding, and what masks are drawn from
 )
 
 func (p *Party) seededSecrets() ([]byte, error) {
@@ -507,12 +504,11 @@ func (p *Party) restoreSecrets(attempt uint32, data []byte) error {
 
 var errDamagedSecrets = errors.New("the secrets file is damaged")
 
-// ErrNotAgreed reports secrets of an agreement that has not ended.
+// ErrNotAgreed reports secrets of an agreement that is not complete.
 var ErrNotAgreed error = fail.NotAgreed
 
-// Agreed reads the outcome of the seed agreement from what SaveSecrets stored after
-// the certificate, for work on the own sketch beside the machine. Before that it is
-// ErrNotAgreed.
+// Agreed returns the outcome of the seed agreement from what SaveSecrets stored after the
+// certificate, for work on the own sketch outside the machine. Before that it returns ErrNotAgreed.
 func Agreed(secrets []byte) (agree.Outcome, error) {
 	switch {
 	case len(secrets) > 1 && secrets[0] == agreeing:

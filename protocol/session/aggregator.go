@@ -12,27 +12,26 @@ import (
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
-// AggregatorConfig makes an aggregator's machine. Both fields are required.
+// AggregatorConfig configures an aggregator's machine. Both fields are required.
 type AggregatorConfig struct {
 	Study  *study.Study
 	Signer protocol.Signer // must be the study's aggregator
 }
 
-// Aggregator is the machine of the aggregator in one study: the keeper of the
-// board. It is not safe for concurrent use: one goroutine owns it.
+// Aggregator is the aggregator's machine in one study: it keeps the board. It is not safe for
+// concurrent use.
 type Aggregator struct {
 	study  *study.Study
 	signer protocol.Signer
 	view   *view
 	now    protocol.Instant
 
-	collected map[protocol.PeerID]bool // releases of which every chunk is stored
+	collected map[protocol.PeerID]bool // releases with every chunk stored
 	computing bool
 	failure   error
 }
 
-// NewAggregator makes a machine with an empty board; a stored board is replayed
-// through Restore.
+// NewAggregator returns a machine with an empty board. Use Restore to replay a stored board.
 func NewAggregator(c AggregatorConfig) (*Aggregator, error) {
 	if c.Signer.ID() != c.Study.Aggregator.ID {
 		return nil, fmt.Errorf("study %s names the aggregator %s, this one is %s (was identity.key swapped for another node's?)", c.Study.ID.Short(), c.Study.Aggregator.ID, c.Signer.ID())
@@ -40,9 +39,9 @@ func NewAggregator(c AggregatorConfig) (*Aggregator, error) {
 	return &Aggregator{study: c.Study, signer: c.Signer, view: newView(c.Study, c.Signer.ID()), collected: map[protocol.PeerID]bool{}}, nil
 }
 
-// Restore takes the stored board in, before the first Step. The releases that are
-// wholly stored follow as Collected events, and only then the time: what the
-// machine has not been told of at the deadline is missing.
+// Restore admits the stored board, before the first Step. Send Collected events for completely
+// stored releases next, and only then the time: at the deadline, releases not reported yet count as
+// missing.
 func (a *Aggregator) Restore(board []protocol.Verified) error {
 	for i, e := range board {
 		if err := a.view.admit(e); err != nil {
@@ -52,10 +51,10 @@ func (a *Aggregator) Restore(board []protocol.Verified) error {
 	return nil
 }
 
-// AggregatorEvent is what happens to an aggregator.
+// AggregatorEvent is an event for an aggregator's machine.
 type AggregatorEvent interface{ aggregatorEvent() }
 
-// Post brings an envelope from a peer.
+// Post delivers an envelope from a peer.
 type Post struct{ Envelope protocol.Verified }
 
 // Collected reports that every chunk of a party's release is stored and matches
@@ -65,7 +64,7 @@ type Collected struct{ Party protocol.PeerID }
 // Computed reports that the job Compute is done and its documents are stored.
 type Computed struct {
 	Releases []Header
-	Firsts   []First // in place of them, where the first round is the answer
+	Firsts   []First // instead of Releases, if the first round is the answer
 	Document protocol.Document
 	PerParty []protocol.PartyDocument
 }
@@ -76,10 +75,9 @@ func (Collected) aggregatorEvent() {}
 func (Computed) aggregatorEvent()  {}
 func (JobFailed) aggregatorEvent() {}
 
-// Step takes one event. An error refuses the event: for a Post it goes back to the
-// sender, and a *protocol.Fault names the culprit. A refusal may have effects, too:
-// a message that is proof against its sender ends the attempt, and the driver
-// carries out what is asked for before it answers.
+// Step processes one event. An error refuses the event: for a Post it is returned to the sender,
+// and a *protocol.Fault names the culprit. A refusal may have effects too: a message that proves
+// its sender's fault ends the attempt. The driver must carry out the effects before it answers.
 func (a *Aggregator) Step(ev AggregatorEvent) (Effects, error) {
 	var out Effects
 	var refused error
@@ -144,9 +142,9 @@ func (a *Aggregator) post(e protocol.Verified, out *Effects) error {
 	return nil
 }
 
-// closedTo holds the study's dates, and the aggregator's own word. A message that is
-// on the board already is not refused for its date, and a withdrawal is in time
-// until the party commits.
+// closedTo enforces the study's dates and the aggregator's own declarations. It does not refuse a
+// message that is already on the board for its date. A withdrawal is in time until the party
+// commits.
 func (a *Aggregator) closedTo(e protocol.Verified) error {
 	if a.view.holds(e) {
 		return nil
@@ -160,9 +158,9 @@ func (a *Aggregator) closedTo(e protocol.Verified) error {
 	case protocol.KindFirst, protocol.KindRelease, protocol.KindJoin, protocol.KindWelcome, protocol.KindJoined:
 		until = a.study.Closes()
 	case protocol.KindCertificate:
-		// What is over on this aggregator's own board, it did not show certified to anybody
-		// whom the confirmations convinced. Tags are for members alone to check: without this
-		// rule a member could revive an attempt by one of its own that is wrong.
+		// If an attempt is over on its own board, this aggregator never showed it certified to
+		// anybody convinced by the confirmations. Only members can check tags: without this rule a
+		// member could revive an attempt by a wrong confirmation of its own.
 		if t := a.view.at(e.Attempt()); t != nil && t.over() {
 			return fmt.Errorf("%w: attempt %d was over before all had confirmed it", ErrPremature, t.number)
 		}
@@ -173,8 +171,8 @@ func (a *Aggregator) closedTo(e protocol.Verified) error {
 	return nil
 }
 
-// accuseOf ends the attempt under way when a refused message shows that its sender
-// has no further part in it.
+// accuseOf ends the current attempt if a refused message shows that its sender can take no further
+// part in it.
 func (a *Aggregator) accuseOf(e protocol.Verified, refusal error, out *Effects) {
 	t := a.view.current()
 	if t == nil || e.Attempt() != t.number || !e.Kind().Agreement() || !t.member(e.Sender()) || t.over() || a.view.certified() != nil {
@@ -207,7 +205,7 @@ func (a *Aggregator) own(kind protocol.Kind, attempt uint32, payload []byte, out
 	out.Persist = append(out.Persist, SaveEnvelope{e})
 }
 
-// number is that of the attempt that the aggregator's own messages are about.
+// number returns the attempt that the aggregator's own messages refer to.
 func (a *Aggregator) number() uint32 {
 	for _, t := range []*attempt{a.view.certified(), a.view.current()} {
 		if t != nil {
@@ -217,7 +215,7 @@ func (a *Aggregator) number() uint32 {
 	return 1
 }
 
-// advance takes every step that what is known now allows (see Transitions).
+// advance takes every step that is possible now (see AggregatorTransitions).
 func (a *Aggregator) advance(out *Effects) {
 	v := a.view
 	switch t := v.current(); {
@@ -249,8 +247,8 @@ func (a *Aggregator) toRoster(out *Effects) {
 	}
 }
 
-// toNextRoster: agreeing → agreeing, in the next attempt, without those whom the
-// board removes.
+// toNextRoster: agreeing → agreeing, in the next attempt, without the members that the board
+// removes.
 func (a *Aggregator) toNextRoster(t *attempt, out *Effects) {
 	switch n := len(t.survivors()); {
 	case n < a.study.Quorum:
@@ -263,8 +261,8 @@ func (a *Aggregator) toNextRoster(t *attempt, out *Effects) {
 	}
 }
 
-// toOverdue ends an attempt at its time, without those whose messages are missing,
-// if the others are a quorum and may try again; else it waits until the deadline.
+// toOverdue ends an attempt at its time, removing members whose messages are missing, if the others
+// are a quorum and may try again. Otherwise it waits until the deadline.
 func (a *Aggregator) toOverdue(t *attempt, out *Effects) {
 	missing := a.holdingUp(t)
 	again := int64(t.number) < int64(a.study.Attempts) && len(t.members)-len(missing) >= a.study.Quorum
@@ -281,9 +279,9 @@ func (a *Aggregator) toOverdue(t *attempt, out *Effects) {
 	}
 }
 
-// holdingUp lists whose messages an attempt lacks. Who confirmed an attempt before, which ended
-// on the aggregator's word, commits only when every member has abandoned that: where some
-// have not, they are the ones that are missing, and not who waits for them.
+// holdingUp lists the members whose messages an attempt waits for. A member that confirmed an
+// earlier attempt which ended on the aggregator's word commits only once every member has abandoned
+// that one. If some have not, they are listed, and not the members that wait for them.
 func (a *Aggregator) holdingUp(t *attempt) []protocol.PeerID {
 	missing := t.lacking(t.round())
 	if t.round() != protocol.KindCommit {
@@ -303,9 +301,9 @@ func (a *Aggregator) holdingUp(t *attempt) []protocol.PeerID {
 	return missing
 }
 
-// toComputed: collecting → computing, when every release is in, or at the deadline
-// with a quorum of them; and again for what comes late. A study that takes late
-// parties is closed when nobody can come any more.
+// toComputed: collecting → computing, when every release is in, or at the deadline with a quorum of
+// them; and again for late releases. A study that takes late parties closes when none can come any
+// more.
 func (a *Aggregator) toComputed(t *attempt, out *Effects) {
 	if a.computing {
 		return
@@ -335,7 +333,7 @@ func (a *Aggregator) toComputed(t *attempt, out *Effects) {
 	}
 }
 
-// ready lists the releases that are wholly here, by raw public key.
+// ready lists the complete releases, by raw public key.
 func (a *Aggregator) ready(t *attempt) []Header {
 	var out []Header
 	for _, p := range a.study.Parties {
@@ -352,7 +350,7 @@ func (a *Aggregator) computed(ev Computed, out *Effects) error {
 	}
 	a.computing = false
 	if a.view.ended() {
-		return nil // it was cancelled meanwhile: what was computed stays unsigned
+		return nil // it was cancelled meanwhile: the result stays unsigned
 	}
 	t := a.view.certified()
 	r := protocol.Result{
@@ -374,7 +372,7 @@ func (a *Aggregator) stop(reason string, missing []protocol.PeerID, out *Effects
 	a.own(protocol.KindStop, a.number(), wire.EncodeStop(protocol.Stop{Reason: reason, At: a.now, Missing: missing}), out)
 }
 
-// end stops a study, or closes it where it has a result already.
+// end stops a study, or closes it if it has a result.
 func (a *Aggregator) end(reason string, missing []protocol.PeerID, out *Effects) {
 	if a.view.result() == nil {
 		a.stop(reason, missing, out)
@@ -383,7 +381,7 @@ func (a *Aggregator) end(reason string, missing []protocol.PeerID, out *Effects)
 	a.own(protocol.KindClose, a.number(), wire.EncodeClose(protocol.Close{At: a.now}), out)
 }
 
-// owing lists who has not delivered what the study waits for.
+// owing lists the parties that have not delivered what the study waits for.
 func (a *Aggregator) owing() []protocol.PeerID {
 	if t := a.view.current(); a.view.certified() == nil && t != nil {
 		return t.lacking(t.round())
@@ -394,7 +392,7 @@ func (a *Aggregator) owing() []protocol.PeerID {
 	return slices.DeleteFunc(a.view.contributors(), func(id protocol.PeerID) bool { return a.collected[id] })
 }
 
-// Status says where the study stands.
+// Status returns the state of the study.
 func (a *Aggregator) Status() Status {
 	s := a.status()
 	s.Faults, s.Blame = a.view.story(), a.view.culprits(s.Failure)
@@ -434,7 +432,7 @@ func (a *Aggregator) status() Status {
 	return Status{State: Collecting, WaitFor: wait.Releases, From: a.owing(), Until: a.study.Deadline}
 }
 
-// Head signs the board as it stands.
+// Head signs the current board.
 func (a *Aggregator) Head() protocol.Head {
 	return a.signer.SignHead(a.study.ID, a.view.count(), a.view.chain())
 }
@@ -445,8 +443,8 @@ func (a *Aggregator) HeadAt(count uint64) protocol.Head {
 	return a.signer.SignHead(a.study.ID, count, a.view.chains[count])
 }
 
-// Place is where the roster of an attempt has a node, of how many: what is sealed to it stands at that
-// place. It is -1 of who is not on the roster.
+// Place returns a node's place on the roster of an attempt, and the number of members: texts sealed
+// to the node are at that place. It is -1 if the node is not on the roster.
 func (a *Aggregator) Place(attempt uint32, member protocol.PeerID) (place, members int) {
 	t := a.view.at(attempt)
 	if t == nil {
@@ -471,10 +469,10 @@ func (a *Aggregator) Release(party protocol.PeerID) (Header, bool) {
 // Holds reports whether a message is on the board.
 func (a *Aggregator) Holds(e protocol.Verified) bool { return a.view.holds(e) }
 
-// Collected reports whether all of a party's release is here.
+// Collected reports whether a party's release is complete here.
 func (a *Aggregator) Collected(party protocol.PeerID) bool { return a.collected[party] }
 
-// Result returns the newest result statement, once there is one.
+// Result returns the newest result statement, if there is one.
 func (a *Aggregator) Result() (protocol.Result, bool) {
 	if r := a.view.result(); r != nil {
 		return *r, true

@@ -10,32 +10,32 @@ import (
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
-// attempt is one try at agreeing on a seed, as the board has it.
+// attempt is one attempt at agreeing on a seed, as shown on the board.
 type attempt struct {
 	study   *study.Study
-	number  uint32 // from 1 on
+	number  uint32 // from 1
 	roster  protocol.Digest
 	members []study.Party // by raw public key
 	places  places
 
-	t1, t2 *protocol.Digest // once all commits, and all shares, are in
+	t1, t2 *protocol.Digest // set once all commits are in, and all shares
 
 	commits   posted
 	keys      map[[32]byte]bool        // hashes of the commits' keys
-	shares    posted                   // each with the text that is sealed to this node, where texts travel apart
+	shares    posted                   // each with the text sealed to this node, if texts travel apart
 	confirms  posted                   // on the board, or in a certificate
 	proofs    posted                   // on the board
-	published *published               // of the confirmations of a certified attempt; nil before it is asked for
-	certified bool                     // all confirmations are in, and no complaint showed one to be wrong
-	firsts    posted                   // of two rounds
-	interim   *protocol.Interim        // the answer to them; nil before it
-	by        *study.Study             // the study by the interim; nil before it
-	goOn      map[protocol.PeerID]bool // who is in the interim
+	published *published               // of the confirmations of a certified attempt; nil until needed
+	certified bool                     // all confirmations are in, and no complaint proved one wrong
+	firsts    posted                   // in a study of two rounds
+	interim   *protocol.Interim        // the answer to firsts; nil until there is one
+	by        *study.Study             // the study as the interim fixes it; nil without interim
+	goOn      map[protocol.PeerID]bool // the parties in the interim
 	releases  map[protocol.PeerID]protocol.Verified
-	headers   *release.Headers // what those are held to; nil before it is asked for
-	void      bool             // it gave a seed, and a member was lost before its masked release arrived
+	headers   *release.Headers // checks releases; nil until needed
+	void      bool             // it gave a seed, but a member was lost before its masked release arrived
 
-	removals  []Removal // why it is over, in the board's order; empty while it is not
+	removals  []Removal // why it is over, in the board's order; empty until then
 	abandoned map[protocol.PeerID]bool
 }
 
@@ -43,7 +43,7 @@ type attempt struct {
 type Removal struct {
 	Member protocol.PeerID
 	By     protocol.Digest // id of the envelope that justifies it
-	Proved bool            // everybody can check it; else it is the aggregator's word
+	Proved bool            // anybody can check it; else it is the aggregator's word
 	Err    error           // what the member did: ErrWithdrew, or a *protocol.Fault that names it
 }
 
@@ -62,15 +62,15 @@ func newAttempt(s *study.Study, number uint32, roster protocol.Digest, members [
 	}
 }
 
-// member reports whether the attempt's roster has this peer.
+// member reports whether this peer is on the attempt's roster.
 func (a *attempt) member(id protocol.PeerID) bool { return a.index(id) >= 0 }
 
 func (a *attempt) index(id protocol.PeerID) int { return a.places.of(id) }
 
-// places are where a roster has its members.
+// places holds the members' places on a roster.
 type places struct {
 	study *study.Study
-	at    []int32 // by the study's order; -1 of who is not on the roster
+	at    []int32 // by the study's order; -1 for parties not on the roster
 }
 
 func placesOf(s *study.Study, members []study.Party) places {
@@ -96,7 +96,7 @@ func (p places) of(id protocol.PeerID) int {
 // over reports whether the attempt has ended without a seed, or is void.
 func (a *attempt) over() bool { return len(a.removals) > 0 && !a.certified }
 
-// removal is why a member is not in the next attempt, or nil.
+// removal returns why a member is not in the next attempt, or nil.
 func (a *attempt) removal(id protocol.PeerID) *Removal {
 	for i := range a.removals {
 		if a.removals[i].Member == id {
@@ -106,7 +106,7 @@ func (a *attempt) removal(id protocol.PeerID) *Removal {
 	return nil
 }
 
-// survivors are the members of which nothing on the board says that they go.
+// survivors returns the members that nothing on the board removes.
 func (a *attempt) survivors() []study.Party {
 	return slices.DeleteFunc(slices.Clone(a.members), func(m study.Party) bool { return a.removal(m.ID) != nil })
 }
@@ -116,15 +116,14 @@ func (a *attempt) proved() bool {
 	return slices.ContainsFunc(a.removals, func(r Removal) bool { return r.Proved })
 }
 
-// doubtful reports an attempt that somebody may have seen to its end, on another
-// board than this one: every share was in, and the only word that it ended
-// otherwise is the aggregator's. Who confirmed it goes on only when every member
-// of the next roster has abandoned it.
+// doubtful reports whether somebody may have completed the attempt on another board than this one:
+// every share was in, and only the aggregator's word says that it ended otherwise. A party that
+// confirmed it proceeds only when every member of the next roster has abandoned it.
 func (a *attempt) doubtful() bool {
 	return a.over() && !a.void && !a.proved() && a.complete(protocol.KindShare)
 }
 
-// awaited lists who of a roster has not abandoned this attempt.
+// awaited lists the members of a roster that have not abandoned this attempt.
 func (a *attempt) awaited(roster []study.Party) []protocol.PeerID {
 	var out []protocol.PeerID
 	for _, m := range roster {
@@ -135,7 +134,7 @@ func (a *attempt) awaited(roster []study.Party) []protocol.PeerID {
 	return out
 }
 
-// group is the roster as package agree knows it.
+// group returns the roster in the form of package agree.
 func (a *attempt) group() agree.Group {
 	g := agree.Group{Study: a.study.ID, Attempt: a.number, Roster: a.roster, Publish: a.study.Published(), Apart: a.study.Apart()}
 	for _, m := range a.members {
@@ -147,7 +146,7 @@ func (a *attempt) group() agree.Group {
 // has reports whether a member has posted a message of the agreement.
 func (a *attempt) has(id protocol.PeerID, kind protocol.Kind) bool { return a.of(kind).has(id) }
 
-// of are the messages of a round of the agreement.
+// of returns the messages of a round of the agreement.
 func (a *attempt) of(round protocol.Kind) *posted {
 	switch round {
 	case protocol.KindCommit:
@@ -174,10 +173,10 @@ func (a *attempt) lacking(kind protocol.Kind) []protocol.PeerID {
 // complete reports whether every member has posted a message of the agreement.
 func (a *attempt) complete(kind protocol.Kind) bool { return a.of(kind).count == len(a.members) }
 
-// rounds are the messages of the agreement in their order.
+// rounds lists the messages of the agreement in order.
 var rounds = [...]protocol.Kind{protocol.KindCommit, protocol.KindShare, protocol.KindConfirm}
 
-// round is the message that the attempt waits for.
+// round returns the kind of message that the attempt waits for.
 func (a *attempt) round() protocol.Kind {
 	for _, kind := range rounds {
 		if !a.complete(kind) {
@@ -187,7 +186,7 @@ func (a *attempt) round() protocol.Kind {
 	return protocol.KindConfirm
 }
 
-// transcriptOfCommits is T1; all commits must be in.
+// transcriptOfCommits returns T1; all commits must be in.
 func (a *attempt) transcriptOfCommits() protocol.Digest {
 	if a.t1 == nil {
 		var commits [][32]byte
@@ -200,7 +199,7 @@ func (a *attempt) transcriptOfCommits() protocol.Digest {
 	return *a.t1
 }
 
-// transcript is T2, which releases name; all shares must be in.
+// transcript returns T2, which releases name; all shares must be in.
 func (a *attempt) transcript() protocol.Digest {
 	if a.t2 == nil {
 		var shares [][32]byte
@@ -213,7 +212,7 @@ func (a *attempt) transcript() protocol.Digest {
 	return *a.t2
 }
 
-// record is the attempt as package agree examines it.
+// record returns the attempt in the form that package agree examines.
 func (a *attempt) record() agree.Record {
 	r := agree.Record{Group: a.group(), Commits: a.commitsInOrder(), Shares: a.sharesInOrder()}
 	for _, m := range a.members {
@@ -226,8 +225,8 @@ func (a *attempt) record() agree.Record {
 	return r
 }
 
-// ofMember returns the attempt that a member's message belongs to. The table of turns has
-// seen to it that there is one.
+// ofMember returns the attempt that a member's message belongs to. The table of turns guarantees
+// that it exists.
 func (v *view) ofMember(e protocol.Verified) (*attempt, error) {
 	a := v.at(e.Attempt())
 	if !a.member(e.Sender()) {
@@ -238,10 +237,10 @@ func (v *view) ofMember(e protocol.Verified) (*attempt, error) {
 
 var errNotMember = errors.New("its sender is not on the roster")
 
-// unfit is a message that its attempt cannot take. Its sender has signed it and
-// will sign no other: it has no further part in the attempt.
+// unfit reports a message that its attempt cannot accept. Its sender has signed it and will sign no
+// other, so it can take no further part in the attempt.
 type unfit struct {
-	cause protocol.Cause // CauseInvalid, or CauseDiffers
+	cause protocol.Cause // CauseInvalid or CauseDiffers
 	err   error
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
-// Cancel is the operator's decision to end a study that has no result. It is a stop whose
-// reason says who decided: parties hold it to the same rules as any other.
+// Cancel is the operator's decision to end a study that has no result. It becomes a stop whose
+// reason says who decided. Parties apply the same rules to it as to any other stop.
 type Cancel struct{ Reason string }
 
 func (Cancel) aggregatorEvent() {}
@@ -19,11 +19,10 @@ func (Cancel) aggregatorEvent() {}
 // ErrAnswered refuses to cancel a study that has a signed result.
 var ErrAnswered error = fail.ResultStands
 
-// ErrEnded refuses to cancel a study that was stopped before.
+// ErrEnded refuses to cancel a study that has already ended.
 var ErrEnded = errors.New("the study was stopped before")
 
-// Cancellable reports whether Cancel would end the study; if not, the error is
-// ErrAnswered or ErrEnded.
+// Cancellable returns nil if Cancel would end the study, else ErrAnswered or ErrEnded.
 func (a *Aggregator) Cancellable() error {
 	switch {
 	case a.view.result() != nil:
@@ -43,7 +42,7 @@ func (a *Aggregator) cancel(ev Cancel, out *Effects) error {
 	return nil
 }
 
-// CancelReason is what is said of a study that its operator ended, and why.
+// CancelReason returns the reason for a stop by the operator.
 func CancelReason(why string) string {
 	if why == "" {
 		return "cancelled by the aggregator's operator, who gave no reason"
@@ -59,8 +58,8 @@ func (a *Aggregator) Stopped() (protocol.Stop, bool) {
 	return *a.view.stop, true
 }
 
-// Ended reports whether nothing can follow on the board, and when that was said there: 0
-// where it is the first result that ends the study, which carries no date.
+// Ended reports whether nothing can follow on the board, and the date given there. The date is 0 if
+// the first result ends the study, which carries no date.
 func (a *Aggregator) Ended() (at protocol.Instant, ended bool) {
 	switch v := a.view; {
 	case v.stop != nil:
@@ -71,7 +70,7 @@ func (a *Aggregator) Ended() (at protocol.Instant, ended bool) {
 	return 0, a.view.ended()
 }
 
-// printable replaces what a terminal would act upon, or not show: a reason is whatever
+// printable replaces characters that a terminal would act upon or not show: the reason is whatever
 // the aggregator wrote.
 func printable(reason string) string {
 	return strings.Map(func(r rune) rune {

@@ -9,7 +9,7 @@ import (
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
-// Commit (agreement round 1): once the roster is fixed, each member posts its
+// commit admits a Commit (agreement round 1): once the roster is fixed, each member posts its
 // ephemeral key and commitment. Every receiver test-seals to the key at once.
 func (v *view) commit(e protocol.Verified) error {
 	a, err := v.ofMember(e)
@@ -25,8 +25,8 @@ func (v *view) commit(e protocol.Verified) error {
 	return nil
 }
 
-// errCopied reports an ephemeral key that stands on the board already. Who copied
-// it from whom is the aggregator's word alone: it orders the board.
+// errCopied reports an ephemeral key that is already on the board. Who copied it is only the
+// aggregator's word, because it orders the board.
 var errCopied = errors.New("its ephemeral key is that of another member")
 
 func (v *view) readCommit(a *attempt, e protocol.Verified) (agree.Commit, error) {

@@ -9,13 +9,13 @@ import (
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
-// ErrBoards reports that a member was shown another board than this one: the
-// aggregator showed two, or the member misstates what it saw.
+// ErrBoards reports that a member was shown another board than this one: either the aggregator
+// showed two, or the member misstates what it saw.
 var ErrBoards error = fail.OtherBoard
 
-// Confirm (agreement round 3): with all shares in, each member proves that it
-// holds the seed and says which board it saw. Anybody can check the transcripts
-// and the board; only members can check the proof.
+// confirm admits a Confirm (agreement round 3): with all shares in, each member proves that it
+// holds the seed and says which board it saw. Anybody can check the transcripts and the board; only
+// members can check the proof.
 func (v *view) confirm(e protocol.Verified) error {
 	a, err := v.ofMember(e)
 	if err != nil {
@@ -34,7 +34,8 @@ func (v *view) confirm(e protocol.Verified) error {
 	return nil
 }
 
-// readConfirm checks all but the board, which a certificate may bring from elsewhere.
+// readConfirm checks everything except the board: a certificate may bring confirmations of another
+// board.
 func (v *view) readConfirm(a *attempt, e protocol.Verified) (protocol.Confirm, error) {
 	if !a.complete(protocol.KindShare) {
 		return protocol.Confirm{}, fmt.Errorf("%w: shares are missing", ErrPremature)
@@ -52,9 +53,9 @@ func (v *view) readConfirm(a *attempt, e protocol.Verified) (protocol.Confirm, e
 	return c, nil
 }
 
-// confirmedKeys returns what all members of the certified attempt have confirmed of the row
-// keys that the study publishes. Members complain of a confirmation of other keys than the
-// seed's; where none has, and two still differ, no key can be held against both.
+// confirmedKeys returns the row keys, as hashes, that all members of the certified attempt have
+// confirmed for publication. Members complain of a confirmation of keys other than the seed's. If
+// nobody complained and two confirmations still differ, no key can satisfy both.
 func (a *attempt) confirmedKeys() ([][32]byte, error) {
 	if a.published == nil {
 		a.published = &published{}
@@ -63,7 +64,8 @@ func (a *attempt) confirmedKeys() ([][32]byte, error) {
 	return a.published.keys, a.published.err
 }
 
-// published are the hashes of row keys that all have confirmed, or why there are none.
+// published holds the hashes of the row keys that all have confirmed, or the error why there are
+// none.
 type published struct {
 	keys [][32]byte
 	err  error
@@ -79,7 +81,7 @@ func (a *attempt) compareKeys() ([][32]byte, error) {
 	return first.Published, nil
 }
 
-// checkPublished holds the row keys in a release against what was confirmed.
+// checkPublished checks the row keys in a release against those confirmed.
 func (v *view) checkPublished(a *attempt, r protocol.Release) error {
 	labels := v.study.Published()
 	confirmed, err := a.confirmedKeys()
@@ -94,7 +96,7 @@ func (v *view) checkPublished(a *attempt, r protocol.Release) error {
 	return nil
 }
 
-// sameTranscripts checks that a confirmation is of this board's commits and shares.
+// sameTranscripts checks that a confirmation refers to this board's commits and shares.
 func (v *view) sameTranscripts(a *attempt, sender protocol.PeerID, c protocol.Confirm) error {
 	switch t1, t2 := a.transcriptOfCommits(), a.transcript(); {
 	case c.T1 != t1:

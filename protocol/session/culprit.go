@@ -8,26 +8,25 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// Standing says how well it is known that a culprit did what it is blamed for.
+// Standing says how well a culprit's fault is established.
 type Standing string
 
-// The standings.
 const (
-	Proved  Standing = "proved"  // everybody can check it, from what the culprit signed
-	Claimed Standing = "claimed" // by the aggregator: what it did not receive, or what fits another board than its own
+	Proved  Standing = "proved"  // anybody can check it, from what the culprit signed
+	Claimed Standing = "claimed" // by the aggregator: what it did not receive, or what fits a board other than its own
 	Seen    Standing = "seen"    // by this node, in what the culprit sent it
 )
 
-// Culprit is who is to blame for an attempt's end, or for the study's, as far as one is.
+// Culprit names who is to blame for the end of an attempt or of the study, if anybody is.
 type Culprit struct {
 	Node     protocol.PeerID
 	Standing Standing
-	Kind     protocol.Kind // the message that is wrong or missing; empty for an approval or a release that did not come
-	Attempt  uint32        // 0 where it is not about an attempt
+	Kind     protocol.Kind // the message that is wrong or missing; empty for a missing approval or release
+	Attempt  uint32        // 0 if it is not about an attempt
 	Err      error         // what is wrong
 }
 
-// culprits are those of the board, in its order, then those of this node's failure.
+// culprits lists those of the board, in its order, then those of this node's failure.
 func (v *view) culprits(failure error) (out []Culprit) {
 	add := func(c Culprit) {
 		known := func(d Culprit) bool { return d.Node == c.Node && d.Kind == c.Kind && d.Attempt == c.Attempt }
@@ -56,7 +55,7 @@ func (v *view) culprits(failure error) (out []Culprit) {
 			add(c)
 		}
 	}
-	var stopped *StoppedError // what it says is on the board
+	var stopped *StoppedError // its faults are already on the board
 	var struck *StruckError
 	var f *protocol.Fault
 	if errors.As(failure, &f) && !errors.As(failure, &struck) && !errors.As(failure, &stopped) {

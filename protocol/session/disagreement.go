@@ -8,7 +8,7 @@ import (
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
-// What people can do where nodes disagree.
+// What people can do if nodes disagree.
 const (
 	sameVersion = "run the same version of the software at both"
 	otherBoard  = "one of them was shown another board, or misstates it: compare with the operator"
@@ -16,7 +16,7 @@ const (
 	wrongSeed   = "it confirmed a seed that nobody else has, and has released nothing under it: ask its steward what it runs"
 )
 
-// disagrees says on what a sender differs from this node, and with which values.
+// disagrees reports what a sender and this node disagree on, with both values.
 func (v *view) disagrees(sender protocol.PeerID, on protocol.Subject, what string, theirs, ours protocol.Digest, do string, kind error) error {
 	return &protocol.Disagreement{
 		On: on, Who: v.nameOf(sender), From: v.nameOf(v.self), What: what,
@@ -24,17 +24,18 @@ func (v *view) disagrees(sender protocol.PeerID, on protocol.Subject, what strin
 	}
 }
 
-// otherMeaning: two programs read one file differently.
+// otherMeaning reports that two programs read one file differently.
 func (v *view) otherMeaning(sender protocol.PeerID, theirs protocol.Digest) error {
 	return v.disagrees(sender, protocol.OnVersion, "meaning of the study file", theirs, v.study.Meaning, sameVersion, ErrMeaning)
 }
 
-// otherTranscript: a message of the agreement is about other messages than the board's.
+// otherTranscript reports that a message of the agreement refers to messages other than the
+// board's.
 func (v *view) otherTranscript(sender protocol.PeerID, what string, theirs, ours protocol.Digest) error {
 	return v.disagrees(sender, protocol.OnSeed, what, theirs, ours, otherBoard, agree.ErrTranscript)
 }
 
-// sawThis checks that what a sender saw is a prefix of this board.
+// sawThis checks that the board a sender saw is a prefix of this board.
 func (v *view) sawThis(sender protocol.PeerID, count uint64, chain protocol.Digest) error {
 	if count <= v.count() && v.chains[count] == chain {
 		return nil
@@ -42,8 +43,9 @@ func (v *view) sawThis(sender protocol.PeerID, count uint64, chain protocol.Dige
 	return v.disagrees(sender, protocol.OnSeed, fmt.Sprintf("board of %d messages", count), chain, v.chains[min(count, v.count())], otherBoard, ErrBoards)
 }
 
-// unproved is a confirmation under another seed, with the proof that the seed asks for: of a
-// member, which releases nothing without the others' confirmations, or of a newcomer.
+// unproved reports a confirmation under another seed. It includes the proof that this seed
+// requires. The sender is a member, which releases nothing without the others' confirmations, or a
+// newcomer.
 func (v *view) unproved(sender protocol.PeerID, kind protocol.Kind, err error) error {
 	var tag *agree.TagError
 	if !errors.As(err, &tag) {

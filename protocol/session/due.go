@@ -2,10 +2,10 @@ package session
 
 import "github.com/cosketch/cosketch/protocol"
 
-// Due is the earliest date, after the time that the machine was told last, at which the study
-// may move on as it stands: with the date itself, or with a message that comes after it. It
-// is 0 where there is none. A driver that finds it passed when it takes a study up can let
-// parties come first, by telling the time up to the moment before it.
+// Due returns the earliest date after the machine's time at which the study may advance without
+// further messages, or with a message that comes after that date. It is 0 if there is none. If a
+// driver finds the date passed when it resumes a study, it can let parties come first by setting
+// the time to just before it.
 func (a *Aggregator) Due() protocol.Instant {
 	var dates []protocol.Instant
 	switch v, t := a.view, a.view.current(); {

@@ -7,11 +7,10 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// extend takes the next stretch of the board in, after checking that it extends
-// what was seen, that the aggregator signed for it, that every message is
-// admissible, and that whatever is ours is known to us. Each sender answers for
-// what it signed, but the aggregator for having put it there: it holds the same
-// rules, and so the blame.
+// extend admits the next part of the board. It checks that this extends what was seen, that the
+// aggregator signed it, that every message is admissible, and that this party knows all of its own
+// messages. Each sender answers for what it signed, but the aggregator for having posted it: it
+// applies the same rules, so it is to blame.
 func (p *Party) extend(ev Board, out *Effects) error {
 	if ev.Head.Study != p.study.ID {
 		return p.blameAggregator(fmt.Errorf("%w: its head is of study %s", ErrBoardRewritten, ev.Head.Study.Short()))
@@ -37,17 +36,16 @@ func (p *Party) extend(ev Board, out *Effects) error {
 	return nil
 }
 
-// take takes one envelope in. A confirmation may complete a certificate: then it
-// counts before whatever stands behind it.
+// take admits one envelope. A confirmation may complete a certificate, which then takes effect
+// before the envelopes after it.
 func (p *Party) take(e protocol.Verified, out *Effects) error {
 	if e.Sender() == p.signer.ID() && e.Study() == p.study.ID && !p.wrote(e) {
 		return ErrRolledBack
 	}
 	err := p.view.admit(e)
 	if err != nil && p.seededIn != 0 && p.view.certified() != nil && aboutAgreement(e.Kind()) {
-		// Whoever holds the certificate is seeded for good: what others do to the
-		// agreement after it is not this party's concern any more, except that it
-		// answers who goes on with another attempt.
+		// A party that holds the certificate is seeded for good. What others do to the agreement
+		// later does not concern it, except that it answers those who start another attempt.
 		p.view.pass(e)
 		p.challenged = p.challenged || e.Kind() == protocol.KindRoster
 		return nil
@@ -69,7 +67,7 @@ func (p *Party) take(e protocol.Verified, out *Effects) error {
 	return nil
 }
 
-// aboutAgreement reports whether a kind has to do with how the seed comes about.
+// aboutAgreement reports whether a kind is about how the seed is agreed on.
 func aboutAgreement(kind protocol.Kind) bool {
 	switch kind {
 	case protocol.KindRoster, protocol.KindFault, protocol.KindComplaint, protocol.KindAbandon, protocol.KindCertificate:

@@ -9,18 +9,18 @@ import (
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
-// What ends an attempt without a seed, and what follows:
+// An attempt may end without a seed by:
 //
 //   - a complaint, by which a member shows that what it was sent is wrong;
 //   - a fault, by which the aggregator shows two contradicting messages or an
 //     impossible one, or claims that something did not arrive or does not fit;
 //   - a withdrawal, before the member committed.
 //
-// Then members abandon an attempt that somebody might have seen to its end, and
-// whoever did answers the next roster with the certificate.
+// Members then abandon an attempt that somebody may have completed. A member that did complete it
+// answers the next roster with the certificate.
 
-// complain: a member opens its side of the attempt. Everybody recomputes it; whom
-// that convicts is out of the next attempt, and it may be the complainant.
+// complain admits a complaint: a member opens its side of the attempt. Everybody recomputes it. A
+// member convicted by that is not in the next attempt; it may be the complainant.
 func (v *view) complain(e protocol.Verified) error {
 	a, err := v.ofMember(e)
 	if err != nil {
@@ -38,7 +38,7 @@ func (v *view) complain(e protocol.Verified) error {
 		return err
 	}
 	if a.certified && !wrongConfirm(faults[0].Err) {
-		// Whoever confirmed holds the seed and is not stopped by words about how it came.
+		// A member that confirmed holds the seed. Faults in how the seed came about do not stop it.
 		return fmt.Errorf("the certificate stands: %w", faults[0].Err)
 	}
 	a.certified = false
@@ -56,12 +56,12 @@ func (v *view) complain(e protocol.Verified) error {
 	return nil
 }
 
-// wrongConfirm reports what a confirmation is convicted of when its attempt is opened.
+// wrongConfirm reports whether an opened attempt convicts a confirmation.
 func wrongConfirm(err error) bool {
 	return errors.Is(err, agree.ErrConfirmTag) || errors.Is(err, agree.ErrPublished)
 }
 
-// remove strikes a member by a fault.
+// remove removes a member for a fault.
 func (a *attempt) remove(culprit protocol.PeerID, kind protocol.Kind, by protocol.Digest, proved bool, err error) {
 	a.removals = append(a.removals, Removal{
 		Member: culprit, By: by, Proved: proved,
@@ -69,11 +69,11 @@ func (a *attempt) remove(culprit protocol.PeerID, kind protocol.Kind, by protoco
 	})
 }
 
-// ErrNotReceived is a claim: it blames nobody, as the message may be lost, or kept back.
+// ErrNotReceived is a claim. It blames nobody: the message may have been lost or withheld.
 var ErrNotReceived = errors.New("not received by the aggregator")
 
-// accuse: the aggregator's dated statement that an attempt is over. Every
-// accusation is judged here; one that does not hold is the aggregator's own fault.
+// accuse admits the aggregator's dated statement that an attempt is over. Every accusation is
+// judged here; one that does not hold is the aggregator's own fault.
 func (v *view) accuse(e protocol.Verified) error {
 	x, err := wire.DecodeAccusations(e.Payload())
 	if err != nil {
@@ -100,8 +100,8 @@ func (v *view) accuse(e protocol.Verified) error {
 	return nil
 }
 
-// judge looks at the evidence for one accusation, and returns what the culprit did,
-// or why the accusation does not hold.
+// judge examines the evidence for one accusation. It returns what the culprit did, or why the
+// accusation does not hold.
 func (v *view) judge(a *attempt, one protocol.Accusation, at protocol.Instant) (did, holds error) {
 	if !a.member(one.Culprit) {
 		return nil, errNotMember
@@ -144,8 +144,8 @@ func (v *view) judge(a *attempt, one protocol.Accusation, at protocol.Instant) (
 	return u.err, nil
 }
 
-// fits says what is wrong with a member's message of an attempt; an *unfit ends the
-// member's part in it.
+// fits returns what is wrong with a member's message of an attempt. An *unfit ends the member's
+// part in it.
 func (v *view) fits(a *attempt, e protocol.Verified) error {
 	switch e.Kind() {
 	case protocol.KindCommit:
@@ -167,7 +167,7 @@ func (v *view) fits(a *attempt, e protocol.Verified) error {
 	return fmt.Errorf("%s is no message of the agreement", e.Kind())
 }
 
-// abandon: a member says that it does not hold the seed of an attempt and never will.
+// abandon admits a member's statement that it does not hold the seed of an attempt and never will.
 func (v *view) abandon(e protocol.Verified) error {
 	if err := wire.DecodeAbandon(e.Payload()); err != nil {
 		return err
@@ -180,7 +180,7 @@ func (v *view) abandon(e protocol.Verified) error {
 	return nil
 }
 
-// certificate: a seeded member shows that an earlier attempt did come to its end.
+// certificate admits a seeded member's proof that an earlier attempt was completed.
 func (v *view) certificate(e protocol.Verified) error {
 	c, err := wire.DecodeCertificate(e.Payload())
 	if err != nil {

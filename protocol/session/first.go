@@ -13,10 +13,11 @@ import (
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
-// Two rounds: members post the noised sketches of the first round whole, so that everybody can compute from them
-// what the second one goes by. The aggregator answers with that, the interim, whose bytes bind. Then each member
-// releases as in any study: the sketches of the first round once more, as they are, and those of the second. Who is
-// not in the interim has no further part; under masked sums that is nobody, as a sum needs every member.
+// Two rounds: members post the noised sketches of the first round in full, so anybody can compute
+// the input of the second round from them. The aggregator answers with that input, the interim,
+// whose bytes are binding. Then each member releases as in any study: the sketches of the first
+// round again, unchanged, and those of the second. A member that is not in the interim takes no
+// further part. Under masked sums that is nobody, because a sum needs every member.
 
 // First is a posted first round.
 type First struct {
@@ -25,10 +26,10 @@ type First struct {
 	First protocol.First
 }
 
-// ErrOtherRound reports a release whose first round is not the one that its party has posted.
+// ErrOtherRound reports a release that repeats another first round than its party has posted.
 var ErrOtherRound error = fail.OtherRound
 
-// first: with a certificate on the board, each member posts its first round.
+// first admits a member's first round, with a certificate on the board.
 func (v *view) first(e protocol.Verified) error {
 	if !v.study.TwoRounds() {
 		return errors.New("the study has one round")
@@ -59,7 +60,7 @@ func (v *view) first(e protocol.Verified) error {
 	return nil
 }
 
-// takeInterim: the aggregator's answer to the first rounds that it names.
+// takeInterim admits the aggregator's answer to the first rounds that it names.
 func (v *view) takeInterim(e protocol.Verified) error {
 	if !v.study.TwoRounds() {
 		return errors.New("the study has one round")
@@ -91,7 +92,7 @@ func (v *view) takeInterim(e protocol.Verified) error {
 	return nil
 }
 
-// lit is the study by what came of its first round.
+// lit returns the study as the first round fixes it.
 func (a *attempt) lit() *study.Study {
 	if a.interim == nil {
 		return a.study
@@ -99,7 +100,8 @@ func (a *attempt) lit() *study.Study {
 	return a.by
 }
 
-// used are the first rounds that an interim names, in its order, as far as it is theirs.
+// used returns the first rounds that an interim names, in its order, up to the first that does not
+// match.
 func (a *attempt) used(i protocol.Interim) (out []First) {
 	for _, f := range a.firstsInOrder() {
 		if len(out) < len(i.Firsts) && i.Firsts[len(out)] == f.ID {
@@ -109,10 +111,10 @@ func (a *attempt) used(i protocol.Interim) (out []First) {
 	return out
 }
 
-// between reports an attempt with a seed that has yet to get its interim.
+// between reports whether the attempt has a seed and still needs its interim.
 func (a *attempt) between() bool { return a.study.TwoRounds() && a.interim == nil }
 
-// repeats holds a release to the first round that its sender posted.
+// repeats checks that a release repeats the first round that its sender posted.
 func (a *attempt) repeats(sender protocol.PeerID, r protocol.Release) error {
 	if !a.study.TwoRounds() {
 		return nil
@@ -138,13 +140,14 @@ func (a *attempt) repeats(sender protocol.PeerID, r protocol.Release) error {
 	return nil
 }
 
-// same reports descriptions of the same bytes.
+// same reports whether a and b describe the same bytes.
 func same(a, b protocol.ReleasedSketch) bool {
 	return a.Side == b.Side && a.Rows == b.Rows && a.Cols == b.Cols && a.Width == b.Width && a.Masked == b.Masked &&
 		slices.Equal(a.Chunks, b.Chunks) && slices.Equal(a.RowColumns, b.RowColumns)
 }
 
-// toInterim: seeded → between the rounds, when the first round is stored and posted; done when the interim is there.
+// toInterim: seeded → between the rounds, when the first round is stored and posted; done if the
+// interim is there.
 func (p *Party) toInterim(a *attempt, out *Effects) (done bool, err error) {
 	switch {
 	case !a.between():
@@ -160,16 +163,16 @@ func (p *Party) toInterim(a *attempt, out *Effects) (done bool, err error) {
 	return false, nil
 }
 
-// storedFirst: the first round is durable, and goes on the board.
+// storedFirst puts the durable first round on the board.
 func (p *Party) storedFirst(e protocol.Verified, out *Effects) {
 	if e.Attempt() != p.seededIn || p.signed(protocol.KindFirst, e.Attempt()) {
-		return // of an attempt that is void
+		return // of a void attempt
 	}
 	p.own = append(p.own, e)
 	out.Persist = append(out.Persist, SaveEnvelope{e})
 }
 
-// second is what the own release goes by in a study of two rounds; nil in others.
+// second returns the input of the own second-round release in a study of two rounds; nil in others.
 func (p *Party) second(a *attempt) (*Second, error) {
 	if !p.study.TwoRounds() {
 		return nil, nil
@@ -182,13 +185,13 @@ func (p *Party) second(a *attempt) (*Second, error) {
 	return &Second{Own: f, Firsts: a.used(*a.interim), Interim: *a.interim}, err
 }
 
-// The first round alone is the answer where too few release the second, as far as it answers anything. All of it is on
-// the board: nothing more leaves, and nothing more is debited.
+// If too few release the second round, the first round alone is the answer, as far as it answers
+// anything. All of it is on the board: nothing more leaves, and nothing more is debited.
 
 // firstOnly reports whether the first rounds of a certified attempt can be its result.
 func (v *view) firstOnly(a *attempt) bool { return a.interim != nil && v.study.FirstAnswers() }
 
-// checkFirstOnly holds such a result to the interim.
+// checkFirstOnly checks such a result against the interim.
 func (v *view) checkFirstOnly(a *attempt, r protocol.Result) error {
 	switch {
 	case !v.firstOnly(a):
@@ -207,8 +210,8 @@ func (p *Party) endsOnFirst() bool {
 	return r != nil && r.FirstOnly && p.view.contributor(p.signer.ID())
 }
 
-// awaitsFirst reports a party whose release is not on the board when upload closes, and whose first round may be the
-// result. It makes and sends no release any more.
+// awaitsFirst reports whether this party's release is not on the board when upload closes, and its
+// first round may be the result. The party then makes and sends no release.
 func (p *Party) awaitsFirst() bool {
 	a, me := p.view.certified(), p.signer.ID()
 	if a == nil || p.now < p.study.Closes() || !p.view.firstOnly(a) || !p.view.contributor(me) {
@@ -228,7 +231,7 @@ func (a *Aggregator) toFirstOnly(t *attempt, reason string, missing []protocol.P
 	out.Run = append(out.Run, Compute{Attempt: t.number, T2: t.transcript(), Firsts: t.used(*t.interim), Interim: t.interim})
 }
 
-// betweenStatus is where a party stands before the interim.
+// betweenStatus returns a party's status before the interim.
 func (p *Party) betweenStatus(a *attempt) Status {
 	by := p.view.firstBy(a)
 	if !p.signed(protocol.KindFirst, a.number) {
@@ -250,7 +253,8 @@ func (a *attempt) firstsMissing() (out []protocol.PeerID) {
 	return out
 }
 
-// firstBy is until when the first rounds of the certified attempt are sure to be waited for.
+// firstBy returns the time until which the first rounds of the certified attempt are sure to be
+// awaited.
 func (v *view) firstBy(a *attempt) protocol.Instant {
 	if v.study.Masked() {
 		return v.releaseBy(a)
@@ -258,7 +262,7 @@ func (v *view) firstBy(a *attempt) protocol.Instant {
 	return v.study.FirstBy()
 }
 
-// InterimComputed reports what came of the job Compute about first rounds.
+// InterimComputed reports the outcome of the job Compute for first rounds.
 type InterimComputed struct {
 	Firsts []First
 	Basis  protocol.Basis
@@ -266,7 +270,8 @@ type InterimComputed struct {
 
 func (InterimComputed) aggregatorEvent() {}
 
-// toInterim: collecting → computing, when every first round is in, or at their time with a quorum of them.
+// toInterim: collecting → computing, when every first round is in, or a quorum of them when their
+// time is over.
 func (a *Aggregator) toInterim(t *attempt, out *Effects) {
 	firsts, missing := t.firstsInOrder(), t.firstsMissing()
 	enough := len(missing) == 0 || !a.study.Masked() && a.now >= a.study.FirstBy() && len(firsts) >= a.study.Quorum
@@ -281,7 +286,7 @@ func (a *Aggregator) toInterim(t *attempt, out *Effects) {
 	}
 }
 
-// waiting is until when first rounds are waited for.
+// waiting returns the time until which first rounds are awaited.
 func (a *Aggregator) waiting() protocol.Instant {
 	if by := a.view.firstBy(a.view.certified()); a.now < by {
 		return by
@@ -307,7 +312,7 @@ func (a *Aggregator) interim(ev InterimComputed, out *Effects) error {
 	return nil
 }
 
-// Used returns the first rounds that the interim names, once there is one.
+// Used returns the first rounds that the interim names, or nil without interim.
 func (a *Aggregator) Used() []First {
 	if t := a.view.certified(); t != nil && t.interim != nil {
 		return t.used(*t.interim)
@@ -315,7 +320,7 @@ func (a *Aggregator) Used() []First {
 	return nil
 }
 
-// Interim returns the answer to the first rounds, once there is one.
+// Interim returns the answer to the first rounds, if there is one.
 func (a *Aggregator) Interim() (protocol.Interim, bool) {
 	if t := a.view.certified(); t != nil && t.interim != nil {
 		return *t.interim, true

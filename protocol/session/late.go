@@ -11,17 +11,17 @@ import (
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
-// Late parties: whom the study lists and no roster has asks for the seed (join), a
-// seeded member seals it (welcome), and the newcomer proves that it holds the same
-// seed as all the others (joined). Whoever was struck from a roster stays out.
+// Late parties: a party that the study lists and no roster has asks for the seed (join), a seeded
+// member seals it (welcome), and the newcomer proves that it holds the same seed as all others
+// (joined). A party removed from a roster stays out.
 
-// newcomer is a late party, as the board has it.
+// newcomer is a late party, as shown on the board.
 type newcomer struct {
 	id       protocol.Digest // of its join
 	join     protocol.Join
 	welcomes []invitation  // in the board's order
 	in       bool          // it has joined
-	proof    agree.Confirm // of that
+	proof    agree.Confirm // its proof of the seed
 }
 
 // invitation is one welcome.
@@ -30,12 +30,12 @@ type invitation struct {
 	sealed []byte
 }
 
-// ofNewcomers reports a kind that has its turn only in studies that take late parties.
+// ofNewcomers reports whether a kind has its turn only in studies that take late parties.
 func ofNewcomers(kind protocol.Kind) bool {
 	return kind == protocol.KindJoin || kind == protocol.KindWelcome || kind == protocol.KindJoined
 }
 
-// stranger says why a listed party cannot come late, or nil.
+// stranger returns why a listed party cannot come late, or nil.
 func (v *view) stranger(id protocol.PeerID) error {
 	if v.withdrawn[id] {
 		return errors.New("its sender has withdrawn")
@@ -100,7 +100,7 @@ func (v *view) welcome(e protocol.Verified) error {
 	return errors.New("it answers a join that is not on the board")
 }
 
-// awaited reports whether a welcome answers a join of the attempt that gave the seed. One of
+// awaited reports whether a welcome answers a join of the attempt that gave the seed. A welcome of
 // an attempt that is over is of no use, and would be refused.
 func (v *view) awaited(e protocol.Verified) bool {
 	w, err := wire.DecodeWelcome(e.Payload())
@@ -115,9 +115,10 @@ func (v *view) awaited(e protocol.Verified) bool {
 	return false
 }
 
-// joined: the same proof as a member's confirmation. Anybody can check transcripts and the
-// hashes of public row keys, and that is what admission does. The tag is for who holds the seed to check, which the
-// aggregator does not: a wrong one keeps nobody out, but members say so (checkNewcomers).
+// joined admits a newcomer's proof of the seed, which has the form of a member's confirmation. It
+// checks what anybody can check: transcripts and hashes of public row keys. The aggregator cannot
+// check the tag, only holders of the seed can. A wrong tag keeps nobody out, but members report it
+// (checkNewcomers).
 func (v *view) joined(e protocol.Verified) error {
 	a := v.at(e.Attempt())
 	n := v.late[e.Sender()]
@@ -141,7 +142,7 @@ func (v *view) joined(e protocol.Verified) error {
 	return nil
 }
 
-// takeClose: no further result will come.
+// takeClose admits the aggregator's statement that no further result will come.
 func (v *view) takeClose(e protocol.Verified) error {
 	c, err := wire.DecodeClose(e.Payload())
 	if err != nil {

@@ -9,15 +9,15 @@ import (
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
-// isLate reports whether the party can only come in as a newcomer: the study takes
-// late parties, and the first roster is without it.
+// isLate reports whether the party can only join as a newcomer: the study takes late parties, and
+// the first roster lacks it.
 func (p *Party) isLate() bool {
 	a := p.view.at(1)
 	return p.study.LateUntil != 0 && a != nil && !a.member(p.signer.ID())
 }
 
-// lateSteps: asks for the seed, and takes the first welcome under whose seed every
-// confirmation of the members verifies.
+// lateSteps asks for the seed, and accepts the first welcome whose seed verifies every confirmation
+// of the members.
 func (p *Party) lateSteps(out *Effects) error {
 	if err := p.view.stranger(p.signer.ID()); err != nil {
 		return errors.New("this party cannot join: " + err.Error())
@@ -81,7 +81,7 @@ func (p *Party) askToJoin(a *attempt, out *Effects) error {
 	return nil
 }
 
-// acceptable opens a welcome and holds its seed against all confirmations.
+// acceptable opens a welcome and checks its seed against all confirmations.
 func (p *Party) acceptable(a *attempt, n *newcomer, w invitation) (*agree.Outcome, bool) {
 	t1, t2 := a.transcriptOfCommits(), a.transcript()
 	root, err := p.tries[a.number].secrets.Accept(agree.Invitation{T2: t2, Join: n.id, Welcomer: w.from, Newcomer: p.signer.ID()}, w.sealed)
@@ -97,8 +97,8 @@ func (p *Party) acceptable(a *attempt, n *newcomer, w invitation) (*agree.Outcom
 	return outcome, true
 }
 
-// welcomeLate seals the seed to every newcomer that this party's site admits. Each
-// member answers, so that one that is silent or lies keeps nobody out.
+// welcomeLate seals the seed to every newcomer that this party's site admits. Every member answers,
+// so a silent or lying one keeps nobody out.
 func (p *Party) welcomeLate(a *attempt, out *Effects) error {
 	if p.seeded == nil || !a.member(p.signer.ID()) || p.now >= p.study.LateUntil {
 		return nil
@@ -117,10 +117,10 @@ func (p *Party) welcomeLate(a *attempt, out *Effects) error {
 	return nil
 }
 
-// checkNewcomers holds what newcomers proved against the seed, while it is here. One that
-// proves another seed has released, or will, what fits nobody's sketches: that is shown,
-// and stops nothing, as a party could as well make up its data, and as nobody but who
-// holds the seed could tell a liar from a member that lies about it.
+// checkNewcomers checks newcomers' proofs against the seed, while this party holds it. A newcomer
+// that proves another seed releases what fits nobody's sketches. This is shown but stops nothing: a
+// party could as well make up its data, and only holders of the seed could tell a lying newcomer
+// from a member that lies about it.
 func (p *Party) checkNewcomers(a *attempt) {
 	if p.seeded == nil {
 		return
@@ -150,8 +150,8 @@ func (p *Party) welcomed(n *newcomer) bool {
 	return false
 }
 
-// unwelcomed lists the newcomers that wait for a word of this party alone: its site
-// does not admit them.
+// unwelcomed lists the newcomers that nobody has welcomed and that this party's site does not
+// admit.
 func (p *Party) unwelcomed() []protocol.PeerID {
 	var out []protocol.PeerID
 	for _, party := range p.study.Parties {

@@ -13,38 +13,38 @@ import (
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
-// Role is a way for a party to misbehave. Inside it runs an honest machine; the role
-// decides what becomes of each message that the machine wants to post.
+// Role is a way for a party to misbehave. It contains an honest machine; the role decides what
+// happens to each message that the machine wants to post.
 type Role struct {
 	Name  string
 	Story string // what the adversary wants, and why it must not get it
 
-	// Blame is what the board must say of the adversary: "proved", "claimed", "perhaps"
-	// proved, where that depends on when its message arrives, or "" where its misdeed
-	// costs nobody a place: it is refused, or does no harm.
+	// Blame is what the board must say of the adversary: "proved"; "claimed"; "perhaps", if proof
+	// depends on when its message arrives; or "" if its misdeed removes nobody because it is
+	// refused or does no harm.
 	Blame string
 
-	Late bool // it misbehaves as one that comes late
+	Late bool // it misbehaves as a late party
 
 	act func(*Party, protocol.Verified) []protocol.Verified
-	// watch is what it posts by itself once its machine has given up: nothing, or one
-	// message, each time it is asked. Default: nothing.
+	// watch returns what the party posts by itself once its machine has given up: nothing, or one
+	// message, at each call. Default: nothing.
 	watch func(*Party) []protocol.Verified
 
-	withholds bool // it keeps the chunks of its release
-	Rounds    bool // it is one of studies of two rounds
-	Whole     bool // it is one of studies whose shares hold their texts
-	Apart     bool // it is one of studies whose texts travel apart
+	withholds bool // it withholds the chunks of its release
+	Rounds    bool // only in studies of two rounds
+	Whole     bool // only in studies whose shares contain their texts
+	Apart     bool // only in studies whose texts travel apart
 
 	did   bool
 	tries int
-	out   map[protocol.Digest][]protocol.Verified // what was made of a message stays so
+	out   map[protocol.Digest][]protocol.Verified // replacements of messages, which do not change
 }
 
-// Did reports whether the adversary has had its chance.
+// Did reports whether the adversary has misbehaved.
 func (r *Role) Did() bool { return r.did }
 
-// send returns what the party posts in place of an own message.
+// send returns what the party posts instead of its own message.
 func (r *Role) send(p *Party, e protocol.Verified) []protocol.Verified {
 	if out, again := r.out[e.ID()]; again {
 		return out
@@ -68,24 +68,24 @@ func (r *Role) send(p *Party, e protocol.Verified) []protocol.Verified {
 	return out
 }
 
-// sameBeside compares what no id covers.
+// sameBeside compares the texts, which ids do not cover.
 func sameBeside(a, b protocol.Verified) bool {
 	of, _ := a.Beside()
 	other, _ := b.Beside()
 	return slices.EqualFunc(of, other, bytes.Equal)
 }
 
-// keep is what an adversary sends that sends nothing.
+// keep means that the adversary sends nothing.
 var keep []protocol.Verified
 
 func as(e protocol.Verified) []protocol.Verified { return []protocol.Verified{e} }
 
-// again signs another message in the place of one.
+// again signs another message to replace e.
 func (p *Party) again(e protocol.Verified, payload []byte) protocol.Verified {
 	return Sealed(p.Signer.Seal(e.Study(), e.Kind(), e.Attempt(), payload))
 }
 
-// instead makes a role that changes its messages of one kind and is honest else.
+// instead returns a role that changes its messages of one kind and is otherwise honest.
 func instead(kind protocol.Kind, change func(*Party, protocol.Verified) []protocol.Verified) func(*Party, protocol.Verified) []protocol.Verified {
 	return func(p *Party, e protocol.Verified) []protocol.Verified {
 		if e.Kind() != kind {
@@ -95,8 +95,8 @@ func instead(kind protocol.Kind, change func(*Party, protocol.Verified) []protoc
 	}
 }
 
-// Roles are all adversaries among the parties. Each call makes them anew; draw
-// chooses what a role leaves open, such as its victim.
+// Roles returns all adversaries among the parties, new at each call. The source draw chooses what a
+// role leaves open, such as its victim.
 func Roles(draw *rand.Rand) []*Role {
 	return slices.Concat(agreementRoles(draw), complaintRoles(), lateRoles(), lossRoles(), apartRoles())
 }
@@ -307,15 +307,15 @@ what came of that. Everybody holds it against what is on the board; such a relea
 	}
 }
 
-// redrawn is a first round of the same shape with other numbers.
+// redrawn returns a first round of the same shape with other numbers.
 func redrawn(f protocol.First) protocol.First {
 	f.Data[0][0] ^= 1
 	f.Sketches[0].Chunks = []protocol.Digest{sha256.Sum256(f.Data[0])}
 	return f
 }
 
-// shareAnyhow shares what was not committed to, once all commits of the first
-// attempt are there.
+// shareAnyhow shares something that was not committed to, once all commits of the first attempt are
+// there.
 func shareAnyhow(p *Party) []protocol.Verified {
 	a := attemptOf(p.sim.Aggregator.Stored, 1)
 	_, shared := a.shares[p.Signer.ID()]
@@ -324,11 +324,11 @@ func shareAnyhow(p *Party) []protocol.Verified {
 	}
 	p.Role.tries++ // messages may be lost
 	secrets, group := p.secrets(1), a.group(p.sim.Study)
-	a.commits[group.Index(p.Signer.ID())].Message = secrets.Commit() // as if it had been the one on the board
+	a.commits[group.Index(p.Signer.ID())].Message = secrets.Commit() // as if this commit were on the board
 	return as(p.shared(decode(secrets.Share(group, a.commits)), 1))
 }
 
-// silentFrom sends nothing from a kind on.
+// silentFrom sends nothing from the first message of a kind on.
 func silentFrom(kind protocol.Kind) func(*Party, protocol.Verified) []protocol.Verified {
 	silent := false
 	return func(p *Party, e protocol.Verified) []protocol.Verified {
@@ -339,17 +339,17 @@ func silentFrom(kind protocol.Kind) func(*Party, protocol.Verified) []protocol.V
 	}
 }
 
-// freshCommit is a commit of other secrets.
+// freshCommit returns a commit of other secrets.
 func freshCommit(p *Party, e protocol.Verified) agree.Commit {
 	s, err := agree.Begin(e.Study(), e.Attempt(), p.Signer.ID(), p.entropy)
 	if err != nil {
-		panic(fmt.Sprintf("protocoltest: %v", err)) // the entropy of simulations does not end
+		panic(fmt.Sprintf("protocoltest: %v", err)) // the entropy of simulations never ends
 	}
 	return s.Commit()
 }
 
-// copyKey takes the ephemeral key of whoever has committed before; the first to
-// commit has nobody to copy from.
+// copyKey takes the ephemeral key of a member that has committed before; the first to commit has
+// nobody to copy from.
 func copyKey(p *Party, e protocol.Verified) []protocol.Verified {
 	for _, other := range p.sim.Aggregator.Stored {
 		if other.Kind() == protocol.KindCommit && other.Attempt() == e.Attempt() {
@@ -361,8 +361,8 @@ func copyKey(p *Party, e protocol.Verified) []protocol.Verified {
 	return as(e)
 }
 
-// chooseShare seals many shares, and posts the one whose seed begins with the
-// least byte: any would do, as all seeds are the same.
+// chooseShare seals many shares, and posts the one with the least id. The choice is arbitrary,
+// because all of them give the same seed.
 func chooseShare(p *Party, e protocol.Verified) []protocol.Verified {
 	a := attemptOf(p.sim.Aggregator.Stored, e.Attempt())
 	if len(a.shares) < len(a.members)-1 || !p.canOpen(e.Attempt()) {
@@ -373,7 +373,7 @@ func chooseShare(p *Party, e protocol.Verified) []protocol.Verified {
 	for range 20 {
 		candidate := p.shared(p.reseal(e), e.Attempt())
 		seed, err := p.wouldAgree(a, candidate)
-		if err != nil { // another member's share is bad: nobody will agree on anything
+		if err != nil { // another member's share is bad, so there will be no agreement
 			return as(e)
 		}
 		seeds[seed] = true
@@ -388,8 +388,7 @@ func chooseShare(p *Party, e protocol.Verified) []protocol.Verified {
 	return as(best)
 }
 
-// adopt puts another message in the place of an own one, so that the machine goes on
-// from it.
+// adopt replaces an own message by another, so the machine continues from it.
 func (p *Party) adopt(e protocol.Verified) {
 	for i, own := range p.Store.Own {
 		if own.Kind() == e.Kind() && own.Attempt() == e.Attempt() {
@@ -399,7 +398,7 @@ func (p *Party) adopt(e protocol.Verified) {
 	p.machine = nil
 }
 
-// replay sends what others said, in every guise, before what it has to say itself.
+// replay sends what others have posted, in several forms, before its own message.
 func replay(p *Party, e protocol.Verified) []protocol.Verified {
 	var out []protocol.Verified
 	for _, other := range p.sim.Aggregator.Stored {
@@ -419,7 +418,7 @@ func replay(p *Party, e protocol.Verified) []protocol.Verified {
 				p.sim.breach("%s passes as %s", other, &plain)
 			}
 		}
-		// Signed anew, it belongs to another study, and is refused for that.
+		// Signed anew, it belongs to another study, and is therefore refused.
 		out = append(out, Sealed(p.Signer.Seal(protocol.StudyID{1}, other.Kind(), other.Attempt(), other.Payload())))
 		break
 	}
@@ -433,13 +432,13 @@ func decode[M any](m M, err error) M {
 	return m
 }
 
-// secrets are what the party's store holds of an attempt.
+// secrets returns what the party's store holds of an attempt.
 func (p *Party) secrets(attempt uint32) *agree.Secrets {
 	return decode(agree.ParseSecrets(p.Store.Secrets[attempt][1:], p.sim.Study.ID, attempt, p.Signer.ID()))
 }
 
-// canOpen reports whether the store still holds the secrets that the agreement is
-// made with: later there is the seed alone, or nothing.
+// canOpen reports whether the store still holds the secrets of the agreement: later there is only
+// the seed, or nothing.
 func (p *Party) canOpen(attempt uint32) bool {
 	data := p.Store.Secrets[attempt]
 	return len(data) > 1+3*32
@@ -451,13 +450,13 @@ func (p *Party) opening(attempt uint32) agree.Opening {
 	return decode(p.secrets(attempt).Complaint(group, a.commits, p.readShares(a, group)))
 }
 
-// reseal seals the own contribution anew.
+// reseal seals the own contribution again.
 func (p *Party) reseal(e protocol.Verified) agree.Share {
 	a := attemptOf(p.sim.Aggregator.Stored, e.Attempt())
 	return decode(p.secrets(e.Attempt()).Share(a.group(p.sim.Study), a.commits))
 }
 
-// wouldAgree is the seed that an attempt comes to with this last share.
+// wouldAgree returns the seed that an attempt gives with this last share.
 func (p *Party) wouldAgree(a transcript, last protocol.Verified) (seed [32]byte, err error) {
 	group := a.group(p.sim.Study)
 	shares := p.readShares(a, group)
@@ -469,7 +468,7 @@ func (p *Party) wouldAgree(a transcript, last protocol.Verified) (seed [32]byte,
 	return outcome.Seed.Bytes(), nil
 }
 
-// readShares are the shares of an attempt as the party gets them; none of who has not shared.
+// readShares returns the shares of an attempt as the party reads them; missing ones are empty.
 func (p *Party) readShares(a transcript, group agree.Group) []agree.Posted[agree.Share] {
 	shares := make([]agree.Posted[agree.Share], len(group.Members))
 	for id, e := range a.shares {
@@ -523,5 +522,5 @@ func (t transcript) group(s *study.Study) agree.Group {
 	return agree.Group{Study: s.ID, Attempt: t.number, Roster: t.roster, Members: t.members, Apart: s.Apart()}
 }
 
-// honest reports whether a party keeps to the protocol.
+// honest reports whether a party follows the protocol.
 func (p *Party) honest() bool { return p.Role == nil }

@@ -10,14 +10,14 @@ import (
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
-// Aggregator is the simulated aggregator: a machine over a virtual store of its
-// board and the releases that are wholly there.
+// Aggregator is the simulated aggregator: a machine over a virtual store of its board and the
+// complete releases.
 type Aggregator struct {
-	cancelled bool // its operator said so
+	cancelled bool // by its operator
 
 	Signer protocol.Signer
 	Stored []protocol.Verified        // the board
-	Whole  []protocol.Digest          // ids of the releases that are wholly here, in the order of arrival
+	Whole  []protocol.Digest          // ids of the complete releases, in the order of arrival
 	sealed map[protocol.Digest]sealed // by the id of a share: what came beside it
 
 	sim     *Simulation
@@ -26,7 +26,7 @@ type Aggregator struct {
 	shown   session.Status
 }
 
-// Status is what the running node says.
+// Status returns the status of the running node.
 func (a *Aggregator) Status() session.Status {
 	if a.machine == nil {
 		return session.Status{}
@@ -34,13 +34,13 @@ func (a *Aggregator) Status() session.Status {
 	return a.machine.Status()
 }
 
-// Board returns what is stored, for a keeper who will do other things with it.
+// Board returns the stored board, for a keeper that will change it.
 func (a *Aggregator) Board() Board {
 	return Board{Study: a.sim.Study.ID, Keeper: a.Signer, Envelopes: slices.Clone(a.Stored)}
 }
 
-// start makes the machine from the store: the board, then the releases that are
-// there, then the time.
+// start makes the machine from the store: first the board, then the complete releases, then the
+// time.
 func (a *Aggregator) start() error {
 	machine, err := drive.OpenAggregator(session.AggregatorConfig{Study: a.sim.Study, Signer: a.Signer}, a.Stored, shelf{a})
 	if err != nil {
@@ -58,7 +58,7 @@ func (a *Aggregator) start() error {
 	return a.step(session.Tick{Now: a.sim.Now})
 }
 
-// Post brings an envelope, and returns why it was refused.
+// Post delivers an envelope, and returns why it was refused.
 func (a *Aggregator) Post(e protocol.Verified) error {
 	if err := a.step(session.Tick{Now: a.sim.Now}); err != nil {
 		return err
@@ -82,7 +82,7 @@ func (a *Aggregator) step(ev session.AggregatorEvent) error {
 	return refused
 }
 
-// shelf is where the aggregator keeps its board: it can die after each envelope.
+// shelf stores the aggregator's board. The aggregator can crash after each envelope.
 type shelf struct{ *Aggregator }
 
 func (a shelf) Append(envelopes []protocol.Verified) error {
@@ -96,7 +96,7 @@ func (a shelf) Append(envelopes []protocol.Verified) error {
 	return nil
 }
 
-// Cancel is the operator's decision to end the study.
+// Cancel ends the study by the operator's decision.
 func (a *Aggregator) Cancel(reason string) error {
 	a.sim.note("aggregator's operator decides: cancel")
 	a.cancelled = true
@@ -110,8 +110,8 @@ func (a *Aggregator) crash() {
 
 func (a *Aggregator) count() uint64 { return uint64(len(a.Stored)) }
 
-// reply answers a read, through the wire as a party gets it. Where parties are many, they share the
-// messages as they reached the aggregator through the wire: each would hold a copy of all.
+// reply answers a read, encoded and decoded as a party gets it. Many parties instead share the
+// messages that the aggregator decoded, so that not each holds a copy of all.
 func (a *Aggregator) reply(to *Party, from uint64, most int) (session.Board, error) {
 	end := min(from+uint64(most), a.count())
 	if a.sim.many() {

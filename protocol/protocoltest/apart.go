@@ -9,7 +9,7 @@ import (
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
-// apartRoles misbehave in what travels beside shares.
+// apartRoles misbehave in the texts beside shares.
 func apartRoles() []*Role {
 	beside := func(change func([][]byte) [][]byte) func(*Party, protocol.Verified) []protocol.Verified {
 		return instead(protocol.KindShare, func(_ *Party, e protocol.Verified) []protocol.Verified {
@@ -72,7 +72,7 @@ proofs of the seed look wrong.`,
 	}
 }
 
-// sharedIn is an own share with all its texts, to be changed.
+// sharedIn returns an own share with copies of all its texts, to be changed.
 func (p *Party) sharedIn(e protocol.Verified) agree.Share {
 	s := decode(wire.DecodeShare(e.Payload()))
 	if p.sim.Study.Apart() {

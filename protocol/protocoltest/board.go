@@ -5,15 +5,15 @@ import (
 	"github.com/cosketch/cosketch/protocol/session"
 )
 
-// Board is a board in the hands of whoever keeps it: it takes any envelope, and
-// the keeper's key signs for whatever stands on it.
+// Board is a board controlled by its keeper: it takes any envelope, and the keeper's key signs
+// whatever is on it.
 type Board struct {
 	Study     protocol.StudyID
 	Keeper    protocol.Signer
 	Envelopes []protocol.Verified
 }
 
-// With returns a copy of the first count envelopes with others after them.
+// With returns a copy of the first count envelopes followed by others.
 func (b Board) With(count int, more ...protocol.Verified) Board {
 	b.Envelopes = append(b.Envelopes[:count:count], more...)
 	return b
@@ -28,8 +28,7 @@ func (b Board) Head(count int) protocol.Head {
 	return b.Keeper.SignHead(b.Study, uint64(count), chain)
 }
 
-// Stretch returns the envelopes from one index to before another, as a party
-// reads them.
+// Stretch returns the envelopes with indices in [from, to), as a party reads them.
 func (b Board) Stretch(from, to int) session.Board {
 	return session.Board{From: uint64(from), Envelopes: b.Envelopes[from:to:to], Head: b.Head(to)}
 }

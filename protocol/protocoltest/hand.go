@@ -9,21 +9,20 @@ import (
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
-// walk is a party's bundle on its way to the aggregator, and then the answer on its way home.
-// Between the two ends of a walk others act, so that what a bundle holds may have lost its
-// turn when it arrives.
+// walk is a party's bundle on its way to the aggregator, and then the answer on its way back.
+// Meanwhile others act, so the contents of a bundle may have lost their turn when it arrives.
 type walk struct {
 	envelopes [][]byte
-	header    protocol.Digest // of the release whose chunks are in the bundle; zero: there are none
-	count     uint64          // of the board as it was exported
+	header    protocol.Digest // of the release whose chunks are in the bundle; zero if there are none
+	count     uint64          // length of the board at export
 
 	home  bool             // the bundle has arrived, and the answer is on its way
-	board uint64           // how much of the board is in the answer
+	board uint64           // length of the board in the answer
 	at    protocol.Instant // when the answer was written
 }
 
-// byHand are the actions of a party that carries its study by hand: they take the place of
-// posting and reading.
+// byHand returns the next action of a party that carries its study by hand, instead of posting and
+// reading; nil if there is none.
 func (p *Party) byHand() func() error {
 	a := p.keeper()
 	post, _ := p.due()
@@ -58,8 +57,8 @@ func (p *Party) export() error {
 	return p.mayCrash()
 }
 
-// arrive takes a bundle in at the aggregator, as package node does, and writes the answer. A
-// refusal ends a bundle: what comes after it is not taken in, now or ever.
+// arrive processes a bundle at the aggregator, as package node does, and writes the answer. It
+// continues after refusals because a message lost its turn; any other refusal is a breach.
 func (p *Party) arrive() error {
 	a, w := p.keeper(), p.way
 	if p.sim.choose.Float64() < p.sim.Loss/2 {
@@ -105,8 +104,8 @@ func (p *Party) importAnswer() error {
 	return p.mayCrash()
 }
 
-// carriers picks who carries the study by hand, in a third of the schedules: parties that keep
-// to the protocol.
+// carriers picks parties that carry the study by hand, in a third of the schedules. They are
+// honest.
 func (s *Simulation) carriers() {
 	if s.Seed%3 != 1 {
 		return

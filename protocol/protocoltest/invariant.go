@@ -13,23 +13,23 @@ import (
 	"github.com/cosketch/cosketch/seed"
 )
 
-// Check holds what must be true of every simulation, whoever misbehaves and
-// whatever the network, the clock and the crashes do, at any moment:
+// Check checks what must be true of every simulation at any moment, whoever misbehaves and whatever
+// the network, the clock and crashes do:
 //
 //   - all honest parties that have used a seed and finish hold the same one;
 //   - nobody else can derive it: no honest party opens, or seals to a stranger, the
 //     attempt that it uses;
 //   - no honest party is blamed by proof, nor by the aggregator's word unless its
-//     messages were kept from the aggregator;
-//   - each party has one release of an attempt on the board at most, and the newest is the
-//     stored one; there are several only where masked sums were void;
+//     messages were withheld from the aggregator;
+//   - each party has at most one release of an attempt on the board, and the newest is the
+//     stored one; there are several only if masked sums were void;
 //   - each ledger is debited once for each release that was made, else never;
-//   - what masked releases of all members add up to is the sum of what they noised;
+//   - the sum of all members' masked releases is the sum of what they noised;
 //   - every public row key on a board is that of the seed that honest parties used;
-//   - who comes late and proves another seed is named by whoever holds the seed;
+//   - a late party that proves another seed is named by all who hold the seed;
 //   - a study that stopped says why, and names every culprit.
 //
-// Contradictions that show while it runs are breaches, which end Run.
+// Contradictions that show earlier are breaches, which end Run.
 func (s *Simulation) Check() error {
 	return errors.Join(s.broken, s.oneSeed(), s.secrecy(), s.blame(), s.newcomers(), s.publicKeys(), s.oneRelease(), s.causes())
 }
@@ -82,7 +82,7 @@ func (s *Simulation) secrecy() error {
 	return nil
 }
 
-// publicKeys: whoever projects by a key that a release shows projects as honest parties did.
+// publicKeys checks that the row keys in releases are those of the honest parties' seed.
 func (s *Simulation) publicKeys() error {
 	if len(s.Study.Published()) == 0 {
 		return nil
@@ -110,7 +110,7 @@ func (s *Simulation) publicKeys() error {
 	return nil
 }
 
-// faces are the boards that the aggregator shows.
+// faces returns the boards that the aggregator shows.
 func (s *Simulation) faces() []*Aggregator {
 	if s.Twin != nil {
 		return []*Aggregator{s.Aggregator, s.Twin}
@@ -144,8 +144,8 @@ func (s *Simulation) blame() error {
 	return nil
 }
 
-// newcomers: who proved another seed is named by every honest node that holds the seed and
-// has read it, and nobody else is.
+// newcomers checks that a newcomer that proved another seed, and nobody else, is named by every
+// honest node that holds the seed and has read the proof.
 func (s *Simulation) newcomers() error {
 	for _, p := range s.Parties {
 		if !p.honest() || p.machine == nil {
@@ -215,9 +215,8 @@ func (s *Simulation) oneRelease() error {
 	return nil
 }
 
-// causes: a stop says why; one that follows on faults names those who committed them in
-// words. Every node that has stopped or failed names the culprits: those of the board, the
-// absent as claimed, and whoever it caught itself.
+// causes checks that a stop gives a reason. Every node that has stopped or failed names the
+// culprits: those of the board, the absent as claimed, and those it caught itself.
 func (s *Simulation) causes() error {
 	for _, a := range s.faces() {
 		for _, e := range a.Stored {
@@ -247,7 +246,7 @@ func (s *Simulation) causes() error {
 	return nil
 }
 
-// named holds a status that has stopped or failed to the culprits that its node knows of.
+// named checks that a status that has stopped or failed names the culprits that its node knows of.
 func (s *Simulation) named(a *Aggregator, status session.Status) error {
 	if status.Failure == nil {
 		return nil

@@ -17,8 +17,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
-// work runs the first waiting job. A crash loses the job, but not what it made
-// durable.
+// work runs the first waiting job. A crash loses the job, but not what it made durable.
 func (p *Party) work() error {
 	return p.driven(func() error { return p.machine.Work(context.Background(), jobs{p}, network{p, most}) })
 }
@@ -83,7 +82,7 @@ func (p *Party) makeRelease(ctx context.Context, wanted session.MakeRelease) (se
 	return session.ReleaseStored{Header: stored.Release()}, nil
 }
 
-// makeFirst makes a first round of such numbers.
+// makeFirst makes a first round of made-up numbers.
 func (p *Party) makeFirst(ctx context.Context, wanted session.MakeFirst) (session.Event, error) {
 	p.agreed(wanted.Seed.Bytes(), wanted.T2, wanted.Attempt)
 	w := world{p, session.MakeRelease{Attempt: wanted.Attempt, Seed: wanted.Seed, T2: wanted.T2, Pairs: wanted.Pairs}, p.sim.Study, firstOfTwo}
@@ -95,9 +94,9 @@ func (p *Party) makeFirst(ctx context.Context, wanted session.MakeFirst) (sessio
 	return session.FirstStored{First: stored.Release()}, nil
 }
 
-// agreed holds that there is one seed, but after a void attempt.
+// agreed checks that there is only one seed, except after a void attempt.
 func (p *Party) agreed(root [32]byte, t2 protocol.Digest, attempt uint32) {
-	again := p.sim.Study.Masked() && attempt > p.attempt // the one before is void
+	again := p.sim.Study.Masked() && attempt > p.attempt // the previous attempt is void
 	if p.T2 != (protocol.Digest{}) && (p.Seed != root || p.T2 != t2) && !again {
 		p.sim.breach("%s is to release under a second seed", p.Name)
 	}
@@ -113,7 +112,7 @@ const (
 	secondOfTwo
 )
 
-// run makes what is wanted of the sketches of a round.
+// run makes the sketches of a round.
 func (w world) run(ctx context.Context, in job.World, what job.What) (job.Stored, error) {
 	plans, err := w.making()
 	if err != nil {
@@ -125,7 +124,7 @@ func (w world) run(ctx context.Context, in job.World, what job.What) (job.Stored
 	}, in)
 }
 
-// making are its plans of this round.
+// making returns the plans of this round.
 func (w world) making() (out []release.Plan, err error) {
 	all, err := w.plans()
 	for i, plan := range all {
@@ -136,7 +135,7 @@ func (w world) making() (out []release.Plan, err error) {
 	return out, err
 }
 
-// plans are the party's part in each sketch.
+// plans returns the party's part in each sketch.
 func (w world) plans() (out []release.Plan, err error) {
 	index, _ := w.study.PartyIndex(w.Signer.ID())
 	for i := range w.study.Sketches {
@@ -149,15 +148,15 @@ func (w world) plans() (out []release.Plan, err error) {
 	return out, nil
 }
 
-// world is the party's virtual store and made-up data, as its release has them.
+// world is a party's virtual store and made-up data, for package job.
 type world struct {
 	*Party
 	wanted session.MakeRelease
-	study  *study.Study // by its interim, once there is one
+	study  *study.Study // as the interim fixes it, if there is one
 	of     round
 }
 
-// firstWorld is the same for a first round.
+// firstWorld is world for a first round.
 type firstWorld struct{ world }
 
 func (w firstWorld) Stored() ([]byte, error) {
@@ -249,7 +248,7 @@ func (w world) Save(s job.Sealed) error {
 	return w.mayCrash()
 }
 
-// opened reads a release as others do.
+// opened decodes and checks a release as others do.
 func (w world) opened(s job.Sealed) (e protocol.Verified, header protocol.Release, made Made, err error) {
 	plain, err := wire.DecodeEnvelope(s.Header())
 	if err == nil {
@@ -269,10 +268,10 @@ func (w world) opened(s job.Sealed) (e protocol.Verified, header protocol.Releas
 	return e, header, made, err
 }
 
-// records is how many records each simulated party has.
+// records is the number of records of each simulated party.
 const records = 10
 
-// Exact returns sketches of which entropy draws every entry, as if they were held.
+// Exact returns sketches with random entries drawn from entropy, as if they were held.
 func (w world) Exact(_ context.Context, _ []*release.Builder) (job.Records, error) {
 	out := job.Records{Count: records}
 	for i := range records {
@@ -300,7 +299,7 @@ func (w world) made(plan release.Plan, ids [][]byte) (one release.Exact, err err
 		return one, err
 	}
 	for j := range one.Sketch.Data {
-		one.Sketch.Data[j] = int64(binary.LittleEndian.Uint64(words[8*j:])) >> 16 // 48 bits, of both signs
+		one.Sketch.Data[j] = int64(binary.LittleEndian.Uint64(words[8*j:])) >> 16 // 48 bits, signed
 	}
 	one.Rows.Pseudonyms, err = plan.Pseudonyms(w.wanted.Seed, ids)
 	return one, err

@@ -7,8 +7,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/session"
 )
 
-// Many makes a study of so many parties that add up masked sums, whose sealed texts travel apart. Where one of them lies, it
-// seals to another what does not open.
+// Many makes a study of that many parties with masked sums, whose sealed texts travel apart. With
+// lies, one of them seals to another a text that does not open.
 func Many(parties int, seed uint64, lies bool) (*Simulation, error) {
 	terms := Terms{Parties: parties, Masked: true, Apart: true}
 	if lies {
@@ -30,17 +30,17 @@ func Many(parties int, seed uint64, lies bool) (*Simulation, error) {
 	return s, nil
 }
 
-// Liar is the party of Many that lies, if one does.
+// Liar returns the lying party of Many, if there is one.
 func (s *Simulation) Liar() *Party { return s.Parties[len(s.Parties)/3] }
 
-// Crowd is what a study of many parties took.
+// Crowd reports the cost of a study of many parties.
 type Crowd struct {
 	Attempts int
-	Read     int // bytes that each party has read of the board, and of what is sealed to it
+	Read     int // bytes that each party has read of the board, including texts sealed to it
 }
 
-// ToResult lets all parties approve and plays a study in turn to its result, which all honest parties have. That
-// and Check hold, or there is an error.
+// ToResult lets all parties approve and plays a study with InTurn. It returns an error unless all
+// honest parties have the result and Check passes.
 func (s *Simulation) ToResult() (out Crowd, err error) {
 	if err = s.ApproveAll(); err == nil {
 		err = s.InTurn()

@@ -12,17 +12,17 @@ import (
 	"github.com/cosketch/cosketch/protocol/session"
 )
 
-// Made is what a release is of. Of one that is not masked nothing is known.
+// Made holds the contents of a release; it is empty unless that is masked.
 type Made struct {
 	Plain   []sketch.Sketch // noised, before masks
 	Shipped [][]byte
 }
 
-// unmaskedBits are more than any made-up sum with its noise has. That all words of a mask have as few is less
-// likely than once in 2^50.
+// unmaskedBits is more than any made-up sum with its noise needs. All words of a mask fit in that
+// many bits with probability below 2^-50.
 const unmaskedBits = 52
 
-// unmasked takes the masks off a release that its party has masked.
+// unmasked removes the masks from a release that its party has masked.
 func (w world) unmasked(header protocol.Release, shipped [][]byte) (out Made, err error) {
 	if !w.sim.Study.Masked() {
 		return out, nil
@@ -56,8 +56,8 @@ func (w world) unmasked(header protocol.Release, shipped [][]byte) (out Made, er
 	return out, nil
 }
 
-// summed adds up what the members of an attempt have shipped, as the aggregator does, and
-// compares it with the sum of what they noised: it must be that, to the last bit.
+// summed adds the released sketches of an attempt's members, as the aggregator does, and checks
+// that the result is exactly the sum of what they noised.
 func (s *Simulation) summed(job session.Compute) error {
 	for i := range s.Study.Sketches {
 		var parts, plain []sketch.Sketch
@@ -96,7 +96,7 @@ func (s *Simulation) summed(job session.Compute) error {
 	return nil
 }
 
-// lossRoles are lost when all have agreed: to a masked sum that is worse than before.
+// lossRoles are lost after the agreement, which is worst for a masked sum.
 func lossRoles() []*Role {
 	return []*Role{
 		{Name: "no data", Blame: "perhaps", withholds: true, Story: `Posts the header of its release and keeps the numbers to itself, so that the board looks

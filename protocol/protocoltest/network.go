@@ -10,8 +10,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
-// network is how a party's messages reach the aggregator, or do not, and how it reads the board: so many
-// messages at the most.
+// network carries a party's messages to the aggregator, or loses them, and reads the board, at most
+// that many messages at a time.
 type network struct {
 	*Party
 	most int
@@ -57,7 +57,7 @@ func (n network) one(e protocol.Verified) (refused, err error) {
 	return err, nil
 }
 
-// put sends an envelope, or what the party's role makes of it.
+// put sends an envelope, or what the party's role replaces it with.
 func (n network) put(e protocol.Verified, raw []byte) error {
 	if n.Role == nil {
 		return n.sim.send(n.Party, raw)
@@ -70,7 +70,7 @@ func (n network) put(e protocol.Verified, raw []byte) error {
 	return nil
 }
 
-// Read answers as the aggregator does.
+// Read returns the aggregator's answer.
 func (n network) Read(_ context.Context, from uint64, _ uint32) (session.Board, error) {
 	n.asked = n.sim.Now
 	reply, err := n.keeper().reply(n.Party, from, n.most)

@@ -14,24 +14,24 @@ import (
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
-// Party is one simulated party: a machine over a virtual store, in the loop and
-// with the order of release that every party has.
+// Party is one simulated party: a machine over a virtual store, with the driver and order of
+// release of real parties.
 type Party struct {
 	Name   string
 	Signer protocol.Signer
 	Store  Store
 	Away   bool  // the node is switched off until this is false again
 	Role   *Role // what it does instead of the protocol; nil for an honest party
-	Hand   bool  // it carries the study by hand: bundles in place of calls
-	Debits int   // how often its budget was spent, durably
+	Hand   bool  // it carries the study by hand, in bundles instead of calls
+	Debits int   // how often its budget was durably spent
 
-	// Excused parties were away or slow when they were waited for: the aggregator may
-	// have claimed so.
+	// Excused parties were away or slow while others waited for them: the aggregator may have
+	// accused them of that.
 	Excused bool
-	Over    error // a refusal that no later try can mend: the node gave up
+	Over    error // a refusal that no retry can fix: the node gave up
 	Seed    [32]byte
-	attempt uint32          // that gave Seed
-	T2      protocol.Digest // Seed and T2 are those that releases were offered under
+	attempt uint32          // the attempt that gave Seed
+	T2      protocol.Digest // Seed and T2 are those that releases were made under
 
 	Welcome func(newcomer protocol.PeerID) bool // the site's rule for late parties; default: nobody
 
@@ -39,18 +39,18 @@ type Party struct {
 	entropy  io.Reader
 	machine  *drive.Party    // nil while the node is down
 	begins   bool            // the next record is the first that a step asks for
-	offered  map[string]bool // jobs that were seen since the node started
+	offered  map[string]bool // jobs seen since the node started
 	shown    session.Status
 	sent     map[string][32]byte // by title
-	restored bool                // its store was put back to an earlier state: it may sign anew
+	restored bool                // its store was reset to an earlier state, so it may sign again
 	asked    protocol.Instant    // when the board was last read
-	way      *walk               // a bundle on its way; nil: there is none
+	way      *walk               // a bundle on its way; nil if there is none
 }
 
-// errCrashed reports that the node died on the way; it is not a breach.
+// errCrashed reports that the node crashed; this is not a breach.
 var errCrashed = errors.New("crashed")
 
-// Status is what the running node says.
+// Status returns the status of the running node.
 func (p *Party) Status() session.Status {
 	if p.machine == nil {
 		return session.Status{}
@@ -58,8 +58,7 @@ func (p *Party) Status() session.Status {
 	return p.machine.Status()
 }
 
-// start makes the machine from the store, replays the board and brings the
-// steward's decision again.
+// start makes the machine from the store, replays the board and repeats the steward's decision.
 func (p *Party) start() error {
 	p.machine, p.offered, p.asked, p.begins = nil, map[string]bool{}, 0, true
 	machine, err := drive.Open(
@@ -74,10 +73,10 @@ func (p *Party) start() error {
 	return p.decided()
 }
 
-// Approve is the steward's consent; it is durable, also for a node that is down.
+// Approve records the steward's consent. It is durable even if the node is down.
 func (p *Party) Approve() error { return p.decide("approve") }
 
-// Withdraw is the steward's withdrawal.
+// Withdraw records the steward's withdrawal.
 func (p *Party) Withdraw() error { return p.decide("withdraw") }
 
 func (p *Party) decide(decision string) error {
@@ -96,13 +95,13 @@ func (p *Party) decided() error {
 	return nil
 }
 
-// Step tells the machine the time and then the event, and makes durable what it
-// asks for. It is the machine's own error when the event is refused.
+// Step sets the machine's time, processes the event, and makes durable what the machine asks for.
+// If the machine refuses the event, Step returns its error.
 func (p *Party) Step(event session.Event) error {
 	return p.driven(func() error { return p.machine.Step(event) })
 }
 
-// driven lets the loop go on, and looks at what came of it.
+// driven runs one action of the driver, and examines the jobs that it offers.
 func (p *Party) driven(do func() error) error {
 	if p.machine == nil {
 		return errCrashed
@@ -115,7 +114,7 @@ func (p *Party) driven(do func() error) error {
 	return nil
 }
 
-// look sees the jobs that are offered.
+// look examines newly offered jobs.
 func (p *Party) look() {
 	_, jobs := p.due()
 	for _, job := range jobs {
@@ -126,7 +125,7 @@ func (p *Party) look() {
 	}
 }
 
-// named tells the jobs of one machine apart.
+// named returns a name that distinguishes the jobs of one machine.
 func named(job session.Job) string {
 	switch job := job.(type) {
 	case session.MakeFirst:
@@ -141,7 +140,7 @@ func named(job session.Job) string {
 	return fmt.Sprintf("%T", job)
 }
 
-// due is what waits to be posted and to be run.
+// due returns the messages to be posted and the jobs to be run.
 func (p *Party) due() ([]protocol.Verified, []session.Job) {
 	if p.machine == nil {
 		return nil, nil
@@ -149,7 +148,8 @@ func (p *Party) due() ([]protocol.Verified, []session.Job) {
 	return p.machine.Due()
 }
 
-// disk is the party's store as the loop has it: a node can die before the first record of a step, and after each.
+// disk is the party's store for the driver. The node can crash before the first record of a step,
+// and after each record.
 type disk struct{ *Party }
 
 func (d disk) Restored() (session.PartyRestored, error) { return d.Store.restored(), nil }
@@ -175,7 +175,7 @@ func (d disk) Persist(record session.Record) error {
 	return d.mayCrash()
 }
 
-// Show tells the status where it changed.
+// Show records the status if it changed.
 func (d disk) Show(s session.Status) error {
 	if changed(s, d.shown) {
 		d.shown = s
@@ -184,7 +184,7 @@ func (d disk) Show(s session.Status) error {
 	return nil
 }
 
-// watch holds what must be true when a job is offered.
+// watch checks what must be true when a job is offered.
 func (p *Party) watch(job session.Job) {
 	late := p.sim.Study.LateUntil != 0
 	release, ok := job.(session.MakeRelease)
@@ -207,8 +207,7 @@ func (p *Party) watch(job session.Job) {
 	}
 }
 
-// certain checks that every confirmation on the board is under the seed that a
-// release is to be made with.
+// certain checks that every confirmation on the board is under the seed of a release job.
 func (p *Party) certain(job session.MakeRelease) error {
 	for _, e := range p.Store.Board {
 		if e.Kind() != protocol.KindConfirm || e.Attempt() != job.Attempt {
@@ -234,7 +233,7 @@ func (p *Party) crash() {
 	p.machine = nil
 }
 
-// over reports whether the node would serve the study no longer.
+// over reports whether the node no longer works on the study.
 func (p *Party) over() bool {
 	if p.machine == nil {
 		return false
@@ -244,8 +243,8 @@ func (p *Party) over() bool {
 	return p.Over != nil || s.Terminal() && !(s.State == session.Withdrawn && len(post) > 0)
 }
 
-// post sends the first waiting envelope. When it is refused, the board may say
-// why, as that of a study which was stopped; if it does not, the node gives up.
+// post sends the first waiting envelope. If it is refused, the board may show why, for example
+// because the study was stopped. If it does not, the node gives up.
 func (p *Party) post() error {
 	var refused error
 	err := p.driven(func() (err error) {
@@ -265,21 +264,21 @@ func (p *Party) post() error {
 	return p.mayCrash()
 }
 
-// most is more than any board has.
+// most is longer than any board.
 const most = 1 << 20
 
-// read takes the next stretch of the board, so many messages at the most.
+// read reads the next part of the board, at most that many messages.
 func (p *Party) read(atMost int) error {
 	return p.driven(func() error { return p.machine.Read(context.Background(), network{p, atMost}, 0) })
 }
 
-// readSome reads a stretch of any length.
+// readSome reads a random number of messages.
 func (p *Party) readSome() error {
 	news := int64(p.keeper().count()) - int64(p.machine.Count())
 	return p.read(1 + p.sim.choose.IntN(int(max(news, 1))))
 }
 
-// keeper is the aggregator that serves this party: a two-faced one has two boards.
+// keeper returns the aggregator that serves this party: a two-faced one has two boards.
 func (p *Party) keeper() *Aggregator {
 	if p.sim.Twin != nil && p.sim.Behind[p.Name] {
 		return p.sim.Twin
@@ -287,7 +286,7 @@ func (p *Party) keeper() *Aggregator {
 	return p.sim.Aggregator
 }
 
-// upToDate reports whether the party has seen all of the board at this time.
+// upToDate reports whether the party has read all of the board at the current time.
 func (p *Party) upToDate() bool {
 	return p.asked == p.sim.Now && p.machine.Count() == p.keeper().count()
 }

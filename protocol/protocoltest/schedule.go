@@ -12,7 +12,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
-// Report is what one random schedule was, and came to.
+// Report describes one random schedule and its outcome.
 type Report struct {
 	Seed     uint64
 	Terms    Terms
@@ -22,24 +22,24 @@ type Report struct {
 	Proved   int // faults on the board
 	Claimed  int
 	Refused  int // messages of adversaries that the aggregator refused
-	Crashes  int // of honest nodes
+	Crashes  int // of parties
 	Actions  int
 	Seen     []Sighting
 	First    bool // the result is of the first round alone
 }
 
-// Random plays the study that a seed describes to its end: who takes part, who
-// misbehaves how, what the network loses, where nodes die, in which order things
-// happen. It returns an error with the whole trace when an invariant is broken, or
-// when the study does not get on although it must: whenever the honest parties that
-// are there are a quorum, and adversaries cannot use up all attempts.
+// Random plays the study that a seed describes to its end: who takes part, who misbehaves and how,
+// what the network loses, where nodes crash, and in which order things happen. It returns an error
+// with the whole trace if an invariant is broken, or if the study makes no progress although it
+// must. It must if the honest parties that are present are a quorum, and adversaries cannot use up
+// all attempts.
 func Random(seed uint64) (Report, error) {
 	draw := rand.New(rand.NewPCG(seed, 0x5ced))
 	r := Report{Seed: seed, Terms: randomTerms(draw)}
 	r.Terms.Joined = seed%4 == 3 && !r.Terms.Public && !r.Terms.Masked
 	r.Terms.Rounds = seed%5 == 2 && !r.Terms.Public && !r.Terms.Joined && !r.Terms.Late
 	r.Terms.Looks = r.Terms.Rounds && r.Terms.Masked && seed%2 == 0
-	r.Terms.Apart = rand.New(rand.NewPCG(seed, 0xa9a7)).IntN(3) == 0 // drawn by itself: schedules stay what they were
+	r.Terms.Apart = rand.New(rand.NewPCG(seed, 0xa9a7)).IntN(3) == 0 // drawn separately, so that older schedules stay the same
 	st, err := NewStudy(r.Terms)
 	if err != nil {
 		return r, err
@@ -105,8 +105,8 @@ func randomTerms(draw *rand.Rand) Terms {
 	return t
 }
 
-// cast gives out the roles: most often as many as the study can bear, sometimes one
-// more. It returns how many parties are not honest, or not there.
+// cast assigns the roles: usually as many as the study can bear, sometimes one more. It returns how
+// many parties are not honest or cannot be heard.
 func (r *Report) cast(s *Simulation, draw *rand.Rand) int {
 	most := len(s.Parties) - s.Study.Quorum
 	if draw.IntN(5) == 0 {
@@ -115,7 +115,7 @@ func (r *Report) cast(s *Simulation, draw *rand.Rand) int {
 	count := draw.IntN(most + 1)
 	for _, i := range draw.Perm(len(s.Parties))[:count] {
 		two := s.Study.TwoRounds()
-		between := two && draw.IntN(2) == 0 // in what only two rounds have
+		between := two && draw.IntN(2) == 0 // only roles specific to two rounds
 		roles := slices.DeleteFunc(Roles(draw), func(r *Role) bool {
 			return r.Rounds && !two || between && !r.Rounds || r.Whole && s.Study.Apart() || r.Apart && !s.Study.Apart()
 		})
@@ -125,7 +125,7 @@ func (r *Report) cast(s *Simulation, draw *rand.Rand) int {
 			r.Roles = append(r.Roles, p.Name+": "+p.Role.Name)
 			continue
 		}
-		s.Censored = map[string]bool{p.Name: true} // honest, and never heard
+		s.Censored = map[string]bool{p.Name: true} // honest, but never heard
 		r.Roles = append(r.Roles, p.Name+": censored")
 	}
 	for _, p := range s.Parties {
@@ -135,8 +135,8 @@ func (r *Report) cast(s *Simulation, draw *rand.Rand) int {
 	return count
 }
 
-// latecomer picks a party that decides when the roster stands, in some of the studies
-// that take late parties: one that misbehaves then, or else an honest one.
+// latecomer picks a party that decides after the roster is fixed, in some of the studies that take
+// late parties: one with a late role or, if there is none, an honest one.
 func (s *Simulation) latecomer(draw *rand.Rand) *Party {
 	if s.Study.LateUntil == 0 || draw.IntN(4) == 0 {
 		return nil
@@ -154,7 +154,7 @@ func (s *Simulation) latecomer(draw *rand.Rand) *Party {
 	return nil
 }
 
-// Play lets every steward approve, one of them late where it is not nil, and takes
+// Play lets every steward approve (the one of late after the others, if late is not nil), and moves
 // the clock through all dates of the study.
 func (s *Simulation) Play(late *Party) error {
 	for _, p := range s.Parties {
@@ -184,7 +184,7 @@ func (s *Simulation) Play(late *Party) error {
 			return err
 		}
 		if late != nil && late.Store.Decision == "" && s.Now >= Expires && s.Seed%2 == 0 {
-			if err := late.Approve(); err != nil { // before it knows that the roster stands
+			if err := late.Approve(); err != nil { // before it knows that the roster is fixed
 				return err
 			}
 		}
@@ -192,15 +192,15 @@ func (s *Simulation) Play(late *Party) error {
 	return s.Run()
 }
 
-// dates are the moments at which something can happen by the clock alone.
+// dates returns the times at which something can happen by the clock alone.
 func (s *Simulation) dates() []protocol.Instant {
 	out := append(s.Study.Dates(), Deadline)
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
-// progress: the study has its result, and every honest party that was heard of is
-// done, with its release in the last result.
+// progress checks that the study has its result, and that every honest party that was heard is
+// done.
 func (s *Simulation) progress() error {
 	if got := s.Aggregator.Status(); got.State != session.Closed {
 		return fmt.Errorf("no progress: the aggregator is %s (%v)", got.State, got.Failure)
@@ -230,8 +230,8 @@ func (s *Simulation) welcomed(late *Party) bool {
 	return false
 }
 
-// convicted: whoever misbehaved in a way that can be shown, in the only role that
-// was played, is on the board with it.
+// convicted checks that an adversary whose misbehaviour can be shown is blamed on the board, if it
+// was the only one.
 func (s *Simulation) convicted() error {
 	var actor *Party
 	for _, p := range s.Parties {
@@ -242,7 +242,7 @@ func (s *Simulation) convicted() error {
 			actor = p
 		}
 		if p.Excused {
-			return nil // who comes late is no member: there may be too few for another attempt
+			return nil // a late party is no member, so there may be too few for another attempt
 		}
 	}
 	if actor == nil || !actor.Role.Did() || len(s.Censored) > 0 {
@@ -251,8 +251,8 @@ func (s *Simulation) convicted() error {
 	found := slices.ContainsFunc(s.Blame(), func(r session.Removal) bool {
 		return r.Member == actor.Signer.ID() && r.Proved == (actor.Role.Blame == "proved")
 	})
-	members := len(s.Parties)-1 >= s.Study.Quorum && s.Study.Attempts > 1            // else a silent one is only missed at the end
-	if actor.Role.Blame == "perhaps" || actor.Role.Blame == "" && s.Study.Masked() { // who is refused is missed in a masked sum
+	members := len(s.Parties)-1 >= s.Study.Quorum && s.Study.Attempts > 1            // else a silent member is accused only at the end
+	if actor.Role.Blame == "perhaps" || actor.Role.Blame == "" && s.Study.Masked() { // a refused release is missing in a masked sum
 		return nil
 	}
 	if actor.Role.Blame == "" == found && (actor.Role.Blame != "claimed" || members) {

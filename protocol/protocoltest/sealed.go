@@ -5,13 +5,13 @@ import (
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
-// sealed is what came beside a share, where texts travel apart.
+// sealed holds what came beside a share, if texts travel apart.
 type sealed struct {
 	texts [][]byte
 	tree  agree.Tree
 }
 
-// keep puts what came beside a share aside, and returns the share without it.
+// keep stores what came beside a share, and returns the share without it.
 func (a *Aggregator) keep(e protocol.Verified) protocol.Verified {
 	texts, _ := e.Beside()
 	if len(texts) == 0 {
@@ -25,7 +25,7 @@ func (a *Aggregator) keep(e protocol.Verified) protocol.Verified {
 	return e.With(nil, nil)
 }
 
-// sealedTo puts beside a share what is sealed to a party.
+// sealedTo adds to a share the text that is sealed to a party.
 func (a *Aggregator) sealedTo(p *Party, e protocol.Verified) protocol.Verified {
 	kept, ok := a.sealed[e.ID()]
 	place, _ := a.machine.Place(e.Attempt(), p.Signer.ID())

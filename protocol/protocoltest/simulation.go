@@ -19,45 +19,45 @@ import (
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
-// Options make a simulation. The zero value is three parties on a good day.
+// Options configures a simulation. The zero value is three parties without failures.
 type Options struct {
 	Study *study.Study // default: NewStudy(Terms{})
 	Seed  uint64       // of the schedule, the network and all entropy
-	Loss  float64      // probability that a message, or the answer to it, does not arrive in its turn
+	Loss  float64      // probability that a message or its answer is lost or delayed
 
-	// Crash is asked at each point where a node could die, by the point's number
-	// from 1 on: before and after each durable record, after each job's durable
-	// effect and after each message sent. Default: never.
+	// Crash reports whether a node crashes at a point, numbered from 1. Points are before and after
+	// each durable record, after each job's durable effect and after each message sent. Default:
+	// never.
 	Crash func(point int) bool
 
-	// Outcome lets a node's job fail for good. Default: all succeed.
+	// Outcome makes a node's job fail for good if it returns an error. Default: all succeed.
 	Outcome func(node string, job session.Job) error
 }
 
 // Simulation is one study on all of its nodes.
 type Simulation struct {
 	Options
-	Now        protocol.Instant // the clock on every wall; Advance moves it
+	Now        protocol.Instant // the clock of all nodes; Advance moves it
 	Aggregator *Aggregator
 	Parties    []*Party // in the study's order
 	Seen       []Sighting
-	Points     int // at which a node could have died so far
+	Points     int // number of crash points so far
 	Crashes    int // of parties, so far
 	Actions    int // taken so far
 	Refused    int // messages of adversaries that the aggregator refused
 
-	// Lie changes what the aggregator answers a reading party. Default: it does not.
+	// Lie changes the aggregator's answer to a reading party. Default: no change.
 	Lie func(to *Party, honest session.Board) session.Board
 
-	// Twin is the other face of an aggregator that shows two boards under one key, to
-	// the parties that Behind names; what parties post reaches both. Default: none.
+	// Twin is the other face of an aggregator that shows two boards under one key. It serves the
+	// parties in Behind. What parties post reaches both. Default: none.
 	Twin   *Aggregator
 	Behind map[string]bool
 
-	// Hide keeps a message from one face of the aggregator. Default: nothing is hidden.
+	// Hide reports whether a message is withheld from one face of the aggregator. Default: none is.
 	Hide func(from *Aggregator, e protocol.Verified) bool
 
-	// Carry writes a message as some carrier would. Default: as it was sent.
+	// Carry re-encodes a message as a carrier might. Default: unchanged.
 	Carry func(raw []byte) []byte
 
 	// Censored parties' messages never reach the aggregator. Default: none.
@@ -66,8 +66,8 @@ type Simulation struct {
 	choose  *rand.Rand
 	delayed [][]byte // messages that will arrive later
 	checked map[string]protocol.Verified
-	beside  map[protocol.Digest][][]byte // of the shares of many parties: what their senders hold, so that it is held once
-	mu      sync.Mutex                   // of what parties that read at one time write: Seen, Points, and what follows
+	beside  map[protocol.Digest][][]byte // texts of shares of many parties, shared with their senders to save memory
+	mu      sync.Mutex                   // guards what parties that read in parallel write: Seen, Points, and the fields below
 	trace   strings.Builder
 	broken  error
 }
@@ -113,7 +113,7 @@ func New(o Options) (*Simulation, error) {
 	return s, nil
 }
 
-// ApproveAll brings every steward's consent.
+// ApproveAll records every steward's consent.
 func (s *Simulation) ApproveAll() error {
 	for _, p := range s.Parties {
 		if err := p.Approve(); err != nil {
@@ -123,7 +123,7 @@ func (s *Simulation) ApproveAll() error {
 	return nil
 }
 
-// survive drops the news that a node died: it will be started again.
+// survive ignores the error of a crashed node: it will be restarted.
 func (s *Simulation) survive(err error) error {
 	if errors.Is(err, errCrashed) {
 		return nil
@@ -131,16 +131,15 @@ func (s *Simulation) survive(err error) error {
 	return err
 }
 
-// patience bounds the actions of one Run; the longest runs of the tests take some
-// hundreds.
+// patience bounds the actions of one Run; the longest runs in tests take some hundreds.
 const patience = 20_000
 
-// Run takes actions in a random order until nothing is left to do at this time:
-// every node is up, every message has arrived, every job is done, and every party
-// has read all of the board. It returns the first breach of the machines' contract.
+// Run takes actions in a random order until nothing is left to do at this time: every node is up,
+// every message has arrived, every job is done, and every party has read all of the board. It
+// returns the first breach of the machines' contract.
 func (s *Simulation) Run() error { return s.RunUntil(func() bool { return false }) }
 
-// RunUntil is Run that ends as soon as enough says so.
+// RunUntil is Run, but ends as soon as enough returns true.
 func (s *Simulation) RunUntil(enough func() bool) error {
 	for range patience {
 		if s.broken != nil || enough() {
@@ -158,8 +157,8 @@ func (s *Simulation) RunUntil(enough func() bool) error {
 	return fmt.Errorf("nodes are still busy after %d actions", patience)
 }
 
-// InTurn lets the nodes act one after the other, each for as long as it can, until none has anything
-// to do: for studies of many parties, in which to draw each action takes too long.
+// InTurn lets the nodes act one after the other, each as long as it can, until none has anything to
+// do. It is for studies of many parties, where drawing each action at random takes too long.
 func (s *Simulation) InTurn() error {
 	for busy := true; busy && s.broken == nil; {
 		busy = false
@@ -183,8 +182,8 @@ func (s *Simulation) InTurn() error {
 	return s.broken
 }
 
-// readAll lets every party that has nothing else to do read the board. They do so at one time: to seal to so
-// many others, and to open what those have sealed, is most of what a simulation of many parties does.
+// readAll lets every party that has nothing else to do read the board, in parallel. Sealing to many
+// others and opening their texts is most of the work of a simulation of many parties.
 func (s *Simulation) readAll() error {
 	var all []*Party
 	for _, p := range s.Parties {
@@ -193,7 +192,7 @@ func (s *Simulation) readAll() error {
 		}
 	}
 	failed := make([]error, len(all))
-	workers := 1 // few go through the wire, which remembers what it has verified
+	workers := 1 // with few parties, reads go through verify, whose cache is not safe for concurrent use
 	if s.many() {
 		workers = runtime.GOMAXPROCS(0)
 	}
@@ -201,7 +200,7 @@ func (s *Simulation) readAll() error {
 	return errors.Join(failed...)
 }
 
-// turnOf lets one party do all that it can.
+// turnOf lets one party do everything it can.
 func (s *Simulation) turnOf(p *Party) (acted bool, err error) {
 	for !p.over() && s.broken == nil {
 		post, run := p.due()
@@ -275,8 +274,8 @@ func (s *Simulation) actions() (out []func() error) {
 	return out
 }
 
-// Advance moves the clock. The aggregator hears of it at once, each party with
-// its next reading of the board.
+// Advance moves the clock. The aggregator learns of it at once, each party at its next read of the
+// board.
 func (s *Simulation) Advance(to protocol.Instant) error {
 	s.Now = to
 	s.note("it is %s", to)
@@ -293,7 +292,7 @@ func (s *Simulation) Advance(to protocol.Instant) error {
 	return s.broken
 }
 
-// Restart ends and starts every node: each goes on from what it has stored.
+// Restart restarts every node from what it has stored.
 func (s *Simulation) Restart() error {
 	s.Aggregator.crash()
 	if err := s.survive(s.Aggregator.start()); err != nil {
@@ -308,7 +307,7 @@ func (s *Simulation) Restart() error {
 	return s.broken
 }
 
-// errLost reports that a message, or the answer to it, did not arrive.
+// errLost reports that a message or its answer did not arrive.
 var errLost = errors.New("lost")
 
 // send carries an envelope to the aggregator, if the network lets it.
@@ -338,7 +337,7 @@ func (s *Simulation) send(p *Party, raw []byte) error {
 	return err
 }
 
-// other is the face of the aggregator that is not this one.
+// other returns the other face of the aggregator.
 func (s *Simulation) other(a *Aggregator) *Aggregator {
 	if a == s.Twin {
 		return s.Aggregator
@@ -372,9 +371,9 @@ func (s *Simulation) deliver(to *Aggregator, raw []byte) error {
 	return err
 }
 
-// verify is protocol.Verify, asked once of each message, as a board is read by many, many times.
+// verify is protocol.Verify with a cache: every party reads each message.
 func (s *Simulation) verify(plain protocol.Envelope) (protocol.Verified, error) {
-	texts, path := plain.Texts, plain.Path // are no part of what is signed
+	texts, path := plain.Texts, plain.Path // not covered by the signature
 	if plain.Kind == protocol.KindShare {
 		plain.Texts, plain.Path = nil, nil
 	}
@@ -396,7 +395,7 @@ func (s *Simulation) verify(plain protocol.Envelope) (protocol.Verified, error) 
 	return e, nil
 }
 
-// arrive delivers some delayed message; nobody waits for the answer any more.
+// arrive delivers a random delayed message; nobody waits for the answer any more.
 func (s *Simulation) arrive() error {
 	i := s.choose.IntN(len(s.delayed))
 	raw := s.delayed[i]
@@ -405,7 +404,7 @@ func (s *Simulation) arrive() error {
 	return nil
 }
 
-// crashes asks whether a node dies here, and lets it.
+// crashes decides whether a node crashes here, and crashes it.
 func (s *Simulation) crashes(die func()) bool {
 	s.mu.Lock()
 	s.Points++
@@ -418,7 +417,7 @@ func (s *Simulation) crashes(die func()) bool {
 	return true
 }
 
-// breach records the first broken promise.
+// breach records a breach of the contract; the first one counts.
 func (s *Simulation) breach(format string, args ...any) {
 	s.note(format, args...)
 	s.mu.Lock()
@@ -428,7 +427,7 @@ func (s *Simulation) breach(format string, args ...any) {
 	}
 }
 
-// Trace is what has happened so far, one line each.
+// Trace returns what has happened so far, one line each.
 func (s *Simulation) Trace() string { return s.trace.String() }
 
 func (s *Simulation) note(format string, args ...any) {
@@ -437,11 +436,11 @@ func (s *Simulation) note(format string, args ...any) {
 	fmt.Fprintf(&s.trace, format+"\n", args...)
 }
 
-// show records a status, in the study's names.
+// show records a status, with the names of the study.
 func (s *Simulation) show(node string, status session.Status) {
 	seen := status
 	if s.many() {
-		seen.From = nil // who waits for all of so many is not kept for each
+		seen.From = nil // long lists are not kept for each sighting
 	}
 	s.mu.Lock()
 	s.Seen = append(s.Seen, Sighting{node, s.Now, seen})
@@ -470,10 +469,11 @@ func (s *Simulation) show(node string, status session.Status) {
 	s.note("%s", strings.ReplaceAll(line, s.Study.Aggregator.ID.String(), "the aggregator"))
 }
 
-// fewWaited is how many nodes a status may wait for that the trace of a study of many parties tells of.
+// fewWaited is the length up to which the trace of a study of many parties lists names.
 const fewWaited = 26
 
-// many reports a study whose parties together would hold more copies of all messages than a machine has room for.
+// many reports whether the parties together would hold more copies of all messages than fit in
+// memory.
 func (s *Simulation) many() bool { return len(s.Study.Parties) > agree.MaxWhole }
 
 func (s *Simulation) name(id protocol.PeerID) string {
@@ -495,7 +495,7 @@ func (s *Simulation) names(envelopes []protocol.Verified) string {
 	return strings.Join(out, ", ")
 }
 
-// reason is an error without the fault around it, which names its culprit by id.
+// reason returns an error without the enclosing fault, which names its culprit by id.
 func reason(err error) error {
 	var f *protocol.Fault
 	if errors.As(err, &f) {

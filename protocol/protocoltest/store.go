@@ -12,25 +12,25 @@ import (
 	"github.com/cosketch/cosketch/seed"
 )
 
-// Store is what a party has made durable, the virtual counterpart of package
-// node/store: it survives every crash.
+// Store is what a party has made durable, the virtual counterpart of package node/store. It
+// survives every crash.
 type Store struct {
-	Decision  string                   // what the steward said: "", "approve" or "withdraw"
+	Decision  string                   // the steward's decision: "", "approve" or "withdraw"
 	Own       []protocol.Verified      // in the order in which they were stored
-	Secrets   map[uint32][]byte        // by attempt; empty when there are none
+	Secrets   map[uint32][]byte        // by attempt; empty if there are none
 	Board     []protocol.Verified      // as far as it was read
 	Head      protocol.Head            // of Board
 	Ledger    []ledger.Entry           // the debits of this study
-	Release   *protocol.Verified       // the stored release's header, before it is among Own; of the newest attempt
-	First     *protocol.Verified       // the stored first round, before it is among Own; of the newest attempt
-	Firsts    int                      // how many were made
-	Made      map[protocol.Digest]Made // by the id of a release's header: what it is of
-	Result    protocol.Digest          // the newest result document that is here
-	Destroyed map[uint32]bool          // attempts whose secrets were destroyed, for good; 0: all of them
+	Release   *protocol.Verified       // header of the newest stored release, stored before it is added to Own
+	First     *protocol.Verified       // newest stored first round, stored before it is added to Own
+	Firsts    int                      // number of first rounds made
+	Made      map[protocol.Digest]Made // contents of releases, by the id of their header
+	Result    protocol.Digest          // the newest stored result document
+	Destroyed map[uint32]bool          // attempts whose secrets were destroyed for good; 0: all of them
 }
 
-// persist makes one record durable and says what it was. Its error is a breach
-// of what the store holds a machine to.
+// persist makes one record durable and says what it was. An error is a breach of the machine's
+// contract with its store.
 func (s *Store) persist(r session.Record) (what string, err error) {
 	switch r := r.(type) {
 	case session.SaveSecrets:
@@ -61,7 +61,7 @@ func (s *Store) persist(r session.Record) (what string, err error) {
 	return "", fmt.Errorf("persists an unknown %T", r)
 }
 
-// putOwn holds that there is one own envelope per kind and attempt, for good.
+// putOwn stores an own envelope. A second, different one of a kind and attempt is an error.
 func (s *Store) putOwn(e protocol.Verified) error {
 	for _, before := range s.Own {
 		if before.Kind() != e.Kind() || before.Attempt() != e.Attempt() || e.Kind() == protocol.KindWelcome && about(before) != about(e) {
@@ -76,7 +76,7 @@ func (s *Store) putOwn(e protocol.Verified) error {
 	return nil
 }
 
-// putRelease holds that there is one release of an attempt, for good.
+// putRelease stores a release. A second, different one of an attempt is an error.
 func (s *Store) putRelease(e protocol.Verified) error {
 	if s.Release != nil && s.Release.Attempt() == e.Attempt() && s.Release.ID() != e.ID() {
 		return fmt.Errorf("draws a second release")
@@ -85,7 +85,7 @@ func (s *Store) putRelease(e protocol.Verified) error {
 	return nil
 }
 
-// appendBoard skips what is replayed from the store.
+// appendBoard skips envelopes replayed from the store.
 func (s *Store) appendBoard(r session.AppendBoard) (string, error) {
 	have := uint64(len(s.Board))
 	if r.From < have {
@@ -99,7 +99,7 @@ func (s *Store) appendBoard(r session.AppendBoard) (string, error) {
 	return fmt.Sprintf("the board to %d", len(s.Board)), nil
 }
 
-// restored is what a machine is made from after a start.
+// restored returns what a machine is restored from after a start.
 func (s *Store) restored() session.PartyRestored {
 	out := session.PartyRestored{Own: slices.Clone(s.Own), Secrets: map[uint32]seed.Hidden{}, Document: s.Result}
 	for attempt, secrets := range s.Secrets {
@@ -108,7 +108,7 @@ func (s *Store) restored() session.PartyRestored {
 	return out
 }
 
-// released is how many releases of attempts before this one may have left.
+// released returns how many releases of earlier attempts may have left.
 func (s *Store) released(attempt uint32) (n int) {
 	for _, e := range s.Own {
 		if e.Kind() == protocol.KindRelease && e.Attempt() < attempt {
@@ -118,7 +118,7 @@ func (s *Store) released(attempt uint32) (n int) {
 	return n
 }
 
-// firsts is how many first rounds of attempts before this one may have left.
+// firsts returns how many first rounds of earlier attempts may have left.
 func (s *Store) firsts(attempt uint32) (n int) {
 	for _, e := range s.Own {
 		if e.Kind() == protocol.KindFirst && e.Attempt() < attempt {
@@ -128,7 +128,7 @@ func (s *Store) firsts(attempt uint32) (n int) {
 	return n
 }
 
-// holds reports whether an envelope is durable, exactly as it is.
+// holds reports whether exactly this envelope is durable.
 func (s *Store) holds(e protocol.Verified) bool {
 	for _, own := range s.Own {
 		if own.ID() == e.ID() && string(own.Envelope().Signature) == string(e.Envelope().Signature) {
@@ -138,13 +138,13 @@ func (s *Store) holds(e protocol.Verified) bool {
 	return false
 }
 
-// about is the join that a welcome answers.
+// about returns the join that a welcome answers.
 func about(e protocol.Verified) protocol.Digest {
 	w, _ := wire.DecodeWelcome(e.Payload())
 	return w.Join
 }
 
-// title names an envelope, with its attempt from the second on.
+// title names an envelope by its kind and, from the second on, its attempt.
 func title(e protocol.Verified) string {
 	if e.Attempt() > 1 {
 		return fmt.Sprintf("%s/%d", e.Kind(), e.Attempt())
@@ -163,7 +163,7 @@ func (s *Store) senders(kind protocol.Kind, attempt uint32) int {
 	return len(who)
 }
 
-// clone is a backup of the store as it is now.
+// clone returns a backup of the store.
 func (s *Store) clone() Store {
 	out := *s
 	out.Own, out.Board = slices.Clone(s.Own), slices.Clone(s.Board)

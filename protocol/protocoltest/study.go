@@ -24,14 +24,14 @@ const (
 	day = 86_400
 )
 
-// Terms say what differs between simulated studies.
+// Terms says how simulated studies differ.
 type Terms struct {
 	Parties  int  // default 3; their names are a, b, c … z, p26, p27 … in the order of their keys
 	Quorum   int  // default: all of them
 	Attempts int  // default 3
 	Late     bool // late parties are taken until LateUntil
 	Public   bool // the matrix of the records side is public
-	Masked   bool // the parties release masked sums; one may collude. At least 3 parties, and none late
+	Masked   bool // masked sums; one party may collude. At least 3 parties, and none late
 	Rounds   bool // two rounds, horizontal: of moments, then of code points
 	Looks    bool // of masked rounds: of a first look, then of moments
 	Apart    bool // sealed texts travel apart from their shares; always of more than 64 parties
@@ -39,8 +39,8 @@ type Terms struct {
 	Nonce    byte // studies with other nonces have other ids
 }
 
-// NewStudy writes a study file and parses it: a horizontal study of two sketches,
-// one a side, or of masked moments and cells, or a vertical one of joined records.
+// NewStudy writes a study file and parses it. It is a horizontal study of one sketch of columns and
+// one of records, or of masked moments and cells, or a vertical one of joined records.
 func NewStudy(t Terms) (*study.Study, error) {
 	if t.Parties == 0 {
 		t.Parties = 3
@@ -136,18 +136,18 @@ analyses: [{kind: k-means, clusters: 2}]
 `
 )
 
-// Identity returns the signer of a name, the same at each call. The aggregator's
-// name is "aggregator"; who is not of the study may have any other.
+// Identity returns the signer of a name, always the same one. The aggregator's name is
+// "aggregator"; nodes outside the study may have any other.
 func Identity(name string) protocol.Signer {
 	seed := sha256.Sum256([]byte("identity of " + name))
 	s, err := protocol.NewSigner(ed25519.NewKeyFromSeed(seed[:]))
 	if err != nil {
-		panic("protocoltest: " + err.Error()) // no such name has been met
+		panic("protocoltest: " + err.Error()) // not known to happen for any name
 	}
 	return s
 }
 
-// Sealed is what Signer.Seal returns of a message that has the form of its kind.
+// Sealed returns the message of Signer.Seal, and panics if there is an error.
 func Sealed(e protocol.Verified, err error) protocol.Verified {
 	if err != nil {
 		panic("protocoltest: " + err.Error())
@@ -155,7 +155,7 @@ func Sealed(e protocol.Verified, err error) protocol.Verified {
 	return e
 }
 
-// name is that of a party by its place.
+// name returns the name of a party by its index.
 func name(i int) string {
 	if i < 26 {
 		return string(rune('a' + i))

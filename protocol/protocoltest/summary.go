@@ -9,16 +9,16 @@ import (
 	"github.com/cosketch/cosketch/protocol/session"
 )
 
-// Summary counts what random schedules were, and came to.
+// Summary counts random schedules and their outcomes.
 type Summary struct {
 	Schedules, Actions, Crashes int
 	Played                      map[string]int        // schedules in which a role was played
-	Proved, Claimed, Refused    int                   // faults on boards, and messages that were refused
-	Ends                        map[session.State]int // of the aggregator
+	Proved, Claimed, Refused    int                   // faults on boards, and refused messages
+	Ends                        map[session.State]int // final states of the aggregator
 	Again                       int                   // schedules with more than one attempt
 	Late                        int                   // schedules that took late parties
 	Masked                      int                   // schedules of masked sums
-	Rounds, First               int                   // schedules of two rounds, and of those that ended with the first alone
+	Rounds, First               int                   // schedules of two rounds, and those that ended with the first alone
 }
 
 // Add counts one schedule.
@@ -54,7 +54,7 @@ func (s *Summary) Add(r Report) {
 	}
 }
 
-// String is a page for people.
+// String returns the summary as a page of text.
 func (s *Summary) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "schedules            %d, of which %d took late parties, %d masked their sums and %d had two rounds (%d ended with the first alone)\n", s.Schedules, s.Late, s.Masked, s.Rounds, s.First)

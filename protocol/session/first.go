@@ -100,8 +100,8 @@ func (a *attempt) lit() *study.Study {
 	return a.by
 }
 
-// used returns the first rounds that an interim names, in its order, up to the first that does not
-// match.
+// used returns the first rounds that an interim names, in its order, up to one that is not on the
+// board in that order.
 func (a *attempt) used(i protocol.Interim) (out []First) {
 	for _, f := range a.firstsInOrder() {
 		if len(out) < len(i.Firsts) && i.Firsts[len(out)] == f.ID {

@@ -14,24 +14,24 @@ import (
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
-// PartyConfig makes a party's machine.
+// PartyConfig configures a party's machine.
 type PartyConfig struct {
 	Study    *study.Study    // required
 	Signer   protocol.Signer // required: one of the study's parties
 	Entropy  io.Reader       // required: for the agreement's secrets; crypto/rand outside tests
 	Restored PartyRestored   // default: a fresh start
 
-	// Welcome says whether this party hands the seed to a late party that the study
-	// lists. Default: to nobody.
+	// Welcome reports whether this party gives the seed to a late party that the study lists.
+	// Default: to nobody.
 	Welcome func(newcomer protocol.PeerID) bool
 }
 
-// PartyRestored is what a party had made durable before; its zero value is a
-// fresh start. The stored board follows as Board events.
+// PartyRestored is what a party had made durable; its zero value is a fresh start. The stored board
+// follows as Board events.
 type PartyRestored struct {
 	Own      []protocol.Verified    // every own envelope that was persisted
 	Secrets  map[uint32]seed.Hidden // by attempt, as last saved
-	Document protocol.Digest        // of the newest result that was fetched and stored; zero when there is none
+	Document protocol.Digest        // of the newest result fetched and stored; zero if there is none
 }
 
 // Format writes a fixed text for every verb.
@@ -39,8 +39,7 @@ func (r PartyRestored) Format(f fmt.State, _ rune) {
 	fmt.Fprintf(f, "%d own envelopes, secrets of %d attempts (hidden)", len(r.Own), len(r.Secrets))
 }
 
-// Party is the machine of one party in one study. It is not safe for
-// concurrent use: one goroutine owns it.
+// Party is the machine of one party in one study. It is not safe for concurrent use.
 type Party struct {
 	study    *study.Study
 	signer   protocol.Signer
@@ -52,24 +51,24 @@ type Party struct {
 	own        []protocol.Verified
 	consented  bool
 	tries      map[uint32]*try
-	seeded     *agree.Outcome // from the certificate on, for as long as it is needed
-	seededIn   uint32         // the attempt of the certificate: seeded for good; 0 before it
+	seeded     *agree.Outcome // from the certificate on, as long as it is needed
+	seededIn   uint32         // the attempt of the certificate, which seeds for good; 0 before it
 	challenged bool           // a roster was shown after the certificate
 	live       bool           // the board was read since this machine was made
 	offered    map[string]bool
 	examined   map[protocol.PeerID]bool // newcomers whose proof was checked
 	caught     []Culprit                // those whose proof is of another seed
-	purge      []DestroySecrets         // secrets outlived the release they were for
+	purge      []DestroySecrets         // secrets that outlived the release they were for
 	released   bool
 	uploaded   bool
-	document   protocol.Digest // of the newest result that is stored
+	document   protocol.Digest // of the newest stored result
 	failure    error
 }
 
-// try is what this party holds of one attempt.
+// try is what this party holds for one attempt.
 type try struct {
-	secrets *agree.Secrets           // nil once they are spent or destroyed
-	outcome *agree.Outcome           // once every share was opened
+	secrets *agree.Secrets           // nil once spent or destroyed
+	outcome *agree.Outcome           // set once every share was opened
 	checked map[protocol.PeerID]bool // confirmations that verified
 }
 
@@ -88,7 +87,7 @@ func NewParty(c PartyConfig) (*Party, error) {
 	}
 	for _, e := range p.own {
 		p.consented = p.consented || e.Kind() == protocol.KindApprove || e.Kind() == protocol.KindJoin
-		if e.Kind() == protocol.KindRelease { // it was made under a certificate
+		if e.Kind() == protocol.KindRelease { // a release is made under a certificate
 			p.seededIn = max(p.seededIn, e.Attempt())
 		}
 	}
@@ -111,13 +110,12 @@ func NewParty(c PartyConfig) (*Party, error) {
 	return p, nil
 }
 
-// Event is what happens to a party.
+// Event is an event for a party's machine.
 type Event interface{ partyEvent() }
 
-// Tick tells the time. Drivers send one before every other event. A party acts on
-// it with that event, so that the news which the event brings count first: after
-// a restart, or at a deadline, the board says more than the clock. An aggregator,
-// which keeps the board, acts on it at once.
+// Tick sets the time. Drivers send one before every other event. A party acts on the time only with
+// that event, so the news in the event counts first: after a restart, or at a deadline, the board
+// says more than the clock. An aggregator keeps the board, so it acts on a Tick at once.
 type Tick struct{ Now protocol.Instant }
 
 // Consent is the steward's approval of this study's id.
@@ -126,12 +124,12 @@ type Consent struct{}
 // Retract is the steward's withdrawal.
 type Retract struct{}
 
-// Board brings the next envelopes of the board, and the signed head after them.
+// Board delivers the next envelopes of the board, and the signed head after them.
 type Board struct {
 	From      uint64
 	Envelopes []protocol.Verified
 	Head      protocol.Head
-	Stored    bool // replayed from the own store: there may be more that was not read yet
+	Stored    bool // replayed from the own store: the real board may be longer
 }
 
 // ReleaseStored reports that the job MakeRelease is done: the ledger is debited
@@ -147,7 +145,7 @@ type ReleaseUploaded struct{}
 // ResultStored reports that a result was fetched, verified and stored.
 type ResultStored struct{ Document protocol.Digest }
 
-// JobFailed reports that a job cannot be done at all: a trial later is pointless.
+// JobFailed reports that a job cannot be done at all: a retry is pointless.
 type JobFailed struct{ Err error }
 
 func (Tick) partyEvent()            {}
@@ -160,15 +158,15 @@ func (ReleaseUploaded) partyEvent() {}
 func (ResultStored) partyEvent()    {}
 func (JobFailed) partyEvent()       {}
 
-// ErrRolledBack reports an own message on the board that the store lacks: the
-// store was restored from a backup, and going on could release twice.
+// ErrRolledBack reports an own message on the board that the store lacks: the store was restored
+// from a backup, and continuing could release twice.
 var ErrRolledBack error = fail.RolledBack
 
 // ErrBoardRewritten reports a board that does not extend what was seen before.
 var ErrBoardRewritten error = fail.BoardRewritten
 
-// Step takes one event. An error means that the event itself was impossible; a
-// study that fails says so in Status and asks for nothing any more.
+// Step processes one event. An error means that the event itself was impossible. A failure of the
+// study shows in Status, and the machine then asks for nothing more.
 func (p *Party) Step(ev Event) (Effects, error) {
 	var out Effects
 	switch ev := ev.(type) {
@@ -185,7 +183,7 @@ func (p *Party) Step(ev Event) (Effects, error) {
 		}
 	case Board:
 		if p.failure != nil {
-			break // its view may hold part of a board that was refused
+			break // its view may hold part of a refused board
 		}
 		p.live = p.live || !ev.Stored
 		if err := p.extend(ev, &out); err != nil {
@@ -221,8 +219,8 @@ func (p *Party) fail(err error) {
 	}
 }
 
-// consent signs the approval, once. Where the study takes late parties, a consent
-// that comes too late for the roster lets the party join.
+// consent signs the approval, once. If the study takes late parties, a consent too late for the
+// roster makes the party join.
 func (p *Party) consent(out *Effects) error {
 	if p.consented {
 		return nil
@@ -253,7 +251,7 @@ func (p *Party) sign(kind protocol.Kind, attempt uint32, payload []byte, out *Ef
 	p.signBeside(kind, attempt, payload, nil, out)
 }
 
-// signBeside is sign of a message with texts beside it.
+// signBeside is sign for a message with texts beside it.
 func (p *Party) signBeside(kind protocol.Kind, attempt uint32, payload []byte, texts [][]byte, out *Effects) {
 	e, err := p.signer.Seal(p.study.ID, kind, attempt, payload)
 	if err != nil {
@@ -265,7 +263,7 @@ func (p *Party) signBeside(kind protocol.Kind, attempt uint32, payload []byte, t
 	out.Persist = append(out.Persist, SaveEnvelope{e})
 }
 
-// mine returns the own envelope of a kind in an attempt, if it was ever signed.
+// mine returns the own envelope of a kind in an attempt, if it was signed.
 func (p *Party) mine(kind protocol.Kind, attempt uint32) (protocol.Verified, bool) {
 	for _, e := range p.own {
 		if e.Kind() == kind && e.Attempt() == attempt {
@@ -290,8 +288,8 @@ func (p *Party) everSigned(kind protocol.Kind) bool {
 	return false
 }
 
-// unposted returns the own envelopes that are not on the board and whose turn it is. What
-// has lost its turn never leaves again: it would be passed over, for ever.
+// unposted returns the own envelopes that are not on the board and whose turn it is. An envelope
+// that has lost its turn is never sent again: it would be passed over for ever.
 func (p *Party) unposted() []protocol.Verified {
 	var out []protocol.Verified
 	for _, e := range p.own {
@@ -307,14 +305,14 @@ func (p *Party) unposted() []protocol.Verified {
 	return out
 }
 
-// answers reports a certificate that answers a later roster. This party's view goes no
-// further than the certificate, and so cannot know whose turn it is on the board.
+// answers reports whether e is a certificate that answers a later roster. This party's view ends
+// with the certificate, so it cannot know whose turn it is on the board.
 func (p *Party) answers(e protocol.Verified) bool {
 	return p.challenged && !p.view.ended() && e.Kind() == protocol.KindCertificate
 }
 
-// Carries reports whether chunks of the own release have to go into the next bundle. Bundles
-// cannot ask which have arrived: all go until a result that the release is in.
+// Carries reports whether chunks of the own release must go into the next bundle. Bundles cannot
+// ask which chunks have arrived, so all go until a result includes the release.
 func (p *Party) Carries() bool {
 	header, ok := p.mine(protocol.KindRelease, p.seededIn)
 	if !ok || !p.view.holds(header) && p.view.turn(header) != nil {
@@ -328,23 +326,23 @@ func (p *Party) Carries() bool {
 type StoppedError struct {
 	Stop   protocol.Stop
 	Cause  StopCause
-	Causes []error // what members of the last attempt did, where their faults ended it
+	Causes []error // why the last attempt ended, if it did
 }
 
 func (e *StoppedError) Error() string {
 	return fmt.Sprintf("the aggregator stopped the study at %s: %s", e.Stop.At, e.Reason())
 }
 
-// Fail is what the catalogue says of it.
+// Fail returns the error as an entry of the catalogue.
 func (e *StoppedError) Fail() *fail.Error { return fail.Stopped.Fail() }
 
-// Reason is what the aggregator gave, fit to be printed.
+// Reason returns the aggregator's reason, made safe to print.
 func (e *StoppedError) Reason() string { return printable(e.Stop.Reason) }
 
-// Unwrap returns the causes, so that a stop for want of agreement is known as such.
+// Unwrap returns the causes, so that errors.Is recognises a stop for want of agreement.
 func (e *StoppedError) Unwrap() []error { return e.Causes }
 
-// StruckError reports a member that the others go on without.
+// StruckError reports a member that was removed; the others continue without it.
 type StruckError struct{ Removal Removal }
 
 func (e *StruckError) Error() string {
@@ -354,7 +352,7 @@ func (e *StruckError) Error() string {
 	return fmt.Sprintf("this party was struck from the roster on the aggregator's word: %v", e.Removal.Err)
 }
 
-// Fail is what the catalogue says of it.
+// Fail returns the error as an entry of the catalogue.
 func (e *StruckError) Fail() *fail.Error { return fail.Struck.Fail() }
 
 func (e *StruckError) Unwrap() error { return e.Removal.Err }
@@ -367,5 +365,5 @@ type DeadlineError struct {
 
 func (e *DeadlineError) Error() string { return e.Fail().Error() }
 
-// Fail is what the catalogue says of it.
+// Fail returns the error as an entry of the catalogue.
 func (e *DeadlineError) Fail() *fail.Error { return fail.DeadlinePassed.New(e.What, e.Until) }

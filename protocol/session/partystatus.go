@@ -12,13 +12,13 @@ import (
 // ended reports whether the party has nothing left to do.
 func (p *Party) ended() bool { return p.everSigned(protocol.KindWithdraw) || p.finished() }
 
-// finished reports whether the last result that can come is stored.
+// finished reports whether the last possible result is stored.
 func (p *Party) finished() bool {
 	r := p.view.result()
 	return r != nil && r.Document.Hash == p.document && p.view.ended()
 }
 
-// Status says where the study stands for this party.
+// Status returns the state of the study for this party.
 func (p *Party) Status() Status {
 	s := p.status()
 	s.Faults, s.Blame = p.view.story(), append(p.view.culprits(s.Failure), p.caught...)
@@ -58,7 +58,7 @@ func (p *Party) status() Status {
 func (p *Party) self() []protocol.PeerID       { return []protocol.PeerID{p.signer.ID()} }
 func (p *Party) aggregator() []protocol.PeerID { return []protocol.PeerID{p.study.Aggregator.ID} }
 
-// agreementStatus: from the approval to the confirmation, in the newest attempt.
+// agreementStatus returns the status from approval to confirmation, in the newest attempt.
 func (p *Party) agreementStatus() Status {
 	a := p.view.current()
 	if a == nil {
@@ -93,8 +93,8 @@ func (p *Party) agreementStatus() Status {
 	return Status{State: Approved, WaitFor: wait.Abandons, From: p.abandonmentsMissing(a), Until: until}
 }
 
-// patience is how long an attempt's messages are waited for: until its end, and
-// where nothing can follow on it until the study's.
+// patience returns the time until which an attempt's messages are awaited: its end, or the study's
+// deadline if that has passed.
 func (p *Party) patience(a *attempt) protocol.Instant {
 	if until := p.study.AgreeBy(a.number); p.now < until {
 		return until
@@ -102,7 +102,7 @@ func (p *Party) patience(a *attempt) protocol.Instant {
 	return p.study.Deadline
 }
 
-// seededStatus: from the certificate on.
+// seededStatus returns the status from the certificate on.
 func (p *Party) seededStatus() Status {
 	until, result := p.study.Closes(), p.view.result()
 	switch {
@@ -124,7 +124,7 @@ func (p *Party) seededStatus() Status {
 	return Status{State: Released, WaitFor: wait.Result, From: p.aggregator(), Until: until}
 }
 
-// lateStatus: a party that can only come in as a newcomer.
+// lateStatus returns the status of a party that can only join as a newcomer.
 func (p *Party) lateStatus() Status {
 	s := Status{State: Approved, WaitFor: wait.Seed, From: p.aggregator(), Until: p.study.LateUntil}
 	if a := p.view.certified(); a != nil {
@@ -136,8 +136,8 @@ func (p *Party) lateStatus() Status {
 	return s
 }
 
-// Announced reports whether others have heard of this party: its approval, its
-// withdrawal or its wish to join is on the board.
+// Announced reports whether others know of this party: its approval, withdrawal or join is on the
+// board.
 func (p *Party) Announced() bool {
 	for _, e := range p.own {
 		switch e.Kind() {
@@ -150,11 +150,10 @@ func (p *Party) Announced() bool {
 	return false
 }
 
-// Count is how much of the board the machine has seen.
+// Count returns how many envelopes of the board the machine has seen.
 func (p *Party) Count() uint64 { return p.view.count() }
 
-// Result returns the aggregator's newest result statement, once there is one on
-// the board.
+// Result returns the aggregator's newest result statement, if there is one on the board.
 func (p *Party) Result() (protocol.Result, bool) {
 	if r := p.view.result(); r != nil {
 		return *r, true
@@ -162,7 +161,7 @@ func (p *Party) Result() (protocol.Result, bool) {
 	return protocol.Result{}, false
 }
 
-// story says in words why each attempt ended that did.
+// story explains why each ended attempt ended.
 func (v *view) story() []string {
 	var out []string
 	for _, a := range v.attempts {
@@ -177,7 +176,7 @@ func (v *view) story() []string {
 	return out
 }
 
-// why names the culprits of an attempt in the study's words.
+// why names the culprits of an attempt by their names in the study.
 func (v *view) why(a *attempt) string {
 	var out []string
 	for _, r := range a.removals {
@@ -206,8 +205,8 @@ func (v *view) nameOf(id protocol.PeerID) string {
 	return id.String()
 }
 
-// blame lists the faults of all attempts in the board's order: removals that are
-// somebody's doing, or claimed to be.
+// blame lists the faults of all attempts in the board's order: removals by a fault, proved or
+// claimed.
 func (v *view) blame() (out []Removal) {
 	for _, a := range v.attempts {
 		for _, r := range a.removals {
@@ -219,7 +218,7 @@ func (v *view) blame() (out []Removal) {
 	return out
 }
 
-// lastBlame lists what members did to the newest attempt, if that has no seed.
+// lastBlame lists why the newest attempt ended, by member, if it is over.
 func (v *view) lastBlame() (out []error) {
 	a := v.current()
 	if a == nil || !a.over() {

@@ -7,13 +7,13 @@ import (
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
-// posted are messages of one kind by the members of an attempt. They are decoded where they are
-// asked for, which protocol.Read does once.
+// posted holds messages of one kind by the members of an attempt. Readers decode them;
+// protocol.Read does so only once.
 type posted struct {
-	places places              // the attempt's
-	at     []protocol.Verified // by place; none before the first
+	places places              // places of the attempt
+	at     []protocol.Verified // by place; nil before the first message
 	count  int
-	most   int // members
+	most   int // number of members
 }
 
 func (p *posted) put(e protocol.Verified) {
@@ -44,7 +44,7 @@ func (p *posted) has(member protocol.PeerID) bool {
 	return ok
 }
 
-// inOrder lists what is there, in roster order.
+// inOrder lists the messages in roster order.
 func (p *posted) inOrder() []protocol.Verified {
 	out := make([]protocol.Verified, 0, p.count)
 	for _, e := range p.at {
@@ -55,7 +55,7 @@ func (p *posted) inOrder() []protocol.Verified {
 	return out
 }
 
-// commitOf decodes a commit that others can seal to.
+// commitOf decodes a commit and checks that others can seal to it.
 func commitOf(e protocol.Verified) (agree.Commit, error) {
 	return protocol.Read(e, func(payload []byte) (agree.Commit, error) {
 		c, err := wire.DecodeCommit(payload)
@@ -78,7 +78,8 @@ func releaseOf(e protocol.Verified) (protocol.Release, error) {
 	return protocol.Read(e, wire.DecodeRelease)
 }
 
-// commitsInOrder, and those that follow, are of what the board has taken: it decodes.
+// commitsInOrder and the functions below cannot fail to decode: the board has admitted these
+// messages.
 func (a *attempt) commitsInOrder() []agree.Posted[agree.Commit] {
 	out := make([]agree.Posted[agree.Commit], 0, a.commits.count)
 	for _, e := range a.commits.inOrder() {
@@ -111,7 +112,7 @@ func (a *attempt) firstsInOrder() []First {
 	return out
 }
 
-// confirmed is the confirmation of a member.
+// confirmed returns a member's confirmation.
 func (a *attempt) confirmed(member protocol.PeerID) (protocol.Confirm, bool) {
 	e, ok := a.confirms.of(member)
 	if !ok {
@@ -121,7 +122,7 @@ func (a *attempt) confirmed(member protocol.PeerID) (protocol.Confirm, bool) {
 	return c, true
 }
 
-// header is the release of a member or a newcomer.
+// header returns the release header of a member or a newcomer.
 func (a *attempt) header(p study.Party) (Header, bool) {
 	e, ok := a.releases[p.ID]
 	if !ok {

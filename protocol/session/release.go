@@ -11,8 +11,8 @@ import (
 // ErrOtherSeed reports a release made under another agreement than the board's.
 var ErrOtherSeed error = fail.OtherAgreement
 
-// Release: with a certificate on the board, each member posts the header of its
-// noised sketches, whose shapes the study fixes up to the record count.
+// release admits a release header. With a certificate on the board, each member posts the header of
+// its noised sketches, whose shapes the study fixes except for the record count.
 func (v *view) release(e protocol.Verified) error {
 	a := v.at(e.Attempt())
 	if !v.contributor(e.Sender()) {
@@ -46,7 +46,7 @@ func (v *view) release(e protocol.Verified) error {
 	return nil
 }
 
-// heldTo is what releases and first rounds are held to, by what is known of the study now.
+// heldTo returns the checks for releases and first rounds, by what is known of the study now.
 func (a *attempt) heldTo() (_ *release.Headers, err error) {
 	if a.headers == nil {
 		a.headers, err = release.HeadersOf(a.lit())
@@ -54,8 +54,8 @@ func (a *attempt) heldTo() (_ *release.Headers, err error) {
 	return a.headers, err
 }
 
-// contributors are those whose releases can be in a result, by raw public key: the
-// members of the attempt that gave the seed, and whoever has joined them.
+// contributors lists those whose releases can be in a result, by raw public key: the members of the
+// attempt that gave the seed, and the parties that have joined them.
 func (v *view) contributors() []protocol.PeerID {
 	var out []protocol.PeerID
 	for _, p := range v.study.Parties {

@@ -8,8 +8,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
-// Result: the aggregator's statement of what it computed, from which board and
-// which releases. A later one has more releases than the one that it supersedes.
+// takeResult admits the aggregator's statement of what it computed, from which board and which
+// releases. A later result has more releases than the one it supersedes.
 func (v *view) takeResult(e protocol.Verified) error {
 	r, err := protocol.Read(e, wire.DecodeResult)
 	if err != nil {

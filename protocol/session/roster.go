@@ -11,12 +11,12 @@ import (
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
-// Approval and roster (round 0): parties post approve; a signed withdraw takes
-// it back until the party commits; the aggregator fixes who takes part, and after
-// a fault who takes part in the next attempt.
+// Approval and roster (round 0): parties post approve, and can take it back by a signed withdraw
+// until they commit. The aggregator fixes who takes part and, after a fault, who takes part in the
+// next attempt.
 
-// ErrMeaning reports that two nodes read one study file differently: they run
-// different versions of the software.
+// ErrMeaning reports that two nodes read one study file differently: they run different versions of
+// the software.
 var ErrMeaning error = fail.OtherMeaning
 
 func (v *view) approve(e protocol.Verified) error {
@@ -90,9 +90,8 @@ func (v *view) fixRoster(e protocol.Verified) error {
 	return nil
 }
 
-// fixNext: there is exactly one next roster, which the board fixes: the members of
-// the attempt before without those who are removed, and every envelope that removes
-// one.
+// fixNext admits the only possible next roster, which the board determines: the remaining members
+// of the previous attempt, and every envelope that removed one.
 func (v *view) fixNext(e protocol.Verified, r protocol.Roster, before *attempt) error {
 	switch {
 	case e.Attempt() != before.number+1:
@@ -108,11 +107,11 @@ func (v *view) fixNext(e protocol.Verified, r protocol.Roster, before *attempt) 
 		return errors.New("roster is not that of the attempt before without those who are removed")
 	}
 	v.attempts = append(v.attempts, newAttempt(v.study, e.Attempt(), e.ID(), before.survivors()))
-	clear(v.late) // who asked for the seed of the attempt before asks again
+	clear(v.late) // a newcomer to the previous attempt must ask again
 	return nil
 }
 
-// nextRoster is what must follow an attempt that is over.
+// nextRoster returns the roster that must follow an attempt that is over.
 func (v *view) nextRoster() (r protocol.Roster) {
 	before := v.current()
 	for _, m := range before.survivors() {

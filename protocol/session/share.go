@@ -8,8 +8,8 @@ import (
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
-// Share (agreement round 2): with all commits on the board, each member posts
-// its contribution sealed to every other.
+// share admits a Share (agreement round 2): with all commits on the board, each member posts its
+// contribution sealed to every other.
 func (v *view) share(e protocol.Verified) error {
 	a, err := v.ofMember(e)
 	if err != nil {
@@ -26,8 +26,9 @@ func (v *view) share(e protocol.Verified) error {
 	return nil
 }
 
-// sealedTo checks what travels beside a share to who reads the board, where texts do: the one that is
-// sealed to it. Whoever keeps the board has left all others out.
+// sealedTo checks the sealed texts that a reader of the board gets beside a share, if the study
+// sends texts apart: exactly the one sealed to this reader. The keeper of the board leaves out all
+// others.
 func (v *view) sealedTo(a *attempt, e protocol.Verified, s agree.Share) error {
 	texts, path := e.Beside()
 	place := a.index(v.self)
@@ -43,11 +44,11 @@ func (v *view) sealedTo(a *attempt, e protocol.Verified, s agree.Share) error {
 	return agree.Text{Sealed: texts[0], Path: path}.Check(s.Root, place, len(a.members))
 }
 
-// errTexts reports sealed texts beside a share, where there are none to be.
+// errTexts reports sealed texts beside a share that should not be there.
 var errTexts = errors.New("a share comes with sealed texts that are not for this node")
 
-// allSealed checks, at who keeps the board, that a share whose turn it is comes with all its texts.
-// They are not signed: without them the share is not here, and nobody is convicted.
+// allSealed checks, for the keeper of the board, that a share whose turn it is comes with all its
+// texts. Texts are not signed: without them the share counts as missing, and nobody is convicted.
 func (v *view) allSealed(e protocol.Verified) error {
 	if _, there := v.in(v.slotOf(e)); there || e.Kind() != protocol.KindShare || e.Study() != v.study.ID || v.turn(e) != nil {
 		return nil
@@ -61,7 +62,7 @@ func (v *view) allSealed(e protocol.Verified) error {
 	}
 	a, err := v.ofMember(e)
 	if err != nil {
-		return nil // admit says what is wrong with the share itself
+		return nil // admit reports what is wrong with the share itself
 	}
 	s, err := v.readShare(a, e)
 	if err != nil {

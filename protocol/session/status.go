@@ -4,7 +4,7 @@ import "github.com/cosketch/cosketch/protocol/wait"
 
 import "github.com/cosketch/cosketch/protocol"
 
-// State names where a study stands on a node.
+// State names the state of a study on a node.
 type State string
 
 // A party's states.
@@ -18,7 +18,7 @@ const (
 	Seeded    State = "seeded"    // the certificate is here; the sketch is being made
 	Halfway   State = "halfway"   // of two rounds: the first is stored; waits for the interim
 	Sketched  State = "sketched"  // the release is stored; it is being sent
-	Released  State = "released"  // the release has arrived; waits for the result, or for late ones
+	Released  State = "released"  // the release has arrived; waits for the result, or for late releases
 	Done      State = "done"
 	Failed    State = "failed"
 	Withdrawn State = "withdrawn"
@@ -32,15 +32,15 @@ const (
 	Computing  State = "computing"  // analyses run
 	Answered   State = "computed"   // a result is on the board; late releases may still come
 	Closed     State = "closed"     // the last result is on the board
-	Stopped    State = "stopped"    // the study could not go on
+	Stopped    State = "stopped"    // the study could not continue
 )
 
-// Status says where a study stands, what it waits for, from whom, until when.
+// Status says which state a study is in, and what it waits for, from whom, until when.
 type Status struct {
 	State   State
-	WaitFor wait.Code         // empty when it waits for nothing
+	WaitFor wait.Code         // empty if it waits for nothing
 	From    []protocol.PeerID // who owes it
-	Until   protocol.Instant  // 0 when nothing is awaited, and for analyses, which no date ends
+	Until   protocol.Instant  // 0 if nothing is awaited, and for analyses, which no date ends
 	Failure error             // Failed or Stopped: why
 	Blame   []Culprit         // who is to blame for attempts that ended, and for a failure
 	Faults  []string          // why attempts at agreeing on the seed ended, in the study's names

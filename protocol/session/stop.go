@@ -1,18 +1,18 @@
 package session
 
-// StopCause is a code for why a study was stopped: it stays as it is, while the aggregator's reason is for people.
+// StopCause is a stable code for why a study was stopped; the aggregator's reason is for people.
 type StopCause string
 
-// What can end a study without a result. They are read off the board, and not from what the aggregator wrote: a stop for
-// which the board gives no other cause is the operator's.
+// What can end a study without a result. Causes are derived from the board, not from the
+// aggregator's text. A stop for which the board shows no other cause is the operator's.
 const (
 	StopApprovals StopCause = "approvals" // too few parties approved in time, or too many withdrew
 	StopAgreement StopCause = "agreement" // the parties did not agree on a seed
-	StopReleases  StopCause = "releases"  // too few releases arrived, or of a masked sum not all
+	StopReleases  StopCause = "releases"  // too few releases arrived, or not all of a masked sum
 	StopOperator  StopCause = "operator"  // it was cancelled
 )
 
-// stopCause is that of a study that was stopped.
+// stopCause returns the cause for a stopped study.
 func (v *view) stopCause() StopCause {
 	at := v.stop.At
 	t := v.current()

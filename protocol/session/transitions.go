@@ -2,9 +2,9 @@ package session
 
 import "github.com/cosketch/cosketch/protocol/wait"
 
-// Transition is one row of a machine's table: a state, what it waits for, from whom
-// and until when, and the states that can follow. Every state that a node shows is
-// in it, and every state but the last ones has an owner and an end.
+// Transition is one row of a machine's table: a state, what it waits for, from whom and until when,
+// and the states that can follow. The table has every state that a node shows. Every state except
+// final ones has an owner and an end.
 type Transition struct {
 	State State
 	Waits []wait.Code
@@ -13,9 +13,8 @@ type Transition struct {
 	Next  []State
 }
 
-// PartyTransitions is the party's table. Failed and Withdrawn can follow on every state that is not
-// a last one, and are not repeated in each row. Approved follows on a release where the attempt
-// that it was made in is void.
+// PartyTransitions returns the party's table. Failed and Withdrawn can follow every state that is
+// not final, and are not repeated in each row. Approved follows a release if its attempt is void.
 func PartyTransitions() []Transition {
 	return []Transition{
 		{Invited, []wait.Code{wait.Approval}, "this party's steward", "expires; late_until where the study has it", []State{Approved, Joining}},
@@ -40,8 +39,8 @@ func PartyTransitions() []Transition {
 	}
 }
 
-// AggregatorTransitions is the aggregator's table. Stopped can follow on every state
-// before the first result.
+// AggregatorTransitions returns the aggregator's table. Stopped can follow every state before the
+// first result.
 func AggregatorTransitions() []Transition {
 	return []Transition{
 		{Open, []wait.Code{wait.Approvals}, "parties that have not decided", "expires", []State{Agreeing}},

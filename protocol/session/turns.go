@@ -8,24 +8,24 @@ import (
 	"github.com/cosketch/cosketch/protocol/turn"
 )
 
-// What has lost its turn, or has none yet: package turn has the table.
+// Messages that have lost their turn, or have none yet: package turn has the table.
 
-// ErrPremature reports a message that it is not the turn of: it has not come, or has passed.
+// ErrPremature reports a message whose turn it is not: it has not come, or has passed.
 var ErrPremature = errors.New("not its turn")
 
-// ErrPassed reports a message whose turn has passed. It is nobody's fault: its sender had not
-// seen yet what ended it. The aggregator passes over it and takes in what comes after.
+// ErrPassed reports a message whose turn has passed. It is nobody's fault: its sender had not yet
+// seen what ended it. The aggregator skips it and admits what comes after.
 var ErrPassed = fmt.Errorf("%w any more", ErrPremature)
 
-// ErrClosed is ErrPassed by one of the study's dates.
+// ErrClosed is ErrPassed because of one of the study's dates.
 var ErrClosed = fmt.Errorf("%w by the study's dates", ErrPassed)
 
-// aboutBoard reports a kind that is about no single attempt.
+// aboutBoard reports whether a kind concerns no single attempt.
 func aboutBoard(kind protocol.Kind) bool {
 	return kind.PreAttempt() || kind == protocol.KindStop || kind == protocol.KindClose
 }
 
-// phase is where the attempt of an envelope stands.
+// phase returns the phase of an envelope's attempt.
 func (v *view) phase(kind protocol.Kind, attempt uint32) turn.Phase {
 	a, seeded := v.at(attempt), v.certified()
 	if aboutBoard(kind) {
@@ -62,8 +62,8 @@ func (v *view) phase(kind protocol.Kind, attempt uint32) turn.Phase {
 	return turn.Confirming
 }
 
-// turn says whether a board takes an envelope now, or why not: the error is ErrPremature or
-// ErrPassed.
+// turn returns nil if the board takes an envelope now, else ErrPremature or ErrPassed with the
+// reason.
 func (v *view) turn(e protocol.Verified) error {
 	phase := v.phase(e.Kind(), e.Attempt())
 	switch turn.Of(e.Kind(), phase) {
@@ -76,7 +76,7 @@ func (v *view) turn(e protocol.Verified) error {
 	}
 }
 
-// because says what the board shows in a phase.
+// because explains a phase by what the board shows.
 func (v *view) because(e protocol.Verified, phase turn.Phase) error {
 	switch phase {
 	case turn.NoRoster:
@@ -107,10 +107,10 @@ func (v *view) because(e protocol.Verified, phase turn.Phase) error {
 	return errors.New("the study is closed")
 }
 
-// plural is what an attempt lacks of the messages of a round.
+// plural names the missing messages of a round.
 var plural = map[protocol.Kind]string{protocol.KindCommit: "commits", protocol.KindShare: "shares", protocol.KindConfirm: "confirmations"}
 
-// newest is the attempt that an envelope is about, or the newest one.
+// newest returns the attempt of an envelope, or the newest one.
 func (v *view) newest(e protocol.Verified) *attempt {
 	if a := v.at(e.Attempt()); a != nil {
 		return a

@@ -9,20 +9,20 @@ import (
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
-// slot is what a sender may fill once.
+// slot is a place on the board that its sender can fill once.
 type slot struct {
 	row
-	sender int // its place among the study's parties; one more is the aggregator's, and -1 of who is neither
+	sender int // its index among the study's parties; the aggregator's is one more, and -1 is anybody else
 }
 
-// row are the slots of all senders.
+// row identifies the slots of all senders.
 type row struct {
 	attempt uint32
-	what    string // the kind; where a sender may post several, with what this one is about
+	what    string // the kind; if a sender may post several, also what this one is about
 }
 
-// view is a study's board as anybody can read it: the envelopes in order, what
-// they say, and which ones may come next. It holds no secret.
+// view is a study's board as anybody can read it: the envelopes in order, what they say, and which
+// ones may come next. It holds no secret.
 type view struct {
 	study  *study.Study
 	self   protocol.PeerID             // whose view it is
@@ -40,9 +40,9 @@ type view struct {
 // Header is a posted release header.
 type Header struct {
 	ID      protocol.Digest // of the envelope
-	Attempt uint32          // that it was made in
+	Attempt uint32          // the attempt it was made in
 	Party   study.Party
-	By      *study.Study // what its sketches go by: the study, of two rounds by its interim
+	By      *study.Study // the study that its sketches follow: with two rounds, as the interim fixes it
 	Release protocol.Release
 }
 
@@ -56,14 +56,14 @@ func newView(s *study.Study, self protocol.PeerID) *view {
 	}
 }
 
-// count is the number of envelopes on the board.
+// count returns the number of envelopes on the board.
 func (v *view) count() uint64 { return uint64(len(v.chains) - 1) }
 
-// chain is the hash chain over all of them.
+// chain returns the hash chain over all of them.
 func (v *view) chain() protocol.Digest { return v.chains[len(v.chains)-1] }
 
-// ErrPosted reports an envelope that is on the board already, byte for byte in
-// what it says: re-sending is harmless.
+// ErrPosted reports an envelope whose signed content is already on the board: re-sending is
+// harmless.
 var ErrPosted = errors.New("already on the board")
 
 // ErrConflict reports a second, different message for one (sender, kind,
@@ -73,7 +73,7 @@ var ErrConflict = errors.New("two different messages of one kind in one attempt"
 // admit checks an envelope against everything before it and puts it on the
 // board. On error the board is unchanged; a *protocol.Fault names the culprit.
 func (v *view) admit(e protocol.Verified) error {
-	if e.Study() != v.study.ID { // before all else: it contradicts nothing that was said here
+	if e.Study() != v.study.ID { // first: an envelope of another study contradicts nothing here
 		return fault(e, fmt.Errorf("belongs to study %s, not %s", e.Study().Short(), v.study.ID.Short()))
 	}
 	at := v.slotOf(e)
@@ -98,8 +98,8 @@ func (v *view) admit(e protocol.Verified) error {
 	return nil
 }
 
-// slotOf is the slot that an envelope fills. Results supersede each other, and a
-// member may welcome several newcomers.
+// slotOf returns the slot that an envelope fills. Results supersede each other, and a member may
+// welcome several newcomers.
 func (v *view) slotOf(e protocol.Verified) slot {
 	s := slot{row{e.Attempt(), string(e.Kind())}, v.place(e.Sender())}
 	switch e.Kind() {
@@ -115,7 +115,7 @@ func (v *view) slotOf(e protocol.Verified) slot {
 
 func about(id protocol.Digest) string { return " " + string(id[:]) }
 
-// place is where slots have a node.
+// place returns a node's index in a row of slots, or -1.
 func (v *view) place(id protocol.PeerID) int {
 	if id == v.study.Aggregator.ID {
 		return len(v.study.Parties)
@@ -126,7 +126,7 @@ func (v *view) place(id protocol.PeerID) int {
 	return -1
 }
 
-// in returns what stands in a slot.
+// in returns the envelope in a slot.
 func (v *view) in(at slot) (protocol.Verified, bool) {
 	all := v.slots[at.row]
 	if all == nil || at.sender < 0 || all[at.sender].Kind() == "" {
@@ -135,7 +135,7 @@ func (v *view) in(at slot) (protocol.Verified, bool) {
 	return all[at.sender], true
 }
 
-// pass counts an envelope that is on the board without taking it in.
+// pass counts an envelope on the board without evaluating it.
 func (v *view) pass(e protocol.Verified) {
 	v.chains = append(v.chains, protocol.ExtendChain(v.chain(), e.ID()))
 }
@@ -144,8 +144,8 @@ func fault(e protocol.Verified, err error) error {
 	return &protocol.Fault{Culprit: e.Sender(), Kind: e.Kind(), Attempt: e.Attempt(), Err: err}
 }
 
-// check holds what is true of every kind, and dispatches to the file of the kind,
-// which checks the envelope and, when all is well, takes it in.
+// check checks what applies to every kind, and calls the function for the kind, which checks the
+// envelope and, if it is valid, admits it.
 func (v *view) check(e protocol.Verified) error {
 	if e.Kind().FromAggregator() != (e.Sender() == v.study.Aggregator.ID) {
 		return fmt.Errorf("%s is not for this sender to post", e.Kind())
@@ -232,7 +232,7 @@ func (v *view) holds(e protocol.Verified) bool {
 	return ok && there.ID() == e.ID()
 }
 
-// current is the newest attempt; nil before the first roster.
+// current returns the newest attempt; nil before the first roster.
 func (v *view) current() *attempt {
 	if len(v.attempts) == 0 {
 		return nil
@@ -240,7 +240,7 @@ func (v *view) current() *attempt {
 	return v.attempts[len(v.attempts)-1]
 }
 
-// at is an attempt by its number, or nil.
+// at returns an attempt by its number, or nil.
 func (v *view) at(number uint32) *attempt {
 	if number == 0 || int64(number) > int64(len(v.attempts)) {
 		return nil
@@ -248,7 +248,7 @@ func (v *view) at(number uint32) *attempt {
 	return v.attempts[number-1]
 }
 
-// certified is the attempt that gave the seed, or nil.
+// certified returns the attempt that gave the seed, or nil.
 func (v *view) certified() *attempt {
 	for _, a := range v.attempts {
 		if a.certified {
@@ -258,7 +258,7 @@ func (v *view) certified() *attempt {
 	return nil
 }
 
-// result is the newest result, or nil.
+// result returns the newest result, or nil.
 func (v *view) result() *protocol.Result {
 	if len(v.results) == 0 {
 		return nil

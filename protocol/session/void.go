@@ -11,13 +11,13 @@ import (
 	"github.com/cosketch/cosketch/seed"
 )
 
-// Void: masks cancel in the sum over all members of the attempt that gave the seed, so that
-// where one of them is lost after the certificate, the releases of the others are of no use.
-// At the attempt's end the aggregator names the lost ones. The others go on with the next
-// attempt, under another seed and other masks, and release anew: that is another debit, and
-// noise for as many as are left. An aggregator that feigns a loss gains a second sum, which
-// is debited; the study's attempts bound how often (study.MostReleases). No attempt follows where
-// too few are left, or it was the last: then the study stops at its deadline.
+// Void attempts: masks cancel in the sum over all members of the attempt that gave the seed. If one
+// of them is lost after the certificate, the releases of the others are useless. At the attempt's
+// end the aggregator names the lost members. The others continue with the next attempt, under
+// another seed and other masks, and release anew: this is another debit, with noise for the
+// remaining members. An aggregator that feigns a loss gains a second sum, which is debited; the
+// study's attempts bound how often (study.MostReleases). No attempt follows if too few members are
+// left or it was the last. Then the study stops at its deadline.
 
 // ErrVoid reports a message of an attempt whose masked sum lacks a release.
 var ErrVoid error = fail.VoidAttempt
@@ -28,7 +28,7 @@ func (v *view) voidable(a *attempt) bool {
 		len(a.members) > v.study.Quorum && int64(a.number) < int64(v.study.Attempts)
 }
 
-// releaseBy is until when a release of the certified attempt is sure to be waited for.
+// releaseBy returns the time until which a release of the certified attempt is sure to be awaited.
 func (v *view) releaseBy(a *attempt) protocol.Instant {
 	if v.voidable(a) {
 		return v.study.AgreeBy(a.number)
@@ -36,12 +36,12 @@ func (v *view) releaseBy(a *attempt) protocol.Instant {
 	return v.study.Closes()
 }
 
-// voids reports whether accusations are about masked releases, or first rounds.
+// voids reports whether accusations concern masked releases or first rounds.
 func voids(x protocol.Accusations) bool {
 	return x.Against[0].Kind == protocol.KindRelease || x.Against[0].Kind == protocol.KindFirst
 }
 
-// delivery is what a certified attempt waits for.
+// delivery returns the kind of message that a certified attempt waits for.
 func (a *attempt) delivery() protocol.Kind {
 	if a.between() {
 		return protocol.KindFirst
@@ -49,7 +49,7 @@ func (a *attempt) delivery() protocol.Kind {
 	return protocol.KindRelease
 }
 
-// delivered reports whether that of a member is on the board.
+// delivered reports whether a member's message of that kind is on the board.
 func (a *attempt) delivered(id protocol.PeerID) (ok bool) {
 	if a.between() {
 		ok = a.firsts.has(id)
@@ -59,8 +59,8 @@ func (a *attempt) delivered(id protocol.PeerID) (ok bool) {
 	return ok
 }
 
-// void takes the aggregator's statement in that masked releases have not arrived. Whose
-// headers are missing is for all to see; that chunks are, is the aggregator's word.
+// void admits the aggregator's statement that masked releases have not arrived. Missing headers are
+// visible to all; missing chunks are the aggregator's word.
 func (v *view) void(e protocol.Verified, x protocol.Accusations) error {
 	a := v.at(e.Attempt())
 	if !v.voidable(a) {
@@ -94,11 +94,11 @@ func (v *view) void(e protocol.Verified, x protocol.Accusations) error {
 	return nil
 }
 
-// leave: seeded or released → approved, when the attempt is void. Of what was made for it
-// nothing is sent any more.
+// leave: seeded or released → approved, when the attempt is void. Nothing made for it is sent any
+// more.
 func (p *Party) leave(a *attempt, out *Effects) {
 	if p.seededIn != a.number {
-		return // what the store holds is of a later attempt
+		return // the store is at a later attempt
 	}
 	switch {
 	case p.seeded == nil:
@@ -121,8 +121,8 @@ func (p *Party) spend(out *Effects) {
 	out.Persist = append(out.Persist, DestroySecrets{p.seededIn})
 }
 
-// Wants reports whether a job that was given out is still to be done. One that is of a void
-// attempt is not: above all, nothing is debited for it.
+// Wants reports whether a job that was given out still has to be done. A job of a void attempt does
+// not: above all, nothing is debited for it.
 func (p *Party) Wants(job Job) bool {
 	a := p.view.at(p.seededIn)
 	switch job := job.(type) {
@@ -137,8 +137,8 @@ func (p *Party) Wants(job Job) bool {
 }
 
 // toSummed: collecting → computing, when the masked release of every member is here. At the
-// attempt's end, agreeing again without those whose releases are not, if the others are a
-// quorum; at the deadline, stopped.
+// attempt's end it starts the next attempt without members whose releases are missing, if the
+// others are a quorum. At the deadline it stops the study.
 func (a *Aggregator) toSummed(t *attempt, out *Effects) {
 	ready, lost := a.ready(t), a.owing()
 	switch {
@@ -152,7 +152,7 @@ func (a *Aggregator) toSummed(t *attempt, out *Effects) {
 	}
 }
 
-// giveUp ends an attempt that gave a seed, for want of what members owe it.
+// giveUp ends an attempt that gave a seed, because members have not delivered.
 func (a *Aggregator) giveUp(t *attempt, owed protocol.Kind, lost []protocol.PeerID, out *Effects) {
 	x := protocol.Accusations{At: a.now}
 	for _, id := range lost {
@@ -163,12 +163,12 @@ func (a *Aggregator) giveUp(t *attempt, owed protocol.Kind, lost []protocol.Peer
 	a.advance(out)
 }
 
-// again reports whether those whose releases are here may go on without the others.
+// again reports whether the members whose releases are here may continue without the others.
 func (a *Aggregator) again(t *attempt) bool {
 	return a.view.voidable(t) && len(a.ready(t)) >= a.study.Quorum
 }
 
-// summing is the status of an aggregator that waits for masked releases.
+// summing returns the status of an aggregator that waits for masked releases.
 func (a *Aggregator) summing(t *attempt) Status {
 	s := Status{State: Collecting, WaitFor: wait.AllReleases, From: a.owing(), Until: a.study.Deadline}
 	if by := a.study.AgreeBy(t.number); a.now < by && a.view.voidable(t) {
@@ -177,8 +177,8 @@ func (a *Aggregator) summing(t *attempt) Status {
 	return s
 }
 
-// stale lists what is to be destroyed of secrets that outlived the release which they were
-// for: those of its attempt and before. Later ones are of an attempt that followed a void one.
+// stale lists the secrets to be destroyed because they outlived their release: those of its attempt
+// and earlier ones. Later secrets belong to an attempt after a void one.
 func stale(secrets map[uint32]seed.Hidden, released uint32) (out []DestroySecrets) {
 	for attempt := range secrets {
 		if attempt <= released {

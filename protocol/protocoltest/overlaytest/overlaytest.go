@@ -1,5 +1,5 @@
-// Package overlaytest runs tests on changed code. The compiler reads the change in the place of
-// the file, which stays as it is.
+// Package overlaytest runs tests on changed code. The compiler reads the change instead of the
+// file, which stays unchanged.
 package overlaytest
 
 import (
@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// Change is a piece of a file and what stands in its place.
+// Change replaces a piece of a file.
 type Change struct {
 	File     string // absolute
 	From, To int    // offsets
@@ -28,7 +28,7 @@ func (c Change) Apply(source []byte) []byte {
 	return slices.Concat(source[:c.From], []byte(c.New), source[c.To:])
 }
 
-// Verdict is what tests say of a change.
+// Verdict is the outcome of tests of a change.
 type Verdict string
 
 // Passed means that no test has noticed the change.
@@ -39,9 +39,9 @@ const (
 	Unbuilt Verdict = "not built"
 )
 
-// Test runs `go test` with the arguments in dir, which is in the file's module, without
-// COSKETCH_FULL and files of failures, and returns its verdict and what it printed. An error means that there is no
-// verdict. The binary is stopped at the limit, and go itself a minute later.
+// Test runs `go test` with args in dir, which must be in the file's module. It sets COSKETCH_FULL=0
+// and disables rapid's fail files. It returns the verdict and the output. An error means that there
+// is no verdict. The test binary is stopped at the limit, and go itself five minutes later.
 func (c Change) Test(ctx context.Context, dir string, limit time.Duration, args ...string) (Verdict, string, error) {
 	source, err := os.ReadFile(c.File)
 	if err != nil {
@@ -92,13 +92,13 @@ func Run(ctx context.Context, dir string, limit time.Duration, args ...string) (
 	return Failed, said, nil
 }
 
-// building is how long the compiler and the linker may take.
+// building is the time limit for compiler and linker.
 const building = 5 * time.Minute
 
-// memory is the address space of the tests, where it can be bounded: changed loops may not end.
+// memory limits the address space of the tests, if prlimit is available: changed loops may not end.
 const memory = 6 << 30
 
-// Name is a function's name behind its receiver's type.
+// Name returns a function's name, preceded by its receiver's type.
 func Name(fn *ast.FuncDecl) string {
 	if fn.Recv == nil {
 		return fn.Name.Name

@@ -7,24 +7,25 @@ import (
 	"github.com/cosketch/cosketch/protocol/session"
 )
 
-// Board is where an aggregator keeps a study's board.
+// Board stores a study's board for its aggregator.
 type Board interface {
-	// Append makes envelopes durable behind those that are there: all of them or, with an error, nobody knows how
-	// many. Then the Aggregator is of no use any more.
+	// Append durably appends all envelopes. After an error it is unknown how many were appended,
+	// and the Aggregator must not be used any more.
 	Append([]protocol.Verified) error
 }
 
 type aggregator = session.Aggregator
 
-// Aggregator is an aggregator's machine over the board that it keeps. One goroutine owns it.
+// Aggregator is an aggregator's machine with the board that it keeps. It is not safe for concurrent
+// use.
 type Aggregator struct {
 	*aggregator
 	board  Board
 	broken error
 }
 
-// OpenAggregator makes the machine from the stored board. What is wholly stored of releases follows as
-// Collected events, and only then the time: see session.Aggregator.Restore.
+// OpenAggregator makes the machine from the stored board. Send Collected events for completely
+// stored releases next, and only then the time: see session.Aggregator.Restore.
 func OpenAggregator(c session.AggregatorConfig, stored []protocol.Verified, board Board) (*Aggregator, error) {
 	machine, err := session.NewAggregator(c)
 	if err != nil {
@@ -33,8 +34,9 @@ func OpenAggregator(c session.AggregatorConfig, stored []protocol.Verified, boar
 	return &Aggregator{aggregator: machine, board: board}, machine.Restore(stored)
 }
 
-// Step takes an event and puts on the board what the machine asks for. Run is what it wants computed. Refused is
-// why the event was refused, which may have had effects nevertheless. Broken is an error of the board.
+// Step processes an event and puts on the board what the machine asks for. It returns in run what
+// has to be computed. Refused is the reason why the event was refused; it may have had effects all
+// the same. Broken is an error of the board.
 func (a *Aggregator) Step(event session.AggregatorEvent) (run []session.Compute, refused, broken error) {
 	if a.broken != nil {
 		return nil, nil, a.broken

@@ -1,7 +1,7 @@
-// Package drive is the one loop around the machines of package session. What a machine asks for is made
-// durable first, in its order; only then is it offered to be sent and run. A driver that goes through a
-// Party or an Aggregator of this package cannot send what is not stored.
+// Package drive runs the machines of package session. It makes what a machine asks for durable
+// first, in order, and only then offers it for sending and running. A driver that uses the Party or
+// Aggregator of this package cannot send what is not stored.
 //
-// How messages travel, how jobs are done and where things are stored are the business of a Transport, of
-// Jobs and of a Store. When to call, how long to wait and what to do about errors is the caller's.
+// Transport, Jobs and Store define how messages travel, how jobs are done and where things are
+// stored. The caller decides when to call, how long to wait and how to handle errors.
 package drive

@@ -10,40 +10,41 @@ import (
 	"github.com/cosketch/cosketch/protocol/session"
 )
 
-// Store is what a party has made durable of one study.
+// Store holds what a party has made durable of one study.
 type Store interface {
 	Restored() (session.PartyRestored, error)
 
-	// Board returns what Persist stored of the board, from its beginning on; without envelopes where that is
-	// nothing.
+	// Board returns the part of the board that Persist stored, from its beginning on. It has no
+	// envelopes if nothing was stored.
 	Board() (session.Board, error)
 
-	// Persist makes a record durable. After an error it has happened or not, and nobody knows: the Party is of no
-	// use any more, and another one goes on from what is stored.
+	// Persist makes a record durable. After an error it is unknown whether that happened: the Party
+	// must not be used any more, and a new one continues from what is stored.
 	Persist(session.Record) error
 
-	// Show is told the status after each step, when what the step asked for is durable. Its error is the step's.
+	// Show receives the status after each step, once the step's records are durable. The step
+	// returns its error.
 	Show(session.Status) error
 }
 
-// Transport is how a party speaks with the aggregator.
+// Transport connects a party to the aggregator.
 type Transport interface {
-	// Post brings messages. Doubt is why the board has to say what became of them: the aggregator's no to them or to
-	// one of them, or a yes that is not to be believed before the board shows them. Err says that nobody knows whether
-	// they have arrived.
+	// Post sends messages. A non-nil doubt means that the board has to show what became of them:
+	// the aggregator refused some or all, or its acceptance cannot be trusted before the board
+	// shows them. A non-nil err means that it is unknown whether they have arrived.
 	Post(context.Context, []protocol.Verified) (doubt, err error)
 
-	// Read returns the board from there on, verified. It waits up to so many seconds for news.
+	// Read returns the verified board from position from on. It waits up to wait seconds for news.
 	Read(ctx context.Context, from uint64, wait uint32) (session.Board, error)
 }
 
-// Jobs does the work that a machine asks for. An error leaves the job to be done.
+// Jobs does the work that a machine asks for. After an error the job remains to be done.
 type Jobs interface {
 	Run(context.Context, session.Job) (session.Event, error)
 }
 
-// StaleError is for Jobs to return where the aggregator has not got what a job is about, or says no to it: the
-// board may say that the job is superseded. Work returns the error in it where it is not.
+// Jobs returns a StaleError if the aggregator lacks what a job is about, or refuses it: the board
+// may show that the job is superseded. If it does not, Work returns the wrapped error.
 type StaleError struct{ Err error }
 
 func (e *StaleError) Error() string { return e.Err.Error() }
@@ -51,21 +52,21 @@ func (e *StaleError) Error() string { return e.Err.Error() }
 // Unwrap returns why the job could not be done.
 func (e *StaleError) Unwrap() error { return e.Err }
 
-// party is the machine, of which others see what it says.
+// party hides the embedded machine: Party promotes its methods and overrides Step.
 type party = session.Party
 
-// Party is a party's machine over its store. One goroutine owns it.
+// Party is a party's machine with its store. It is not safe for concurrent use.
 type Party struct {
 	*party
 	store  Store
 	now    func() protocol.Instant
-	post   []protocol.Verified // all that is durable and not on the board yet
+	post   []protocol.Verified // everything durable that is not on the board yet
 	run    []session.Job       // in the order in which they were offered
 	broken error
 }
 
-// Open makes the machine from what is stored, and replays the stored board. The config's Restored is taken
-// from the store.
+// Open makes the machine from what is stored, and replays the stored board. It sets the config's
+// Restored from the store.
 func Open(c session.PartyConfig, store Store, now func() protocol.Instant) (*Party, error) {
 	var err error
 	if c.Restored, err = store.Restored(); err != nil {
@@ -84,8 +85,8 @@ func Open(c session.PartyConfig, store Store, now func() protocol.Instant) (*Par
 	return p, p.Step(board)
 }
 
-// Step tells the time and then the event, and makes durable what the machine asks for. What is to be sent and
-// to be run is Due afterwards. An event that the machine refuses changes nothing.
+// Step sets the time, processes the event, and makes durable what the machine asks for. Due then
+// returns what is to be sent and run. An event that the machine refuses changes nothing.
 func (p *Party) Step(event session.Event) error {
 	if p.broken != nil {
 		return p.broken
@@ -103,20 +104,20 @@ func (p *Party) Step(event session.Event) error {
 			return err
 		}
 	}
-	p.post = effects.Send // always all that is not on the board yet
+	p.post = effects.Send // always everything that is not on the board yet
 	p.run = append(p.run, effects.Run...)
 	p.run = slices.DeleteFunc(p.run, func(job session.Job) bool { return !p.Wants(job) })
 	return p.store.Show(p.Status())
 }
 
-// Due is what is to be posted, and what is to be run.
+// Due returns the messages to be posted and the jobs to be run.
 func (p *Party) Due() (post []protocol.Verified, run []session.Job) {
 	return slices.Clone(p.post), slices.Clone(p.run)
 }
 
-// Post posts the first messages of those that are due. What is in doubt is looked up on the board, which may
-// show it, or say why it was refused: that its attempt is over, say. Where the machine still wants all of it
-// sent, the doubt is returned.
+// Post posts at most that many of the due messages. If there is doubt, it reads the board, which
+// may show them or say why they were refused, for example because their attempt is over. If the
+// machine still wants all of them sent, Post returns the doubt.
 func (p *Party) Post(ctx context.Context, t Transport, most int) (doubt, err error) {
 	sent := p.post[:min(most, len(p.post))]
 	if doubt, err = t.Post(ctx, sent); err != nil {
@@ -137,8 +138,8 @@ func (p *Party) Post(ctx context.Context, t Transport, most int) (doubt, err err
 	return doubt, nil
 }
 
-// Work runs the first job that is due and tells the machine what came of it. One that cannot be done as it is
-// superseded is dropped.
+// Work runs the first due job and gives its outcome to the machine. It drops a job that failed
+// because it is superseded.
 func (p *Party) Work(ctx context.Context, jobs Jobs, t Transport) error {
 	if len(p.run) == 0 {
 		return nil
@@ -156,13 +157,13 @@ func (p *Party) Work(ctx context.Context, jobs Jobs, t Transport) error {
 	return p.Step(event)
 }
 
-// superseded reads the board, and is nil where that says that a job is none any more.
+// superseded reads the board, and returns nil if that shows that the job is superseded.
 func (p *Party) superseded(ctx context.Context, t Transport, job session.Job, failed error) error {
 	if err := p.Read(ctx, t, 0); err != nil {
 		return err
 	}
 	if !p.Wants(job) {
-		return nil // it is dropped already
+		return nil // already dropped
 	}
 	fetch, ok := job.(session.FetchResult)
 	if !ok {
@@ -171,11 +172,11 @@ func (p *Party) superseded(ctx context.Context, t Transport, job session.Job, fa
 	if newest, _ := p.Result(); newest.Document == fetch.Result.Document {
 		return failed
 	}
-	p.run = p.run[1:] // jobs are done in their order, and results are never dropped by a step
+	p.run = p.run[1:] // jobs run in order, and a step never drops a FetchResult
 	return nil
 }
 
-// Read takes the next stretch of the board in.
+// Read admits the next part of the board.
 func (p *Party) Read(ctx context.Context, t Transport, wait uint32) error {
 	board, err := t.Read(ctx, p.Count(), wait)
 	if err != nil {

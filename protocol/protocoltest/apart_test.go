@@ -9,8 +9,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/session"
 )
 
-// An aggregator that keeps a member's text back, changes it, or hands it another's is blamed by that
-// member, and nobody else: the senders' roots say what they sealed.
+// If an aggregator withholds a member's text, changes it, or replaces it, that member blames the
+// aggregator and nobody else: the senders' roots show what they sealed.
 func TestTextsThatAreKeptBack(t *testing.T) {
 	for name, lie := range map[string]func(e protocol.Verified) protocol.Verified{
 		"keeps it back": func(e protocol.Verified) protocol.Verified { return e.With(nil, nil) },

@@ -12,11 +12,12 @@ import (
 	"github.com/cosketch/cosketch/protocol/session"
 )
 
-// Boards that misbehave. Under none of them does an honest party release without a
-// certificate, release twice, or finish under another seed than the others: it waits
-// in vain, or it fails and blames the aggregator. Check holds the rest.
+// Boards that misbehave. Under none of them does an honest party release without a certificate,
+// release twice, or finish under another seed than the others. It waits in vain, or it fails and
+// blames the aggregator. Check checks the rest.
 
-// seeds is how many are played: all too where mutants are looked for, with -short.
+// seeds returns how many seeds are played: all of them also with -short, for the search for
+// mutants.
 func seeds(plain, all uint64) uint64 {
 	if testing.Short() {
 		return all
@@ -35,7 +36,7 @@ func played(t *testing.T, s *Simulation) {
 	}
 }
 
-// aggregatorBlamed reports whether a party failed, and whom it blames.
+// aggregatorBlamed reports whether a party failed and blames the aggregator.
 func aggregatorBlamed(s *Simulation, p *Party) bool {
 	var f *protocol.Fault
 	return errors.As(p.Status().Failure, &f) && f.Culprit == s.Study.Aggregator.ID
@@ -55,9 +56,9 @@ func newSimulation(t *testing.T, o Options, terms Terms) *Simulation {
 	return s
 }
 
-// What the aggregator shows one party is cut, doubled, turned round, or an older
-// board than it has seen: that party blames the aggregator, and the others end
-// without it or stop.
+// The aggregator shows one party a board that is truncated, has duplicates, is reordered, or is
+// older than what it has seen. That party blames the aggregator, and the others finish without it
+// or stop.
 func TestBoardsThatLieToOneParty(t *testing.T) {
 	for name, lie := range map[string]func(session.Board) session.Board{
 		"truncates": func(b session.Board) session.Board {
@@ -101,9 +102,8 @@ func TestBoardsThatLieToOneParty(t *testing.T) {
 	}
 }
 
-// An aggregator that hides one confirmation from one party, and tells it that the
-// attempt ended: who holds the certificate never abandons, and the party that does
-// not is never talked into a second seed.
+// An aggregator hides one confirmation from one party, and tells it that the attempt ended. Parties
+// with the certificate never abandon, and the party without it never accepts a second seed.
 func TestConfirmationHiddenFromOneParty(t *testing.T) {
 	for seed := range seeds(4, 8) {
 		s := newSimulation(t, Options{Seed: seed}, Terms{Parties: 3, Quorum: 2, Attempts: 3})
@@ -130,8 +130,8 @@ func TestConfirmationHiddenFromOneParty(t *testing.T) {
 	}
 }
 
-// Two boards under one key, with two rosters for one attempt: at most one of them
-// comes to a seed, and nobody honest is convicted by what was made for the other.
+// Two boards under one key, with two rosters for one attempt: at most one of them gives a seed, and
+// no honest party is convicted by what was made for the other.
 func TestDisjointRosters(t *testing.T) {
 	for seed := range seeds(6, 12) {
 		s := newSimulation(t, Options{Seed: seed}, Terms{Parties: 4, Quorum: 3, Attempts: 3})
@@ -164,10 +164,10 @@ func TestDisjointRosters(t *testing.T) {
 	}
 }
 
-// An aggregator that shows two rosters under one attempt: members of the one share under
-// another T1 than those of the other. They come to no seed together, everybody who is left
-// out hears that the agreement differs and with which values, nobody honest is convicted,
-// and what two parties have stored convicts the aggregator before anybody who compares.
+// An aggregator shows two rosters for one attempt: members of one share under another T1 than those
+// of the other. They reach no common seed. A party that is left out is told that the agreement
+// differs, with both values. No honest party is convicted. What two parties have stored convicts
+// the aggregator for anybody who compares it.
 func TestEquivocationIsDetected(t *testing.T) {
 	for seed := range seeds(6, 12) {
 		s := newSimulation(t, Options{Seed: seed}, Terms{Parties: 4, Quorum: 3, Attempts: 2})
@@ -182,7 +182,7 @@ func TestEquivocationIsDetected(t *testing.T) {
 			right := e.Sender() == victim.Signer.ID() && to == s.Aggregator
 			return e.Kind() == protocol.KindApprove && (left || right)
 		}
-		played(t, s) // nobody honest is convicted: Check
+		played(t, s) // Check: no honest party is convicted
 		var d *protocol.Disagreement
 		if got := victim.Status(); got.State == session.Done || !slices.ContainsFunc(got.Blame, func(c session.Culprit) bool {
 			return c.Standing == session.Claimed && errors.As(c.Err, &d) && d.On == protocol.OnSeed && d.Theirs != d.Ours
@@ -203,7 +203,7 @@ func TestEquivocationIsDetected(t *testing.T) {
 	}
 }
 
-// A carrier may write a message anew: its fields in another order are the same message.
+// A carrier may re-encode a message: with its fields in another order it is the same message.
 func TestBoardThatReencodes(t *testing.T) {
 	s := newSimulation(t, Options{Seed: 3}, Terms{})
 	s.Carry = func(raw []byte) (out []byte) {
@@ -222,9 +222,8 @@ func TestBoardThatReencodes(t *testing.T) {
 	}
 }
 
-// A store that is put back to what it was at any earlier moment: the party stops
-// when it finds its own newer words on the board, or goes on as if nothing had been,
-// and never releases twice.
+// A store is reset to any earlier state. The party stops when it finds its own newer messages on
+// the board, or continues as if nothing had happened, and never releases twice.
 func TestStoresRestoredFromABackup(t *testing.T) {
 	states := []session.State{session.Approved, session.Committed, session.Shared, session.Confirmed, session.Seeded, session.Sketched, session.Released}
 	caught := 0

@@ -9,7 +9,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/session"
 )
 
-// A signed result stands, and a study that was stopped stays stopped for its reason.
+// A signed result stands, and a stopped study keeps its reason.
 func TestCancelHasItsTime(t *testing.T) {
 	st, err := NewStudy(Terms{Parties: 2})
 	if err != nil {
@@ -58,7 +58,7 @@ func TestCancelHasItsTime(t *testing.T) {
 	}
 }
 
-// What a reason holds cannot act upon the terminal of whoever reads it.
+// A reason cannot act upon the terminal of its reader.
 func TestReasonsArePrintable(t *testing.T) {
 	err := &session.StoppedError{Stop: protocol.Stop{Reason: "a\x1b[2Jb\u202ec\nd"}}
 	if text := err.Error(); !strings.HasSuffix(text, "a·[2Jb·c·d") {

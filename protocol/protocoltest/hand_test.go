@@ -9,8 +9,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/session"
 )
 
-// Whatever one party does, all others end with a result, whether their messages travel over
-// the network or in bundles. A bundle of theirs that is refused is a breach.
+// Whatever one party does, all others end with a result, whether their messages travel over the
+// network or in bundles. A refused bundle of an honest party is a breach.
 func TestNobodyIsStuckByAnother(t *testing.T) {
 	const seeds = uint64(4)
 	for i, role := range Roles(rand.New(rand.NewPCG(1, 1))) {
@@ -45,7 +45,7 @@ func TestNobodyIsStuckByAnother(t *testing.T) {
 					did++
 				}
 			}
-			// Ciphertexts differ from run to run: the share that is liked best may be the first.
+			// Ciphertexts differ from run to run: the share it likes best may be its first one.
 			if did == 0 && role.Name != "last sharer" {
 				t.Error("it never misbehaved")
 			}
@@ -66,8 +66,8 @@ func begun(t *testing.T, terms Terms, seed uint64) *Simulation {
 	return s
 }
 
-// A withdrawal may come at any moment before its sender has committed, also from a party that
-// has not read what the others have said since: they go on without it.
+// A withdrawal may come at any time before its sender has committed, even from a party that has not
+// read the others' newer messages. The others continue without it.
 func TestWithdrawalsStopNobody(t *testing.T) {
 	withdrew, seeds := map[string]int{}, 60
 	for seed := range uint64(seeds) {
@@ -79,7 +79,7 @@ func TestWithdrawalsStopNobody(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		leaves := int(seed) % 20 // messages on the board
+		leaves := int(seed) % 20 // number of messages on the board
 		if err := s.RunUntil(func() bool { return len(s.Aggregator.Stored) >= leaves }); err != nil {
 			t.Fatal(err)
 		}

@@ -10,7 +10,7 @@ import (
 )
 
 // Many parties, whose sealed texts travel apart, agree and release masked sums to a result. One of
-// them seals to a victim what does not open: it is convicted, and the others go on.
+// them seals to a victim a text that does not open. It is convicted, and the others continue.
 func TestManyParties(t *testing.T) {
 	n := 70
 	if full.Asked() {
@@ -26,12 +26,13 @@ func TestManyParties(t *testing.T) {
 	}
 }
 
-// With COSKETCH_FULL=1: as many as a study may have.
+// With COSKETCH_FULL=1: the largest number of parties that a study may have.
 func TestMostParties(t *testing.T) {
 	if !full.Asked() {
 		t.Skip("takes minutes")
 	}
-	// Main's limit is for tests of little that lasts: this one holds what all parties hold.
+	// The memory limit set by TestMain is for small live heaps; this test holds the state of all
+	// parties.
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(7 << 29))
 	defer debug.SetGCPercent(debug.SetGCPercent(100))
 	s, err := Many(study.MaxParties, 0, false)
@@ -41,7 +42,8 @@ func TestMostParties(t *testing.T) {
 	inTurn(t, s)
 }
 
-// What is of fewer parties than a study may have is refused of more, and of as many it is not.
+// Features limited to fewer parties than a study may have are accepted at their limit and refused
+// above it.
 func TestWhatIsOfFewerParties(t *testing.T) {
 	for _, test := range []struct {
 		what   string
@@ -64,7 +66,8 @@ func TestWhatIsOfFewerParties(t *testing.T) {
 	}
 }
 
-// inTurn plays a study to its result. What a member reads grows with the members, and not with their square.
+// inTurn plays a study to its result. What a member reads grows linearly in the number of members,
+// not quadratically.
 func inTurn(t *testing.T, s *Simulation) {
 	t.Helper()
 	if !s.Study.Apart() {

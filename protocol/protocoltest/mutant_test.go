@@ -15,8 +15,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/protocoltest/overlaytest"
 )
 
-// mutant is a bug that somebody could write, as a change of one statement of code that ships. Of a
-// statement with a body, such as an if, old is what stands before the body, and the body stays.
+// mutant is a plausible bug, as a change of one statement of production code. For a statement with
+// a body, such as an if, old is the part before the body, and the body stays.
 type mutant struct {
 	name     string
 	in       string // package, from the repository's root, and function with its receiver's type
@@ -73,7 +73,7 @@ var mutants = []mutant{
 		"event, err := jobs.Run(ctx, job)", "event, err := jobs.Run(ctx, job)\n\tif p.run = p.run[1:]; err != nil && p.broken == nil {\n\t\treturn nil\n\t}\n\tp.run = append([]session.Job{job}, p.run...)"},
 }
 
-// find returns the change, whose one place is below the repository's root.
+// find returns the change; its statement must occur exactly once in the function, below root.
 func (m mutant) find(root string) (overlaytest.Change, error) {
 	slash := strings.LastIndex(m.in, "/")
 	dot := slash + strings.Index(m.in[slash:], ".")
@@ -120,7 +120,8 @@ func (m mutant) find(root string) (overlaytest.Change, error) {
 	return found[0], nil
 }
 
-// statement is where a statement stands, without its body; nowhere for other nodes.
+// statement returns the position of a statement without its body; invalid positions for other
+// nodes.
 func statement(n ast.Node) (from, to token.Pos) {
 	switch n := n.(type) {
 	case *ast.IfStmt:
@@ -139,7 +140,7 @@ func statement(n ast.Node) (from, to token.Pos) {
 	return token.NoPos, token.NoPos
 }
 
-// Each mutant's statement is there, once; and with COSKETCH_FULL=1 each is built and must
+// Each mutant's statement occurs exactly once. With COSKETCH_FULL=1 each mutant is built and must
 // be found by the simulations.
 func TestMutantsAreFound(t *testing.T) {
 	root, err := filepath.Abs("../..")

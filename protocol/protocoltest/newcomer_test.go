@@ -33,8 +33,8 @@ func awaiting(t *testing.T) *Simulation {
 	return s
 }
 
-// A welcome with another seed is no welcome: the newcomer holds it against every
-// confirmation, waits for another, and takes that.
+// A newcomer refuses a welcome with another seed: it checks the seed against every confirmation,
+// waits for another welcome, and accepts that.
 func TestNewcomersRefuseAnotherSeed(t *testing.T) {
 	s := awaiting(t)
 	liar, d := s.Parties[0], s.Parties[3]
@@ -79,7 +79,7 @@ func TestNewcomersRefuseAnotherSeed(t *testing.T) {
 	}
 }
 
-// Who may not come late: strangers, members, whoever withdrew or was struck, and
+// Parties that may not come late: strangers, members, those that withdrew or were struck, and
 // everybody after late_until.
 func TestNewcomersThatAreRefused(t *testing.T) {
 	join := func(s *Simulation, by protocol.Signer) protocol.Verified {
@@ -114,7 +114,7 @@ func TestNewcomersThatAreRefused(t *testing.T) {
 		}
 	}
 
-	// A struck member's place is gone, although the study takes late parties.
+	// A struck member cannot come back, although the study takes late parties.
 	s := newSimulation(t, Options{Seed: 8}, Terms{Parties: 4, Quorum: 3, Late: true})
 	s.Parties[2].Role = agreementRoles(s.choose)[1]
 	if err := s.ApproveAll(); err != nil {
@@ -130,8 +130,7 @@ func TestNewcomersThatAreRefused(t *testing.T) {
 	}
 }
 
-// A newcomer, and everybody else, may die at any moment from its approval on: it comes in
-// all the same.
+// A newcomer joins even if it or any other node crashes at any point after its approval.
 func TestNewcomersSurviveCrashes(t *testing.T) {
 	for point := 1; ; point++ {
 		s := awaiting(t)
@@ -162,7 +161,7 @@ func TestNewcomersSurviveCrashes(t *testing.T) {
 	}
 }
 
-// A newcomer that proves another seed is let in, named by every member, and stops nothing.
+// A newcomer that proves another seed is admitted, named by every member, and stops nothing.
 func TestNewcomersThatProveAnotherSeed(t *testing.T) {
 	s := awaiting(t)
 	d := s.Parties[3]

@@ -2,7 +2,7 @@ package protocoltest
 
 import "testing"
 
-// Two rounds of more parties than sums are reckoned for at least: all post their first, and the second goes by it.
+// Two rounds of more than 64 parties: all post their first round, and the second follows it.
 func TestRoundsOfManyParties(t *testing.T) {
 	for name, terms := range map[string]Terms{
 		"a look, masked": {Parties: 70, Masked: true, Rounds: true, Looks: true},

@@ -10,7 +10,7 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "rewrite the traces of testdata/*.txt")
 
-// ruler stands between a scenario and its trace.
+// ruler separates a scenario from its trace.
 const ruler = "----\n"
 
 // Each file of testdata is a scenario and, after the ruler, its whole trace.

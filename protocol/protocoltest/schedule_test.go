@@ -10,9 +10,10 @@ import (
 	"github.com/cosketch/cosketch/kernel/full"
 )
 
-// Random schedules with random adversaries: every invariant holds in each of them; every role is played, and every end is met.
+// Random schedules with random adversaries: every invariant holds in each, every role is played,
+// and every final state is reached.
 func TestRandomSchedules(t *testing.T) {
-	for _, seed := range []uint64{8376, 8824} { // that once found something: who asks late in two attempts, who never abandons one
+	for _, seed := range []uint64{8376, 8824} { // regressions: a party that asks late in two attempts, one that never abandons an attempt
 		if _, err := Random(seed); err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +47,7 @@ func TestRandomSchedules(t *testing.T) {
 	}
 }
 
-// Each role is told in a paragraph, under a name of its own.
+// Each role has a name of its own and a story of a paragraph.
 func TestRolesAreTold(t *testing.T) {
 	names := map[string]bool{}
 	for _, r := range Roles(rand.New(rand.NewPCG(1, 1))) {

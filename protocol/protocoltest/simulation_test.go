@@ -21,7 +21,7 @@ func simulate(t *testing.T, o Options) *Simulation {
 	return s
 }
 
-// A seed is a schedule, although the ciphertexts in it differ from run to run.
+// A seed determines the schedule, although the ciphertexts differ from run to run.
 func TestSeedFixesTheTrace(t *testing.T) {
 	run := func(seed uint64) string {
 		s := simulate(t, Options{Seed: seed, Loss: 0.3, Crash: func(n int) bool { return n%17 == 0 }})
@@ -44,8 +44,8 @@ func TestSeedFixesTheTrace(t *testing.T) {
 	}
 }
 
-// The simulation tells when a machine breaks its contract: here, what machines
-// must never do is done to it by hand.
+// The simulation reports when a machine breaks its contract. Here the test itself does what
+// machines must never do.
 func TestBreachesAreSeen(t *testing.T) {
 	for name, tc := range map[string]struct {
 		breach func(*Simulation, *Party)
@@ -87,12 +87,12 @@ func TestBreachesAreSeen(t *testing.T) {
 	}
 }
 
-// another is an approval that the party's machine has not signed.
+// another returns an approval that the party's machine has not signed.
 func another(s *Simulation, p *Party) protocol.Verified {
 	return Sealed(p.Signer.Seal(s.Study.ID, protocol.KindApprove, 0, nil))
 }
 
-// Boards of one beginning do not write into each other.
+// Boards with a common beginning do not overwrite each other.
 func TestBoardsAreIndependent(t *testing.T) {
 	s := simulate(t, Options{})
 	if err := s.Run(); err != nil {

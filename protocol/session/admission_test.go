@@ -16,20 +16,19 @@ import (
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
-// The end of a board, for situations that no message starts.
+// end stands for the end of a board, for cases that no message starts.
 const end protocol.Kind = "end"
 
-// fixture is a study that went well, of which a test takes the beginning and puts
-// something else after it.
+// fixture is a successful study. A test takes the beginning of its board and adds something else.
 type fixture struct {
 	t       *testing.T
 	study   *study.Study
 	board   protocoltest.Board
 	parties []*protocoltest.Party
-	ended   protocol.Cause // by what atAggregator's last message ended the attempt
+	ended   protocol.Cause // the cause by which atAggregator's last message ended the attempt
 }
 
-// accused returns of what the effects of a refused message accuse its sender.
+// accused returns the cause for which the effects of a refused message accuse its sender.
 func accused(effects session.Effects, e protocol.Verified) protocol.Cause {
 	if len(effects.Persist) == 0 {
 		return ""
@@ -40,7 +39,7 @@ func accused(effects session.Effects, e protocol.Verified) protocol.Cause {
 	}
 	x, err := wire.DecodeAccusations(save.Envelope.Payload())
 	if err != nil || len(x.Against) != 1 || x.Against[0].Culprit != e.Sender() || x.Against[0].Kind != e.Kind() {
-		return "" // then it is an effect that a refusal must not have
+		return "" // an effect that a refusal must not have
 	}
 	return x.Against[0].Cause
 }
@@ -50,7 +49,7 @@ func newFixture(t *testing.T, o protocoltest.Options) *fixture {
 	return &fixture{t: t, study: s.Study, board: b, parties: s.Parties}
 }
 
-// before is the board up to the first message of a kind.
+// before returns the board up to the first message of a kind.
 func (f *fixture) before(kind protocol.Kind) protocoltest.Board {
 	if kind == "second commit" {
 		return f.board.With(upTo(f.board, protocol.KindCommit) + 1)
@@ -60,7 +59,7 @@ func (f *fixture) before(kind protocol.Kind) protocoltest.Board {
 
 func (f *fixture) party(i int) protocol.Signer { return f.parties[i].Signer }
 
-// sign makes any message of a signer in this study.
+// sign signs any message in this study.
 func (f *fixture) sign(by protocol.Signer, kind protocol.Kind, payload []byte) protocol.Verified {
 	attempt := uint32(1)
 	if kind.PreAttempt() {
@@ -69,7 +68,7 @@ func (f *fixture) sign(by protocol.Signer, kind protocol.Kind, payload []byte) p
 	return protocoltest.Sealed(by.Seal(f.study.ID, kind, attempt, payload))
 }
 
-// posted is the message of a kind that party i posted in the study that went well.
+// posted returns the message of a kind that party i posted in the successful study.
 func (f *fixture) posted(i int, kind protocol.Kind) protocol.Verified {
 	for _, e := range f.board.Envelopes {
 		if e.Kind() == kind && e.Sender() == f.party(i).ID() {
@@ -84,7 +83,7 @@ func (f *fixture) approve(by protocol.Signer) protocol.Verified {
 	return f.sign(by, protocol.KindApprove, wire.EncodeApprove(protocol.Approve{Meaning: f.study.Meaning}))
 }
 
-// confirm is party 0's confirmation with something changed.
+// confirm returns party 0's confirmation after a change.
 func (f *fixture) confirm(change func(*protocol.Confirm)) protocol.Verified {
 	c, err := wire.DecodeConfirm(f.posted(0, protocol.KindConfirm).Payload())
 	check(f.t, err)
@@ -92,7 +91,7 @@ func (f *fixture) confirm(change func(*protocol.Confirm)) protocol.Verified {
 	return f.sign(f.party(0), protocol.KindConfirm, wire.EncodeConfirm(c))
 }
 
-// release is party 0's header with something changed.
+// release returns party 0's release header after a change.
 func (f *fixture) release(change func(*protocol.Release)) protocol.Verified {
 	r, err := wire.DecodeRelease(f.posted(0, protocol.KindRelease).Payload())
 	check(f.t, err)
@@ -100,7 +99,7 @@ func (f *fixture) release(change func(*protocol.Release)) protocol.Verified {
 	return f.sign(f.party(0), protocol.KindRelease, wire.EncodeRelease(r))
 }
 
-// result is the aggregator's result with something changed.
+// result returns the aggregator's result after a change.
 func (f *fixture) result(change func(*protocol.Result)) protocol.Verified {
 	r, err := wire.DecodeResult(f.board.Envelopes[len(f.board.Envelopes)-1].Payload())
 	check(f.t, err)
@@ -120,8 +119,8 @@ func (f *fixture) stop() protocol.Verified {
 	return f.sign(f.board.Keeper, protocol.KindStop, wire.EncodeStop(protocol.Stop{Reason: "enough", At: protocoltest.Start}))
 }
 
-// atAggregator posts an envelope to an aggregator that holds this board, and checks
-// that a refusal changes nothing, unless it ends the attempt by the sender's fault.
+// atAggregator posts an envelope to an aggregator that holds this board. It checks that a refusal
+// changes nothing, unless it ends the attempt by the sender's fault.
 func (f *fixture) atAggregator(b protocoltest.Board, e protocol.Verified) error {
 	f.t.Helper()
 	a, err := session.NewAggregator(session.AggregatorConfig{Study: f.study, Signer: f.board.Keeper})
@@ -138,7 +137,7 @@ func (f *fixture) atAggregator(b protocoltest.Board, e protocol.Verified) error 
 	return err
 }
 
-// atParty shows the board to party i, which knows whatever it once signed.
+// atParty shows the board to party i, whose store has all its own messages on it.
 func (f *fixture) atParty(i int, b protocoltest.Board) error {
 	f.t.Helper()
 	var restored session.PartyRestored
@@ -158,8 +157,9 @@ func (f *fixture) atParty(i int, b protocoltest.Board) error {
 	return status.Failure
 }
 
-// refused reports that a board was: for the fault of whoever showed it. That this party was
-// struck, or the study stopped for the faults of others, is news on a good board.
+// refused reports whether the party refused a board, because of a fault of whoever showed it. A
+// valid board may also say that this party was removed, or that the study stopped for the faults of
+// others.
 func refused(err error) bool {
 	var fault *protocol.Fault
 	var struck *session.StruckError
@@ -172,17 +172,17 @@ type nothing struct{}
 
 func (nothing) Read([]byte) (int, error) { return 0, errors.New("drew entropy") }
 
-// admission is one rule: what may not follow which board.
+// admission is one rule: what must not follow which board.
 type admission struct {
 	name string
-	at   protocol.Kind // the board is that before the first message of this kind
+	at   protocol.Kind // the board ends before the first message of this kind
 	put  protocol.Verified
-	want error  // what the refusal wraps; nil for refusals that nobody decides on
-	says string // what it says
+	want error  // the error that the refusal wraps; nil if callers do not depend on it
+	says string // text of the error
 }
 
-// What parties may not post. The aggregator refuses it and names the sender; a
-// party that finds it on a board blames the aggregator, and names the sender too.
+// Messages that parties must not post. The aggregator refuses them and names the sender. A party
+// that finds one on a board blames the aggregator, and names the sender too.
 func TestPartiesMayNotPost(t *testing.T) {
 	f := newFixture(t, protocoltest.Options{Seed: 3})
 	a, b, c := f.party(0), f.party(1), f.party(2)
@@ -286,9 +286,9 @@ func TestPartiesMayNotPost(t *testing.T) {
 			}
 			says(t, err, tc.says)
 			if tc.put.Sender() == c.ID() {
-				return // party c shall not meet its own misdeed
+				return // party c would find its own message on the board
 			}
-			// A party that is not certain yet: the last one, as if it had just come.
+			// The last party is not certain yet, as if it had just started.
 			err = f.atParty(2, board.With(len(board.Envelopes), tc.put))
 			blamed(t, err, f.board.Keeper.ID(), tc.want)
 			says(t, err, tc.says)
@@ -304,8 +304,8 @@ func says(t *testing.T, err error, text string) {
 	}
 }
 
-// What is on the board already is ErrPosted at the aggregator, whenever it comes
-// again, and no fault of anybody.
+// A message that is already on the board gives ErrPosted at the aggregator whenever it comes again,
+// and is nobody's fault.
 func TestPostingAgainIsHarmless(t *testing.T) {
 	f := newFixture(t, protocoltest.Options{Seed: 3})
 	for n := range f.board.Envelopes {
@@ -323,7 +323,8 @@ func TestPostingAgainIsHarmless(t *testing.T) {
 	}
 }
 
-// What an aggregator may not post: parties find it on the board and blame it.
+// Messages that an aggregator must not post: parties that find one on the board blame the
+// aggregator.
 func TestAggregatorsMayNotPost(t *testing.T) {
 	f := newFixture(t, protocoltest.Options{Seed: 3})
 	a, b, c := f.approve(f.party(0)), f.approve(f.party(1)), f.approve(f.party(2))
@@ -358,7 +359,7 @@ func TestAggregatorsMayNotPost(t *testing.T) {
 			err := f.atParty(2, board.With(len(board.Envelopes), tc.put))
 			blamed(t, err, f.board.Keeper.ID(), tc.want)
 			says(t, err, tc.says)
-			blamed(t, f.atAggregator(board, tc.put), f.board.Keeper.ID(), nil) // nor will it take its own kinds from others
+			blamed(t, f.atAggregator(board, tc.put), f.board.Keeper.ID(), nil) // it refuses its own kinds from others, too
 		})
 	}
 }
@@ -379,8 +380,8 @@ func TestNothingFollowsTheEnd(t *testing.T) {
 	}
 }
 
-// With a quorum of two, a party that withdrew or came late is no member: it can be
-// neither listed nor heard.
+// With a quorum of two, a party that withdrew or approved late is no member: it cannot be listed,
+// and its messages are refused.
 func TestRosterWithoutSomebody(t *testing.T) {
 	f := newFixture(t, protocoltest.Options{Study: newStudy(t, protocoltest.Terms{Quorum: 2}), Seed: 3})
 	a, b, c := f.approve(f.party(0)), f.approve(f.party(1)), f.approve(f.party(2))
@@ -400,7 +401,7 @@ func TestRosterWithoutSomebody(t *testing.T) {
 	blamed(t, err, f.party(0).ID(), nil)
 	says(t, err, "not on the roster")
 
-	// Its approval was on the board, and the roster passes it over.
+	// Its approval was on the board, but the roster omits it.
 	err = f.atParty(0, none.With(0, a, b, c, f.roster(b, c)))
 	says(t, err, "without this party")
 	if err == nil {
@@ -408,7 +409,7 @@ func TestRosterWithoutSomebody(t *testing.T) {
 	}
 }
 
-// Sealed texts come beside shares of studies where they travel apart, all of them and without a path.
+// If texts travel apart, a share comes with all of its sealed texts and without a path.
 func TestTextsAreBesideTheirShares(t *testing.T) {
 	text, hash := make([]byte, agree.SealedSize), [32]byte{1}
 	for name, c := range map[string]struct {

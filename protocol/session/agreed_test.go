@@ -7,8 +7,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/session"
 )
 
-// What is no outcome of an agreement gives no seed. (That a seeded party's secrets do is
-// what every restored machine shows.)
+// Anything but the outcome of an agreement gives no seed. (Every restored machine shows that a
+// seeded party's secrets give one.)
 func TestAgreedRefuses(t *testing.T) {
 	if _, err := session.Agreed([]byte{1, 2, 3}); !errors.Is(err, session.ErrNotAgreed) {
 		t.Errorf("in the middle of the agreement: %v", err)

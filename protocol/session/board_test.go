@@ -14,8 +14,8 @@ import (
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
-// bystander is a party that has done its part before, and only reads: it can follow
-// the board to its end.
+// bystander is a party that has already done its part and only reads: it can follow the board to
+// its end.
 func (f *fixture) bystander() *session.Party {
 	f.t.Helper()
 	own := f.board.Envelopes
@@ -27,9 +27,9 @@ func (f *fixture) bystander() *session.Party {
 	return p
 }
 
-// How an aggregator can lie to one party that has read the first half of a board.
-// The party fails, blames the aggregator, asks for nothing, and stays so whatever
-// it is shown afterwards.
+// Ways in which an aggregator can lie to one party that has read the first half of a board. The
+// party fails, blames the aggregator, asks for nothing, and remains failed whatever it is shown
+// afterwards.
 func TestBoardThatMisbehaves(t *testing.T) {
 	f := newFixture(t, protocoltest.Options{Seed: 3})
 	whole := f.board.Envelopes
@@ -108,7 +108,7 @@ func TestBoardThatMisbehaves(t *testing.T) {
 	}
 }
 
-// The head of an empty board of another study is no head of this one.
+// The head of another study's empty board is not a head of this one.
 func TestEmptyBoardOfAnotherStudy(t *testing.T) {
 	f := newFixture(t, protocoltest.Options{Seed: 3})
 	other := f.board.With(0)
@@ -119,8 +119,8 @@ func TestEmptyBoardOfAnotherStudy(t *testing.T) {
 	}
 }
 
-// An aggregator that shows two parties their messages in two orders is found out
-// when either confirms: the other holds another board.
+// An aggregator that shows two parties their messages in different orders is detected when either
+// confirms: the other holds another board.
 func TestForkIsFoundWhenPartiesConfirm(t *testing.T) {
 	s := simulate(t, protocoltest.Options{Study: newStudy(t, protocoltest.Terms{Parties: 2}), Seed: 3})
 	keeper := s.Aggregator.Signer
@@ -157,8 +157,8 @@ func TestForkIsFoundWhenPartiesConfirm(t *testing.T) {
 	}
 }
 
-// A message of ours on the board that our store does not have: the store was
-// rolled back, and nobody else is to blame.
+// If the board shows an own message that the store lacks, the store was rolled back, and nobody
+// else is to blame.
 func TestRolledBackStore(t *testing.T) {
 	f := newFixture(t, protocoltest.Options{Seed: 3})
 	var own []protocol.Verified
@@ -183,7 +183,7 @@ func TestRolledBackStore(t *testing.T) {
 		}
 	}
 
-	// The same kind with other words is no message of ours either.
+	// A message of the same kind with other contents is not ours either.
 	other := f.sign(f.party(0), protocol.KindApprove, []byte("junk"))
 	p, err := session.NewParty(session.PartyConfig{Study: f.study, Signer: f.party(0), Entropy: nothing{}, Restored: session.PartyRestored{Own: own}})
 	check(t, err)
@@ -194,8 +194,8 @@ func TestRolledBackStore(t *testing.T) {
 	}
 }
 
-// A confirmation under another seed passes everybody but the members. They name
-// its sender, whom its own proof convicts, and release nothing.
+// Only members notice a confirmation under another seed. They name its sender, which its own proof
+// convicts, and release nothing.
 func TestConfirmationUnderAnotherSeed(t *testing.T) {
 	s := approved(t, protocoltest.Options{Seed: 3})
 	liar := s.Parties[0]
@@ -241,9 +241,8 @@ func countOf(s *protocoltest.Simulation, kind protocol.Kind) int {
 	return n
 }
 
-// Once certain, a party is seeded for good: a second, contradicting message of the
-// agreement costs its sender's word, not the study; also when the board is read
-// again after a restart.
+// Once certain, a party is seeded for good. A second, contradicting message of the agreement does
+// not end the study, even when the board is read again after a restart.
 func TestFaultsAfterTheCertificateAreIgnored(t *testing.T) {
 	for _, state := range []session.State{session.Seeded, session.Sketched, session.Released} {
 		t.Run(string(state), func(t *testing.T) {
@@ -252,7 +251,7 @@ func TestFaultsAfterTheCertificateAreIgnored(t *testing.T) {
 			check(t, s.RunUntil(func() bool { return a.Status().State == state }))
 			seen := len(a.Store.Board)
 			board := s.Aggregator.Board().With(seen,
-				protocoltest.Sealed(s.Parties[1].Signer.Seal(s.Study.ID, protocol.KindShare, 1, []byte("junk"))), // a second one
+				protocoltest.Sealed(s.Parties[1].Signer.Seal(s.Study.ID, protocol.KindShare, 1, []byte("junk"))), // a second, different share
 				a.Store.Board[upTo(s.Aggregator.Board(), protocol.KindConfirm)])                                  // a confirmation again
 			check(t, a.Step(board.Stretch(seen, seen+2)))
 			if n := len(a.Store.Board); n != seen+2 {

@@ -12,7 +12,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
-// stopped checks that the aggregator stopped the study and names who was missing.
+// stopped checks that the aggregator stopped the study and names the missing parties.
 func stopped(t *testing.T, s *protocoltest.Simulation, at protocol.Instant, missing ...*protocoltest.Party) {
 	t.Helper()
 	var stop *session.StoppedError
@@ -34,7 +34,7 @@ func stopped(t *testing.T, s *protocoltest.Simulation, at protocol.Instant, miss
 	}
 }
 
-// heard checks that parties read of the stop, and hold no secret of the study.
+// heard checks that parties know of the stop, and hold no secret of the study.
 func heard(t *testing.T, parties ...*protocoltest.Party) {
 	t.Helper()
 	for _, p := range parties {
@@ -74,7 +74,7 @@ func TestApprovalClosesAtExpiry(t *testing.T) {
 	}
 }
 
-// An approval that is on the board already is no late one.
+// An approval that is already on the board is not late.
 func TestApprovalAgainAfterExpiry(t *testing.T) {
 	s := approved(t, protocoltest.Options{})
 	e := s.Parties[0].Store.Own[0]
@@ -85,7 +85,7 @@ func TestApprovalAgainAfterExpiry(t *testing.T) {
 	}
 }
 
-// Approvals are taken until the second before they expire.
+// Approvals are accepted until the second before they expire.
 func TestApprovalAtExpiryIsLate(t *testing.T) {
 	s := approved(t, protocoltest.Options{})
 	s.Now = protocoltest.Expires - 1
@@ -137,15 +137,15 @@ func TestNoQuorumAtExpiryStops(t *testing.T) {
 	heard(t, a, b, c)
 }
 
-// A party that is gone stops the agreement at the deadline and no earlier; it is
-// named, and whoever was there forgets the secrets.
+// A missing party stops the agreement at the deadline and no earlier. It is named, and the others
+// destroy their secrets.
 func TestAgreementThatIsNotCompleteStops(t *testing.T) {
 	for i, kind := range []protocol.Kind{protocol.KindCommit, protocol.KindShare, protocol.KindConfirm} {
 		t.Run(string(kind), func(t *testing.T) {
 			s := approved(t, protocoltest.Options{Seed: 4})
 			gone := s.Parties[1]
 			check(t, s.RunUntil(func() bool { return len(gone.Store.Own) == i+2 && gone.Store.Own[i+1].Kind() == kind }))
-			gone.Away = true // it has signed this one, and not sent it
+			gone.Away = true // it has signed this message but not sent it
 			check(t, s.Run())
 			check(t, s.Advance(protocoltest.Deadline-1))
 			check(t, s.Run())
@@ -166,7 +166,7 @@ func TestAgreementThatIsNotCompleteStops(t *testing.T) {
 	}
 }
 
-// Missing releases cost their own rows where a quorum is there, and else the study.
+// Missing releases only cost their own rows if the others are a quorum; otherwise the study stops.
 func TestReleasesMissingAtTheDeadline(t *testing.T) {
 	for _, tc := range []struct {
 		quorum int
@@ -187,7 +187,7 @@ func TestReleasesMissingAtTheDeadline(t *testing.T) {
 				t.Fatalf("the aggregator is %s", got)
 			}
 			gone.Away = false
-			s.Now = protocoltest.Start // by a slow clock
+			s.Now = protocoltest.Start // a slow clock
 			check(t, s.Run())
 			if got := gone.Status().State; got != session.Failed || len(gone.Store.Secrets) > 0 {
 				t.Errorf("the party that was away is %s, with %d bytes of secrets", got, len(gone.Store.Secrets))
@@ -211,8 +211,8 @@ func TestReleasesMissingAtTheDeadline(t *testing.T) {
 	}
 }
 
-// A result that came without a party's release ends the study there, before its
-// budget is spent, even by a clock that is slow.
+// For a party whose release is not in the result, the result ends the study before its budget is
+// spent, even if its clock is slow.
 func TestNothingIsReleasedIntoAResult(t *testing.T) {
 	s := approved(t, protocoltest.Options{Study: newStudy(t, protocoltest.Terms{Quorum: 2}), Seed: 4})
 	slow := s.Parties[1]
@@ -236,8 +236,8 @@ func TestNothingIsReleasedIntoAResult(t *testing.T) {
 	}
 }
 
-// By its own clock alone, with no word of the aggregator, a party without a release
-// gives up at the deadline: what it cannot use, it does not make.
+// By its own clock alone, without word from the aggregator, a party without a release gives up at
+// the deadline: it makes nothing that it cannot use.
 func TestPartyGivesUpAtTheDeadline(t *testing.T) {
 	for _, tc := range []struct {
 		at   session.State
@@ -273,7 +273,7 @@ func TestPartyGivesUpAtTheDeadline(t *testing.T) {
 	}
 }
 
-// A certificate that comes with the deadline is too late to release under.
+// A certificate that arrives at the deadline is too late to release under.
 func TestNoReleaseIsMadeAfterTheDeadline(t *testing.T) {
 	s := approved(t, protocoltest.Options{Seed: 4})
 	p := s.Parties[0]
@@ -287,8 +287,8 @@ func TestNoReleaseIsMadeAfterTheDeadline(t *testing.T) {
 	}
 }
 
-// A release that was made in time may go on after the deadline: to be refused by
-// an aggregator, or, where it had arrived, to its result.
+// A release made in time may be sent again after the deadline: the aggregator refuses it or, if it
+// had already arrived, says so.
 func TestReleaseAfterTheDeadline(t *testing.T) {
 	f := newFixture(t, protocoltest.Options{Seed: 3})
 	a, err := session.NewAggregator(session.AggregatorConfig{Study: f.study, Signer: f.board.Keeper})
@@ -307,9 +307,9 @@ func TestReleaseAfterTheDeadline(t *testing.T) {
 	blamed(t, err, f.party(1).ID(), session.ErrPremature)
 }
 
-// Nodes that were down over the deadline go on from what they have: a party that
-// had released fetches its result, and an aggregator that had every release makes
-// one rather than a stop.
+// Nodes that were down at the deadline continue from what they have: a party that had released
+// fetches its result, and an aggregator that had every release computes a result instead of
+// stopping.
 func TestRestartAfterTheDeadline(t *testing.T) {
 	for _, state := range []session.State{session.Computing, session.Closed} {
 		t.Run(string(state), func(t *testing.T) {
@@ -323,8 +323,8 @@ func TestRestartAfterTheDeadline(t *testing.T) {
 	}
 }
 
-// A party that finds the stop on its board after a restart hears of it, although
-// the deadline has passed too.
+// A party that finds the stop on its board after a restart reports the stop, although the deadline
+// has passed too.
 func TestRestartAfterAStop(t *testing.T) {
 	s := approved(t, protocoltest.Options{Seed: 4})
 	gone := s.Parties[1]
@@ -364,7 +364,7 @@ func TestWithdrawalBeforeTheRoster(t *testing.T) {
 				heard(t, b, c)
 				return
 			}
-			for _, p := range []*protocoltest.Party{b, c} { // nobody waited for the expiry
+			for _, p := range []*protocoltest.Party{b, c} { // nobody waited until approvals expired
 				if got := p.Status(); got.State != session.Done {
 					t.Errorf("%s is %s: %v", p.Name, got.State, got.Failure)
 				}
@@ -373,7 +373,7 @@ func TestWithdrawalBeforeTheRoster(t *testing.T) {
 	}
 }
 
-// What stopped a study is the operator, while as many parties are left as the quorum has.
+// As long as a quorum of parties is left, the cause of a stop is the operator.
 func TestCauseAfterWithdrawals(t *testing.T) {
 	for withdrawn, want := range []session.StopCause{session.StopOperator, session.StopOperator, session.StopApprovals} {
 		s := simulate(t, protocoltest.Options{Study: newStudy(t, protocoltest.Terms{Parties: 4, Quorum: 3})})
@@ -381,7 +381,7 @@ func TestCauseAfterWithdrawals(t *testing.T) {
 			check(t, p.Withdraw())
 		}
 		check(t, s.Run())
-		if withdrawn < 2 { // else it has stopped by itself
+		if withdrawn < 2 { // otherwise it has already stopped
 			check(t, s.Aggregator.Cancel("a mistake"))
 		}
 		check(t, s.Run())
@@ -392,8 +392,8 @@ func TestCauseAfterWithdrawals(t *testing.T) {
 	}
 }
 
-// A member may leave until it commits, also after approval has closed; the one
-// attempt ends with it.
+// A member may withdraw until it commits, even after approval has closed. The only attempt ends
+// with it.
 func TestWithdrawalAfterTheRoster(t *testing.T) {
 	s := approved(t, protocoltest.Options{})
 	a := s.Parties[0]
@@ -420,8 +420,8 @@ func TestWithdrawalAfterTheCommitIsTooLate(t *testing.T) {
 	}
 }
 
-// A party whose job cannot be done fails, and so does in the end the study; when
-// the analyses fail, every party hears why.
+// A party whose job cannot be done fails, and in the end so does the study. If the analyses fail,
+// every party is told why.
 func TestJobsThatFail(t *testing.T) {
 	broken := errors.New("the disk is full")
 	fails := func(node string) protocoltest.Options {

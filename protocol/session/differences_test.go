@@ -12,8 +12,8 @@ import (
 	"github.com/cosketch/cosketch/seed"
 )
 
-// Parties with different files have different study ids: the aggregator of one
-// takes nothing from the other, and neither believes the other's board.
+// Parties with different files have different study ids: the aggregator of one refuses messages of
+// the other, and neither accepts the other's board.
 func TestDifferentStudyFilesNeverAgree(t *testing.T) {
 	ours := newFixture(t, protocoltest.Options{Seed: 3})
 	theirs := newFixture(t, protocoltest.Options{Study: newStudy(t, protocoltest.Terms{Nonce: 1}), Seed: 3})
@@ -30,8 +30,8 @@ func TestDifferentStudyFilesNeverAgree(t *testing.T) {
 	blamed(t, ours.atParty(0, theirs.board), ours.board.Keeper.ID(), session.ErrBoardRewritten)
 }
 
-// A party whose software reads the same file as something else is refused, and the
-// others go on without it or not at all.
+// A party whose software reads the same file differently is refused. The others continue without it
+// or not at all.
 func TestAnotherMeaningIsRefused(t *testing.T) {
 	s := simulate(t, protocoltest.Options{})
 	misread := *s.Study
@@ -51,7 +51,7 @@ func TestAnotherMeaningIsRefused(t *testing.T) {
 		t.Error("the approval is on the board")
 	}
 
-	// Under an aggregator that reads as it does, it finds that the others do not.
+	// If its aggregator reads the file as it does, it finds that other parties do not.
 	other := protocoltest.Sealed(s.Parties[1].Signer.Seal(s.Study.ID, protocol.KindApprove, 0, wire.EncodeApprove(protocol.Approve{Meaning: s.Study.Meaning})))
 	_, err = p.Step(s.Aggregator.Board().With(0, other).All())
 	check(t, err)
@@ -60,7 +60,7 @@ func TestAnotherMeaningIsRefused(t *testing.T) {
 	}
 }
 
-// Machines are made only for who is in the study.
+// Machines are made only for nodes of the study.
 func TestMachinesOfStrangers(t *testing.T) {
 	st := newStudy(t, protocoltest.Terms{})
 	stranger := protocoltest.Identity("stranger")
@@ -72,7 +72,7 @@ func TestMachinesOfStrangers(t *testing.T) {
 	}
 }
 
-// Secrets of another study, attempt or node, or damaged ones, are not taken.
+// Secrets of another study, attempt or node, or damaged ones, are refused.
 func TestDamagedSecretsAreRefused(t *testing.T) {
 	s := approved(t, protocoltest.Options{Seed: 3})
 	p := s.Parties[0]
@@ -95,7 +95,7 @@ func TestDamagedSecretsAreRefused(t *testing.T) {
 	}
 }
 
-// A party that has committed and lost its secrets cannot go on, and draws no others.
+// A party that has committed and lost its secrets cannot continue, and draws no new ones.
 func TestLostSecretsEndTheStudy(t *testing.T) {
 	s := approved(t, protocoltest.Options{Seed: 3})
 	p := s.Parties[0]
@@ -108,8 +108,8 @@ func TestLostSecretsEndTheStudy(t *testing.T) {
 	}
 }
 
-// One flipped bit anywhere in a carried envelope is refused, by its form or as a
-// fault of whom it names.
+// One flipped bit anywhere in a carried envelope is refused, by its form or as a fault of the
+// sender it names.
 func TestOneFlippedBitIsRefused(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long, and machines run in one goroutine")
@@ -124,7 +124,7 @@ func TestOneFlippedBitIsRefused(t *testing.T) {
 		raw := wire.EncodeEnvelope(e.Envelope())
 		step := 1
 		if len(raw) > 400 && !full() {
-			step = 37 // coprime to 8: every bit of a byte has its turn
+			step = 37 // coprime to 8, so every bit of a byte is tried
 		}
 		for bit := 0; bit < 8*len(raw); bit += step {
 			damaged := bytes.Clone(raw)

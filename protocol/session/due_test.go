@@ -8,7 +8,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/session"
 )
 
-// due makes a machine of the simulated aggregator's board, and tells it the time.
+// due makes a machine from the simulated aggregator's board, sets its time, and returns its due
+// date.
 func due(t *testing.T, s *protocoltest.Simulation, now protocol.Instant) protocol.Instant {
 	t.Helper()
 	a, err := session.NewAggregator(session.AggregatorConfig{Study: s.Study, Signer: s.Aggregator.Signer})
@@ -21,8 +22,8 @@ func due(t *testing.T, s *protocoltest.Simulation, now protocol.Instant) protoco
 	return a.Due()
 }
 
-// The date that is due is the first at which the study moves on, and before it nothing
-// happens by the time alone.
+// The due date is the first at which the study advances. Before it nothing happens by the time
+// alone.
 func TestDue(t *testing.T) {
 	is := func(s *protocoltest.Simulation, now, want protocol.Instant) {
 		t.Helper()

@@ -16,7 +16,7 @@ import (
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
-// quorumTwo is a study of three that could go on without one.
+// quorumTwo is a study of three that can continue with two.
 func quorumTwo(t *testing.T) *fixture {
 	return newFixture(t, protocoltest.Options{Study: newStudy(t, protocoltest.Terms{Quorum: 2}), Seed: 3})
 }
@@ -30,8 +30,8 @@ func (f *fixture) accusation(at protocol.Instant, cause protocol.Cause, kind pro
 	return f.sign(f.board.Keeper, protocol.KindFault, wire.EncodeAccusations(protocol.Accusations{At: at, Against: []protocol.Accusation{one}}))
 }
 
-// An aggregator that accuses an honest party without evidence, with evidence of
-// something else, too early, or of what is on its own board, is refused by everybody.
+// Everybody refuses an accusation of an honest party without evidence, with evidence of something
+// else, too early, or contradicted by the board.
 func TestFalseAccusations(t *testing.T) {
 	f := quorumTwo(t)
 	a, b := f.party(0), f.party(1)
@@ -69,7 +69,7 @@ func TestFalseAccusations(t *testing.T) {
 	}
 }
 
-// What the aggregator may show: then a roster without the culprit follows, and no other.
+// After a valid accusation, a roster without the culprit must follow, and no other.
 func TestRostersAfterAFault(t *testing.T) {
 	f := quorumTwo(t)
 	commit, second := f.posted(0, protocol.KindCommit), f.sign(f.party(0), protocol.KindCommit, []byte("junk"))
@@ -110,10 +110,10 @@ func TestRostersAfterAFault(t *testing.T) {
 		})
 	}
 	f.t = t
-	// The next roster may not come before the attempt is over.
+	// The next roster must not come before the attempt is over.
 	early := f.before(protocol.KindShare)
 	blamed(t, f.atParty(2, early.With(len(early.Envelopes), roster(2, []protocol.Digest{b, c}, nil))), f.board.Keeper.ID(), session.ErrPremature)
-	// A party that is struck hears by which fault.
+	// A struck party is told by which fault.
 	err := f.atParty(0, board.With(len(board.Envelopes), roster(2, []protocol.Digest{b, c}, by)))
 	var struck *session.StruckError
 	if !errors.As(err, &struck) || !struck.Removal.Proved || !errors.Is(err, session.ErrConflict) {
@@ -121,8 +121,8 @@ func TestRostersAfterAFault(t *testing.T) {
 	}
 }
 
-// A member that holds the certificate answers a later roster with it, goes on to its
-// release, and abandons nothing; whoever reads the answer in time is seeded, too.
+// A member that holds the certificate answers a later roster with it, continues to its release, and
+// abandons nothing. A member that reads the answer in time is seeded, too.
 func TestCertificateAnswersALaterRoster(t *testing.T) {
 	s := approved(t, protocoltest.Options{Study: newStudy(t, protocoltest.Terms{Quorum: 2}), Seed: 3})
 	a := s.Parties[0]
@@ -175,8 +175,9 @@ func TestCertificateAnswersALaterRoster(t *testing.T) {
 	says(t, err, "0 confirmations")
 }
 
-// Who confirmed an attempt that ended on the aggregator's word agrees to no other seed before everybody of the next
-// roster has abandoned the first: else a certificate of it could still turn up.
+// A party that confirmed an attempt which ended on the aggregator's word agrees to no other seed
+// before all members of the next roster have abandoned that attempt. Otherwise a certificate of it
+// could still turn up.
 func TestAbandonmentsComeFirst(t *testing.T) {
 	s := approved(t, protocoltest.Options{Study: newStudy(t, protocoltest.Terms{Quorum: 2}), Seed: 3})
 	gone, b, c := s.Parties[0], s.Parties[1], s.Parties[2]
@@ -198,7 +199,7 @@ func TestAbandonmentsComeFirst(t *testing.T) {
 	check(t, s.Check())
 }
 
-// Abandoning, complaining and certifying have their turn like all else.
+// Abandoning, complaining and certifying have their turn, too.
 func TestWordsAboutFaultsHaveTheirTurn(t *testing.T) {
 	f := quorumTwo(t)
 	a := f.party(0)
@@ -227,7 +228,7 @@ func TestWordsAboutFaultsHaveTheirTurn(t *testing.T) {
 	}
 }
 
-// No verb prints what an effect or a restored state keeps secret.
+// No verb prints the secrets of an effect or a restored state.
 func TestSecretsAreNotPrinted(t *testing.T) {
 	s := approved(t, protocoltest.Options{Seed: 3})
 	p := s.Parties[0]

@@ -12,8 +12,8 @@ import (
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
-// pool is what a fuzzed board is made of: every message of a study that went well,
-// and hostile neighbours of each, signed by somebody.
+// pool returns the messages of fuzzed boards: every message of a successful study, and hostile
+// variants of each, signed by somebody.
 func pool(t testing.TB, f *fixture) []protocol.Verified {
 	t.Helper()
 	signers := []protocol.Signer{f.board.Keeper, protocoltest.Identity("stranger")}
@@ -47,9 +47,8 @@ func pool(t testing.TB, f *fixture) []protocol.Verified {
 	return append(out, f.stop(), f.roster(), protocoltest.Sealed(f.board.Keeper.Seal(protocol.StudyID{1}, protocol.KindStop, 1, f.stop().Payload())))
 }
 
-// Whoever posts whatever in whatever order: every refusal names somebody, nothing
-// panics, and what stands on the aggregator's board in the end is a board that
-// another start of the aggregator and every reader takes in to its last message.
+// Whatever is posted in whatever order, every refusal names somebody and nothing panics. In the end
+// a restarted aggregator and every reader accept the whole board.
 func FuzzBoard(f *testing.F) {
 	_, s := completed(f, protocoltest.Options{Study: newStudy(f, protocoltest.Terms{Quorum: 2}), Seed: 3})
 	fix := &fixture{study: s.Study, board: s.Aggregator.Board(), parties: s.Parties}
@@ -118,9 +117,9 @@ func named(t *testing.T, ev session.AggregatorEvent, err error) {
 	blamed(t, err, post.Envelope.Sender(), nil)
 }
 
-// Whatever an aggregator shows a party, in stretches of any length and with heads
-// of any of them: the party fails with a reason or goes on, and never panics. Once
-// it failed it asks for nothing.
+// An aggregator shows a party anything, in parts of any length and with heads of any of them. The
+// party fails with a reason or continues, and never panics. Once it has failed, it asks for
+// nothing.
 func FuzzParty(f *testing.F) {
 	_, s := completed(f, protocoltest.Options{Study: newStudy(f, protocoltest.Terms{Quorum: 2}), Seed: 3})
 	fix := &fixture{study: s.Study, board: s.Aggregator.Board(), parties: s.Parties}

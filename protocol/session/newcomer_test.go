@@ -13,7 +13,7 @@ import (
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
-// joinedLate is a study of four with public row keys, which d has joined after the others had agreed.
+// joinedLate is a study of four with public row keys, which d joined after the others had agreed.
 func joinedLate(t *testing.T) *fixture {
 	t.Helper()
 	s := simulate(t, protocoltest.Options{Study: newStudy(t, protocoltest.Terms{Parties: 4, Quorum: 3, Late: true, Public: true}), Seed: 8})
@@ -62,7 +62,8 @@ func TestNewcomersProveTheSameSeed(t *testing.T) {
 	}
 }
 
-// Who is on no roster takes no part in the agreement: whatever it posts there is refused, and ends nothing.
+// A party on no roster takes no part in the agreement: all it posts there is refused, and ends
+// nothing.
 func TestStrangersToTheRoster(t *testing.T) {
 	f := joinedLate(t)
 	for kind, before := range map[protocol.Kind]protocol.Kind{
@@ -80,7 +81,7 @@ func TestStrangersToTheRoster(t *testing.T) {
 	}
 }
 
-// A welcome that its sender has stored goes out until late_until, and not at it: nobody would take it.
+// A stored welcome is sent before late_until, but not at it, when nobody would take it.
 func TestWelcomesGoInTime(t *testing.T) {
 	f := joinedLate(t)
 	board := f.before(protocol.KindWelcome)
@@ -99,7 +100,7 @@ func TestWelcomesGoInTime(t *testing.T) {
 		_, err = p.Step(session.Tick{Now: now})
 		check(t, err)
 		stored := board.All()
-		stored.Stored = true // it acts on nothing yet, and sends what it has
+		stored.Stored = true // it does not act yet, only sends what it has
 		effects, err := p.Step(stored)
 		check(t, err)
 		sent := slices.ContainsFunc(effects.Send, func(e protocol.Verified) bool { return e.ID() == welcome.ID() })

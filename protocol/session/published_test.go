@@ -12,8 +12,8 @@ import (
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
-// What a study publishes is in every confirmation and in every release, and fits; what does
-// not is refused, by the aggregator and by parties that are shown it.
+// Every confirmation and every release contains what the study publishes, and these match. The
+// aggregator and parties refuse those that do not.
 func TestPublicRowKeys(t *testing.T) {
 	f := newFixture(t, protocoltest.Options{Study: newStudy(t, protocoltest.Terms{Public: true}), Seed: 3})
 	if n := len(f.study.Published()); n != 2 {
@@ -36,7 +36,7 @@ func TestPublicRowKeys(t *testing.T) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
 	}
-	// Cells show where they lie, under masked sums, too.
+	// Cells sketches publish row keys under masked sums, too.
 	masked := newFixture(t, protocoltest.Options{Study: newStudy(t, protocoltest.Terms{Masked: true}), Seed: 3})
 	for _, c := range []struct {
 		e    protocol.Verified
@@ -62,8 +62,8 @@ func TestPublicRowKeys(t *testing.T) {
 	}
 }
 
-// Where members have confirmed different keys and nobody complains, no release is taken: the
-// aggregator, which has no seed, cannot tell whose is the right one.
+// If members have confirmed different keys and nobody complains, no release is accepted. The
+// aggregator has no seed and cannot tell whose key is right.
 func TestConfirmationsOfDifferentKeys(t *testing.T) {
 	f := newFixture(t, protocoltest.Options{Study: newStudy(t, protocoltest.Terms{Public: true}), Seed: 3})
 	b := f.before(protocol.KindRelease)

@@ -12,9 +12,9 @@ import (
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
-// A member that was convicted of a wrong confirmation, the last one of its attempt,
-// shows all confirmations as a certificate: its own among them, whose tag the board
-// cannot check. The dead attempt stays dead, and the others end the study.
+// A member confirms last in an attempt and is convicted of a wrong confirmation. It then posts all
+// confirmations as a certificate, including its own, whose tag the board cannot check. The attempt
+// stays over, and the others finish the study.
 func TestConvictedMemberRevivesNothing(t *testing.T) {
 	tried := 0
 	for seed := range uint64(12) {

@@ -14,7 +14,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
-// A study of two rounds comes to its result, plain and masked.
+// A study of two rounds reaches its result, plain and masked.
 func TestTwoRounds(t *testing.T) {
 	for name, terms := range map[string]protocoltest.Terms{
 		"plain": {Quorum: 2, Rounds: true}, "masked": {Quorum: 2, Rounds: true, Masked: true}, "with a look": {Quorum: 2, Rounds: true, Masked: true, Looks: true},
@@ -48,10 +48,10 @@ func TestTwoRounds(t *testing.T) {
 	}
 }
 
-// heldToRules changes the interim of a study that came to its end, and reads each.
+// heldToRules lists changes to the interim of a finished study. Each is restored by an aggregator.
 type heldToRules map[string]struct {
 	change func(*protocol.Interim)
-	says   string // empty: it holds
+	says   string // empty: the interim is valid
 }
 
 func (cases heldToRules) check(t *testing.T, terms protocoltest.Terms) {
@@ -86,7 +86,7 @@ func (cases heldToRules) check(t *testing.T, terms protocoltest.Terms) {
 	}
 }
 
-// What an interim must hold. Who reads another takes it for the aggregator's fault.
+// Rules for an interim. An interim that breaks one is the aggregator's fault.
 func TestInterimIsHeldToItsRules(t *testing.T) {
 	heldToRules{
 		"as it should be":      {func(*protocol.Interim) {}, ""},
@@ -104,7 +104,7 @@ func TestInterimIsHeldToItsRules(t *testing.T) {
 	}.check(t, protocoltest.Terms{Quorum: 2, Rounds: true})
 }
 
-// The same of one that says how moments are moved and cut.
+// Rules for an interim that says how moments are moved and clipped.
 func TestInterimOfMomentsIsHeldToItsRules(t *testing.T) {
 	heldToRules{
 		"as it should be":         {func(*protocol.Interim) {}, ""},
@@ -126,7 +126,8 @@ func TestInterimOfMomentsIsHeldToItsRules(t *testing.T) {
 
 var pooledTerms = protocoltest.Terms{Quorum: 2, Rounds: true, Masked: true, Looks: true}
 
-// An aggregator that is silent between the rounds: the study ends at its deadline, and nothing more was spent.
+// If the aggregator is silent between the rounds, the study ends at its deadline, and nothing more
+// was spent.
 func TestSilentBetweenRounds(t *testing.T) {
 	s := approved(t, protocoltest.Options{Study: newStudy(t, protocoltest.Terms{Quorum: 2, Rounds: true}), Seed: 3})
 	s.Outcome = func(_ string, job session.Job) error {
@@ -143,7 +144,7 @@ func TestSilentBetweenRounds(t *testing.T) {
 	}
 }
 
-// Who is late for the interim is out, and the others go on.
+// A party that is late for the interim is left out, and the others continue.
 func TestLateForTheInterim(t *testing.T) {
 	s := approved(t, protocoltest.Options{Study: newStudy(t, protocoltest.Terms{Quorum: 2, Rounds: true}), Seed: 3})
 	slow := s.Parties[1]
@@ -163,8 +164,8 @@ func TestLateForTheInterim(t *testing.T) {
 	check(t, s.Check())
 }
 
-// Who has released the first round waits for those that have not, by name, one as well as two, until it is known
-// when others may go on without them.
+// A party that has posted its first round waits for those that have not, by name, until others may
+// continue without them. Tried with one and two missing.
 func TestFirstsThatAreAwaited(t *testing.T) {
 	for missing := 1; missing <= 2; missing++ {
 		s := approved(t, protocoltest.Options{Study: newStudy(t, protocoltest.Terms{Parties: 5, Quorum: 3, Rounds: true}), Seed: 7})
@@ -185,8 +186,9 @@ func TestFirstsThatAreAwaited(t *testing.T) {
 	}
 }
 
-// A member that is lost in the first round of a masked study: the others agree anew, and pay for another first
-// round. One that is lost in the second costs what the first round was, once more.
+// If a member is lost in the first round of a masked study, the others agree anew and pay for
+// another first round. If one is lost in the second round, they also pay for the first round once
+// more.
 func TestLostInARound(t *testing.T) {
 	for _, kind := range []protocol.Kind{protocol.KindFirst, protocol.KindRelease} {
 		s := approved(t, protocoltest.Options{Study: newStudy(t, protocoltest.Terms{Parties: 4, Quorum: 3, Masked: true, Rounds: true}), Seed: 5})
@@ -209,7 +211,7 @@ func TestLostInARound(t *testing.T) {
 	}
 }
 
-// resultOf is the result that a study came to.
+// resultOf returns the result of a study.
 func resultOf(t *testing.T, s *protocoltest.Simulation) protocol.Result {
 	board := s.Aggregator.Board()
 	r, err := wire.DecodeResult(board.Envelopes[upTo(board, protocol.KindResult)].Payload())
@@ -217,8 +219,9 @@ func resultOf(t *testing.T, s *protocoltest.Simulation) protocol.Result {
 	return r
 }
 
-// Where too few release the second round before the deadline, the first alone is the answer. Who has not released
-// spends no more, and reads it as all do, also when it comes back after the end.
+// If too few release the second round before the deadline, the first alone is the answer. A party
+// that has not released spends no more, and reads the answer like all others, even if it comes back
+// after the end.
 func TestFirstRoundAlone(t *testing.T) {
 	for name, terms := range map[string]protocoltest.Terms{"plain": {Parties: 4, Quorum: 3, Rounds: true}, "masked": {Parties: 4, Quorum: 4, Masked: true, Rounds: true}} {
 		t.Run(name, func(t *testing.T) {
@@ -230,7 +233,7 @@ func TestFirstRoundAlone(t *testing.T) {
 			}
 			sketched.Excused = true
 			check(t, s.RunUntil(func() bool { return sketched.Status().State == session.Sketched }))
-			sketched.Away = true // with a release that nobody has
+			sketched.Away = true // its release has not arrived
 			check(t, s.Run())
 			check(t, s.Advance(s.Study.Deadline))
 			waits.Away = false
@@ -251,7 +254,7 @@ func TestFirstRoundAlone(t *testing.T) {
 	}
 }
 
-// Between the deadline and the result a party keeps no seed that nothing can use, and waits.
+// Between the deadline and the result a party waits, and keeps no seed that has no use.
 func TestAfterTheSecondRound(t *testing.T) {
 	waited := 0
 	for seed := range uint64(20) {
@@ -263,7 +266,7 @@ func TestAfterTheSecondRound(t *testing.T) {
 		}
 		check(t, s.RunUntil(sketching))
 		if !sketching() {
-			continue // it went on in one step
+			continue // it passed this state within one step
 		}
 		for _, p := range s.Parties {
 			p.Away, p.Excused = true, true
@@ -287,12 +290,12 @@ func TestAfterTheSecondRound(t *testing.T) {
 	}
 }
 
-// What a result of the first round alone must hold.
+// Rules for a result of the first round alone.
 func TestFirstRoundAloneIsHeldToItsRules(t *testing.T) {
 	cases := map[string]struct {
 		terms  protocoltest.Terms
 		change func(*protocol.Result)
-		says   string // empty: it holds
+		says   string // empty: the result is valid
 	}{
 		"as it should be":         {terms: protocoltest.Terms{Quorum: 2, Rounds: true}, change: func(*protocol.Result) {}},
 		"of some":                 {protocoltest.Terms{Quorum: 2, Rounds: true}, func(r *protocol.Result) { r.Releases = r.Releases[1:] }, "other first rounds than the interim's"},

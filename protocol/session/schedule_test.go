@@ -8,7 +8,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/protocoltest"
 )
 
-// The whole story of three parties, in one order of events.
+// The full trace of three parties, in one order of events.
 func TestTraceOfAGoodDay(t *testing.T) {
 	s := approved(t, protocoltest.Options{Seed: 1})
 	check(t, s.Run())
@@ -16,7 +16,7 @@ func TestTraceOfAGoodDay(t *testing.T) {
 	golden(t, "good-day.txt", s.Trace())
 }
 
-// The same study on a bad day: every message may be lost or late, and nodes die.
+// The same study on a bad day: messages are lost or late, and nodes crash.
 func TestTraceOfABadDay(t *testing.T) {
 	s := approved(t, protocoltest.Options{Seed: 5, Loss: 0.3, Crash: dies(5, 0.1)})
 	check(t, s.Run())
@@ -24,19 +24,18 @@ func TestTraceOfABadDay(t *testing.T) {
 	golden(t, "bad-day.txt", s.Trace())
 }
 
-// dies lets nodes die at random points.
+// dies makes nodes crash at random points.
 func dies(seed uint64, probability float64) func(int) bool {
 	r := rand.New(rand.NewPCG(seed, 1))
 	return func(int) bool { return r.Float64() < probability }
 }
 
-// full reports whether the slow, thorough form of the tests is asked for.
+// full reports whether the slow, thorough form of the tests is requested.
 func full() bool { return os.Getenv("COSKETCH_FULL") == "1" }
 
-// Whatever the order of events, whatever the network loses, repeats or delays, and
-// wherever nodes die: every party ends with the result under one seed, having sent
-// one message of each kind. What the machines promise their drivers on the way is
-// held by the simulation itself (see package protocoltest).
+// Every party ends with the result under one seed, having sent one message of each kind. This holds
+// for any order of events, whatever the network loses, repeats or delays, and wherever nodes crash.
+// The simulation itself checks the machines' contract (see package protocoltest).
 func TestEveryScheduleEndsTheSame(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long, and machines run in one goroutine")
@@ -66,7 +65,7 @@ func TestEveryScheduleEndsTheSame(t *testing.T) {
 	}
 }
 
-// One death at each point where a node can die at all, in one order of events.
+// One crash at each possible point, in one order of events.
 func TestDeathAtEachPoint(t *testing.T) {
 	st := newStudy(t, protocoltest.Terms{})
 	_, calm := completed(t, protocoltest.Options{Study: st, Seed: 2})

@@ -10,8 +10,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/wait"
 )
 
-// Whatever state a node shows, it says what it waits for, from whom and until
-// when; a state that ends a study waits for nothing. Only analyses have no date.
+// Every state says what the node waits for, from whom and until when. A final state waits for
+// nothing. Only analyses have no date.
 func TestEveryStateSaysWhatItWaitsFor(t *testing.T) {
 	shown := map[session.State]int{}
 	look := func(s *protocoltest.Simulation) {
@@ -81,7 +81,7 @@ func complete(s *protocoltest.Simulation, sight protocoltest.Sighting) error {
 	return nil
 }
 
-// The states of a good day, in their order.
+// The states of a good day, in order.
 func TestStatesOfAGoodDay(t *testing.T) {
 	_, s := completed(t, protocoltest.Options{Seed: 1})
 	want := map[string][]session.State{"aggregator": {session.Open, session.Agreeing, session.Collecting, session.Computing, session.Closed}}
@@ -102,7 +102,7 @@ func TestStatesOfAGoodDay(t *testing.T) {
 	}
 }
 
-// Who owes the aggregator something is named until it has arrived, and no longer.
+// A party that owes the aggregator something is named until it has arrived, and no longer.
 func TestOwingShrinks(t *testing.T) {
 	_, s := completed(t, protocoltest.Options{Seed: 7})
 	owing := map[wait.Code][]protocol.PeerID{}

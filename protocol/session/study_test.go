@@ -43,7 +43,7 @@ func simulate(t testing.TB, o protocoltest.Options) *protocoltest.Simulation {
 	return s
 }
 
-// approved is a simulation in which every steward has approved.
+// approved returns a simulation in which every steward has approved.
 func approved(t testing.TB, o protocoltest.Options) *protocoltest.Simulation {
 	t.Helper()
 	s := simulate(t, o)
@@ -51,8 +51,7 @@ func approved(t testing.TB, o protocoltest.Options) *protocoltest.Simulation {
 	return s
 }
 
-// finished checks that the study ended well everywhere, and that all parties hold
-// one seed.
+// finished checks that the study was successful on every node, and that all parties used one seed.
 func finished(t testing.TB, s *protocoltest.Simulation) {
 	t.Helper()
 	if got := s.Aggregator.Status(); got.State != session.Closed {
@@ -66,7 +65,7 @@ func finished(t testing.TB, s *protocoltest.Simulation) {
 		if p.Seed != first.Seed || p.T2 != first.T2 || p.T2 == (protocol.Digest{}) {
 			t.Errorf("%s and %s ended with different seeds or transcripts, or none", p.Name, first.Name)
 		}
-		gone := p.Store.Destroyed[0] || s.Study.Masked() && p.Store.Destroyed[1] // masks are of an attempt
+		gone := p.Store.Destroyed[0] || s.Study.Masked() && p.Store.Destroyed[1] // masks belong to an attempt
 		if len(p.Store.Secrets) > 0 || !gone {
 			t.Errorf("%s still has secrets", p.Name)
 		}
@@ -79,7 +78,7 @@ func finished(t testing.TB, s *protocoltest.Simulation) {
 	}
 }
 
-// golden compares a text with a file of testdata.
+// golden compares a text with a file in testdata.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
@@ -93,7 +92,7 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// completed is the board of a study that went well, and the simulation it is from.
+// completed returns the board of a successful study, and its simulation.
 func completed(t testing.TB, o protocoltest.Options) (protocoltest.Board, *protocoltest.Simulation) {
 	t.Helper()
 	s, err := protocoltest.New(o)

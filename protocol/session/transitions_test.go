@@ -10,7 +10,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/wait"
 )
 
-// Random schedules never leave the tables, and each row that can be met by chance is.
+// Random schedules never leave the tables, and cover each row.
 func TestTransitionsHoldTheMachines(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long, and machines run in one goroutine")
@@ -47,7 +47,7 @@ func TestTransitionsHoldTheMachines(t *testing.T) {
 		}
 		played = append(played, r.Seen)
 	}
-	for seed := range uint64(10) { // where the last confirmation is the wrong one, too
+	for seed := range uint64(10) { // where the last confirmation may be the wrong one
 		s := approved(t, protocoltest.Options{Study: newStudy(t, protocoltest.Terms{Quorum: 2}), Seed: seed})
 		for _, role := range protocoltest.Roles(rand.New(rand.NewPCG(seed, 0))) {
 			if role.Name == "wrong confirmation" {
@@ -57,7 +57,7 @@ func TestTransitionsHoldTheMachines(t *testing.T) {
 		check(t, s.Run())
 		played = append(played, s.Seen)
 	}
-	for seed := range uint64(16) { // where masked sums are void, and nodes die
+	for seed := range uint64(16) { // where masked sums are void, and nodes crash
 		s, err := protocoltest.New(protocoltest.Options{
 			Study: newStudy(t, protocoltest.Terms{Parties: 4, Quorum: 3, Masked: true}), Seed: seed,
 			Crash: func(point int) bool { return point%int(9+seed) == 0 },
@@ -128,10 +128,10 @@ func TestTransitionsHoldTheMachines(t *testing.T) {
 	}
 }
 
-// ends reports the states that can follow on every other.
+// ends reports whether a state is final: it can follow every other.
 func ends(s session.State) bool { return session.Status{State: s}.Terminal() }
 
-// restart reports a step back that a crash allows: what is done again is not new.
+// restart reports whether a step back is allowed after a crash: the node repeats what it did.
 func restart(from, to session.State) bool {
 	return from == session.Computing && to == session.Collecting || from == session.Released && to == session.Sketched ||
 		(from == session.Seeded || from == session.Halfway) && to == session.Confirmed || from == session.Approved && to == session.Invited ||

@@ -13,7 +13,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
-// inPhases returns a study and a board for each phase in which attempt 1 can be.
+// inPhases returns a study and a board for each possible phase of attempt 1.
 func inPhases(t *testing.T) map[turn.Phase]*fixture {
 	day := approved(t, protocoltest.Options{Study: newStudy(t, protocoltest.Terms{Quorum: 2, Late: true}), Seed: 3})
 	check(t, day.Run())
@@ -59,9 +59,9 @@ func inPhases(t *testing.T) map[turn.Phase]*fixture {
 	}
 }
 
-// Both machines keep to the table, for every kind in every phase: a board takes what has its
-// turn, and says of all else whether it came too early or too late; and a party sends nothing
-// of its own but what has its turn on the board that it holds.
+// Both machines follow the table, for every kind in every phase. A board takes messages whose turn
+// it is, and says of all others whether they came too early or too late. A party sends only own
+// messages whose turn it is on the board that it holds.
 func TestTurnsDriveTheMachines(t *testing.T) {
 	boards := inPhases(t)
 	tried := map[turn.Turn]int{}
@@ -74,11 +74,11 @@ func TestTurnsDriveTheMachines(t *testing.T) {
 			}
 			want := row.In[i]
 			if phase == turn.Elsewhere && (row.Kind.PreAttempt() || row.Kind == protocol.KindStop || row.Kind == protocol.KindClose) {
-				continue // they are about the attempt that gave the seed
+				continue // they concern the attempt that gave the seed
 			}
 			e, fills := f.unposted(row.Kind)
 			if !fills {
-				continue // all slots are full: whatever else comes is a conflict
+				continue // all slots are full: any other message is a conflict
 			}
 			tried[want]++
 			a, err := session.NewAggregator(session.AggregatorConfig{Study: f.study, Signer: f.board.Keeper})
@@ -106,8 +106,8 @@ func TestTurnsDriveTheMachines(t *testing.T) {
 	}
 }
 
-// A release that comes after its attempt was ended by a proof hears that, and not that
-// confirmations are missing: all of them are there.
+// A release that comes after a proof has ended its attempt is refused for that reason, and not
+// because confirmations are missing: all of them are there.
 func TestReleaseOfAnAttemptThatIsOver(t *testing.T) {
 	s := approved(t, protocoltest.Options{Study: newStudy(t, protocoltest.Terms{Quorum: 2}), Seed: 3})
 	liar := s.Parties[0]
@@ -124,7 +124,7 @@ func TestReleaseOfAnAttemptThatIsOver(t *testing.T) {
 	}
 }
 
-// unposted is an envelope about attempt 1 that no board holds, for a slot that is free.
+// unposted returns a message of attempt 1 that is not on the board, for a free slot.
 func (f *fixture) unposted(kind protocol.Kind) (protocol.Verified, bool) {
 	senders := []protocol.Signer{f.board.Keeper}
 	if kind.FromParty() {
@@ -163,7 +163,7 @@ func (f *fixture) sends(e protocol.Verified) bool {
 	p, err := session.NewParty(session.PartyConfig{Study: f.study, Signer: signer, Entropy: nothing{}, Restored: restored})
 	check(f.t, err)
 	board := f.board.All()
-	board.Stored = true // it acts on nothing yet, and sends what it has
+	board.Stored = true // it does not act yet, only sends what it has
 	effects, err := p.Step(board)
 	check(f.t, err)
 	return slices.ContainsFunc(effects.Send, func(sent protocol.Verified) bool { return sent.ID() == e.ID() })

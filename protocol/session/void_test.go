@@ -12,7 +12,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
-// lostAtTheEnd is a masked study of four, of which d has agreed and will not release.
+// lostAtTheEnd is a masked study of four in which d has agreed and will not release.
 func lostAtTheEnd(t *testing.T, quorum int, run bool) *protocoltest.Simulation {
 	t.Helper()
 	s := approved(t, protocoltest.Options{Study: newStudy(t, protocoltest.Terms{Parties: 4, Quorum: quorum, Masked: true}), Seed: 5})
@@ -25,8 +25,8 @@ func lostAtTheEnd(t *testing.T, quorum int, run bool) *protocoltest.Simulation {
 	return s
 }
 
-// What a statement that a masked sum is void must hold; else its reader takes it for the
-// aggregator's fault, or, holding the certificate, passes over it.
+// Rules for a statement that a masked sum is void. A statement that breaks one is the aggregator's
+// fault; a reader that holds the certificate skips it.
 func TestVoidIsHeldToItsRules(t *testing.T) {
 	missing := func(s *protocoltest.Simulation, parties ...int) protocol.Accusations {
 		x := protocol.Accusations{At: s.Study.AgreeBy(1)}
@@ -38,7 +38,7 @@ func TestVoidIsHeldToItsRules(t *testing.T) {
 	for name, c := range map[string]struct {
 		quorum int
 		of     func(*protocoltest.Simulation) protocol.Accusations
-		says   string // empty: it holds
+		says   string // empty: the statement is valid
 	}{
 		"as it should be":       {3, func(s *protocoltest.Simulation) protocol.Accusations { return missing(s, 3) }, ""},
 		"chunks, by its word":   {3, func(s *protocoltest.Simulation) protocol.Accusations { return missing(s, 0, 3) }, "2 members would be left"},
@@ -82,8 +82,8 @@ func TestVoidIsHeldToItsRules(t *testing.T) {
 	}
 }
 
-// Where an attempt is void, its messages have no place any more, and no certificate brings
-// it back; jobs that were given out for it are not wanted.
+// After an attempt is void, its messages are refused, and no certificate revives it. Jobs given out
+// for it are not wanted.
 func TestVoidAttemptsStayVoid(t *testing.T) {
 	s := lostAtTheEnd(t, 3, true)
 	d := s.Parties[3]
@@ -112,7 +112,7 @@ func TestVoidAttemptsStayVoid(t *testing.T) {
 	}
 }
 
-// A result of some masked releases is refused by whoever reads it.
+// Every reader refuses a result of only some masked releases.
 func TestMaskedResultsAreOfAll(t *testing.T) {
 	s := lostAtTheEnd(t, 3, true)
 	r := protocol.Result{T2: s.Parties[0].T2, Count: 0, Document: protocol.Document{Size: 1}}

@@ -6,7 +6,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/session"
 )
 
-// An aggregator's machine asks for nothing that is a party's.
+// An aggregator's machine must not ask for records or jobs of a party.
 func TestForeignEffects(t *testing.T) {
 	a := &Aggregator{}
 	for name, effects := range map[string]session.Effects{

@@ -22,10 +22,10 @@ type disk struct {
 	own     []protocol.Verified
 	secrets map[uint32][]byte
 	board   session.Board
-	persist []string // what was made durable
+	persist []string // types of the durable records
 	fail    func(n int) error
 	shown   []session.Status
-	unshown error // of Show
+	unshown error // error of Show
 }
 
 func (d *disk) Restored() (session.PartyRestored, error) {
@@ -65,13 +65,13 @@ func (d *disk) Show(s session.Status) error {
 	return d.unshown
 }
 
-// line is a way to the aggregator.
+// line is a transport to the aggregator.
 type line struct {
 	board        protocoltest.Board
 	posted       []protocol.Verified
 	refused, err error
 	reads        int
-	lost         error // of reads
+	lost         error // error of reads
 }
 
 func (l *line) Post(_ context.Context, e []protocol.Verified) (refused, err error) {
@@ -84,7 +84,7 @@ func (l *line) Read(_ context.Context, from uint64, _ uint32) (session.Board, er
 	return l.board.Stretch(int(from), len(l.board.Envelopes)), l.lost
 }
 
-// work does every job in the same way.
+// work does all jobs with one function.
 type work func(session.Job) (session.Event, error)
 
 func (w work) Run(_ context.Context, job session.Job) (session.Event, error) { return w(job) }
@@ -113,7 +113,7 @@ func until(t *testing.T, s *protocoltest.Simulation, waits wait.Code) {
 	}
 }
 
-// first is the simulation's first party as it is stored now.
+// first returns a copy of what the simulation's first party has stored.
 func first(s *protocoltest.Simulation) *disk {
 	p := s.Parties[0]
 	d := &disk{own: slices.Clone(p.Store.Own), secrets: map[uint32][]byte{}, board: session.Board{Envelopes: slices.Clone(p.Store.Board), Head: p.Store.Head}}
@@ -130,8 +130,8 @@ func open(t *testing.T, s *protocoltest.Simulation, d *disk) *drive.Party {
 	return p
 }
 
-// Nothing is due before what it hangs on is durable; after an error of the store the machine is not asked any more,
-// and another one goes on from what is stored.
+// Nothing is due before the records it depends on are durable. After an error of the store the
+// machine is not used any more, and a new one continues from what is stored.
 func TestDueIsDurable(t *testing.T) {
 	s := simulate(t, protocoltest.Terms{})
 	d := first(s)
@@ -158,7 +158,7 @@ func TestDueIsDurable(t *testing.T) {
 	}
 }
 
-// The status is shown after each step whose records are durable, and after none else.
+// The status is shown after each step whose records are durable, and after no other.
 func TestStatusIsShown(t *testing.T) {
 	s := simulate(t, protocoltest.Terms{})
 	d := first(s)
@@ -185,7 +185,8 @@ func TestStatusIsShown(t *testing.T) {
 	}
 }
 
-// Every record of a step is made durable, in the machine's order, at whichever of them the store fails.
+// Every record of a step is made durable, in the machine's order, up to the one at which the store
+// fails.
 func TestEveryRecordIsPersisted(t *testing.T) {
 	s := simulate(t, protocoltest.Terms{})
 	if err := s.ApproveAll(); err != nil {
@@ -257,7 +258,7 @@ func TestPost(t *testing.T) {
 	}
 }
 
-// Most bounds what is posted at once, and only what was posted is off the list.
+// The argument most bounds what is posted at once, and only what was posted leaves the list.
 func TestPostsSome(t *testing.T) {
 	s := simulate(t, protocoltest.Terms{})
 	d := first(s)
@@ -279,7 +280,7 @@ func TestPostsSome(t *testing.T) {
 	}
 }
 
-// An event that the machine refuses leaves what is due.
+// An event that the machine refuses does not change what is due.
 func TestRefusedEvent(t *testing.T) {
 	s := simulate(t, protocoltest.Terms{})
 	if err := s.ApproveAll(); err != nil {
@@ -309,7 +310,7 @@ func TestWork(t *testing.T) {
 	p := open(t, s, first(s))
 	l := &line{board: s.Aggregator.Board()}
 	never := work(func(session.Job) (session.Event, error) { t.Error("a job runs"); return nil, nil })
-	if err := p.Work(t.Context(), never, l); err != nil { // nothing is drawn before the board was read anew
+	if err := p.Work(t.Context(), never, l); err != nil { // nothing is drawn before the board was read again
 		t.Fatal(err)
 	}
 	if err := p.Read(t.Context(), l, 0); err != nil {
@@ -335,7 +336,7 @@ func TestWork(t *testing.T) {
 	}
 }
 
-// A result that a later one has replaced need not be fetched: where it cannot be, it is dropped.
+// If a result cannot be fetched and a later one has replaced it, the job is dropped.
 func TestSupersededJobIsDropped(t *testing.T) {
 	s := simulate(t, protocoltest.Terms{Parties: 3, Quorum: 2, Late: true})
 	for _, p := range s.Parties {

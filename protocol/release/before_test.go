@@ -10,9 +10,8 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// Where the noise of all lengths but the least is too large to draw, a party with its own clip
-// still says the number of its length, and its release has the shape that the header is held
-// against.
+// If the noise for every length but the least is too large to draw, a party with its own clip still
+// releases the index of its length. The release has the shape that its header is checked against.
 func TestOwnClipOfOneLength(t *testing.T) {
 	s := momentStudy(t, `bits: 12
 records: {id: [patient]}
@@ -40,7 +39,7 @@ analyses: [{kind: mean}, {kind: correlation}]
 	const records = 100
 	values := make([]int64, records*p.Values)
 	for i := range values {
-		values[i] = int64(i%5) << 12 // some are longer
+		values[i] = int64(i%5) << 12 // some records are longer
 	}
 	if err := b.AddRead(make([][]byte, records), values); err != nil {
 		t.Fatal(err)
@@ -72,8 +71,8 @@ analyses: [{kind: mean}, {kind: correlation}]
 	}
 }
 
-// What stands before sums is held against the study when a release comes, while its party can be
-// told, as it is when it is read.
+// Check verifies the numbers before the sums when a release arrives, while its party can be told,
+// just as reading it does.
 func TestCheckReadsWhatStandsBeforeSums(t *testing.T) {
 	s := momentStudy(t, `records: {id: [patient]}
 columns:
@@ -95,7 +94,7 @@ analyses: [{kind: mean}, {kind: correlation}]
 	for _, c := range []struct {
 		at   int
 		to   int64
-		says string // empty: it is taken
+		says string // empty: it is accepted
 	}{
 		{0, 0, ""}, {2, 1, ""}, {1, -64 * one, ""},
 		{0, -1, "clip number -1"}, {0, last + 1, "clip number"}, {0, 1 << 40, "clip number 1099511627776"},
@@ -122,7 +121,7 @@ analyses: [{kind: mean}, {kind: correlation}]
 	}
 }
 
-// A stored look that no party wrote is refused in words that quote it.
+// A stored look that no party wrote is refused, and the error quotes it.
 func TestDecodeLookRefuses(t *testing.T) {
 	good := sketch.Standard{Centre: -5, Spread: 16}
 	for _, c := range []struct {

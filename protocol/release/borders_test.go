@@ -9,8 +9,8 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 )
 
-// Which counts stand out of their noise, at the borders: two standard errors next to each other, three behind a gap,
-// and four behind one and far out.
+// Which counts stand out of their noise, at the thresholds: two standard errors next to each other,
+// three behind a gap, and four behind one and far out.
 func TestWhichCountsStandOut(t *testing.T) {
 	noisy := func(counts map[int]float64) (out []int64) {
 		out = make([]int64, 15)
@@ -46,7 +46,8 @@ func TestWhichCountsStandOut(t *testing.T) {
 	}
 }
 
-// The clip that a party takes, at the borders of what it goes by. Four bits have a typical length of 1.
+// The clip that a party chooses, at the thresholds of its rules. Four bits have a typical length of
+// 1.
 func TestClipsAtTheBorders(t *testing.T) {
 	const bits = "bits: 8\nrecords: {id: [patient], missing: refuse}\ncolumns: [{name: a, kind: binary}, {name: b, kind: binary}, {name: c, kind: binary}, {name: d, kind: binary}]\n"
 	products := momentStudy(t, bits+"sketches: [{side: moments, clip: 2}]\n"+gaussianRecords+"analyses: [{kind: correlation}]\n")
@@ -71,7 +72,7 @@ func TestClipsAtTheBorders(t *testing.T) {
 		"no noise, longer":    {with(func(c *counted) { c.mu, c.sd, c.noisy[4] = math.Inf(1), 0, dp.CountWeight }), 3, 3},
 		"the next":            {with(func(c *counted) { c.mu, c.noisy[1], c.records = 1e9, 100*dp.CountWeight, 1e9 }), 1, 1},
 		"the one after":       {with(func(c *counted) { c.mu, c.noisy[2], c.records = 1e9, 100*dp.CountWeight, 1e9 }), 2, 2},
-		"drowning":            {with(func(c *counted) { c.mu, c.noisy[4], c.records = 1e-9, 1e12*dp.CountWeight, 1e6 }), 3, 1}, // 1.5 typical lengths are not ample
+		"drowning":            {with(func(c *counted) { c.mu, c.noisy[4], c.records = 1e-9, 1e12*dp.CountWeight, 1e6 }), 3, 1}, // 1.5 typical lengths do not exceed ample
 	} {
 		if got := c.of.choose(means, 0); got != c.means {
 			t.Errorf("%s: means take clip %d, want %d", name, got, c.means)
@@ -82,7 +83,7 @@ func TestClipsAtTheBorders(t *testing.T) {
 	}
 }
 
-// Limits that others rely on are these numbers.
+// Limits that other code relies on are pinned.
 func TestLimitsArePinned(t *testing.T) {
 	for name, c := range map[string][2]int64{
 		"bytes of a sketch": {MaxBytes, 68_719_476_736}, "words of a stretch of a mask": {maskBlock, 8192}, "bytes of a masked word": {maskedWidth, 8},
@@ -97,7 +98,7 @@ func TestLimitsArePinned(t *testing.T) {
 	}
 }
 
-// What a release says of how it moved its columns is taken up to the ends of what it may be.
+// The centres and spreads in a release are accepted up to their bounds.
 func TestOwnMovesAtTheirBorders(t *testing.T) {
 	p := ownPlan(t, "name: x, kind: numeric, bounds: [0, 1]\nname: bit, kind: binary", "", "1.1")
 	one, cols := p.Study.Bits.One(), len(p.Features)

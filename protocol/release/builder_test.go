@@ -25,8 +25,8 @@ import (
 	"github.com/cosketch/cosketch/seed"
 )
 
-// inBatches sketches records in batches of random size, in the given order of
-// records. The order that it returns is in numbers of d's records.
+// inBatches sketches records in batches of random size, in the given order of records. The returned
+// order refers to the records of d.
 func inBatches(t *rapid.T, rng *rand.Rand, p release.Plan, d data, order []int, workers int) release.Exact {
 	b, err := p.NewBuilder(releasetest.Seed(1), workers)
 	if err != nil {
@@ -54,9 +54,9 @@ func inBatches(t *rapid.T, rng *rand.Rand, p release.Plan, d data, order []int, 
 	return out
 }
 
-// TestExactSketchIsAFunctionOfTheData: the un-noised bytes depend on the records
-// alone, not on their order, the batches or the number of workers; on the records
-// side the rows do, up to the order that Finish reports.
+// TestExactSketchIsAFunctionOfTheData: the bytes before noise depend only on the records, not on
+// their order, the batches or the number of workers. On the records side this holds for the rows,
+// up to the order that Finish reports.
 func TestExactSketchIsAFunctionOfTheData(t *testing.T) {
 	eachPlan(t, func(t *testing.T, p release.Plan, _ dp.Unit) {
 		rng := rand.New(rand.NewPCG(5, 5))
@@ -80,10 +80,9 @@ func TestExactSketchIsAFunctionOfTheData(t *testing.T) {
 	})
 }
 
-// TestExactSketchesArePinned holds one digest over the sketches of every shape, for
-// vertical and horizontal studies: parties on any machine, and with any later
-// version that reads these studies, make the same integers. Rows of records and of
-// columns come from keys and labels that package seed pins on its own.
+// TestExactSketchesArePinned pins one digest over the sketches of every shape, for vertical and
+// horizontal studies. Parties on any machine, and with any later version that reads these studies,
+// make the same integers. Rows of R come from keys and labels that package seed pins itself.
 func TestExactSketchesArePinned(t *testing.T) {
 	digest := sha256.New()
 	eachPlan(t, func(t *testing.T, p release.Plan, _ dp.Unit) {
@@ -96,9 +95,8 @@ func TestExactSketchesArePinned(t *testing.T) {
 	}
 }
 
-// TestExactSketchDependsOnSeedAndParty is the other half: another seed, and in a
-// horizontal study another party, gives another sketch of the same records, while
-// parties of a vertical study share their rows.
+// TestExactSketchDependsOnSeedAndParty: another seed gives another sketch of the same records. So
+// does, in a horizontal study, another party. Parties of a vertical study share their rows.
 func TestExactSketchDependsOnSeedAndParty(t *testing.T) {
 	for _, partition := range []study.Partition{study.Vertical, study.Horizontal} {
 		s := releasetest.Study(t, releasetest.Terms{Partition: partition, Columns: []string{releasetest.Binary}, Privacy: releasetest.NoPromise, Sketches: []string{"{side: columns, family: sparse, k: 64, helpers: {ones: 0}}"}})
@@ -120,15 +118,15 @@ func TestExactSketchDependsOnSeedAndParty(t *testing.T) {
 	}
 }
 
-// TestFeaturesOfARecord reads the derived vector off a sketch of one record with
-// k = 1, where R is one sign: values, their squares in units of 2^-bits, and ones.
+// TestFeaturesOfARecord reads the derived vector from a sketch of one record with k = 1, where R is
+// one sign: values, their squares in units of 2^-bits, and ones.
 func TestFeaturesOfARecord(t *testing.T) {
 	for _, test := range []struct {
 		name, helpers string
 		values, want  []int64
 	}{
 		{"values", "{ones: 0}", []int64{256, -100, 0, 256, 0}, []int64{256, -100, 0, 256, 0}},
-		{"ones", "{ones: 0.3}", []int64{128, 0, 0, 0, 0}, []int64{0, 0, 0, 0, 0, 77}}, // 76.8; around the middle of bounds
+		{"ones", "{ones: 0.3}", []int64{128, 0, 0, 0, 0}, []int64{0, 0, 0, 0, 0, 77}}, // 76.8; centred at the middle of the bounds
 		{"the greatest", "{ones: 1}", []int64{256, 2, 0, 0, 0}, []int64{128, 2, 0, 0, 0, 256}},
 		{"whole ones", "{ones: 1}", []int64{1, 2, 0, 0, 0}, []int64{-127, 2, 0, 0, 0, 256}},
 		{
@@ -169,8 +167,8 @@ func TestIdentityShipsTheRecords(t *testing.T) {
 	}
 }
 
-// TestAddRefuses holds what Add promises about errors: they name the shape and never
-// a value, and a refused batch leaves no trace.
+// TestAddRefuses: Add's errors name the shape and never a value, and a refused batch changes
+// nothing.
 func TestAddRefuses(t *testing.T) {
 	for _, side := range []string{
 		"{side: columns, family: sparse, k: 4, helpers: {ones: 0.3}, clip: 0.8}",
@@ -225,8 +223,8 @@ func TestAddRefuses(t *testing.T) {
 	}
 }
 
-// TestLimitKeepsEntriesInRange: at the limit, records that all add their largest
-// entry to one place reach just below what Decode takes.
+// TestLimitKeepsEntriesInRange: at the limit, records that all add their largest entry to one place
+// stay just below what Decode accepts.
 func TestLimitKeepsEntriesInRange(t *testing.T) {
 	for bits := 1; bits <= 14; bits++ {
 		for _, family := range []string{"sparse, k: 4, s: 2", "rademacher, k: 4", "achlioptas, k: 4"} {
@@ -241,7 +239,7 @@ func TestLimitKeepsEntriesInRange(t *testing.T) {
 	}
 }
 
-// TestEncodedRangeIsChecked: what no encoder makes is refused, not summed.
+// TestEncodedRangeIsChecked: values that no encoder makes are refused, not summed.
 func TestEncodedRangeIsChecked(t *testing.T) {
 	for _, side := range []string{"{side: columns, family: sparse, k: 4}", "{side: records, family: sparse, k: 4}"} {
 		s := releasetest.Study(t, releasetest.Terms{Partition: study.Horizontal, Columns: []string{releasetest.Centred}, Privacy: releasetest.Laplace, Sketches: []string{side}})
@@ -256,7 +254,7 @@ func TestEncodedRangeIsChecked(t *testing.T) {
 		}
 	}
 	s := releasetest.Study(t, releasetest.Terms{Partition: study.Horizontal, Columns: []string{releasetest.Bounded}, Privacy: releasetest.Laplace, Sketches: []string{"{side: columns, family: sparse, k: 4, helpers: {ones: 1}}"}})
-	for v, refused := range map[int64]bool{-256: true, -128: false, 0: false, 256: false, 257: true} { // from 0 to 256, around 128
+	for v, refused := range map[int64]bool{-256: true, -128: false, 0: false, 256: false, 257: true} { // from 0 to 256, centred at 128
 		b, err := releasetest.Plan(t, s, 0).NewBuilder(releasetest.Seed(1), 1)
 		if err != nil {
 			t.Fatal(err)
@@ -267,7 +265,7 @@ func TestEncodedRangeIsChecked(t *testing.T) {
 	}
 }
 
-// TestAddAllocatesByTheBatch: no memory for each record, whatever labels are made of.
+// TestAddAllocatesByTheBatch: Add allocates per batch, not per record, for both kinds of labels.
 func TestAddAllocatesByTheBatch(t *testing.T) {
 	for _, partition := range []study.Partition{study.Vertical, study.Horizontal} {
 		s := releasetest.Study(t, releasetest.Terms{Partition: partition, Columns: []string{releasetest.Centred}, Privacy: releasetest.Laplace, Sketches: []string{"{side: columns, family: sparse, k: 4}"}})
@@ -285,7 +283,7 @@ func TestAddAllocatesByTheBatch(t *testing.T) {
 	}
 }
 
-// orders counts the orders that Finish draws for n records, by its own words.
+// orders counts the orders that Finish draws and reports for n records.
 func orders(t *testing.T, n, draws int) map[[4]int]float64 {
 	t.Helper()
 	s := releasetest.Study(t, releasetest.Terms{Partition: study.Horizontal, Columns: []string{releasetest.Bounded}, Privacy: releasetest.Laplace, Sketches: []string{"{side: records, family: identity}"}})
@@ -335,10 +333,10 @@ func uniform(counts map[[4]int]float64, orders int) float64 {
 	return statistic / distuv.ChiSquared{K: float64(orders - 1)}.Quantile(1-1e-6)
 }
 
-// TestOrderIsAUniformPermutation: a row's place says nothing about its record. The
-// stream of entropy is fixed, so the test is deterministic; over its choice it
-// rejects a uniform order with probability 1e-6. Power: the same number of draws
-// rejects the well-known wrong shuffle, which swaps every place with any other.
+// TestOrderIsAUniformPermutation: a row's place reveals nothing about its record. The stream of
+// entropy is fixed, so the test is deterministic; over the choice of the stream it rejects a
+// uniform order with probability 1e-6. Power: the same number of draws rejects the well-known wrong
+// shuffle, which swaps every place with any other.
 func TestOrderIsAUniformPermutation(t *testing.T) {
 	const draws = 12_000
 	for n, all := range map[int]int{2: 2, 3: 6, 4: 24} {
@@ -360,8 +358,8 @@ func TestOrderIsAUniformPermutation(t *testing.T) {
 	}
 }
 
-// TestOrderNeedsEntropy: a failing source is an error on the records side; the
-// columns side has no order to draw and reads nothing.
+// TestOrderNeedsEntropy: on the records side a failing source is an error. The columns side draws
+// no order and reads nothing.
 func TestOrderNeedsEntropy(t *testing.T) {
 	failing := iotest.ErrReader(errors.New("no entropy today"))
 	for _, test := range []struct {
@@ -398,8 +396,8 @@ func TestBuilderNeedsASeed(t *testing.T) {
 	}
 }
 
-// TestWorkersDeriveTheSame: in batches that several goroutines share, the same records
-// are clipped to the same bytes.
+// TestWorkersDeriveTheSame: batches shared by several goroutines clip the same records to the same
+// bytes.
 func TestWorkersDeriveTheSame(t *testing.T) {
 	s := releasetest.Study(t, releasetest.Terms{Partition: study.Horizontal, Columns: []string{releasetest.Centred, releasetest.Bounded}, Privacy: promises[3].privacy,
 		Sketches: []string{"{side: columns, family: sparse, k: 16, helpers: {ones: 0.3, squares: true}, clip: 0.8}"}})
@@ -427,7 +425,7 @@ func TestWorkersDeriveTheSame(t *testing.T) {
 	}
 }
 
-// Without a seed there is no matrix, and no builder of any sketch that has one.
+// Without a seed there is no matrix, and no builder for a sketch that has one.
 func TestNoBuilderWithoutASeed(t *testing.T) {
 	const record = "{unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}"
 	for _, sketch := range []string{

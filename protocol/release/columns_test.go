@@ -17,8 +17,8 @@ import (
 	"github.com/cosketch/cosketch/seed/stream"
 )
 
-// TestColumnsSumClippedVectors compares a columns-side sketch with its definition: every
-// record's derived vector is written out, clipped, and added by itself.
+// TestColumnsSumClippedVectors compares a columns-side sketch with its definition: every record's
+// derived vector is written out, clipped, and added separately.
 func TestColumnsSumClippedVectors(t *testing.T) {
 	clipped, kept := int64(0), int64(0)
 	eachPlan(t, func(t *testing.T, p release.Plan, _ dp.Unit) {
@@ -60,7 +60,7 @@ func written(t *testing.T, p release.Plan, d data) (sums []int64, clipped int64)
 		for j, f := range p.Features[:p.Values] {
 			c := p.Study.Columns[f.Column]
 			if _, _, bounds := c.Scale.Bounds(); bounds && f.Kind == study.Value && p.Sketch().Helpers.Ones > 0 {
-				row[j] -= p.Study.Bits.One() / 2 // which is in the ones
+				row[j] -= p.Study.Bits.One() / 2 // the centre, which the column of ones restores
 			}
 		}
 		for _, f := range p.Features[p.Values:] {
@@ -71,7 +71,7 @@ func written(t *testing.T, p release.Plan, d data) (sums []int64, clipped int64)
 			}
 		}
 		own := row
-		if p.Sketch().Helpers.Ones > 0 { // which are never cut
+		if p.Sketch().Helpers.Ones > 0 { // the ones, which are never clipped
 			own = row[:len(row)-1]
 		}
 		if p.Clip > 0 && dp.ClipL2(own, p.Cut()) {
@@ -90,8 +90,8 @@ func written(t *testing.T, p release.Plan, d data) (sums []int64, clipped int64)
 	return sums, clipped
 }
 
-// TestLongestRecordIsNotCut: a clip beyond every record is as long as the longest one,
-// which it does not cut; noise is for no more than that.
+// TestLongestRecordIsNotCut: a clip beyond every record is reduced to the length of the longest
+// one, which it does not cut. Noise is calibrated to that length.
 func TestLongestRecordIsNotCut(t *testing.T) {
 	columns := []string{releasetest.Bounded, releasetest.Binary, releasetest.Rare, releasetest.Categorical}
 	for _, test := range []struct{ helpers, clip string }{{"{ones: 0.3}", "1000"}, {"{ones: 0}", "40"}, {"{ones: 0.7, squares: true}", "3"}} {

@@ -31,22 +31,22 @@ func countsStudy(t testing.TB, privacy, missing string) *study.Study {
 	})
 }
 
-// countable draws records that have a value in every column.
+// countable returns random records that have a value in every column.
 func countable(rng *rand.Rand, p release.Plan, m int) data {
 	d := randomData(rng, p, m)
 	one := p.Study.Bits.One()
 	for i := range m {
 		row := d.values[i*p.Values:][:p.Values]
-		if row[0]+row[1]+row[2] == 0 { // of the category
+		if row[0]+row[1]+row[2] == 0 { // categorical
 			row[rng.IntN(3)] = one
 		}
-		row[4] = rng.Int64N(2) * one // of the bit
+		row[4] = rng.Int64N(2) * one // binary
 	}
 	return d
 }
 
-// Counts are those of the values as they are read, and their bytes are pinned: parties on any machine, and with any
-// later version, make the same.
+// Counts are those of the values as read, and their bytes are pinned: parties on any machine, and
+// with any later version, make the same.
 func TestCountsOfAStudy(t *testing.T) {
 	digest := sha256.New()
 	for _, privacy := range []string{gaussianRecord, "{unit: record, mechanism: laplace, epsilon: 1}"} {
@@ -124,8 +124,8 @@ func sentOf(t testing.TB, p release.Plan, exact sketch.Sketch) (header protocol.
 	return header, data
 }
 
-// A record moves counts by the sensitivity that plans say, and never by more: twice as many cells where it may be
-// replaced. Absent values are one more cell of an axis.
+// No record moves counts by more than the planned sensitivity, and some reach it. It is that of
+// twice as many cells if a record may be replaced. Absent values are one more cell of an axis.
 func TestCountsSensitivityIsAttained(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 9))
 	for _, neighbours := range []string{"zeroed", "replaced"} {
@@ -167,7 +167,7 @@ func TestCountsSensitivityIsAttained(t *testing.T) {
 	}
 }
 
-// Masks cancel in the sum over all parties, to the bit.
+// Masks cancel exactly in the sum over all parties.
 func TestCountsMasked(t *testing.T) {
 	s := countsStudy(t, gaussianRecord+"\nquorum: 2\nsum: masked\ncolluding: 1", "refuse")
 	rng := rand.New(rand.NewPCG(1, 4))

@@ -14,8 +14,8 @@ import (
 	"github.com/cosketch/cosketch/seed"
 )
 
-// familyPlan plans the first party's part in a study of one sketch: a number and one
-// of three values, so four features, in a horizontal study.
+// familyPlan plans the first party's part in a horizontal study of one sketch. It has a number and
+// one of three categories, so four features.
 func familyPlan(t *testing.T, entry, privacy string) release.Plan {
 	t.Helper()
 	example, err := os.ReadFile("../study/testdata/hospitals.yaml")
@@ -45,7 +45,7 @@ analyses: [{kind: %s}]
 	return p
 }
 
-// familySeed returns the n-th of a list of seeds.
+// familySeed returns the n-th fixed seed.
 func familySeed(n int) seed.Seed {
 	return seed.FromBytes([seed.Size]byte{byte(n), byte(n >> 8), 7})
 }
@@ -67,11 +67,10 @@ func one(t *testing.T, p release.Plan, root seed.Seed, values []int64) []int64 {
 	return exact.Sketch.Data
 }
 
-// TestFamiliesMoveAsPlanned tries all changes between extreme values of either column
-// under many seeds: none moves a sketch further than the plan says, and where the plan
-// claims to be tight, some move it as far. Laplace noise for an orthogonal hadamard
-// and rows drawn from few columns of a Hadamard matrix cost somewhat more than they
-// must: their bounds look at single rows only.
+// TestFamiliesMoveAsPlanned tries all changes between extreme values of either column under many
+// seeds. None moves a sketch further than the plan says. If the plan claims to be tight, some move
+// it as far. The bounds are not tight for laplace noise on an orthogonal hadamard, and for rows
+// drawn from few columns of a Hadamard matrix, because they consider only single rows.
 func TestFamiliesMoveAsPlanned(t *testing.T) {
 	for _, c := range []struct {
 		sketch       string
@@ -118,8 +117,8 @@ func TestFamiliesMoveAsPlanned(t *testing.T) {
 	}
 }
 
-// TestHadamardRotates: a hadamard that keeps all of its columns keeps lengths exactly,
-// and which come first is for the seed to say.
+// TestHadamardRotates: a hadamard that keeps all of its columns preserves lengths exactly, and the
+// seed decides which columns come first.
 func TestHadamardRotates(t *testing.T) {
 	p := familyPlan(t, "{side: records, family: hadamard, k: 4}", "{mechanism: none}")
 	if !p.Spec().OrthogonalRows(len(p.Features)) {
@@ -137,7 +136,7 @@ func TestHadamardRotates(t *testing.T) {
 		if projected != 4*norm {
 			t.Fatalf("seed %d: squared norm %d of %d", n, projected, 4*norm)
 		}
-		// By its magnitudes a record of two entries tells which columns they met.
+		// The magnitudes of a record with two entries show which columns they met.
 		large := max(y[0], -y[0]) > max(y[1], -y[1])
 		orders[large] = true
 	}

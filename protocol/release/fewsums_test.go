@@ -8,7 +8,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// A party takes its own clip also where there are fewer sums than clips to choose from.
+// A party can choose its own clip even if there are fewer sums than clips.
 func TestOwnClipOfFewSums(t *testing.T) {
 	for _, columns := range [][]string{{releasetest.Centred}, {releasetest.Centred, releasetest.Beside}, {releasetest.Categorical, releasetest.Centred, releasetest.Binary, releasetest.Bounded}} {
 		p := releasetest.Plan(t, releasetest.Study(t, releasetest.Terms{Partition: study.Horizontal, Columns: columns, Sketches: []string{"{side: moments, clip: own}"},

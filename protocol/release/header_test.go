@@ -19,7 +19,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// largest is the largest entry that Decode takes; 64 of them add up in an int64.
+// largest is the largest entry that Decode accepts; the sum of 64 of them fits an int64.
 const largest = 1<<56 - 1
 
 func TestEncodeDecodeRoundTrip(t *testing.T) {
@@ -48,7 +48,7 @@ func TestEncodeDecodeRoundTrip(t *testing.T) {
 	})
 }
 
-// TestChunks: each chunk but the last has the chunk size, and the last one what is left.
+// TestChunks: each chunk but the last has the chunk size, and the last has the rest.
 func TestChunks(t *testing.T) {
 	s := sketch.Sketch{Side: sketch.Columns, Rows: 1 << 20, Cols: 5, Data: make([]int64, 5<<20)}
 	rng := rand.New(rand.NewPCG(1, 10))
@@ -131,8 +131,8 @@ func le(v int64) []byte {
 	return out
 }
 
-// TestAllPartiesAddUp is why entries are bounded: a study's full number of parties,
-// each as far out as Decode lets it, do not overflow.
+// TestAllPartiesAddUp shows why entries are bounded: the sum over a study's full number of parties,
+// each with the largest entries that Decode accepts, does not overflow.
 func TestAllPartiesAddUp(t *testing.T) {
 	for _, v := range []int64{largest, -largest} {
 		parts := slices.Repeat([]sketch.Sketch{{Side: sketch.Columns, Rows: 1, Cols: 1, Data: []int64{v}}}, study.MostWhole)
@@ -192,7 +192,7 @@ func TestCheckHeader(t *testing.T) {
 	}
 }
 
-// TestShapeIsWhatBuildersMake holds plan, builder and header together.
+// TestShapeIsWhatBuildersMake compares plan, builder and header.
 func TestShapeIsWhatBuildersMake(t *testing.T) {
 	for _, shape := range shapes {
 		s := releasetest.Study(t, releasetest.Terms{Partition: study.Horizontal, Columns: []string{releasetest.Bounded, releasetest.Categorical}, Privacy: releasetest.Laplace, Sketches: []string{shape.sketch + "}"}})
@@ -204,8 +204,8 @@ func TestShapeIsWhatBuildersMake(t *testing.T) {
 	}
 }
 
-// FuzzDecode holds that no header and no data make Decode panic, and that what it
-// takes encodes to the same bytes under the same header: a release has one spelling.
+// FuzzDecode checks that Decode never panics, and that what it accepts encodes to the same bytes
+// under the same header: a release has only one encoding.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []struct {
 		side       string

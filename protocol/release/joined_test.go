@@ -22,8 +22,8 @@ import (
 	"github.com/cosketch/cosketch/seed/stream"
 )
 
-// joined is a study whose parties' columns are mixed in the file: south's and west's come
-// after north's, in which a categorical column stands first.
+// joined is a study whose parties' columns are mixed in the file: south's and west's come after
+// north's, the first of which is categorical.
 func joined(t testing.TB, privacy string, sketches ...string) *study.Study {
 	t.Helper()
 	return releasetest.Study(t, releasetest.Terms{
@@ -31,7 +31,7 @@ func joined(t testing.TB, privacy string, sketches ...string) *study.Study {
 	})
 }
 
-// part is what one party releases of some records, before noise.
+// part returns one party's exact sketch of some records.
 func part(t testing.TB, s *study.Study, party, index, root int, d data) release.Exact {
 	t.Helper()
 	p, err := release.For(s, party, index)
@@ -56,8 +56,8 @@ func part(t testing.TB, s *study.Study, party, index, root int, d data) release.
 	return out
 }
 
-// direct projects whole records by all columns' rows of R, without plans or builders:
-// values within bounds about their middle, in the order of the study's columns.
+// direct projects whole records by all columns' rows of R, without plans or builders. Values with
+// bounds are centred at their middle, in the order of the study's columns.
 func direct(t testing.TB, s *study.Study, root int, spec projection.Spec, values map[string][]int64) []int64 {
 	t.Helper()
 	var labels [][]byte
@@ -96,8 +96,8 @@ func direct(t testing.TB, s *study.Study, root int, spec projection.Spec, values
 	return out
 }
 
-// The rows of three parties with one pseudonym add up to the projection of all columns of
-// that record, to the bit, for every family.
+// For every family, the rows of three parties with the same pseudonym add up exactly to the
+// projection of all columns of that record.
 func TestJoinedSketchesAddUp(t *testing.T) {
 	for _, entry := range []string{
 		"{side: records, family: sparse, k: 8, s: 2}", "{side: records, family: rademacher, k: 5}", "{side: records, family: achlioptas, k: 7}",
@@ -151,9 +151,9 @@ func TestJoinedSketchesAddUp(t *testing.T) {
 	}
 }
 
-// Pseudonyms are what SPEC.md says, the same at every party whatever the order and the
-// company of a record, and others under another seed and in another sketch. Rows leave in
-// their order.
+// Pseudonyms are as SPEC.md defines them: equal at every party, whatever the order of records and
+// whichever others there are, and different under another seed and in another sketch. Rows are
+// released in the order of pseudonyms.
 func TestPseudonyms(t *testing.T) {
 	s := joined(t, releasetest.Laplace, "{side: records, family: sparse, k: 8}", "{side: records, family: identity}")
 	ids := [][]byte{[]byte("b"), []byte("a"), []byte("ü")}
@@ -257,8 +257,8 @@ func TestDecodeRows(t *testing.T) {
 	}
 }
 
-// Without a record a party adds nothing, so that what stands for its values is the public
-// centre: a record whose values are all at it is zero, but for categories.
+// A party without a record adds nothing, so its values count as the public centre: a record with
+// all values at their centre is zero, except for categories.
 func TestAbsentRecordsAreAtTheCentre(t *testing.T) {
 	for _, entry := range []string{"{side: records, family: identity}", "{side: records, family: rademacher, k: 6}"} {
 		s := joined(t, releasetest.NoPromise, entry)
@@ -271,8 +271,8 @@ func TestAbsentRecordsAreAtTheCentre(t *testing.T) {
 	}
 }
 
-// New records are placed where a release without noise would have them, clipped as there;
-// parts of records are not placed.
+// New records are placed where a release without noise would have them, with the same clipping.
+// Parts of records are not placed.
 func TestPlacer(t *testing.T) {
 	for _, privacy := range []string{releasetest.Laplace, "{unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}", "{unit: attribute, mechanism: randomised-response, epsilon: 1}"} {
 		for _, family := range []string{"family: hadamard, k: 2", "family: sparse, k: 8", "family: identity"} {
@@ -295,14 +295,14 @@ func TestPlacer(t *testing.T) {
 			}
 			d := randomData(rand.New(rand.NewPCG(5, 1)), p, 30)
 			if strings.Contains(privacy, "response") {
-				for i, v := range d.values { // bits alone, none absent
+				for i, v := range d.values { // only bits, none absent
 					d.values[i] = v / s.Bits.One() * s.Bits.One()
 				}
 			}
 			none := p
-			none.Flips = dp.Flips{} // what is exact there is noised before
+			none.Flips = dp.Flips{} // under randomised response, the exact sketch is already noised
 			want := exact(t, none, releasetest.Seed(3), d)
-			for range 2 { // a placer goes on after a batch
+			for range 2 { // a placer can be used again after a batch
 				got, err := placer.Place(d.ids, d.values)
 				if err != nil {
 					t.Fatal(err)
@@ -321,8 +321,7 @@ func TestPlacer(t *testing.T) {
 	}
 }
 
-// Whatever is read as row columns is written as the same bytes again, and names no record
-// twice.
+// Row columns that can be read are written as the same bytes again, and name no record twice.
 func FuzzDecodeRows(f *testing.F) {
 	one := []byte("0123456789abcdef")
 	f.Add(int64(1), int64(2), append([]byte{1, 2}, one...))
@@ -331,7 +330,7 @@ func FuzzDecodeRows(f *testing.F) {
 	f.Add(int64(0), int64(0), []byte{})
 	f.Fuzz(func(t *testing.T, rows, cols int64, data []byte) {
 		if rows < 1 || cols < 1 || rows > 1<<20 || cols > 1<<20 {
-			return // refused with the header
+			return // already refused with the header
 		}
 		h := protocol.ReleasedSketch{Side: sketch.Records, Rows: rows, Cols: cols, Width: 1, RowColumns: []protocol.RowColumn{{Name: "pseudonym", Width: 16}}}
 		r := bytes.NewReader(data)
@@ -363,7 +362,7 @@ func FuzzDecodeRows(f *testing.F) {
 	})
 }
 
-// Matrix and Centres say how a party's part of a joined sketch was made.
+// Matrix and Centres describe how a party's part of a joined sketch was made.
 func TestJoinedMatrix(t *testing.T) {
 	for _, family := range []string{"family: sparse, k: 8, s: 2", "family: hadamard, k: 3", "family: identity"} {
 		s := joined(t, releasetest.NoPromise, "{side: records, "+family+"}")

@@ -22,13 +22,13 @@ var (
 	binaryLabel     = []string{"{name: age, kind: numeric, bounds: [0, 120]}", releasetest.Binary, "{name: died, kind: binary, role: label}"}
 )
 
-// labelled is the plan of a horizontal study's first sketch.
+// labelled returns the plan of a horizontal study's first sketch.
 func labelled(t testing.TB, columns []string, privacy string, sketches ...string) release.Plan {
 	t.Helper()
 	return releasetest.Plan(t, releasetest.Study(t, releasetest.Terms{Partition: study.Horizontal, Columns: columns, Sketches: sketches, Privacy: privacy}), 0)
 }
 
-// labelledRecords are n records whose values and labels are functions of their number.
+// labelledRecords returns n records whose values and labels are functions of their index.
 func labelledRecords(p release.Plan, n int) (ids [][]byte, values []int64, labels []int) {
 	one := p.Study.Bits.One()
 	for i := range n {
@@ -92,8 +92,8 @@ func shippedLabels(t testing.TB, p release.Plan, ids [][]byte, values []int64, n
 	return values2, labels, exact.Order, data
 }
 
-// TestPlainLabelsGoWithTheirRows, in the secret order; the rows are those of the same
-// sketch without labels, to the bit.
+// TestPlainLabelsGoWithTheirRows: labels are in the secret order of the rows. The rows are exactly
+// those of the sketch without labels.
 func TestPlainLabelsGoWithTheirRows(t *testing.T) {
 	for _, columns := range [][]string{labelledColumns, binaryLabel, zeroOrOne} {
 		p := labelled(t, columns, "{mechanism: none}", "{side: records, family: sparse, k: 4, labels: plain}")
@@ -125,9 +125,9 @@ func TestPlainLabelsGoWithTheirRows(t *testing.T) {
 	}
 }
 
-// TestLabelsAreRandomised with the probabilities that the plan states (a z of 5 has
-// probability below 1e-6 each), differently in each release, and the same for one entropy.
-// Rates that are a fifth off would be seen (power).
+// TestLabelsAreRandomised: labels are randomised with the probabilities of the plan (a z of 5 has
+// probability below 1e-6 each), independently in each release, and reproducibly for one entropy.
+// Power: rates that are a fifth off would be detected.
 func TestLabelsAreRandomised(t *testing.T) {
 	p := labelled(t, labelledColumns, "{unit: attribute, mechanism: laplace, epsilon: 1}", "{side: records, family: identity, labels: randomised}")
 	const n = 30_000
@@ -177,8 +177,8 @@ func TestLabelsAreRandomised(t *testing.T) {
 	}
 }
 
-// TestLabelsLeaveTheNoiseAlone: neither the number of workers nor that labels travel
-// changes the noise on entries.
+// TestLabelsLeaveTheNoiseAlone: neither the number of workers nor labels change the noise on
+// entries.
 func TestLabelsLeaveTheNoiseAlone(t *testing.T) {
 	const privacy = "{unit: attribute, mechanism: laplace, epsilon: 1}"
 	with := labelled(t, labelledColumns, privacy, "{side: records, family: identity, labels: randomised}")
@@ -206,8 +206,8 @@ func TestLabelsLeaveTheNoiseAlone(t *testing.T) {
 	}
 }
 
-// TestLabelsAreRequired: a record without one, or with two, is refused, and the batch is
-// not added.
+// TestLabelsAreRequired: a record without a label, or with two, is refused, and the batch is not
+// added.
 func TestLabelsAreRequired(t *testing.T) {
 	p := labelled(t, labelledColumns, "{mechanism: none}", "{side: records, family: identity, labels: plain}")
 	one := p.Study.Bits.One()
@@ -252,7 +252,7 @@ func TestUnpackChecksRange(t *testing.T) {
 	}
 }
 
-// TestLabelsUnderUnitRecord take their part of the budget from the values: the noise is
+// TestLabelsUnderUnitRecord: labels take their part of the budget from the values. The noise is
 // that of the smaller part, and the ledger is debited for both.
 func TestLabelsUnderUnitRecord(t *testing.T) {
 	for _, mechanism := range []string{"laplace, epsilon: 4", "gaussian, epsilon: 4, delta: 1e-6"} {
@@ -281,7 +281,7 @@ func TestLabelsUnderUnitRecord(t *testing.T) {
 	}
 }
 
-// audited tries a plan so often that the mutants of it fail.
+// audited tries a plan often enough for mutants of it to fail.
 func audited(t *testing.T, p release.Plan) audit.Audit {
 	t.Helper()
 	out, err := audit.Sketch(t.Context(), p, audit.Options{Trials: 20_000, Entropy: releasetest.Entropy(11)})
@@ -291,7 +291,7 @@ func audited(t *testing.T, p release.Plan) audit.Audit {
 	return out
 }
 
-// TestAuditOfLabels passes the plan as it is and fails one whose labels are kept too often.
+// TestAuditOfLabels: the plan passes, and one that keeps labels too often fails.
 func TestAuditOfLabels(t *testing.T) {
 	for _, privacy := range []string{"{unit: attribute, mechanism: laplace, epsilon: 2}", "{unit: attribute, mechanism: gaussian, epsilon: 8, delta: 1e-6}"} {
 		p := labelled(t, labelledColumns, privacy, "{side: records, family: identity, labels: randomised}")
@@ -318,7 +318,7 @@ func TestAuditOfLabels(t *testing.T) {
 	}
 }
 
-// A label that travels is one more attribute of a record, and one that does not is none.
+// A label that travels is one more attribute of a record; one that does not is none.
 func TestLabelsAreAttributes(t *testing.T) {
 	label := strings.TrimSuffix(releasetest.Categorical, "}") + ", role: label}"
 	for sketch, want := range map[string]int{

@@ -11,8 +11,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Counting which records a sketch cuts, before any is projected, gives what the builder counts
-// that cuts them; and a party's own clip is the one that a release with little noise takes.
+// Lengths counts the same clipped records before projection as the builder does when it clips them.
+// A party's own clip is the one that a release with little noise chooses.
 func TestLengthsCountWhatIsCut(t *testing.T) {
 	const record = "{unit: record, mechanism: gaussian, epsilon: 4, delta: 1e-6}"
 	for name, w := range map[string]releasetest.Terms{
@@ -35,7 +35,7 @@ func TestLengthsCountWhatIsCut(t *testing.T) {
 			d := randomData(rng, p, 3000)
 			for i := range d.values {
 				if w.Missing == "count" && i%6 == 4 && rng.IntN(5) == 0 {
-					d.values[i] = sketch.Absent // of column binary
+					d.values[i] = sketch.Absent // column binary
 				}
 			}
 			if p.Looks() {
@@ -96,7 +96,7 @@ func TestLengthsCountWhatIsCut(t *testing.T) {
 	}
 }
 
-// Records that are not cut, or only once they are projected, are not counted.
+// NewLengths returns nil if records are not clipped, or only after projection.
 func TestLengthsWhereNothingIsCutFirst(t *testing.T) {
 	for _, w := range []releasetest.Terms{
 		{Sketches: []string{"{side: moments}"}, Privacy: releasetest.NoPromise},
@@ -109,7 +109,7 @@ func TestLengthsWhereNothingIsCutFirst(t *testing.T) {
 	}
 }
 
-// Without its noise a look has the mean of the data and their standard deviation.
+// Without noise a look gives the mean and the standard deviation of the data.
 func TestExactLook(t *testing.T) {
 	s := releasetest.Study(t, releasetest.Terms{Partition: study.Horizontal, Columns: []string{releasetest.Bounded}, Sketches: []string{"{side: moments, standardise: own}"},
 		Privacy: "{unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}"})

@@ -40,7 +40,7 @@ func maskedStudy(t testing.TB, privacy string) *study.Study {
 	})
 }
 
-// pairsOf runs an agreement of n members; the n-th of a list of fixed ones.
+// pairsOf runs an agreement of n members; which selects one of several fixed agreements.
 func pairsOf(t testing.TB, n, which int) []agree.Pairs {
 	t.Helper()
 	g := agree.Group{Study: [32]byte{1}, Attempt: 1, Roster: [32]byte{2}}
@@ -101,7 +101,7 @@ func shippedMasked(t testing.TB, p release.Plan, noised sketch.Sketch, pairs agr
 	return got
 }
 
-// wide is a columns-side plan of many entries, for tests that need bytes.
+// wide is a columns-side plan with many entries, for tests that need many bytes.
 func wide(t testing.TB) release.Plan {
 	t.Helper()
 	return releasetest.Plan(t, releasetest.Study(t, releasetest.Terms{
@@ -111,13 +111,13 @@ func wide(t testing.TB) release.Plan {
 	}), 0)
 }
 
-// unlikely is the rejection rate of one look at bytes that are uniform.
+// unlikely is the false-rejection rate of one check of uniform bytes.
 const unlikely = 1e-9
 
-// suspicious says why 64-bit words are not uniform, or nothing. It looks at the values of
-// each of the 8 bytes, at each bit, and at each byte beside that of the next word; of
-// uniform words each look rejects with probability 1e-9, so that all 80 of one call do
-// with probability below 1e-7.
+// suspicious returns why 64-bit words are not uniform, or "". It checks the values of each of the 8
+// bytes, each bit, and each byte together with that of the next word. Each check rejects uniform
+// words with probability 1e-9, so any of the 80 checks of one call rejects them with probability
+// below 1e-7.
 func suspicious(words []int64) string {
 	n := float64(len(words))
 	chi := func(counts []float64, each float64) float64 {
@@ -154,13 +154,13 @@ func suspicious(words []int64) string {
 	return ""
 }
 
-// TestMaskedWordsAreUniform: what any P - 1 of the parties store at the aggregator says
-// nothing. The words of one party, and sums and differences of those of two, must look
-// uniform although the sketches are all zero, without any noise. These are 9 combinations of
-// three parties; over the choice of the keys the test rejects uniform words with probability
-// below 9·80·1e-9 < 1e-6 (the keys are fixed, so that it does not by chance), and so do the
-// looks at two sketches and at two attempts. Power: the sum over all parties, noise without
-// masks, and a mask that is used twice are each found out.
+// TestMaskedWordsAreUniform: what any P - 1 of the parties store at the aggregator reveals nothing.
+// The words of one party, and sums and differences of those of two, must look uniform although the
+// sketches are all zero, without any noise. These are 9 combinations of three parties. Over the
+// choice of the keys the test rejects uniform words with probability below 9·80·1e-9 < 1e-6, and so
+// do the checks of two sketches and of two attempts. The keys are fixed, so the test is
+// deterministic. Power: the sum over all parties, noise without masks, and a mask that is used
+// twice are each detected.
 func TestMaskedWordsAreUniform(t *testing.T) {
 	p := wide(t)
 	rows, cols := p.Shape(1)
@@ -180,7 +180,7 @@ func TestMaskedWordsAreUniform(t *testing.T) {
 		return out
 	}
 	looks := 0
-	for a := int64(0); a <= 1; a++ { // opposite weights say the same
+	for a := int64(0); a <= 1; a++ { // opposite weights are equivalent
 		for b := int64(-1); b <= 1; b++ {
 			for c := int64(-1); c <= 1; c++ {
 				if a*b*c != 0 || a == 0 && (b < 0 || b == 0 && c <= 0) {
@@ -233,8 +233,8 @@ func TestMaskedWordsAreUniform(t *testing.T) {
 	}
 }
 
-// TestUnmaskedSumIsThePlainSum, exactly, for every number of members that may be left and
-// entries up to the largest.
+// TestUnmaskedSumIsThePlainSum: exactly, for every possible number of remaining members and entries
+// up to the largest.
 func TestUnmaskedSumIsThePlainSum(t *testing.T) {
 	for index := range 2 {
 		whole := maskedPlan(t, index, gaussianRecord)
@@ -250,7 +250,7 @@ func TestUnmaskedSumIsThePlainSum(t *testing.T) {
 			for i := range n {
 				one := sketch.Sketch{Side: p.Sketch().Side, Rows: int(rows), Cols: int(cols), Data: make([]int64, rows*cols)}
 				for j := range one.Data {
-					one.Data[j] = int64(rng.Uint64()) >> 8 // of 56 bits
+					one.Data[j] = int64(rng.Uint64()) >> 8 // 56 bits
 					if j == 0 {
 						one.Data[j] = largest * int64(1-2*(i%2))
 					}
@@ -283,7 +283,7 @@ func TestUnmaskedSumIsThePlainSum(t *testing.T) {
 	}
 }
 
-// TestMaskRefuses: masks are for the members that the noise is of.
+// TestMaskRefuses: masks must be for the same members as the noise.
 func TestMaskRefuses(t *testing.T) {
 	p := maskedPlan(t, 0, gaussianRecord)
 	e := release.Exact{Sketch: sketch.Sketch{Side: sketch.Moments, Rows: 1, Cols: 1, Data: []int64{1}}}
@@ -300,8 +300,8 @@ func TestMaskRefuses(t *testing.T) {
 	}
 }
 
-// TestPartsOfNoise: each party's part is what the sum needs over the parties that do not
-// collude, drawn as planned, and analyses reckon with what all parts come to.
+// TestPartsOfNoise: the shares of the parties that do not collude add up to the noise that the sum
+// needs, and are drawn as planned.
 func TestPartsOfNoise(t *testing.T) {
 	for index := range 2 {
 		s := maskedStudy(t, gaussianRecord)
@@ -337,7 +337,7 @@ func TestPartsOfNoise(t *testing.T) {
 	}
 }
 
-// TestAuditOfAMaskedSum: as much as is sure to be in the sum keeps the claim, and half of it
+// TestAuditOfAMaskedSum: the noise that is sure to be in the sum meets the claim, and half of it
 // does not.
 func TestAuditOfAMaskedSum(t *testing.T) {
 	for index := range 2 {
@@ -359,7 +359,7 @@ func TestAuditOfAMaskedSum(t *testing.T) {
 	}
 }
 
-// TestMaskedHeaders holds what a header says of masks.
+// TestMaskedHeaders checks what a header says of masks.
 func TestMaskedHeaders(t *testing.T) {
 	s := maskedStudy(t, gaussianRecord)
 	good := func() protocol.Release {
@@ -407,7 +407,7 @@ func TestMaskedHeaders(t *testing.T) {
 	}
 }
 
-// A sum of masked sketches is taken up to where no sum of honest ones is, whatever its sign.
+// A sum of masked sketches is accepted exactly if honest ones can have it, whatever its sign.
 func TestUnmaskedSumsAtTheirLimit(t *testing.T) {
 	p := maskedPlan(t, 0, gaussianRecord)
 	p, err := p.Among(3)

@@ -10,8 +10,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/release/releasetest"
 )
 
-// TestMatrixMakesTheSketch: what Matrix returns is the R that the builder used, on both
-// sides and in every family.
+// TestMatrixMakesTheSketch: Matrix returns the R that the builder used, on both sides and in every
+// family.
 func TestMatrixMakesTheSketch(t *testing.T) {
 	for _, entry := range []string{
 		"{side: records, family: sparse, k: 8, s: 2}", "{side: records, family: hadamard, k: 3}", "{side: records, family: gaussian, k: 5}",

@@ -14,12 +14,12 @@ import (
 	"github.com/cosketch/cosketch/seed"
 )
 
-// Mutants that a canary does not see, since it judges one release: each check here passes
-// the mechanism as it is and fails the mutant. The others are in TestAuditFailsMutants, and
-// a release that is drawn again at a retry in package node.
+// Mutants that a canary does not detect, because it judges one release. Each check here passes the
+// correct mechanism and fails the mutant. The others are in TestAuditFailsMutants, and a release
+// that is drawn again at a retry is in package node.
 
-// noises returns the noise of one release of each of two parties with the same seed and
-// plan, whose noise comes from the given sources.
+// noises returns the noise of one release of each of two parties with the same seed and plan, drawn
+// from the given sources.
 func noises(t *testing.T, root seed.Seed, a, b io.Reader) (x, y []int64) {
 	t.Helper()
 	p := releasetest.Plan(t, releasetest.Study(t, releasetest.Terms{
@@ -48,9 +48,8 @@ func noises(t *testing.T, root seed.Seed, a, b io.Reader) (x, y []int64) {
 	return x, y
 }
 
-// related reports whether the noise of two parties is more alike than that of independent
-// ones: their correlation is beyond six standard errors (1/√512), which independent
-// noise exceeds with probability below 1e-8.
+// related reports whether the noise of two parties is correlated: the correlation exceeds six
+// standard errors (1/√512), which independent noise does with probability below 1e-8.
 func related(x, y []int64) bool {
 	var xy, xx, yy float64
 	for i := range x {
@@ -67,7 +66,7 @@ func TestNoiseFromTheSharedSeedIsCaught(t *testing.T) {
 		t.Error("two parties' noise is related")
 	}
 	derived := func() io.Reader {
-		key, err := root.Derive(seed.RecordRows) // any label does: the other party derives the same
+		key, err := root.Derive(seed.RecordRows) // any label will do: the other party derives the same key
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,8 +77,8 @@ func TestNoiseFromTheSharedSeedIsCaught(t *testing.T) {
 	}
 }
 
-// bias says by how many standard errors the mean squared norm of a column, over releases
-// and their own noise, differs from the truth when noise is taken to be as given.
+// bias returns by how many standard errors the mean squared norm of a column, over releases with
+// independent noise, differs from the truth if the noise is assumed to be as given.
 func bias(t *testing.T, p release.Plan, d data, unit float64, noise func(feature int) estimate.Noise) float64 {
 	t.Helper()
 	const releases = 300
@@ -90,7 +89,7 @@ func bias(t *testing.T, p release.Plan, d data, unit float64, noise func(feature
 		truth += x * x
 	}
 	for key := range releases {
-		// An R of its own for each release, so that its error averages out too.
+		// Each release has its own R, so the error of R averages out too.
 		b, err := p.NewBuilder(releasetest.Seed(key), 1)
 		if err != nil {
 			t.Fatal(err)
@@ -125,7 +124,7 @@ func bias(t *testing.T, p release.Plan, d data, unit float64, noise func(feature
 	return (mean - truth) / math.Sqrt((squares/releases-mean*mean)/releases)
 }
 
-// Six standard errors: a right estimate fails with probability below 1e-8.
+// Limit: six standard errors. A right estimate fails with probability below 1e-8.
 func TestMissingDebiasIsCaught(t *testing.T) {
 	const limit = 6
 	for _, c := range []struct{ name, privacy, column string }{

@@ -14,8 +14,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// deviates says by how many standard errors the mean square of noise differs from a
-// variance. fourth is the noise's fourth cumulant.
+// deviates returns by how many standard errors the mean square of noise differs from a variance.
+// fourth is the noise's fourth cumulant.
 func deviates(noise []int64, variance, fourth float64) float64 {
 	var sum float64
 	for _, v := range noise {
@@ -44,12 +44,11 @@ func noisedAndShipped(t *testing.T, p release.Plan, d data) (before, after sketc
 	return before, after
 }
 
-// TestNoiseHasThePlannedVariance takes the exact sketch from what the aggregator
-// decodes and compares the mean square of the rest with the plan. The limit is six
-// standard errors, so over the choice of the key a right variance is rejected with
-// probability below 1e-8 (normal approximation; the keys are fixed, so the test is
-// deterministic). Power: with 64,000 entries the same limit rejects a variance that
-// is 10 % off on either side.
+// TestNoiseHasThePlannedVariance subtracts the exact sketch from what the aggregator decodes and
+// compares the mean square of the rest with the plan. The limit is six standard errors, so over the
+// choice of the key a right variance is rejected with probability below 1e-8 (normal approximation;
+// the keys are fixed, so the test is deterministic). Power: with 64,000 entries the same limit
+// rejects a variance that is 10 % off on either side.
 func TestNoiseHasThePlannedVariance(t *testing.T) {
 	const limit = 6
 	for _, side := range []string{"columns", "records"} {
@@ -89,7 +88,7 @@ func TestNoiseHasThePlannedVariance(t *testing.T) {
 	}
 }
 
-// TestWithoutMechanismNothingIsAdded: Liu's original, asked for by name.
+// TestWithoutMechanismNothingIsAdded: mechanism none is Liu's original method.
 func TestWithoutMechanismNothingIsAdded(t *testing.T) {
 	s := releasetest.Study(t, releasetest.Terms{Partition: study.Horizontal, Columns: []string{releasetest.Centred}, Privacy: releasetest.NoPromise, Sketches: []string{"{side: columns, family: sparse, k: 8}"}})
 	p := releasetest.Plan(t, s, 0)
@@ -99,10 +98,9 @@ func TestWithoutMechanismNothingIsAdded(t *testing.T) {
 	}
 }
 
-// TestSharesComposeToTheStudy takes what each sketch's noise in fact gives away, from
-// its sensitivity and variance alone, and composes: together no more than the study
-// promises, and no less but for rounding (of shares, of the variance's ceiling and
-// of the 9 beyond it).
+// TestSharesComposeToTheStudy computes the actual loss of each sketch from its sensitivity and
+// variance alone, and composes these. Together they lose no more than the study promises, and no
+// less except for rounding (of shares, of the variance's ceiling and of the 9 beyond it).
 func TestSharesComposeToTheStudy(t *testing.T) {
 	sketches := []string{
 		"{side: columns, family: sparse, k: 64, share: 5, helpers: {ones: 1}%s}",
@@ -147,7 +145,7 @@ func TestSharesComposeToTheStudy(t *testing.T) {
 	}
 }
 
-// checkWhole wants got just below whole. Floating point may carry it above by 1e-12.
+// checkWhole checks that got is just below whole. Floating point may carry it above by 1e-12.
 func checkWhole(t *testing.T, what string, got, whole, rounding float64) {
 	t.Helper()
 	if got > whole*(1+1e-12) || got < whole*(1-rounding) {

@@ -15,7 +15,7 @@ import (
 	"github.com/cosketch/cosketch/seed"
 )
 
-// ownPlan is a party's part of a study whose columns are standardised.
+// ownPlan returns a party's part of a study whose columns are standardised.
 func ownPlan(t *testing.T, columns, neighbours, clip string) Plan {
 	t.Helper()
 	text := "records: {id: [patient], missing: centre}\ncolumns:\n"
@@ -40,7 +40,7 @@ name: binary, kind: binary
 name: rare, kind: binary, centre: 0.03
 name: category, kind: categorical, values: [a, b, c]`
 
-// ownRecord draws a record: at the ends, in the middle, absent or anywhere.
+// ownRecord returns a random record: at the ends, in the middle, absent or anywhere.
 func ownRecord(rng *rand.Rand, p Plan, ends bool) (out []int64) {
 	one := p.Study.Bits.One()
 	var category, chosen = -1, 0
@@ -75,7 +75,7 @@ func squaredDistance(a, b []int64) (sum int64) {
 	return sum
 }
 
-// ownMoves are looks that publish extreme and usual values.
+// ownMoves returns looks with extreme and usual values.
 func ownMoves(rng *rand.Rand, p Plan) (moves []sketch.Standard) {
 	one := p.Study.Bits.One()
 	for i := range p.Values {
@@ -95,8 +95,8 @@ func ownMoves(rng *rand.Rand, p Plan) (moves []sketch.Standard) {
 	return moves
 }
 
-// TestOwnSumsMoveNoFurther: no record moves a look, the sums of what is sketched, or the sketch further than
-// their noise is for, and some move a look as far.
+// TestOwnSumsMoveNoFurther: no record moves a look, own sums, or the sketch further than their
+// noise covers, and some move a look nearly as far.
 func TestOwnSumsMoveNoFurther(t *testing.T) {
 	for _, neighbours := range []string{"", ", neighbours: replaced"} {
 		for _, columns := range []string{ownColumns, "name: a, kind: binary\nname: b, kind: binary", "name: x, kind: numeric, bounds: [0, 1]"} {
@@ -151,8 +151,8 @@ func TestOwnSumsMoveNoFurther(t *testing.T) {
 	}
 }
 
-// TestOwnMomentsAreThose of what is sketched: a release of skewed columns is read back as it was made,
-// and what it publishes of them is within six standard errors.
+// TestOwnMomentsAreThoseOfWhatIsSketched: a release of skewed columns is read back as it was made,
+// and the published moments are within six standard errors.
 func TestOwnMomentsAreThoseOfWhatIsSketched(t *testing.T) {
 	p := ownPlan(t, ownColumns+"\n"+"name: never, kind: binary\nname: constant, kind: numeric, bounds: [0, 100]", "", "2.2")
 	rng := rand.New(rand.NewPCG(10, 3))
@@ -287,7 +287,8 @@ func TestOwnMomentsAreThoseOfWhatIsSketched(t *testing.T) {
 	if c := same.Shortened(head); math.Abs(c.Value-float64(shortened)) > 6*math.Sqrt(c.Variance) || c.Variance < 1 || c.Variance > 60*60 {
 		t.Errorf("of %d records that are not sketched as they are the release counts %g, with a variance of %g", shortened, c.Value, c.Variance)
 	}
-	// Peer input: whatever a release says of its values, it is refused or within what a party may choose.
+	// Peer input: whatever a release says of its values, it is refused or within what a party may
+	// choose.
 	for n := range 2000 {
 		bad := slices.Clone(head)
 		at := rng.IntN(len(bad))
@@ -306,8 +307,9 @@ func TestOwnMomentsAreThoseOfWhatIsSketched(t *testing.T) {
 	}
 }
 
-// TestBitsAreScaledByTheirRates: where rates are far from 1/2, all bits are as far spread in the sketch, but very
-// rare ones, which go to twice what others do, and ones weigh less. Where rates are near 1/2 nothing is scaled.
+// TestBitsAreScaledByTheirRates: if rates are far from 1/2, all bits have the same spread in the
+// sketch, and ones weigh less. Only very rare bits differ: they reach twice as far as other values.
+// If rates are near 1/2 nothing is scaled.
 func TestBitsAreScaledByTheirRates(t *testing.T) {
 	after := func(rates ...float64) (Plan, float64) {
 		var columns []string

@@ -13,13 +13,13 @@ import (
 	"github.com/cosketch/cosketch/protocol/study/file"
 )
 
-// momentStudy is a horizontal study with these terms.
+// momentStudy returns a horizontal study with these terms.
 func momentStudy(t *testing.T, terms string) *study.Study {
 	t.Helper()
 	return registryWith(t, "horizontal", terms)
 }
 
-// registryWith is a study of the registry's parties with another partition and terms.
+// registryWith returns a study of the registry's parties with another partition and terms.
 func registryWith(t *testing.T, partition, terms string) *study.Study {
 	t.Helper()
 	example, err := os.ReadFile("../study/testdata/registry.yaml")
@@ -34,9 +34,9 @@ func registryWith(t *testing.T, partition, terms string) *study.Study {
 	return s
 }
 
-// A party takes a clip that few records exceed, and noise in the counts of the many longer
-// ones does not lead it to those: taking the first that seems to cut too much, from the
-// longest down, would end at eight typical lengths two times in five.
+// A party chooses a clip that few records exceed. Noise in the counts of the many greater lengths
+// does not make it choose one of those. Going from the longest down to the first that seems to cut
+// too much would end at eight typical lengths two times in five.
 func TestNoiseDoesNotLengthenClips(t *testing.T) {
 	s := momentStudy(t, `records: {id: [patient], missing: count}
 columns:
@@ -68,7 +68,7 @@ analyses: [{kind: mean}, {kind: correlation}]
 		return chosen
 	}
 	short := 0
-	for _, edge := range choose(0.5, 0.28, 0.15, 0.07) { // none is beyond clip 3
+	for _, edge := range choose(0.5, 0.28, 0.15, 0.07) { // no record is beyond clip 3
 		if edge < 3 {
 			t.Fatalf("clip %d, which %d records exceed", edge, records*7/100)
 		}
@@ -86,8 +86,8 @@ analyses: [{kind: mean}, {kind: correlation}]
 	}
 }
 
-// Means are answered by a sketch of their own, whose clip leaves long records whole; one that is there for
-// products, whose noise grows with the square of its clip, cuts more of them.
+// Means are answered by their own sketch, whose clip leaves long records whole. The sketch for
+// products has noise that grows with the square of its clip, so it clips more of them.
 func TestProductsTakeAShorterClip(t *testing.T) {
 	columns := ""
 	for i := range 10 {
@@ -104,7 +104,8 @@ analyses: [{kind: mean}, {kind: correlation}]
 	}
 	const records, trials = 7_000, 200
 	entropy := rand.NewChaCha8([32]byte{2})
-	// The mean clip, in typical lengths, where so many records are longer than a length.
+	// mean returns the mean clip, in typical lengths, given the number of records longer than each
+	// length.
 	mean := func(index int, longer func(length float64) float64) (clip float64) {
 		p, err := For(s, 0, index)
 		if err != nil {

@@ -23,7 +23,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files of testdata")
 
-// Columns and promises of the studies below.
+// Columns and guarantees of the studies below.
 const (
 	pinnedColumns = `columns:
   - {name: age, kind: numeric, centre: 50, spread: 20}
@@ -61,7 +61,7 @@ const (
 	askClusters     = "analyses: [{kind: k-means, clusters: 2}]\n"
 )
 
-// pinnedStudies have each kind of sketch under each kind of promise that it can have, once.
+// pinnedStudies have each kind of sketch under each guarantee that it can have, once.
 var pinnedStudies = []struct{ name, partition, terms string }{
 	{"moments", "horizontal", "bits: 10\nrecords: {id: [patient], missing: count}\n" + pinnedColumns + "sketches: [{side: moments, clip: own, fourth: true}]\n" + gaussianRecords + askMoments},
 	{"moments moved", "horizontal", "records: {id: [patient], missing: count}\n" + pinnedColumns + "sketches: [{side: moments, clip: own, standardise: own, sums: 4}]\n" + replacedRecords + askMoments},
@@ -90,9 +90,9 @@ var pinnedStudies = []struct{ name, partition, terms string }{
 	{"no promise", "horizontal", "bits: 8\nrecords: {id: [patient], missing: count}\n" + pinnedColumns + "sketches: [{side: moments}, {side: records, family: sparse, k: 6, s: 2}]\nprivacy: {mechanism: none}\nanalyses: [{kind: mean}, {kind: k-means, clusters: 2}]\n"},
 }
 
-// What parties plan, sum, release and read back is as it was: of each study, each party and each sketch, the
-// numbers of the plan, digests of the exact sketch and of the released bytes, and what analyses read of them.
-// Numbers are told to ten digits, on which all machines agree.
+// What parties plan, sum, release and read back is pinned. For each study, party and sketch these
+// are the numbers of the plan, digests of the exact sketch and of the released bytes, and what
+// analyses read of them. Numbers are printed to ten digits, on which all machines agree.
 func TestPlansAndReleasesArePinned(t *testing.T) {
 	for _, c := range pinnedStudies {
 		t.Run(c.name, func(t *testing.T) {
@@ -130,7 +130,7 @@ func TestPlansAndReleasesArePinned(t *testing.T) {
 	}
 }
 
-// pinnedText is what is told of plans and releases.
+// pinnedText is the text that describes plans and releases.
 type pinnedText struct{ bytes.Buffer }
 
 func (o *pinnedText) line(what string, of ...any) {
@@ -156,7 +156,8 @@ func digestOf(t *testing.T, s sketch.Sketch) string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// pinnedRecords are encoded records as they are read: at the ends, between them, and absent where a study counts that.
+// pinnedRecords returns encoded records as read: at the ends, between them, and absent if a study
+// counts that.
 func pinnedRecords(p Plan, records int) (ids [][]byte, values []int64) {
 	rng := rand.New(rand.NewPCG(11, uint64(p.Party)))
 	one := p.Study.ReadBits().One()
@@ -192,7 +193,7 @@ func pinnedRecords(p Plan, records int) (ids [][]byte, values []int64) {
 
 const pinnedCount = 600
 
-// sketch tells of a party's part in a sketch.
+// sketch prints a party's part in a sketch.
 func (o *pinnedText) sketch(t *testing.T, s *study.Study, party, index int) {
 	t.Helper()
 	p, err := For(s, party, index)
@@ -235,7 +236,7 @@ func (o *pinnedText) sketch(t *testing.T, s *study.Study, party, index int) {
 	o.release(t, p, ids, values, entropy)
 }
 
-// plan tells the numbers of a plan.
+// plan prints the numbers of a plan.
 func (o *pinnedText) plan(t *testing.T, p Plan) {
 	t.Helper()
 	rows, cols := p.Shape(pinnedCount)
@@ -284,7 +285,7 @@ func (o *pinnedText) plan(t *testing.T, p Plan) {
 		}
 		o.line("alone", alone.Clip, alone.Cut(), alone.Noise, alone.Head(), alone.Own.takes)
 		rng := rand.New(rand.NewPCG(13, 1))
-		for rare := range 12 { // how plans hang on the rates of bits
+		for rare := range 12 { // how plans depend on the rates of bits
 			moves := make([]sketch.Standard, p.Values)
 			one := p.Study.Bits.One()
 			for i, f := range p.Features[:p.Values] {
@@ -358,7 +359,7 @@ func (o *pinnedText) moments(t *testing.T, p Plan, m *Moments) {
 	}
 }
 
-// release tells of a sketch of the records: exact, as it leaves, and as it is read.
+// release prints a sketch of the records: exact, as released, and as read.
 func (o *pinnedText) release(t *testing.T, p Plan, ids [][]byte, values []int64, entropy *rand.ChaCha8) {
 	t.Helper()
 	lengths, err := p.NewLengths(2)
@@ -422,7 +423,7 @@ func (o *pinnedText) release(t *testing.T, p Plan, ids [][]byte, values []int64,
 	o.read(t, p, header, data)
 }
 
-// places tells where vectors lie among the records of a sketch.
+// places prints where vectors lie among the records of a sketch.
 func (o *pinnedText) places(t *testing.T, p Plan, ids [][]byte, values []int64) {
 	t.Helper()
 	root := seed.FromBytes([seed.Size]byte{9})
@@ -464,7 +465,7 @@ func (o *pinnedText) places(t *testing.T, p Plan, ids [][]byte, values []int64) 
 	o.line("places", places)
 }
 
-// read tells what analyses read of a release.
+// read prints what analyses read of a release.
 func (o *pinnedText) read(t *testing.T, p Plan, header protocol.ReleasedSketch, data []byte) {
 	t.Helper()
 	from := bytes.NewReader(data)
@@ -527,7 +528,7 @@ func (o *pinnedText) read(t *testing.T, p Plan, header protocol.ReleasedSketch, 
 	o.line("variances", tally.Variances)
 }
 
-// rounds tells what a study of two rounds goes by after the first, and of the sketches of the second.
+// rounds prints the input of the second round in a study of two, and its sketches.
 func (o *pinnedText) rounds(t *testing.T, s *study.Study) {
 	t.Helper()
 	by := s.Beforehand()

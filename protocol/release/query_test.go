@@ -14,10 +14,10 @@ import (
 	"github.com/cosketch/cosketch/seed"
 )
 
-// allKinds are columns of every kind.
+// allKinds has columns of every kind.
 var allKinds = []string{releasetest.Bounded, releasetest.Centred, releasetest.Binary, releasetest.Categorical}
 
-// A projector places whole vectors where a placer of the same sketch does, clipped alike.
+// A projector places whole vectors where a placer of the same sketch does, with the same clipping.
 func TestProjectorIsAPlacer(t *testing.T) {
 	for _, private := range []string{releasetest.Laplace, "{unit: record, mechanism: gaussian, epsilon: 2, delta: 1e-6}"} {
 		for _, family := range []string{"sparse, k: 16, s: 2", "rademacher, k: 12", "achlioptas, k: 12", "hadamard, k: 4", "identity"} {
@@ -58,7 +58,7 @@ func TestProjectorIsAPlacer(t *testing.T) {
 	}
 }
 
-// What is published of a seed projects as the seed does, and derives nothing else.
+// The published keys project like the seed, and derive nothing else.
 func TestPublicKeys(t *testing.T) {
 	s := releasetest.Study(t, releasetest.Terms{Partition: "horizontal", Columns: allKinds, Sketches: []string{"{side: records, family: hadamard, k: 4, matrix: public}"}, Privacy: releasetest.Laplace})
 	keys, err := release.Publish(s, releasetest.Seed(3))
@@ -106,7 +106,7 @@ func TestPublicKeys(t *testing.T) {
 	}
 }
 
-// A query is noised as the release is, promises what the values of that do, and has no label.
+// A query has the noise of the release and the guarantee of its values, and no label.
 func TestQueryIsNoisedLikeTheRelease(t *testing.T) {
 	const more = "\nnew_records_until: 2099-01-01T00:00:00Z\nqueries: {releases: 2}\n"
 	for _, private := range []string{releasetest.Laplace, "{unit: record, mechanism: gaussian, epsilon: 4, delta: 1e-6}", "{unit: attribute, mechanism: gaussian, epsilon: 4, delta: 1e-6}"} {

@@ -26,7 +26,7 @@ func randomised(t testing.TB, sketches ...string) *study.Study {
 	})
 }
 
-// randomRecords draws records of bits.
+// randomRecords returns random records of bits.
 func randomRecords(rng *rand.Rand, p release.Plan, m int) data {
 	d := randomData(rng, p, m)
 	for i := range d.values {
@@ -66,8 +66,7 @@ func shipped(t testing.TB, p release.Plan, d data, key int) release.Exact {
 	return out
 }
 
-// Nothing is sketched before there is entropy for the flips, and what was refused can be
-// seen nowhere.
+// Nothing is sketched before there is entropy for the flips, and a refused batch leaves no trace.
 func TestBuilderInsistsOnRandomising(t *testing.T) {
 	p := releasetest.Plan(t, randomised(t, "{side: records, family: identity}"), 0)
 	b, err := p.NewBuilder(releasetest.Seed(1), 1)
@@ -99,7 +98,8 @@ func TestBuilderInsistsOnRandomising(t *testing.T) {
 	}
 }
 
-// Two sketches of one study and two releases flip on their own; one key flips alike.
+// Two sketches of one study, and two releases, have independent flips. The same key gives the same
+// flips.
 func TestFlipsAreDrawnForEachRelease(t *testing.T) {
 	s := randomised(t, "{side: records, family: identity}", "{side: records, family: identity, share: 3}")
 	first, other := releasetest.Plan(t, s, 0), releasetest.Plan(t, s, 1)
@@ -117,9 +117,9 @@ func TestFlipsAreDrawnForEachRelease(t *testing.T) {
 	}
 }
 
-// What the aggregator decodes is right on average and as variable as NoiseOf says: bits on
-// the records side, their products on the columns side. Over 400 releases each; six
-// standard errors.
+// What the aggregator decodes is unbiased and has the variance of NoiseOf: bits on the records
+// side, their products on the columns side. Over 400 releases each; the limit is six standard
+// errors.
 func TestRandomisedReleaseIsUnbiased(t *testing.T) {
 	const records, releases = 200, 400
 	s := randomised(t, "{side: records, family: identity}", "{side: columns, family: sparse, k: 512, helpers: {ones: 0.7}}")
@@ -160,15 +160,15 @@ func TestRandomisedReleaseIsUnbiased(t *testing.T) {
 			ones += w * w / releases
 		}
 	}
-	// One R, so its error stays: it is that of the exact sketch, below 6·√(2n²/k).
+	// There is only one R, so its error stays: that of the exact sketch, below 6·√(2n²/k).
 	limit := 6*records*math.Sqrt(2./512) + 6*records*v.Variance*math.Sqrt(2./releases)
 	if math.Abs(seen-truth) > limit || math.Abs(debiased-norm) > limit || math.Abs(ones-records*0.49) > limit {
 		t.Errorf("product %.1f of %.1f, norm %.1f of %.1f, ones %.1f of %.1f", seen, truth, debiased, norm, ones, records*0.49)
 	}
 }
 
-// Unit record with neighbours: replaced has twice the sensitivity, and everything else
-// follows from it: noise, words, and the same ε in the ledger.
+// Unit record with neighbours: replaced has twice the sensitivity. Everything else follows from it:
+// the noise, the statement, and the same ε in the ledger.
 func TestReplacedNeighboursDoubleTheSensitivity(t *testing.T) {
 	for _, side := range []string{"{side: columns, family: sparse, k: 8, helpers: {ones: 0.3}, clip: 0.8}", "{side: records, family: rademacher, k: 8, clip: 0.8}"} {
 		for _, mechanism := range []string{"laplace, epsilon: 1", "gaussian, epsilon: 1, delta: 1e-6"} {

@@ -18,10 +18,10 @@ import (
 	"github.com/cosketch/cosketch/seed"
 )
 
-// What a release leans on, and what it says when that is not there.
+// errGone is the error of a resource that has run out.
 var errGone = errors.New("it is gone")
 
-// limited are keys, bytes or room of which so many are left.
+// limited provides keys, bytes or room until that many were taken.
 type limited struct {
 	left  int
 	keys  seed.Keys
@@ -51,7 +51,8 @@ func (l *limited) Read(b []byte) (int, error) {
 
 func (l *limited) Bytes(n int) ([]byte, error) { return make([]byte, n), l.take() }
 
-// untilEnough does something with ever more of what it needs, until nothing fails: every time before, it has to say so.
+// untilEnough calls do with ever more resources until it succeeds. Every time before, do must
+// return errGone.
 func untilEnough(t *testing.T, what string, least int, do func(*limited) error) {
 	t.Helper()
 	for left := range 20 {
@@ -74,7 +75,7 @@ func untilEnough(t *testing.T, what string, least int, do func(*limited) error) 
 	t.Errorf("%s: never enough", what)
 }
 
-// Without a key, entropy or room no sketch is made or read, wherever they give out.
+// If keys, entropy or room run out at any point, no sketch is made or read, and the error says so.
 func TestWhatGivesOutIsSaid(t *testing.T) {
 	for _, c := range pinnedStudies {
 		s := registryWith(t, c.partition, c.terms)
@@ -159,7 +160,7 @@ func TestWhatGivesOutIsSaid(t *testing.T) {
 	}
 }
 
-// readsWhole tries a release that is cut off anywhere, goes on, or has nowhere to go.
+// readsWhole reads a release that is cut off at various places, is too long, or has no room.
 func readsWhole(t *testing.T, name string, p Plan, e Exact) {
 	t.Helper()
 	header, data, err := e.Encode()
@@ -197,7 +198,7 @@ func readsWhole(t *testing.T, name string, p Plan, e Exact) {
 			t.Errorf("%s, %s: %v", name, way, err)
 		}
 	}
-	needs := p.Joined() || p.Labels != nil && strconv.IntSize == 64 // half as many bytes of labels are few
+	needs := p.Joined() || p.Labels != nil && strconv.IntSize == 64 // 32-bit labels take half as many bytes, too few to need room
 	untilEnough(t, name+": room", map[bool]int{true: 1}[needs], func(l *limited) error {
 		_, _, err := p.Beside(header, bytes.NewReader(data), l)
 		return err
@@ -228,7 +229,7 @@ func readsWhole(t *testing.T, name string, p Plan, e Exact) {
 	}
 }
 
-// The numbers of many columns go where there is room.
+// The numbers of many columns are allocated from the room.
 func TestTallyNeedsRoom(t *testing.T) {
 	terms := "bits: 6\nrecords: {id: [patient], missing: refuse}\ncolumns:\n"
 	for i := range 32 {
@@ -245,7 +246,7 @@ func TestTallyNeedsRoom(t *testing.T) {
 	})
 }
 
-// A first round is of its sketches, in order, and each is as the study has it.
+// A first round must have exactly its sketches, in order, each with the shape that the study fixes.
 func TestFirstRoundsAreChecked(t *testing.T) {
 	for name, terms := range map[string]string{"lengths": lookAtLengths, "values": lookAtValues, "two": strings.Replace(lookAtLengths, "  - {side: look}\n", "  - {side: counts, tables: [{of: [{column: smoker}]}]}\n  - {side: look}\n", 1)} {
 		if name == "two" {
@@ -270,7 +271,7 @@ func TestFirstRoundsAreChecked(t *testing.T) {
 		}
 		for what, c := range map[string]struct {
 			change func(*protocol.First)
-			says   string // empty: it is taken
+			says   string // empty: it is accepted
 		}{
 			"as it is":      {func(*protocol.First) {}, ""},
 			"one record":    {func(f *protocol.First) { f.Records = 1 }, ""},
@@ -296,7 +297,7 @@ func TestFirstRoundsAreChecked(t *testing.T) {
 	}
 }
 
-// What a second round goes by is within what the study says, at its ends too.
+// The input of a second round must be within the study's bounds, inclusive.
 func TestInterimsAreChecked(t *testing.T) {
 	codes := ""
 	for _, c := range pinnedStudies {
@@ -350,7 +351,7 @@ func TestInterimsAreChecked(t *testing.T) {
 	}
 }
 
-// Only a look of the study's own shape says what a second round goes by.
+// The input of a second round comes only from a look of the study's own shape.
 func TestLooksOfAnotherShapeAreRefused(t *testing.T) {
 	s := momentStudy(t, lookAtLengths)
 	at, _ := s.Look()
@@ -377,7 +378,7 @@ func TestLooksOfAnotherShapeAreRefused(t *testing.T) {
 	}
 }
 
-// A plan for more members than there are parties, or of a part of a sketch, is refused.
+// Plans for more members than there are parties, and sketches of the wrong shape, are refused.
 func TestPlansRefuse(t *testing.T) {
 	s := momentStudy(t, lookAtLengths)
 	p, err := For(s, 0, 0)
@@ -424,12 +425,12 @@ func TestPlansRefuse(t *testing.T) {
 	}
 }
 
-// Whatever a study asks for, its plan has the noise of its promise, or there is none.
+// Whatever a study asks for, its plan has the noise of its guarantee, or there is no plan.
 func TestPlansHaveTheirNoise(t *testing.T) {
 	failed := map[string]int{}
 	for _, c := range pinnedStudies {
 		s := registryWith(t, c.partition, c.terms)
-		if s.TwoRounds() { // whose clips are looked for when the study is read
+		if s.TwoRounds() { // their clips are chosen when the study is read
 			failed[c.name]++
 			continue
 		}
@@ -488,7 +489,7 @@ func TestPlansHaveTheirNoise(t *testing.T) {
 	}
 }
 
-// ofParts are the noises of a plan beside that of its sums or rows.
+// ofParts returns the noises of a plan besides that of its sums or rows.
 func ofParts(p Plan) (out []dp.Noise) {
 	if m := p.Moments; m != nil {
 		out = append(out, m.noises...)
@@ -505,8 +506,8 @@ func ofParts(p Plan) (out []dp.Noise) {
 	return out
 }
 
-// Of more parties each may send less, so that the sum over all fits, and the first row with a wrong label is named:
-// in a release that is read in many blocks.
+// If there are more parties, each may send less, so that the sum over all fits. The first row with
+// a wrong label is named, in a release that is read in many blocks.
 func TestLargeReleasesAreChecked(t *testing.T) {
 	var s study.Study
 	for _, c := range pinnedStudies {
@@ -526,7 +527,7 @@ func TestLargeReleasesAreChecked(t *testing.T) {
 	_, cols := p.Shape(rows)
 	for name, c := range map[string]struct {
 		at   map[int]int64 // entries
-		says string        // empty: it is taken
+		says string        // empty: it is accepted
 	}{
 		"largest":              {map[int]int64{0: p.largest() - 1, 6 * int(cols): 1 - p.largest()}, ""},
 		"too large":            {map[int]int64{0: p.largest()}, "out of range"},
@@ -553,7 +554,7 @@ func TestLargeReleasesAreChecked(t *testing.T) {
 	}
 }
 
-// The least clip there is is a clip: of one step.
+// The least possible clip is one step.
 func TestAClipOfOneStep(t *testing.T) {
 	const terms = "bits: 8\nrecords: {id: [patient], missing: centre}\n" + pinnedColumns + "sketches: [{side: records, family: identity, clip: 0.004}]\n" + gaussianRecords + askClusters
 	s := registryWith(t, "horizontal", terms)

@@ -44,8 +44,8 @@ analyses: [{kind: mean}, {kind: correlation}]
 `
 )
 
-// Whatever clip and moves an interim has that the study can go by, what a release holds is of one shape, its noise is
-// that of the clip, and no change of a record moves it farther than that covers.
+// For every clip and all moves that an interim may have, a release has the same shape, its noise is
+// that of the clip, and no change of a record moves it further than the noise covers.
 func TestAnyInterimKeepsThePromise(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 1))
 	for name, terms := range map[string]string{"lengths": lookAtLengths, "values": lookAtValues} {
@@ -100,10 +100,10 @@ func TestAnyInterimKeepsThePromise(t *testing.T) {
 	}
 }
 
-// anyMoves are moves at the ends of what an interim may say.
+// anyMoves returns moves at the bounds of what an interim may say.
 func anyMoves(s *study.Study, still []sketch.Standard, rng *rand.Rand) []sketch.Standard {
 	out := append([]sketch.Standard(nil), still...)
-	if out != nil { // of the first column alone
+	if out != nil { // only of the first column
 		one := s.Bits.One()
 		far := s.Columns[0].Scale.Range(s.Bits)
 		out[0] = sketch.Standard{Centre: 16*one - rng.Int64N(2)*16*far, Spread: 1 + rng.Int64N(2)*(24*far-1)}
@@ -111,7 +111,7 @@ func anyMoves(s *study.Study, still []sketch.Standard, rng *rand.Rand) []sketch.
 	return out
 }
 
-// farRecord is a record as it is read, at ends or anywhere within.
+// farRecord returns a random record as read, at the ends or anywhere within.
 func farRecord(s *study.Study, p Plan, rng *rand.Rand) []int64 {
 	one := s.ReadBits().One()
 	out := make([]int64, p.Values)
@@ -132,8 +132,8 @@ func farRecord(s *study.Study, p Plan, rng *rand.Rand) []int64 {
 	return out
 }
 
-// squareOf is how far one record moves the sketch in the place of another or, where that is not what is protected, of
-// none.
+// squareOf returns the squared distance by which one record moves the sketch if it replaces another
+// or, unless replacement is protected, is added.
 func (p Plan) squareOf(t *testing.T, with, without []int64) (square int64) {
 	t.Helper()
 	sum := func(record []int64) []int64 {
@@ -156,7 +156,8 @@ func (p Plan) squareOf(t *testing.T, with, without []int64) (square int64) {
 	return square
 }
 
-// The look itself covers what a record moves it by, and the clip is the least that few of all records exceed.
+// The noise of a look covers what a record moves it by, and the clip is the least that few of all
+// records exceed.
 func TestLooksCoverTheirRecords(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 2))
 	for name, terms := range map[string]string{"lengths": lookAtLengths, "values": lookAtValues} {

@@ -19,7 +19,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// promises are the privacy of a study, by unit and mechanism.
+// promises lists the privacy of studies, by unit and mechanism.
 var promises = []struct {
 	name, privacy string
 	unit          dp.Unit
@@ -30,7 +30,7 @@ var promises = []struct {
 	{"record-gaussian", "{unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}", dp.Record},
 }
 
-// shapes are sketches: sides, families and helpers. K is small so that rows collide.
+// shapes lists sketches: sides, families and helpers. K is small so that rows collide.
 var shapes = []struct{ name, sketch string }{
 	{"columns-sparse", "{side: columns, family: sparse, k: 8, helpers: {ones: 0}"},
 	{"columns-sparse-ones", "{side: columns, family: sparse, k: 8, helpers: {ones: 0.3}"},
@@ -91,14 +91,14 @@ func norms(a, b sketch.Sketch) (l1, l2Squared int64) {
 	return l1, l2Squared
 }
 
-// zero is a sketch of the same shape to which nothing was added.
+// zero returns a sketch of the same shape with zero entries.
 func zero(s sketch.Sketch) sketch.Sketch {
 	s.Data = make([]int64, len(s.Data))
 	return s
 }
 
-// neighbour changes one record: under unit attribute one of its values, wherever
-// the record is; under unit record its whole contribution goes.
+// neighbour changes one record. Under unit attribute one of its values changes, wherever the record
+// is. Under unit record its whole contribution will be removed.
 func neighbour(rng *rand.Rand, p release.Plan, unit dp.Unit, d data) (record int, other data) {
 	record = rng.IntN(len(d.ids))
 	other = data{ids: d.ids, values: append([]int64(nil), d.values...)}
@@ -118,9 +118,8 @@ func neighbour(rng *rand.Rand, p release.Plan, unit dp.Unit, d data) (record int
 	return record, other
 }
 
-// without is d with one record's contribution replaced by zeros in the sketch. On
-// the columns side that is the sketch of the others; on the records side a row of
-// zeros.
+// without sketches d with one record's contribution replaced by zeros in the sketch. On the columns
+// side that is the sketch of the others; on the records side a row of zeros.
 func without(t *testing.T, p release.Plan, root int, d data, record int) sketch.Sketch {
 	if p.Sketch().Side == sketch.Records {
 		out := exact(t, p, releasetest.Seed(root), d)
@@ -179,10 +178,9 @@ func worst(t *testing.T, p release.Plan) (l1, l2 int64) {
 	return l1, l2
 }
 
-// TestSensitivityIsAttained holds that no plan spends more noise than it must. A
-// change of one value reaches both norms exactly. A record that is clipped reaches
-// the l2 norm up to the truncation of its entries; whether its l1 norm can be
-// reached depends on the columns, and the plan does not look at that.
+// TestSensitivityIsAttained: no plan has more noise than necessary. A change of one value reaches
+// both norms exactly. A clipped record reaches the l2 norm up to the truncation of its entries.
+// Whether its l1 norm can be reached depends on the columns, which the plan ignores.
 func TestSensitivityIsAttained(t *testing.T) {
 	eachPlan(t, func(t *testing.T, p release.Plan, unit dp.Unit) {
 		if unit == dp.Attribute {
@@ -216,9 +214,9 @@ func TestSensitivityIsAttained(t *testing.T) {
 	})
 }
 
-// TestSquaresMoveAsPlanned tries every change of a value around a centre, its own or a
-// public one that is taken off, of which two are the worst (Plan.changes): rounding the
-// squares adds nothing to them.
+// TestSquaresMoveAsPlanned tries every change of a value around a centre, its own or a public one
+// that is subtracted. Two of these are the worst (Plan.changes): rounding the squares adds nothing
+// to them.
 func TestSquaresMoveAsPlanned(t *testing.T) {
 	for _, test := range []struct {
 		column, ones string
@@ -262,9 +260,8 @@ func TestSquaresMoveAsPlanned(t *testing.T) {
 	}
 }
 
-// TestClippingHoldsAfterwards looks at what clipping leaves of single records: no
-// contribution is longer than the bound, the count is that of records beyond it, and
-// a record within it is left alone.
+// TestClippingHoldsAfterwards checks single records after clipping: no contribution is longer than
+// the bound, the count is that of records beyond it, and a record within it is unchanged.
 func TestClippingHoldsAfterwards(t *testing.T) {
 	eachPlan(t, func(t *testing.T, p release.Plan, unit dp.Unit) {
 		if unit != dp.Record {
@@ -298,7 +295,7 @@ func TestClippingHoldsAfterwards(t *testing.T) {
 			_, after := norms(got.Sketch, zero(got.Sketch))
 			_, before := norms(unclipped, zero(unclipped))
 			changed, _ := norms(got.Sketch, unclipped)
-			ones := int64(p.OnesWeight() * float64(p.Study.Bits.One())) // which are never cut
+			ones := int64(p.OnesWeight() * float64(p.Study.Bits.One())) // never clipped
 			var counted int64
 			if got.Clipped > 0 {
 				counted = p.CutWeight() * p.CutWeight()
@@ -314,8 +311,8 @@ func TestClippingHoldsAfterwards(t *testing.T) {
 	})
 }
 
-// TestClipIsRoundedDown: the bound in integers is never above the bound in the study, and
-// on the columns side no record needs more than it.
+// TestClipIsRoundedDown: the bound in integers is never above the bound in the study. On the
+// columns side it is at most the length of the longest record.
 func TestClipIsRoundedDown(t *testing.T) {
 	for _, test := range []struct {
 		sketch string
@@ -327,7 +324,7 @@ func TestClipIsRoundedDown(t *testing.T) {
 		{"{side: records, family: rademacher, k: 16, clip: 0.8}", 819},           // 204.8·4 = 819.2
 		{"{side: records, family: identity, clip: 1}", 256},                      // exact
 		{"{side: records, family: identity, clip: 0.00390625}", 1},               // one step
-		{"{side: columns, family: sparse, k: 8, clip: 1000}", 256},               // beyond every record: as long as those are
+		{"{side: columns, family: sparse, k: 8, clip: 1000}", 256},               // beyond every record: the length of the longest
 		{"{side: columns, family: sparse, k: 8, clip: 0.9999999999999999}", 255}, // just below a step
 	} {
 		s := releasetest.Study(t, releasetest.Terms{Partition: study.Horizontal, Columns: []string{releasetest.Bounded}, Sketches: []string{test.sketch}, Privacy: promises[3].privacy})
@@ -337,7 +334,7 @@ func TestClipIsRoundedDown(t *testing.T) {
 	}
 }
 
-// TestMechanismNoneHasNoSensitivity: nothing is promised, so nothing is bounded.
+// TestMechanismNoneHasNoSensitivity: without a guarantee nothing is bounded.
 func TestMechanismNoneHasNoSensitivity(t *testing.T) {
 	s := releasetest.Study(t, releasetest.Terms{Partition: study.Horizontal, Columns: []string{releasetest.Bounded}, Privacy: releasetest.NoPromise, Sketches: []string{"{side: records, family: sparse, k: 8}"}})
 	p := releasetest.Plan(t, s, 0)
@@ -346,9 +343,9 @@ func TestMechanismNoneHasNoSensitivity(t *testing.T) {
 	}
 }
 
-// TestRecordAccountHoldsTheOnes: a record that is taken away moves an attribute-level sketch by no more than
-// as many attributes as the ledger counts, its entry of ones with it, which count more than the columns only
-// where it does.
+// TestRecordAccountHoldsTheOnes: removing a record, with its entry of ones, moves an
+// attribute-level sketch by at most as many attributes as the ledger counts. That count exceeds the
+// number of columns only if the ones require it.
 func TestRecordAccountHoldsTheOnes(t *testing.T) {
 	const gaussian = "{unit: attribute, mechanism: gaussian, epsilon: 1, delta: 1e-6}"
 	for _, privacy := range []string{releasetest.Laplace, gaussian} {
@@ -372,7 +369,7 @@ func TestRecordAccountHoldsTheOnes(t *testing.T) {
 					t.Fatal(err)
 				}
 				exact := b.Exact()
-				var l1, l2 float64 // without the record all is zero
+				var l1, l2 float64 // without the record all entries are zero
 				for _, v := range exact.Sketch.Data {
 					l1, l2 = l1+math.Abs(float64(v)), l2+float64(v*v)
 				}
@@ -389,8 +386,8 @@ func TestRecordAccountHoldsTheOnes(t *testing.T) {
 	}
 }
 
-// TestAttributesCountsColumns: a categorical column is one attribute, and the label
-// is none of a records-side sketch.
+// TestAttributesCountsColumns: a categorical column is one attribute. In a records-side sketch a
+// label that does not travel is none.
 func TestAttributesCountsColumns(t *testing.T) {
 	label := strings.TrimSuffix(releasetest.Categorical, "}") + ", role: label}"
 	s := releasetest.Study(t, releasetest.Terms{

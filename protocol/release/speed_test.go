@@ -10,7 +10,7 @@ import (
 	"github.com/cosketch/cosketch/seed/stream"
 )
 
-// Records of a batch in memory, with ids of 16 bytes, as the columns side meets them.
+// A batch of records in memory, with ids of 16 bytes, as on the columns side.
 const (
 	speedRecords = 1 << 17
 	speedColumns = 50
@@ -28,11 +28,10 @@ func speedData() (labels [][]byte, x []int64) {
 	return labels, x
 }
 
-// BenchmarkColumns makes a columns-side sketch of 50 columns, hashing included:
-// sparse to k = 16,384, rademacher to k = 1,024. "memory" is one pass over the same
-// data, the least that anything could take. To wake a second worker costs about as
-// much as five hundred sparse records, in every batch, and it is this that keeps two
-// workers from twice the speed: not the memory, nor the sums that each has of its own.
+// BenchmarkColumns makes a columns-side sketch of 50 columns, hashing included: sparse to k =
+// 16,384, rademacher to k = 1,024. "memory" is one pass over the same data, a lower bound. Waking a
+// second worker costs about as much as five hundred sparse records, in every batch. This is what
+// keeps two workers from twice the speed, not the memory or their separate sums.
 func BenchmarkColumns(b *testing.B) {
 	labels, x := speedData()
 	perRecord := func(b *testing.B) {
@@ -75,7 +74,7 @@ func BenchmarkColumns(b *testing.B) {
 	}
 }
 
-// BenchmarkRecords makes a records-side sketch of 16 batches, with all that a batch in
+// BenchmarkRecords makes a records-side sketch of 16 batches, with everything that a batch in
 // memory needs: checking, narrowing, widening and the memory of its rows.
 func BenchmarkRecords(b *testing.B) {
 	for _, c := range []struct{ m, d, k int }{{1 << 12, 100, 64}, {1 << 12, 1024, 256}, {1 << 12, 1024, 64}, {1 << 9, 10000, 256}} {

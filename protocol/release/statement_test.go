@@ -8,8 +8,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// A party that looks at its own records first spends a part of the sketch's promise on that: the
-// statement is about all that leaves, not about the sums alone.
+// A party that first looks at its own records spends a part of the sketch's guarantee on that. The
+// statement covers everything released, not only the sums.
 func TestStatementCountsLooks(t *testing.T) {
 	for _, keys := range []string{"clip: 1", "clip: own", "clip: own, standardise: own", "clip: 1, standardise: own"} {
 		p := releasetest.Plan(t, releasetest.Study(t, releasetest.Terms{Partition: study.Horizontal, Columns: []string{releasetest.Centred, releasetest.Bounded}, Sketches: []string{"{side: moments, " + keys + "}"},

@@ -13,13 +13,13 @@ import (
 	"github.com/cosketch/cosketch/seed"
 )
 
-// data are encoded records.
+// data holds encoded records.
 type data struct {
 	ids    [][]byte
 	values []int64
 }
 
-// randomData draws m records of possible values: extremes, absent ones, and others.
+// randomData returns m random records of possible values: extremes, absent ones, and others.
 func randomData(rng *rand.Rand, p release.Plan, m int) data {
 	var d data
 	for i := range m {
@@ -31,7 +31,7 @@ func randomData(rng *rand.Rand, p release.Plan, m int) data {
 	return d
 }
 
-// randomCode draws one of codes or, where a column is a number, any other.
+// randomCode returns one of codes or, for a numeric column, any other encoding.
 func randomCode(rng *rand.Rand, c study.Column, bits fixedpoint.Bits) []int64 {
 	if c.Kind == study.Numeric && rng.IntN(2) == 0 {
 		reach := c.Scale.Range(bits)
@@ -41,8 +41,8 @@ func randomCode(rng *rand.Rand, c study.Column, bits fixedpoint.Bits) []int64 {
 	return options[rng.IntN(len(options))]
 }
 
-// codes lists encodings of a column, the extreme ones and that of an absent value among
-// them; package dataset makes these.
+// codes lists encodings of a column, including the extreme ones and that of an absent value.
+// Package dataset makes these.
 func codes(c study.Column, bits fixedpoint.Bits) [][]int64 {
 	one := bits.One()
 	if c.Kind == study.Categorical {
@@ -60,8 +60,8 @@ func codes(c study.Column, bits fixedpoint.Bits) [][]int64 {
 	return [][]int64{{-one}, {-one / 2}, {0}, {one}}
 }
 
-// exact sketches records in one batch. On the records side the rows come back in the
-// order of the records.
+// exact sketches records in one batch. On the records side the rows are returned in the order of
+// the records.
 func exact(t testing.TB, p release.Plan, root seed.Seed, d data) sketch.Sketch {
 	t.Helper()
 	b, err := p.NewBuilder(root, 1)

@@ -14,7 +14,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// sumSketches are sides moments and cells.
+// sumSketches has sides moments and cells.
 var sumSketches = []string{"{side: moments, clip: 0.7}", "{side: cells, L: 2, clip: 0.7}"}
 
 func sumsPlan(t testing.TB, sketch, neighbours string) release.Plan {
@@ -25,8 +25,8 @@ func sumsPlan(t testing.TB, sketch, neighbours string) release.Plan {
 	}), 0)
 }
 
-// Batches, their order and workers do not change a sum, ids have no part in it, and its
-// bytes are pinned: parties on any machine, and with any later version, make the same.
+// Batches, their order, workers and ids do not change a sum. Its bytes are pinned: parties on any
+// machine, and with any later version, make the same.
 func TestSumsAreAFunctionOfTheData(t *testing.T) {
 	digest := sha256.New()
 	for _, s := range sumSketches {
@@ -72,8 +72,8 @@ func TestSumsAreAFunctionOfTheData(t *testing.T) {
 	}
 }
 
-// The plan's shape is the builder's, its header passes, and what an honest party may send
-// with as many records as it may have is in range, in the sum over all parties too.
+// The plan's shape is the builder's, and its header is accepted. What an honest party may send with
+// the largest number of records is in range, as is the sum over all parties.
 func TestSumsShapeAndRange(t *testing.T) {
 	for _, s := range sumSketches {
 		p := sumsPlan(t, s, "replaced")
@@ -114,7 +114,7 @@ func TestSumsSensitivityBoundsNeighbours(t *testing.T) {
 	}
 }
 
-// Moments and cells together keep the study's promise: their μ² add up to its own.
+// Moments and cells together meet the study's guarantee: their μ² add up to its own.
 func TestSumsShareThePromise(t *testing.T) {
 	s := releasetest.Study(t, releasetest.Terms{
 		Partition: study.Horizontal, Columns: []string{releasetest.Centred, releasetest.Bounded},

@@ -18,7 +18,7 @@ import (
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
-// inTwoRounds are studies whose first round comes before the second, and between its sketches.
+// inTwoRounds returns studies whose first round comes before the second, and between its sketches.
 func inTwoRounds(t *testing.T) map[string]*study.Study {
 	t.Helper()
 	const promise = "rounds: 2\nprivacy: {unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}\n"
@@ -31,7 +31,7 @@ func inTwoRounds(t *testing.T) map[string]*study.Study {
 	}
 }
 
-// ofRound is the spec of a round; before is the first round, of the second.
+// ofRound returns the spec of a round; for the second round, before is the first.
 func ofRound(t *testing.T, s *study.Study, before *protocol.First, run byte) job.Spec {
 	t.Helper()
 	var members agree.Pairs
@@ -60,8 +60,8 @@ func opened(t *testing.T, w *world, kind protocol.Kind) protocol.Envelope {
 	return e
 }
 
-// Each round is a release of its own: paid for by its sketches, made in the same order, and stored. That of the second
-// has the first again, as it is, with each sketch in its place.
+// Each round is a release of its own: paid for by its sketches, made in the same order, and stored.
+// The second repeats the first unchanged, with each sketch in its place.
 func TestTwoRounds(t *testing.T) {
 	for name, s := range inTwoRounds(t) {
 		t.Run(name, func(t *testing.T) {
@@ -124,7 +124,7 @@ func TestTwoRounds(t *testing.T) {
 	}
 }
 
-// A round is not made of the sketches of the other one, nor the second without the first.
+// A round cannot be made of the other one's sketches, nor the second without the first.
 func TestRoundsAreKeptApart(t *testing.T) {
 	plain := all(t)[0]
 	for name, s := range inTwoRounds(t) {
@@ -148,7 +148,7 @@ func TestRoundsAreKeptApart(t *testing.T) {
 	}
 }
 
-// Under masked sums a first round of an attempt before is void, and drawn and paid for again.
+// Under masked sums a first round of an earlier attempt is void, and is drawn and paid for again.
 func TestVoidFirstRound(t *testing.T) {
 	for name, s := range inTwoRounds(t) {
 		w := made{study: s}.world(t)
@@ -169,7 +169,8 @@ func TestVoidFirstRound(t *testing.T) {
 	}
 }
 
-// A first round is refused where a sketch of it, or all together, is larger than others read.
+// A first round is refused if one of its sketches, or all together, are larger than what others
+// read.
 func TestFirstRoundFits(t *testing.T) {
 	for _, c := range []struct {
 		sketches string
@@ -188,8 +189,8 @@ func TestFirstRoundFits(t *testing.T) {
 	}
 }
 
-// A rehearsal ends where its data, its keys or its entropy fail, or what is held is not what it asks for, at every
-// step, and does not pass the stage behind it.
+// A rehearsal ends if its data, keys or entropy fail at any step, or if what is held does not
+// match, and does not reach the next stage.
 func TestRehearsalFails(t *testing.T) {
 	failed := errors.New("the disk is gone")
 	for _, m := range all(t) {
@@ -238,7 +239,7 @@ func TestRehearsalFails(t *testing.T) {
 	}
 }
 
-// What else of the budget is spoken for counts against the caps, and where that is not known nothing is spent.
+// Reserved budget counts against the caps. If it cannot be determined, nothing is spent.
 func TestKeptIsCounted(t *testing.T) {
 	m := all(t)[1]
 	spec := m.spec(t, 1)
@@ -264,7 +265,7 @@ func TestKeptIsCounted(t *testing.T) {
 	}
 }
 
-// fewKeys are a seed's keys, until so many were derived.
+// fewKeys provides a seed's keys until that many were derived.
 type fewKeys struct {
 	seed.Keys
 	left int
@@ -279,7 +280,7 @@ func (k *fewKeys) Derive(label seed.Label) ([32]byte, error) {
 	return k.Keys.Derive(label)
 }
 
-// Without its keys nothing is stored, wherever they end.
+// If keys run out at any point, nothing is stored.
 func TestKeysGiveOut(t *testing.T) {
 	kinds := all(t)
 	kinds = append(kinds, made{name: "published", study: parse(t, study.Horizontal, bounded+`sketches: [{side: records, family: sparse, k: 8, s: 1, matrix: public}]
@@ -310,7 +311,7 @@ analyses: [{kind: k-means, clusters: 2}]
 	}
 }
 
-// A look is taken for the sketches that go by one, and the others are made beside them.
+// A look is taken only for the sketches that need one; the others are made beside them.
 func TestLooksBesideOthers(t *testing.T) {
 	m := made{study: parse(t, study.Horizontal, bounded+`sketches: [{side: counts, tables: [{of: [{column: x, bins: 4}]}]}, {side: moments, clip: own, standardise: own}, {side: cells, L: 1, clip: 1}, {side: moments, clip: 2, standardise: own}]
 privacy: {unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}
@@ -356,7 +357,7 @@ analyses: [{kind: mean}, {kind: correlation}, {kind: table}, {kind: k-means, clu
 			t.Errorf("a look of %d bytes is taken for one of %d", len(look), len(w.taken))
 		}
 	}
-	for _, call := range []string{"taken look", "debit", "vouch", "exact", "save", "forget"} { // of a run that goes on by the look
+	for _, call := range []string{"taken look", "debit", "vouch", "exact", "save", "forget"} { // calls of a run that continues from the look
 		w.calls = nil
 		w.fail = func(name string, _ bool) error {
 			if name == call {

@@ -19,7 +19,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
-// The order on which the privacy of records rests, for each kind of release.
+// The order on which the privacy of records depends, for each kind of release.
 func TestOrder(t *testing.T) {
 	for _, m := range all(t) {
 		t.Run(m.name, func(t *testing.T) {
@@ -35,8 +35,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// A job that ended anywhere, before or after what it was about to do was done, is begun again, and
-// ends with one release that was paid for once. What is stored is never drawn again.
+// A job that ended anywhere, before or after a call took effect, is started again. It ends with one
+// release that was paid for once. A stored release is never drawn again.
 func TestEveryCallFails(t *testing.T) {
 	for _, m := range all(t) {
 		t.Run(m.name, func(t *testing.T) {
@@ -82,7 +82,7 @@ func TestEveryCallFails(t *testing.T) {
 	}
 }
 
-// spent is entropy that gives out after some reads.
+// spent is entropy that runs out after some reads.
 type spent struct {
 	io.Reader
 	reads int
@@ -97,7 +97,7 @@ func (s *spent) Read(b []byte) (int, error) {
 	return s.Reader.Read(b)
 }
 
-// Without entropy nothing is stored, wherever it gives out, and what was paid for is not lost.
+// If entropy runs out at any point, nothing is stored, and what was paid for is not lost.
 func TestEntropyGivesOut(t *testing.T) {
 	for _, m := range all(t) {
 		t.Run(m.name, func(t *testing.T) {
@@ -123,7 +123,7 @@ func TestEntropyGivesOut(t *testing.T) {
 	}
 }
 
-// A release without noise is counted as one of records: it has no unit, and bounds neither.
+// A release without noise is entered under unit record: it has no unit, and bounds neither.
 func TestNoPromiseIsCountedAsRecords(t *testing.T) {
 	open := parse(t, study.Vertical, `columns: [{name: x, kind: numeric, bounds: [0, 1], owner: a}, {name: y, kind: numeric, bounds: [0, 1], owner: b}, {name: z, kind: numeric, bounds: [0, 1], owner: c}]
 sketches: [{side: columns, family: sparse, k: 64, s: 1, helpers: {ones: 1}}]
@@ -147,7 +147,7 @@ func (n noEntropy) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// A release that is stored is found: no data are read and nothing is drawn.
+// A stored release is found: no data are read and nothing is drawn.
 func TestStoredIsFound(t *testing.T) {
 	for _, m := range all(t) {
 		t.Run(m.name, func(t *testing.T) {
@@ -164,7 +164,7 @@ func TestStoredIsFound(t *testing.T) {
 			if got := strings.Join(w.calls, " "); got != "stored forget" {
 				t.Errorf("calls %s", got)
 			}
-			spec.Plans = nil // who says what the data are was asked to say no more
+			spec.Plans = nil // Find needs no plans
 			out, found, err := job.Find(spec, w)
 			if err != nil || !found || !bytes.Equal(header(m, out), w.shown[0]) {
 				t.Errorf("found %v, %v", found, err)
@@ -173,7 +173,7 @@ func TestStoredIsFound(t *testing.T) {
 	}
 }
 
-// What is not stored, or is void, is not found, and stays as it is.
+// A release that is not stored, or is void, is not found, and nothing changes.
 func TestOthersAreNotFound(t *testing.T) {
 	for _, m := range all(t) {
 		w := m.world(t)
@@ -192,7 +192,8 @@ func TestOthersAreNotFound(t *testing.T) {
 	}
 }
 
-// What is stored is what is sent: the header names the bytes, which are the exact sketch and noise.
+// The stored release is the one sent: the header names the bytes, which are the exact sketch plus
+// noise.
 func TestStoredIsAsItsHeaderSays(t *testing.T) {
 	for _, m := range all(t) {
 		if m.query {
@@ -241,7 +242,8 @@ func TestStoredIsAsItsHeaderSays(t *testing.T) {
 	}
 }
 
-// Until the steward has decided about what is held, nothing is spent, and the job stays to be done.
+// Until the steward has decided about a held sketch, nothing is spent, and the job remains to be
+// done.
 func TestUndecided(t *testing.T) {
 	m := all(t)[3]
 	w := m.world(t)
@@ -261,7 +263,7 @@ func TestUndecided(t *testing.T) {
 	m.check(t, w)
 }
 
-// Whatever is held without noise gets none where noise is drawn into values: it is never released.
+// A sketch held without noise is never released if its noise is drawn into the values.
 func TestHeldWithoutItsNoiseIsRefused(t *testing.T) {
 	for _, m := range all(t)[5:] {
 		w := m.world(t)
@@ -274,7 +276,7 @@ func TestHeldWithoutItsNoiseIsRefused(t *testing.T) {
 	}
 }
 
-// What the caps or the steward's rule refuse spends nothing, and draws nothing.
+// If the caps or the steward's rule refuse, nothing is spent or drawn.
 func TestRefusals(t *testing.T) {
 	refused := errors.New("the steward's rule")
 	for _, m := range all(t) {
@@ -285,7 +287,7 @@ func TestRefusals(t *testing.T) {
 			"rule": func(s *job.Spec) { s.Accept = func(int64) error { return refused } },
 		} {
 			if name == "rule" && m.study.Privacy.Mechanism == dp.RandomisedResponse {
-				continue // its records are counted when they are read, which is after the debit
+				continue // its records are counted only when read, after the debit
 			}
 			t.Run(m.name+" "+name, func(t *testing.T) {
 				w := m.world(t)
@@ -308,7 +310,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// What nobody would take is refused before it is paid for.
+// A release that nobody would accept is refused before it is paid for.
 func TestUselessReleaseIsNotPaidFor(t *testing.T) {
 	for _, m := range all(t) {
 		if m.query || m.study.Privacy.Mechanism == dp.RandomisedResponse || m.held {
@@ -324,7 +326,7 @@ func TestUselessReleaseIsNotPaidFor(t *testing.T) {
 	}
 }
 
-// What cannot be made is found out before anything is paid for or read.
+// An impossible spec is refused before anything is paid for or read.
 func TestImpossibleSpec(t *testing.T) {
 	kinds := all(t)
 	for name, one := range map[string]struct {
@@ -345,7 +347,7 @@ func TestImpossibleSpec(t *testing.T) {
 	}
 }
 
-// A damaged look is said to be one, and nothing is spent.
+// A damaged look is reported as such, and nothing is spent.
 func TestDamagedLook(t *testing.T) {
 	m := all(t)[6]
 	for _, data := range [][]byte{{1}, make([]byte, 16), bytes.Repeat([]byte{0, 0, 0, 0, 0, 0, 0, 1}, 4), {}} {
@@ -357,7 +359,8 @@ func TestDamagedLook(t *testing.T) {
 	}
 }
 
-// A stored release of somebody else, or none at all, is not taken for this one.
+// A stored release of another party, or a stored header that is no release, is not taken for this
+// one.
 func TestStrangeHeaderIsRefused(t *testing.T) {
 	kinds := all(t)
 	plain, query := kinds[0], kinds[4]
@@ -385,7 +388,7 @@ func TestStrangeHeaderIsRefused(t *testing.T) {
 	}
 }
 
-// A rehearsal goes the same way, and spends, stores and shows nothing.
+// A rehearsal takes the same steps, but spends, stores and sends nothing.
 func TestRehearsal(t *testing.T) {
 	for _, m := range all(t) {
 		if m.again {
@@ -426,7 +429,7 @@ func TestRehearsal(t *testing.T) {
 	}
 }
 
-// Without entropy no stage is passed that needs some.
+// Without entropy no stage that needs some is reached.
 func TestNoEntropy(t *testing.T) {
 	for _, m := range all(t) {
 		w := m.world(t)
@@ -440,8 +443,8 @@ func TestNoEntropy(t *testing.T) {
 
 func sum(data []byte) [32]byte { return sha256.Sum256(data[:min(len(data), protocol.ChunkSize)]) }
 
-// A release whose header could be larger than others read, or a sketch larger than they take, is refused
-// long before its numbers are made.
+// A release whose header could be larger than others read, or a sketch larger than they accept, is
+// refused before its numbers are made.
 func TestFits(t *testing.T) {
 	var columns strings.Builder
 	for i := range 8 {
@@ -452,8 +455,8 @@ privacy: {unit: attribute, mechanism: laplace, epsilon: 1}
 analyses: [{kind: k-means, clusters: 2}]
 `)}
 	spec := m.spec(t, 1)
-	const bytes = 8 * 8                                                      // of a record in a sketch, at the widest
-	const inChunks = protocol.MaxPayload / (2 + 32) * protocol.ChunkSize / 2 // of a sketch in a header of two
+	const bytes = 8 * 8                                                      // of a record in a sketch of the greatest width
+	const inChunks = protocol.MaxPayload / (2 + 32) * protocol.ChunkSize / 2 // bytes of a sketch if a header has two
 	for _, one := range []struct {
 		records int64
 		says    string

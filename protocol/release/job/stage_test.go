@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Each stage is made in one place: from there on the compiler holds the order.
+// Each stage is made in only one place; from there on the compiler enforces the order.
 func TestStagesAreMadeInOnePlace(t *testing.T) {
 	makers := map[string]string{"paid": "pay", "noised": "draw", "Sealed": "seal"}
 	files, err := filepath.Glob("*.go")
@@ -54,7 +54,7 @@ func TestStagesAreMadeInOnePlace(t *testing.T) {
 	}
 }
 
-// made is the type of which a node makes a value: a literal, new or a declaration.
+// made returns the type of which a node makes a value: by a literal, new or a declaration.
 func made(n ast.Node) string {
 	var of ast.Expr
 	switch n := n.(type) {

@@ -32,16 +32,16 @@ type world struct {
 	saved   *job.Sealed
 	taken   []byte
 	held    []release.Exact // nil: nothing is held
-	decided bool            // the steward has released it
+	decided bool            // whether the steward has released it
 	drops   int
 	saves   int
 
-	// of one run
+	// for one run
 	ids    [][]byte
-	values []int64 // every record's, the same for each sketch
+	values []int64 // the values of every record, used for each sketch
 	calls  []string
-	fail   func(call string, done bool) error // asked before a call has had its effect, and after
-	shown  [][]byte                           // headers that a run has returned
+	fail   func(call string, done bool) error // called before and after each call takes effect
+	shown  [][]byte                           // headers returned by a run
 }
 
 func (w *world) call(name string, do func() error) error {
@@ -176,13 +176,13 @@ func parse(t *testing.T, partition study.Partition, terms string) *study.Study {
 
 const bounded = "columns: [{name: x, kind: numeric, bounds: [0, 1]}, {name: y, kind: numeric, bounds: [0, 1]}]\n"
 
-// A made is a release that can be run again and again, as a process is that was killed.
+// made is a release that can be run again and again, like a process that was killed.
 type made struct {
 	name  string
-	calls string // of World, in order, of a first run without failures
+	calls string // calls of World, in order, in a first run without failures
 	study *study.Study
 	query bool
-	again bool // the release of an attempt before is stored, and that attempt is void
+	again bool // the stored release is of an earlier, void attempt
 	held  bool
 }
 
@@ -225,7 +225,7 @@ analyses: [{kind: k-means, clusters: 2}]
 	}
 }
 
-// spec is the release of party a, with entropy of its own for each run.
+// spec returns the release of party a, with its own entropy for each run.
 func (m made) spec(t *testing.T, run byte) job.Spec {
 	t.Helper()
 	var signer protocol.Signer
@@ -261,7 +261,7 @@ func (m made) spec(t *testing.T, run byte) job.Spec {
 	return spec
 }
 
-// pairs are the secrets of the first of n members.
+// pairs returns the secrets of the first of n members.
 func pairs(t *testing.T, n int) agree.Pairs {
 	t.Helper()
 	b := []byte{0, 0, 0, 0, 0, 0, 0, byte(n)}
@@ -276,7 +276,7 @@ func pairs(t *testing.T, n int) agree.Pairs {
 	return out
 }
 
-// world is where the release begins.
+// world returns the initial world of the release.
 func (m made) world(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t}
@@ -312,7 +312,7 @@ func (m made) world(t *testing.T) *world {
 	return w
 }
 
-// run runs the release once, as a process of its own.
+// run runs the release once, like a process of its own.
 func (m made) run(t *testing.T, w *world, run byte) error {
 	t.Helper()
 	out, err := job.Run(t.Context(), m.spec(t, run), w)
@@ -331,7 +331,7 @@ func header(m made, s job.Stored) []byte {
 	return id[:]
 }
 
-// check holds what is stored in the end: one release, paid for once, with noise, and as its header says.
+// check checks the final state: one release, paid for once, with noise, and as its header says.
 func (m made) check(t *testing.T, w *world) {
 	t.Helper()
 	spec := m.spec(t, 253)

@@ -13,7 +13,7 @@ import (
 // Random schedules with random adversaries: every invariant holds in each, every role is played,
 // and every final state is reached.
 func TestRandomSchedules(t *testing.T) {
-	for _, seed := range []uint64{8376, 8824} { // regressions: a party that asks late in two attempts, one that never abandons an attempt
+	for _, seed := range []uint64{8376, 8824} { // regressions
 		if _, err := Random(seed); err != nil {
 			t.Fatal(err)
 		}

@@ -95,8 +95,8 @@ func TestExactSketchesArePinned(t *testing.T) {
 	}
 }
 
-// TestExactSketchDependsOnSeedAndParty: another seed gives another sketch of the same records. So
-// does, in a horizontal study, another party. Parties of a vertical study share their rows.
+// TestExactSketchDependsOnSeedAndParty: another seed gives another sketch of the same records. In a
+// horizontal study another party does, too; parties of a vertical study share their rows.
 func TestExactSketchDependsOnSeedAndParty(t *testing.T) {
 	for _, partition := range []study.Partition{study.Vertical, study.Horizontal} {
 		s := releasetest.Study(t, releasetest.Terms{Partition: partition, Columns: []string{releasetest.Binary}, Privacy: releasetest.NoPromise, Sketches: []string{"{side: columns, family: sparse, k: 64, helpers: {ones: 0}}"}})

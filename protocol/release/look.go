@@ -110,8 +110,8 @@ func (l *Look) Exact() (moves []sketch.Standard) {
 }
 
 // LeastSpread returns the least spread that a party with that many records scales by, in units of
-// the distance between the bounds. For a look in a first round, it is that of so many parties
-// together. Its square is four standard errors of the noise on a variance.
+// the distance between the bounds. For a look in a first round, parties and records are those of
+// the whole sum. Its square is four standard errors of the noise on a variance.
 func (p Plan) LeastSpread(records int64, parties int) float64 {
 	return math.Sqrt(4*math.Sqrt(float64(parties)*p.lookNoise().Variance())/float64(p.lookLevel())/float64(max(records, 1))) / 2
 }

@@ -155,10 +155,10 @@ func total(counts []int64) (sum int64) {
 	return sum
 }
 
-// How a party chooses its own clip. Counts of lengths below clearCount of their standard errors
-// count as none, and clipping may move means by bearable of their standard error. Counts behind one
-// that counts as none must be clearer. In a tail that thins out none remain there, and one made by
-// noise alone would lengthen the clip most.
+// How a party chooses its own clip. Counts of lengths below clearCount standard errors count as
+// none, and clipping may bias means by at most bearable standard errors. Counts behind one that
+// counts as none must be clearer. In a tail that thins out none remain there, and one made by noise
+// alone would lengthen the clip most.
 const (
 	clearCount = 2
 	clearApart = 3
@@ -180,8 +180,8 @@ const (
 
 // counted holds what a clip is chosen by: noisy counts of lengths.
 type counted struct {
-	clips   []int64 // the lengths; each counts up to the next
-	noisy   []int64 // by length; the last is of records longer than all
+	clips   []int64 // ascending
+	noisy   []int64 // for each clip the records that it is the first not to cut; last, those longer than all
 	records int64
 	sd      float64 // of the noise on a count, in records
 	parties float64 // how many parties' noise the sum carries, each party having that many records
@@ -198,11 +198,11 @@ func (p Plan) chooseClip(noisy []int64, records int64) int {
 	}.choose(p.Study, p.Index)
 }
 
-// choose takes the least clip for which, by the noisy counts of lengths, clipping biases means by
-// less than bearable of their noise. A record between two edges loses at most the difference of the
-// longer one and the clip. The sum of this over records, in typical lengths, bounds the bias in
-// spreads times the records; it is reached if all records are clipped in one direction. With too
-// few records to tell, it takes the clip that suits most data (study.ClipRule).
+// choose takes the least clip that, by the noisy counts of lengths, biases means by less than their
+// noise bears. A record between two edges loses at most the length of the longer one beyond the
+// clip. Summed over records, in typical lengths, this bounds the bias in spreads times the records;
+// the bound is reached if all records are clipped in one direction. With too few records to tell,
+// it takes the clip that suits most data (study.ClipRule).
 func (c counted) choose(s *study.Study, index int) int {
 	last := len(c.clips) - 1
 	if c.sd*math.Sqrt(float64(last+1)) > float64(c.records)/4 {

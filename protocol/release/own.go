@@ -61,8 +61,8 @@ func (p *Plan) calibrateOwn() (err error) {
 		return err
 	}
 	p.summed = p.Noise
-	// For |x| ≤ C in l2, Σ⌊x²/q⌋² ≤ ⌊C²/q⌋², and Σ(ax)² ≤ (aC)². The count adds at most an eighth
-	// to the sum of these, and so a sixteenth to their noise.
+	// For |x| ≤ C in l2, Σ⌊x²/q⌋² ≤ ⌊C²/q⌋², and Σ(ax)² ≤ (aC)². The count adds an eighth to the
+	// maximum of their sum, and so a sixteenth to their noise.
 	cut := p.Cut()
 	o.quantum = cut*cut/ownLevel + 1
 	squares := cut * cut / o.quantum
@@ -258,7 +258,8 @@ func (p Plan) OwnExpected(means, variances []float64, records int64) []estimate.
 	return out
 }
 
-// ownUnits converts own sums of values and of squares, and sums of a look, into means.
+// ownUnits holds the factors that turn own sums of values and of squares, and sums of a look, into
+// means.
 type ownUnits struct {
 	sum, square float64
 	look        []float64 // by value, before scaling

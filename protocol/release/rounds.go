@@ -162,8 +162,9 @@ func (p Plan) Basis(sums sketch.Sketch, records int64, parties int) (b protocol.
 	return b, nil
 }
 
-// pooledNoise is the μ of a sketch of moments, and as how many parties' noise, of whom each has all records, a sum
-// over so many of them has: that of one, under masks of which each draws a part.
+// pooledNoise returns the μ of a moments sketch, and counted.parties for a sum over that many
+// parties if counted.records is their total. The noise of that sum is that of parties plain
+// releases or, under masks, parties/Sharers.
 func (p Plan) pooledNoise(index, parties int) (mu, as float64, err error) {
 	of, err := For(p.Study, p.Party, index)
 	if err != nil {

@@ -34,9 +34,9 @@ func OpenAggregator(c session.AggregatorConfig, stored []protocol.Verified, boar
 	return &Aggregator{aggregator: machine, board: board}, machine.Restore(stored)
 }
 
-// Step processes an event and puts on the board what the machine asks for. It returns in run what
-// has to be computed. Refused is the reason why the event was refused; it may have had effects all
-// the same. Broken is an error of the board.
+// Step processes an event and puts on the board what the machine asks for. It returns what has to
+// be computed in run, and in refused why the event was refused; a refused event may still have had
+// effects. Broken is an error of the board.
 func (a *Aggregator) Step(event session.AggregatorEvent) (run []session.Compute, refused, broken error) {
 	if a.broken != nil {
 		return nil, nil, a.broken

@@ -43,8 +43,8 @@ type Jobs interface {
 	Run(context.Context, session.Job) (session.Event, error)
 }
 
-// Jobs returns a StaleError if the aggregator lacks what a job is about, or refuses it: the board
-// may show that the job is superseded. If it does not, Work returns the wrapped error.
+// StaleError is what Jobs returns if the aggregator lacks what a job is about, or refuses it: the
+// board may show that the job is superseded. If it does not, Work returns the wrapped error.
 type StaleError struct{ Err error }
 
 func (e *StaleError) Error() string { return e.Err.Error() }

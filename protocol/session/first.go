@@ -26,7 +26,8 @@ type First struct {
 	First protocol.First
 }
 
-// ErrOtherRound reports a release that repeats another first round than its party has posted.
+// ErrOtherRound reports a release that repeats a first round other than the one its party has
+// posted.
 var ErrOtherRound error = fail.OtherRound
 
 // first admits a member's first round, with a certificate on the board.

@@ -204,7 +204,7 @@ const (
 func Realise(of release.Plan, root seed.Seed, g *dp.Generator) (dp.Sensitivity, error) {
 	_, realised, err := plan{of}.worst(root, g)
 	if err != nil {
-		return dp.Sensitivity{}, fmt.Errorf("searching for the sensitivity of sketch %d: %w", of.Index, err)
+		return dp.Sensitivity{}, fmt.Errorf("searching for the sensitivity of sketch %d: %w", of.Index+1, err)
 	}
 	return realised, nil
 }

@@ -58,7 +58,7 @@ func (e Entry) released() string {
 	if e.Query > 0 {
 		return fmt.Sprintf("query %d of study %s", e.Query, e.Study.Short())
 	}
-	return fmt.Sprintf("sketch %d of study %s", e.Sketch, e.Study.Short())
+	return fmt.Sprintf("sketch %d of study %s", e.Sketch+1, e.Study.Short())
 }
 
 const (

@@ -125,7 +125,10 @@ func (r *Report) cast(s *Simulation, draw *rand.Rand) int {
 			r.Roles = append(r.Roles, p.Name+": "+p.Role.Name)
 			continue
 		}
-		s.Censored = map[string]bool{p.Name: true} // honest, but never heard
+		if s.Censored == nil {
+			s.Censored = map[string]bool{}
+		}
+		s.Censored[p.Name] = true // honest, but never heard
 		r.Roles = append(r.Roles, p.Name+": censored")
 	}
 	for _, p := range s.Parties {

@@ -222,12 +222,12 @@ func (s *Study) MomentsFit(index int, bits fixedpoint.Bits, far float64) error {
 	if at.Privacy.Mechanism == dp.None || at.Privacy.Unit != dp.Record {
 		return nil
 	}
-	most := float64(dp.MaxMomentClip)
+	most := int64(dp.MaxMomentClip)
 	if sk.Moments.Sums == 0 {
 		most = dp.MaxSumClip
 	}
-	if steps := length * float64(bits.One()); steps > most {
-		return fmt.Errorf("the clip is more than 2^14 steps of %d bits, and fourth powers would not fit 63 bits", bits)
+	if steps := length * float64(bits.One()); steps > float64(most) {
+		return fmt.Errorf("the clip is more than %d steps of %d bits, and its sums would not fit 63 bits", most, bits)
 	}
 	if steps := length * float64(bits.One()); sk.OwnClip && steps > float64(at.longestClip(index)) {
 		return fmt.Errorf("with a clip of %d steps of %d bits the noise is too large to draw", int64(steps), bits)

@@ -76,14 +76,22 @@ func collect(out map[string]string, key string, n *yaml.Node) {
 			collect(out, fmt.Sprintf("%s[%s]", key, name), entry)
 		}
 	case n.Kind == yaml.SequenceNode:
-		entries := make([]string, len(n.Content))
-		for i, entry := range n.Content {
-			entries[i] = entry.Value
-		}
-		out[key] = "[" + strings.Join(entries, ", ") + "]"
+		out[key] = inline(n)
 	default:
 		out[key] = n.Value
 	}
+}
+
+// inline writes a scalar, or a list of scalars and lists, in one line.
+func inline(n *yaml.Node) string {
+	if n.Kind != yaml.SequenceNode {
+		return n.Value
+	}
+	entries := make([]string, len(n.Content))
+	for i, entry := range n.Content {
+		entries[i] = inline(entry)
+	}
+	return "[" + strings.Join(entries, ", ") + "]"
 }
 
 // nameOf returns what identifies an entry of a list: its name, or else its side or kind.

@@ -395,7 +395,7 @@ func reasons(choices []sketching, tried [][]string) string {
 // agree refuses column lists that cannot belong to one study.
 func (d Draft) agree() error {
 	if len(d.Parties) < 2 {
-		return fmt.Errorf("%d column list: a study has at least 2 parties", len(d.Parties))
+		return fmt.Errorf("%d column lists: a study has at least 2 parties", len(d.Parties))
 	}
 	for i, p := range d.Parties {
 		for _, q := range d.Parties[:i] {

@@ -62,7 +62,7 @@ func (r *reader) ofThisVersion(root *yaml.Node) bool {
 	}
 	switch v := root.Content[1]; {
 	case v.Value == first:
-		r.Fail("cosketch", "the file is of the first version, %s, whose defaults gave other answers", first).Hint = "draft the study anew with aggregator study new: this program reads " + version
+		r.Fail("cosketch", "the file is of the first version, %s, whose defaults gave other answers", first).Hint = "draft the study anew with aggregator study draft: this program reads " + version
 	case v.Kind != yaml.ScalarNode || v.Value != version:
 		r.Fail("cosketch", "%s is another format", schema.Describe(v)).Hint = "this program reads " + version
 	}

@@ -26,13 +26,16 @@ func (r *reader) validateQueries(s *study.Study) {
 		return
 	}
 	q := s.Queries
+	index, ok := s.QuerySketch()
 	switch most := s.QueryRecords(); {
 	case !r.Given("new_records_until"):
 		r.Fail("queries", "needs new_records_until").Hint = "the date until which parties keep what new records are projected by"
 	case s.Privacy.Mechanism == dp.None:
 		r.Fail("queries", "is refused under mechanism none: a query is a release with noise").Hint = "remove the key"
+	case !ok:
+		r.Fail("queries", "no sketch of this study answers them")
 	case most < 1:
-		r.Fail("queries", "a record of sketch 1 does not fit into the one message of a query").Hint = "take a smaller k"
+		r.Fail("queries", "a record of sketch %d does not fit into the one message of a query", index+1).Hint = "take a smaller k"
 	case q.Records < 1 || q.Records > most:
 		r.Fail("queries.records", "%d is not between 1 and %d, which is what one message holds here", q.Records, most)
 	}

@@ -9,16 +9,15 @@ import (
 
 // achlioptas has entries of which two thirds are zero (Achlioptas 2003).
 //
-// Entries: +1, 0 and −1 with probability 1/6, 2/3 and 1/6, independent. Scale √(3/K).
-// Integer row norms: ℓ1 = ℓ2² = the number of non-zeros, about K/3 and at most K, which
-// is the sensitivity. So noise is √3 times that of rademacher, which also errs
-// less: scaled entries have the fourth moment of Gaussian ones, hence
-// Var|zR|² = 2|z|⁴/K and Var⟨xR, yR⟩ = (|x|²|y|² + ⟨x,y⟩²)/K. What it saves is time: a
-// record costs about K/3 additions for each column of a columns-side sketch. Sums of
-// entries below 2^b are exact for 2^(62−b) records.
+// Entries: +1, 0 and −1 with probability 1/6, 2/3 and 1/6, independent. Scale √(3/K). Integer row
+// norms: ℓ1 = ℓ2² = the number of non-zeros, about K/3 and at most K; the sensitivity is K. So
+// noise is √3 times that of rademacher. The projection error is larger too, as scaled entries have
+// the fourth moment of Gaussian ones: Var|zR|² = 2|z|⁴/K and Var⟨xR, yR⟩ = (|x|²|y|² + ⟨x,y⟩²)/K.
+// The gain is speed: a record costs about K/3 additions for each column of a columns-side sketch.
+// Sums of entries below 2^b are exact for 2^(62−b) records.
 //
-// The bytes of the block's keystream give the entries in order: +1 below 42, −1 below
-// 84, 0 below 252; the other four bytes are skipped.
+// The bytes of the block's keystream give the entries in order: +1 below 42, −1 below 84, 0 below
+// 252; the four larger values are skipped.
 type achlioptas struct{}
 
 // Achlioptas is the family's name.
@@ -34,8 +33,8 @@ func (achlioptas) about() About {
 	}
 }
 
-// cost counts a third of the entries as places of four bytes, and the two matrices of
-// signs that they become.
+// cost counts a third of the entries as places of four bytes, plus the two sign matrices of the
+// product.
 func (achlioptas) cost(s Spec, d int) Cost {
 	entries := int64(d) * int64(s.K)
 	return Cost{Additions: entries / 3, Bytes: entries/3*4 + 4*(entries/8)}
@@ -53,7 +52,7 @@ func (achlioptas) variance(s Spec, _ int) Variance { return Variance{k: float64(
 
 func (achlioptas) blank(s Spec) keyedRow { return &achlioptasRow{k: s.K} }
 
-// fix draws every row with the same scratch and keeps what there is of each.
+// fix draws all rows with one scratch row and keeps a copy of the non-zeros of each.
 func (achlioptas) fix(s Spec, source Source, labels [][]byte) ([]row, error) {
 	if source == nil {
 		return nil, errNoSource
@@ -66,9 +65,8 @@ func (achlioptas) fix(s Spec, source Source, labels [][]byte) ([]row, error) {
 	return rows, nil
 }
 
-// product writes R as half the sum of two matrices of signs, which agree where R has a
-// sign and differ where it has a zero: two fast products take less time than many
-// scattered additions.
+// product writes R as half the sum of two sign matrices, which agree where R is ±1 and differ where
+// R is 0. Two fast products take less time than many scattered additions.
 func (achlioptas) product(s Spec, rows []row) product {
 	first, second := make([]row, len(rows)), make([]row, len(rows))
 	for j, r := range rows {
@@ -86,7 +84,7 @@ func (achlioptas) product(s Spec, rows []row) product {
 	return halfSum{rademacher{}.product(s, first), rademacher{}.product(s, second), s.K, len(rows)}
 }
 
-// halfSum is half the sum of two matrices whose sum is even.
+// halfSum is half the sum of two matrices. All entries of the sum are even.
 type halfSum struct {
 	first, second product
 	k, d          int
@@ -106,8 +104,8 @@ func (p halfSum) multiply(y, x []int64, s *scratch) {
 	}
 }
 
-// achlioptasRow holds the places and signs of a row's non-zeros, as kernels.Place
-// encodes them, and scratch of draw.
+// achlioptasRow holds the places and signs of a row's non-zeros, as kernels.Place encodes them, and
+// scratch memory for draw.
 type achlioptasRow struct {
 	k      int
 	places []uint32
@@ -118,7 +116,7 @@ type achlioptasRow struct {
 func (r *achlioptasRow) draw(source Source, label []byte) {
 	r.block = source.Block(label)
 	if r.bytes == nil {
-		r.bytes = make([]byte, r.k+r.k/32+32) // twice as many to spare as are skipped
+		r.bytes = make([]byte, r.k+r.k/32+32) // the reserve is twice the expected number of skipped bytes
 		r.places = make([]uint32, r.k)
 	}
 	for {
@@ -126,12 +124,12 @@ func (r *achlioptasRow) draw(source Source, label []byte) {
 		if r.take() {
 			return
 		}
-		r.bytes = make([]byte, 2*len(r.bytes)) // the same keystream, further
+		r.bytes = make([]byte, 2*len(r.bytes)) // a longer part of the same keystream
 	}
 }
 
-// take reads the K entries off the keystream, or reports that it is too short. It
-// writes every place and keeps those that count, as a branch would be mispredicted.
+// take reads the K entries off the keystream. It reports false if the keystream is too short. It
+// writes every place and advances only for non-zeros, as a branch would often be mispredicted.
 func (r *achlioptasRow) take() bool {
 	places := r.places[:r.k]
 	i, n := 0, 0

@@ -13,7 +13,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/cpu"
 )
 
-// drawBatch returns m labels and m × n entries; wide ones do not fit in 16 bits.
+// drawBatch returns m labels and m × n entries; if wide, these do not fit in 16 bits.
 func drawBatch(seed uint64, m, n int, wide bool) (labels [][]byte, x []int64) {
 	rng := rand.New(rand.NewPCG(seed, 5))
 	labels, x = make([][]byte, m), make([]int64, m*n)
@@ -30,7 +30,7 @@ func drawBatch(seed uint64, m, n int, wide bool) (labels [][]byte, x []int64) {
 	return labels, x
 }
 
-// Batches give what the same records give one by one, at every level.
+// A batch gives the same sums as its records one by one, at every level.
 func TestBatchesEqualRows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		spec, source := drawSpec(t), trial(rapid.IntRange(0, 1<<30).Draw(t, "key"))
@@ -41,7 +41,7 @@ func TestBatchesEqualRows(t *testing.T) {
 	})
 }
 
-// fatal is what tests and properties share.
+// fatal is the part of *testing.T and *rapid.T that helpers use.
 type fatal interface {
 	Helper()
 	Fatalf(string, ...any)
@@ -61,7 +61,7 @@ func checkOuters(t fatal, spec Spec, source Source, labels [][]byte, x []int64, 
 		batched := matrix.Clone()
 		batched.scratch.level = level
 		got := make([]int64, spec.K*n)
-		half := len(labels) / 2 // and scratch that was used before
+		half := len(labels) / 2 // with scratch memory that was used before
 		batched.AddOuters(got, labels[:half], x[:half*n])
 		batched.AddOuters(got, labels[half:], x[half*n:])
 		if !slices.Equal(got, want) {
@@ -70,7 +70,8 @@ func checkOuters(t fatal, spec Spec, source Source, labels [][]byte, x []int64, 
 	}
 }
 
-// Records that all end with the same give what they give written out, at every level.
+// A common ending, passed once, gives the same sums as endings written out in each record, at every
+// level.
 func TestEndings(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		spec, source := drawSpec(t), trial(rapid.IntRange(0, 1<<30).Draw(t, "key"))
@@ -92,7 +93,7 @@ func TestEndings(t *testing.T) {
 			ended := matrix.Clone()
 			ended.scratch.level = level
 			got := make([]int64, len(want))
-			half := m / 2 // and scratch that was used before
+			half := m / 2 // with scratch memory that was used before
 			ended.AddOuters(got, labels[:half], x[:half*n], ending...)
 			ended.AddOuters(got, labels[half:], x[half*n:], ending...)
 			if !slices.Equal(got, want) {
@@ -128,7 +129,7 @@ func checkProducts(t fatal, spec Spec, source Source, labels [][]byte, x []int64
 	}
 }
 
-// Batches larger than the blocks that are worked on at once.
+// Batches larger than the blocks that they are processed in.
 func TestLargeBatches(t *testing.T) {
 	for _, spec := range []Spec{{Rademacher, 100, 0}, {Sparse, 96, 4}} {
 		labels, x := drawBatch(1, 2*mostRecords+77, 5, false)
@@ -165,9 +166,9 @@ func TestBatchShapesPanic(t *testing.T) {
 	}
 }
 
-// Records side, 1,024 columns: every level on one core, beside gonum's GEMM in
-// float64 on one core and a plain loop over int64. Each includes all that a batch
-// of int64 records needs; GEMM starts from data and R that are float64 already.
+// Records side, 1,024 columns: every level on one core, compared with gonum's GEMM in float64 on
+// one core and a plain loop over int64. Each includes all work for a batch of int64 records; GEMM
+// starts from data and R that are float64 already.
 func BenchmarkRecords(b *testing.B) {
 	const m, d = 512, 1024
 	labels, _ := drawBatch(1, d, 1, false)

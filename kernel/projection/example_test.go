@@ -8,7 +8,8 @@ import (
 	"github.com/cosketch/cosketch/kernel/projection"
 )
 
-// source makes bytes of labels. A study's are those of package seed/stream, under a key of its seed.
+// source derives bytes from labels. Studies use the source of package seed/stream, under a key of
+// their seed.
 type source struct{}
 
 func (source) Block(label []byte) [64]byte { return sha512.Sum512(label) }
@@ -17,8 +18,8 @@ func (source) Expand(block *[64]byte, dst []byte) {
 	rand.NewChaCha8([32]byte(block[:32])).Read(dst)
 }
 
-// Two parties hold a column each about the same records. Each makes the rows of R from the
-// records' ids, and sums its column times these rows: inner products are kept on average.
+// Two parties hold one column each about the same records. Each derives the rows of R from the
+// records' ids, and sums its values times these rows. Inner products are preserved on average.
 func ExampleMatrix() {
 	spec := projection.Spec{Family: projection.Rademacher, K: 4096}
 	sketch := func(value func(i int) int64) []int64 {

@@ -5,46 +5,46 @@ import (
 	"strings"
 )
 
-// families are all that there are, in the order in which users are told of them. To add
-// one is to add a file with its implementation, and to name it here.
+// families returns all families, in the order in which they are shown to users. To add one, add a
+// file with its implementation and list it here.
 func families() []family {
 	return []family{sparse{}, rademacher{}, achlioptas{}, gaussian{}, hadamard{}, identity{}}
 }
 
-// family is what a distribution of R has to tell and to make.
+// family is the implementation of one distribution of R.
 type family interface {
-	// about names the family and what it is made of.
+	// about returns the family's description.
 	about() About
-	// cost returns what projecting records of d columns costs.
+	// cost returns the cost of projecting records of d columns.
 	cost(s Spec, d int) Cost
-	// check refuses a spec that does not fit the family; K is in range already.
+	// check returns an error if the spec does not fit the family; K is in range already.
 	check(Spec) error
 	// norms returns the norms of integer rows.
 	norms(Spec) norms
-	// blank returns a row to be drawn, nil if the family serves the records side only.
+	// blank returns a row to draw into, nil if the family serves the records side only.
 	blank(Spec) keyedRow
 	// fix returns the rows of a list of labels.
 	fix(Spec, Source, [][]byte) ([]row, error)
 }
 
-// norms of an integer row r of R: Σ|r_i|, Σ r_i², and a bound on every |r_i|. All
-// rows of a family have the same two norms, or, where it is uneven, at most these.
+// norms holds the norms of an integer row r of R: Σ|r_i|, Σ r_i², and a bound on every |r_i|. All
+// rows of a family have the same first two norms; in an uneven family these are upper bounds.
 type norms struct{ l1, l2Squared, largest int64 }
 
-// uneven is a family whose rows differ in length.
+// uneven is a family whose rows differ in norm.
 type uneven interface {
-	// scale returns 1/√E[Σ r_i²]; for the other families norms tell it.
+	// scale returns 1/√E[Σ r_i²]; for the other families it follows from norms.
 	scale(Spec) float64
 }
 
-// row is one row r of R in its family's compact form. What it does is the inner
-// loop of every sketch.
+// row is one row r of R in its family's compact form. Its methods are the inner loop of every
+// sketch.
 type row interface {
 	// addScaled adds c·r to y, of length K.
 	addScaled(y []int64, c int64)
 }
 
-// keyedRow is a row that can become that of any label.
+// keyedRow is a row that draw can set to the row of any label.
 type keyedRow interface {
 	row
 	draw(source Source, label []byte)
@@ -52,16 +52,16 @@ type keyedRow interface {
 	addOuter(u, x []int64)
 }
 
-// About says what a family is.
+// About describes a family.
 type About struct {
 	Family  Family `json:"family"`
-	Entries string `json:"entries"` // of integer rows, and how likely they are
+	Entries string `json:"entries"` // values of integer rows, with their probabilities
 	Scale   string `json:"scale"`   // the formula of Spec.Scale
-	Source  string `json:"source"`  // who described it
-	Columns bool   `json:"columns"` // has rows for records, so serves the columns side too
+	Source  string `json:"source"`  // publication that describes it
+	Columns bool   `json:"columns"` // has rows for records, so it serves the columns side too
 }
 
-// Families returns what there is, in the order in which to tell users of it.
+// Families describes all families, in the order in which they are shown to users.
 func Families() []About {
 	var out []About
 	for _, f := range families() {
@@ -70,13 +70,13 @@ func Families() []About {
 	return out
 }
 
-// Cost is what a projection takes, up to small terms.
+// Cost is the cost of a projection, up to small terms.
 type Cost struct {
 	Additions int64 // for a record of d columns, on either side
 	Bytes     int64 // memory of a party that holds R for d columns, on the records side
 }
 
-// Cost returns what projecting records of d columns costs. The spec is valid.
+// Cost returns the cost of projecting records of d columns. The spec must be valid.
 func (s Spec) Cost(d int) Cost {
 	f, err := s.family()
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What families tell of themselves is complete and holds.
+// The descriptions of families are complete and true.
 func TestFamilies(t *testing.T) {
 	seen := map[Family]bool{}
 	for _, about := range Families() {
@@ -44,7 +44,8 @@ func TestFamilies(t *testing.T) {
 	}
 }
 
-// The longest possible row is that of keystreams which nobody will meet.
+// LongestRow covers rows that are possible but never occur in practice. It does not depend on K and
+// S.
 func TestLongestRow(t *testing.T) {
 	for family, want := range map[Family]float64{
 		Sparse: 1, Rademacher: 1, Hadamard: 1, Identity: 1, Achlioptas: math.Sqrt(3), Gaussian: 32767. / 4096,
@@ -70,7 +71,7 @@ func TestStatedRanges(t *testing.T) {
 	}
 }
 
-// Costs grow as they say.
+// Costs grow as stated.
 func TestCost(t *testing.T) {
 	for _, c := range []struct {
 		spec Spec

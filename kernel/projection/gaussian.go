@@ -5,21 +5,20 @@ import (
 	"math"
 )
 
-// gaussian has entries of a normal distribution (Johnson and Lindenstrauss 1984;
-// Liu, Kargupta and Ryan 2006, whose σ_r cancels).
+// gaussian has normally distributed entries (Johnson and Lindenstrauss 1984; Liu, Kargupta and Ryan
+// 2006, whose σ_r cancels).
 //
-// Entries: round(4096·N(0,1)), independent, cut at ±32767, eight standard deviations.
-// Scale 1/(4096·√K). Rounding makes E[⟨xR, yR⟩] too large by 1 part in 2·10^8, far below
-// any error of a sketch. Variances: Var|zR|² = 2|z|⁴/K and
-// Var⟨xR, yR⟩ = (|x|²|y|² + ⟨x,y⟩²)/K. Integer row norms: ℓ1 ≤ 32767·K and
-// ℓ2² ≤ 32767²·K, where rows are about 4096·√K long: a bound eight times too large, so
-// noise calls for another family. A record costs K multiplications for each of its
-// columns. Sums of entries below 2^b are exact for 2^(47−b) records.
+// Entries: round(4096·N(0,1)), independent, cut at ±32767, eight standard deviations. Scale
+// 1/(4096·√K). Rounding makes E[⟨xR, yR⟩] too large by 1 part in 2·10^8, far below any error of a
+// sketch. Variances: Var|zR|² = 2|z|⁴/K and Var⟨xR, yR⟩ = (|x|²|y|² + ⟨x,y⟩²)/K. Integer row norms:
+// ℓ1 ≤ 32767·K and ℓ2² ≤ 32767²·K. Rows have an ℓ2 norm of about 4096·√K, so this bound is eight
+// times too large: choose another family if noise is added. A record costs K multiplications for
+// each of its columns. Sums of entries below 2^b are exact for 2^(47−b) records.
 //
-// Entry i takes the i-th little-endian 64-bit word of the block's keystream: it is
-// negative if the low bit is 1; the other 63 bits u give the magnitude, the number of
-// j from 1 to 32767 with 2^63·P(|N(0,1)| < (j − 1/2)/4096) ≤ u, the left side rounded.
-// Each probability is off by at most 2^-63.
+// Entry i takes the i-th little-endian 64-bit word of the block's keystream. It is negative if the
+// low bit is 1. The other 63 bits u give the magnitude: the number of j from 1 to 32767 with
+// 2^63·P(|N(0,1)| < (j − 1/2)/4096) ≤ u, the left side rounded. Each probability is off by at most
+// 2^-63.
 type gaussian struct{}
 
 // Gaussian is the family's name.
@@ -42,10 +41,10 @@ func (gaussian) cost(s Spec, d int) Cost {
 }
 
 const (
-	gaussianUnit    = 1 << 12   // of one standard deviation
-	gaussianLargest = 1<<15 - 1 // magnitude of an entry
+	gaussianUnit    = 1 << 12   // one standard deviation
+	gaussianLargest = 1<<15 - 1 // largest magnitude of an entry
 	gaussianWord    = 8         // bytes of keystream for an entry
-	guideBits       = 15        // high bits of u that the guide is entered by
+	guideBits       = 15        // high bits of u that index the guide
 	guideShift      = 63 - guideBits
 	guideBytes      = 2 * (1<<guideBits + 1)
 )
@@ -66,7 +65,7 @@ func (gaussian) variance(s Spec, _ int) Variance { return Variance{k: float64(s.
 
 func (gaussian) blank(s Spec) keyedRow { return &gaussianRow{entries: make([]int16, s.K)} }
 
-// fix draws all rows with one scratch, into one array.
+// fix draws all rows with one scratch row, into one array.
 func (gaussian) fix(s Spec, source Source, labels [][]byte) ([]row, error) {
 	if source == nil {
 		return nil, errNoSource
@@ -81,7 +80,7 @@ func (gaussian) fix(s Spec, source Source, labels [][]byte) ([]row, error) {
 	return rows, nil
 }
 
-// product takes the array of all rows, which begins with the first.
+// product uses the array of all rows, which starts at the first row.
 func (gaussian) product(s Spec, rows []row) product {
 	return gaussianProduct{k: s.K, d: len(rows), entries: rows[0].(*gaussianRow).entries[:len(rows)*s.K]}
 }
@@ -92,8 +91,7 @@ type gaussianProduct struct {
 	entries []int16
 }
 
-// multiply takes four rows at a time, so that a sum is read and written a fourth as
-// often.
+// multiply takes four rows at a time, which reads and writes each sum a fourth as often.
 func (p gaussianProduct) multiply(y, x []int64, _ *scratch) {
 	clear(y)
 	for i := range len(x) / p.d {
@@ -120,7 +118,7 @@ func addMultiple(y []int64, e []int16, c int64) {
 	}
 }
 
-// gaussianRow holds the entries of a row, and scratch of draw.
+// gaussianRow holds the entries of a row, and scratch memory for draw.
 type gaussianRow struct {
 	entries []int16
 	block   [64]byte

@@ -11,13 +11,14 @@ import _ "embed"
 //go:embed gaussian.table
 var gaussianTable string
 
-// magnitude returns how many thresholds are at most u, of 63 bits: |round(4096·N(0,1))|
-// for a uniform u. One comparison does for 19 of 20, without a branch to mispredict.
+// magnitude returns the number of thresholds that are at most u, a 63-bit integer:
+// |round(4096·N(0,1))| for a uniform u. One comparison suffices for 19 of 20 values, and it has no
+// branch to mispredict.
 func magnitude(u uint64) int {
 	g := int(u >> guideShift)
 	low, high := guide(g), guide(g+1)
 	if high-low <= 1 {
-		return low + int((threshold(low+1)-u-1)>>63) // a difference below 0 has the high bit
+		return low + int((threshold(low+1)-u-1)>>63) // a negative difference has its high bit set
 	}
 	for low < high {
 		middle := (low + high) >> 1

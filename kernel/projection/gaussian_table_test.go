@@ -13,8 +13,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the table of the family gaussian")
 
-// fraction is how many binary digits the generator computes with. Terms of the series
-// below reach 2^46, and a few hundred roundings add up.
+// fraction is the number of binary digits that the generator computes with. Terms of the series
+// below reach 2^46, and a few hundred rounding errors add up.
 const fraction = 256
 
 // arctangent returns 2^fraction·atan(1/n) by its series.
@@ -61,7 +61,7 @@ func within(j int64, density *big.Int) uint64 {
 	return (sum.Uint64() + 1) >> 1
 }
 
-// The table is what its definition says, and its digest is pinned.
+// The table equals its definition, and its digest is pinned.
 func TestGaussianTable(t *testing.T) {
 	density := density0()
 	thresholds := make([]uint64, gaussianLargest, gaussianLargest+1)
@@ -106,8 +106,8 @@ func TestGaussianTableAgreesWithErf(t *testing.T) {
 	}
 }
 
-// The guide changes nothing: a magnitude is the number of thresholds at most u, by
-// counting, at, below and above thresholds and at the ends of the guide's steps.
+// The guide does not change results: a magnitude is the number of thresholds that are at most u.
+// This is checked by counting at, below and above thresholds, and at the ends of the guide's steps.
 func TestMagnitude(t *testing.T) {
 	count := 0
 	check := func(u uint64, want int) {
@@ -134,9 +134,8 @@ func TestMagnitude(t *testing.T) {
 	}
 }
 
-// The exact moments of an entry, from the table: variance 4096² and fourth moment 3
-// times its square, to the part that rounding to integers adds. A unit off by one in a
-// thousand would not pass.
+// The exact moments of an entry, from the table: variance 4096² and fourth moment 3 times its
+// square, up to what rounding to integers adds. A unit off by one in a thousand would fail.
 func TestGaussianMoments(t *testing.T) {
 	var second, fourth, last float64
 	for j := 1; j <= gaussianLargest+1; j++ {

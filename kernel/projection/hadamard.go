@@ -7,25 +7,24 @@ import (
 	"math/bits"
 )
 
-// hadamard is the subsampled randomised Hadamard transform (Ailon and Chazelle 2009;
-// Tropp 2011). It serves the records side only: its rows depend on all the columns.
+// hadamard is the subsampled randomised Hadamard transform (Ailon and Chazelle 2009; Tropp 2011).
+// It serves the records side only, as its rows depend on all the columns.
 //
-// With d columns and d' the least power of two ≥ d (HadamardSize), R is K of the d'
-// columns of the Hadamard matrix of order d', without repetition, its first d rows each
-// with a random sign. Entries: ±1. Scale 1/√K. Integer row norms: ℓ1 = K, ℓ2² = K.
-// Variances are those of rademacher times (d' − K)/(d' − 1): none at K = d', where the
-// scaled rows are orthonormal, an exact rotation. A record costs d'·log₂ d' additions
-// whatever K is, of which kernels.HadamardProduct makes 8 or 16 at once: the last of
-// them for kept columns alone would not pay, as picking these costs more. Projected rows
-// are exact for 2^(62−b) columns of entries below 2^b.
+// Let d be the number of columns and d' the least power of two ≥ d (HadamardSize). R is K of the d'
+// columns of the Hadamard matrix of order d', without repetition; of these it takes the first d
+// rows, each with a random sign. Entries: ±1. Scale 1/√K. Integer row norms: ℓ1 = K, ℓ2² = K.
+// Variances are those of rademacher times (d' − K)/(d' − 1). They are zero at K = d': the scaled
+// rows are then orthonormal, and R is an exact rotation. A record costs d'·log₂ d' additions
+// whatever K is; kernels.HadamardProduct makes 8 or 16 of them at once. Limiting the last step to
+// the kept columns would not pay, as picking these costs more. Projected rows are exact for
+// 2^(62−b) columns of entries below 2^b.
 //
-// The sign of column j, by its position in the list, is − if the low bit of its
-// label's block is 1 and + otherwise. The K columns are the first K of a permutation
-// of d', a function of d' and the permutation's source alone: with w_i the i-th
-// little-endian 64-bit word of the keystream of the block of d', as four big-endian
-// bytes, and starting from p = (0, …, d'−1), step i from 0 exchanges p_i with p_(i+t),
-// where t is the high 64 bits of w_i × (d' − i). A place's probability is off by at
-// most 2^-40 of itself.
+// The sign of column j, by its position in the list, is − if the low bit of its label's block is 1,
+// else +. The K columns are the first K of a permutation of d', which depends only on d' and the
+// permutation's source. Let w_i be the i-th little-endian 64-bit word of the keystream of the block
+// of d', as four big-endian bytes. Start from p = (0, …, d'−1). Step i, from 0, exchanges p_i with
+// p_(i+t), where t is the high 64 bits of w_i × (d' − i). The probability of a place has a relative
+// error of at most 2^-40.
 type hadamard struct{}
 
 // Hadamard is the family's name.
@@ -40,7 +39,7 @@ func (hadamard) about() About {
 	}
 }
 
-// cost counts the signs, and the transform's scratch.
+// cost counts the signs and the transform's scratch memory.
 func (hadamard) cost(s Spec, d int) Cost {
 	size := HadamardSize(d)
 	return Cost{Additions: int64(size) * int64(bits.Len(uint(size))-1), Bytes: 16*int64(size) + 8*int64(s.K)}
@@ -59,12 +58,12 @@ func (hadamard) variance(s Spec, d int) Variance {
 
 func (hadamard) blank(Spec) keyedRow { return nil }
 
-// HadamardSize returns d', the least power of two that is at least d, and with it the
-// largest K that the family hadamard has for d columns; d is positive.
+// HadamardSize returns d', the least power of two that is at least d. It is the largest K of the
+// family hadamard for d columns; d must be positive.
 func HadamardSize(d int) int { return 1 << bits.Len(uint(d-1)) }
 
-// FixHadamard is Fix for the family hadamard, whose columns of the Hadamard matrix come
-// from a source of their own. It refuses another family.
+// FixHadamard is Fix for the family hadamard, which takes the columns of the Hadamard matrix from a
+// second source. It returns an error for another family.
 func FixHadamard(spec Spec, signs, permutation Source, labels [][]byte) (*Fixed, error) {
 	if spec.Family != Hadamard {
 		return nil, fmt.Errorf("projection %s: is not of the family %s", spec, Hadamard)
@@ -75,7 +74,7 @@ func FixHadamard(spec Spec, signs, permutation Source, labels [][]byte) (*Fixed,
 	return Fix(spec, hadamardSource{signs, permutation}, labels)
 }
 
-// hadamardSource carries the second source through Fix.
+// hadamardSource passes the second source through Fix.
 type hadamardSource struct {
 	Source
 	permutation Source
@@ -104,10 +103,10 @@ func (hadamard) fix(s Spec, source Source, labels [][]byte) ([]row, error) {
 	return rows, nil
 }
 
-// product is the fast transform that the rows share.
+// product returns the fast transform that the rows share.
 func (hadamard) product(_ Spec, rows []row) product { return rows[0].(hadamardRow).transform }
 
-// permuted returns the first k of the keyed permutation of size numbers.
+// permuted returns the first k elements of the keyed permutation of size numbers.
 func permuted(source Source, size, k int) []int32 {
 	block := source.Block(binary.BigEndian.AppendUint32(nil, uint32(size)))
 	words := make([]byte, 8*k)
@@ -124,7 +123,7 @@ func permuted(source Source, size, k int) []int32 {
 	return p[:k:k]
 }
 
-// hadamardRow is the row of a column by its position.
+// hadamardRow is the row of the column at a position.
 type hadamardRow struct {
 	*transform
 	column int

@@ -16,14 +16,14 @@ import (
 	"github.com/cosketch/cosketch/kernel/projection/kernels"
 )
 
-// permuting is the source of permutations in tests: another key than that of signs.
+// permuting is the source of permutations in tests; its key differs from that of the signs.
 func permuting(n int) keyed {
 	k := trial(n)
 	k[31] = 1
 	return k
 }
 
-// fixAny is Fix or FixHadamard.
+// fixAny calls Fix, or FixHadamard for Hadamard.
 func fixAny(spec Spec, source Source, labels [][]byte) (*Fixed, error) {
 	if spec.Family == Hadamard {
 		permutation := source.(keyed)
@@ -41,7 +41,7 @@ func numbered(d int) [][]byte {
 	return labels
 }
 
-// denseHadamard returns the d rows of R, by the letter of their definition.
+// denseHadamard returns the d rows of R, straight from the definition.
 func denseHadamard(k int, signs, permutation Source, labels [][]byte) [][]int64 {
 	size := 1
 	for size < len(labels) {
@@ -72,8 +72,8 @@ func denseHadamard(k int, signs, permutation Source, labels [][]byte) [][]int64 
 	return rows
 }
 
-// The fast transform of every level, the rows one by one and the written-out matrix
-// agree, also for entries beyond 16 bits.
+// The fast transform at every level, single rows and the dense matrix agree, also for entries
+// beyond 16 bits.
 func TestHadamardEqualsDense(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := rapid.IntRange(1, 300).Draw(t, "d")
@@ -98,7 +98,7 @@ func TestHadamardEqualsDense(t *testing.T) {
 			}
 		}
 		for _, level := range cpu.Levels() {
-			got := slices.Repeat([]int64{99}, m*k) // overwritten
+			got := slices.Repeat([]int64{99}, m*k) // must be overwritten
 			fixed.product.multiply(got, x, &scratch{level: level})
 			if !slices.Equal(got, want) {
 				t.Fatalf("%v, %v of %d columns: %v, want %v", level, spec, d, got, want)
@@ -110,8 +110,8 @@ func TestHadamardEqualsDense(t *testing.T) {
 	})
 }
 
-// The largest records that the kernels take, at the largest order, and those one larger
-// in either way, give the exact sums.
+// The largest records that the kernels take, at the largest order, give exact sums. So do larger
+// entries and a larger order.
 func TestHadamardAtTheEdgeOfKernels(t *testing.T) {
 	for _, d := range []int{1, 2, 64, 1024, kernels.MostHadamard, 2 * kernels.MostHadamard} {
 		fixed, err := FixHadamard(Spec{Hadamard, min(d, 4), 0}, trial(1), permuting(1), numbered(d))
@@ -121,7 +121,7 @@ func TestHadamardAtTheEdgeOfKernels(t *testing.T) {
 		k := fixed.spec.K
 		x, y := make([]int64, d), make([]int64, k)
 		for _, largest := range []int64{math.MaxInt16, 1 << 15, 1<<15 + 1, 1 << 31} {
-			for column := range k { // the records that this column of R is largest on
+			for column := range k { // records for which this column of R gives the largest sum
 				r := make([]int64, k)
 				for j := range x {
 					clear(r)
@@ -139,8 +139,8 @@ func TestHadamardAtTheEdgeOfKernels(t *testing.T) {
 	}
 }
 
-// With k = d' the rows are orthogonal and of equal length: norms and products are kept
-// exactly, and R is undone by its transpose. With a smaller k they are not.
+// With k = d' the rows are orthogonal and of equal length: norms and products are preserved
+// exactly, and the transpose inverts R. With a smaller k this does not hold.
 func TestHadamardIsOrthogonal(t *testing.T) {
 	for _, d := range []int{1, 2, 3, 5, 8, 30, 100} {
 		size := HadamardSize(d)
@@ -166,8 +166,7 @@ func TestHadamardIsOrthogonal(t *testing.T) {
 	}
 }
 
-// The permutation has no repetition, each k keeps the first k of the same one, and it
-// is a function of d' alone.
+// The permutation has no repetition and depends on d' only. Each k keeps its first k elements.
 func TestPermutation(t *testing.T) {
 	all := permuted(permuting(3), 1<<10, 1<<10)
 	for _, k := range []int{0, 1, 2, 100, 1 << 10} {
@@ -189,9 +188,9 @@ func TestPermutation(t *testing.T) {
 	}
 }
 
-// Each ordered pair of the 12 that two of four columns can be comes equally often: a
-// chi-square test with 11 degrees of freedom. The keys are fixed; fresh ones would
-// exceed 60 with probability 1e-8. Dropping the exchange would give thousands.
+// Each of the 12 ordered pairs of two of four columns is equally likely: a chi-square test with 11
+// degrees of freedom. The keys are fixed; fresh ones would exceed 60 with probability 1e-8. Without
+// the exchange the statistic would be in the thousands.
 func TestPermutationIsUniform(t *testing.T) {
 	const n = 24000
 	count := map[[2]int32]float64{}
@@ -231,7 +230,7 @@ func TestHadamardRefuses(t *testing.T) {
 	}
 }
 
-// One digest over the 10,000 rows of as many columns, an entry a byte.
+// One digest over 10,000 rows of 10,000 columns, one byte per entry.
 func TestHadamardGolden(t *testing.T) {
 	const d, k = 10000, 100
 	var signs, permutation keyed
@@ -251,7 +250,7 @@ func TestHadamardGolden(t *testing.T) {
 		}
 		h.Write(out)
 	}
-	// The rows add up to what the transform makes of a record of ones.
+	// The sum of the rows is the transform of a record of ones.
 	ones, y, sum := make([]int64, d), make([]int64, k), make([]int64, k)
 	for j := range ones {
 		ones[j] = 1

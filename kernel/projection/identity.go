@@ -2,11 +2,11 @@ package projection
 
 import "fmt"
 
-// identity does not project: for when there are no more columns than the best K.
+// identity does not project. It is for data with at most as many columns as the best K.
 //
-// Entries: row j is the j-th unit vector, so K is the number of columns. Scale 1.
-// Integer row norms: ℓ1 = 1, ℓ2² = 1. Variance 0. A record is copied. Its rows have no label and
-// no randomness; it serves the records side only.
+// Entries: row j is the j-th unit vector, so K is the number of columns. Scale 1. Integer row
+// norms: ℓ1 = 1, ℓ2² = 1. Variance 0. A record is copied. Its rows use neither labels nor
+// randomness; it serves the records side only.
 type identity struct{}
 
 // Identity is the family's name.
@@ -42,7 +42,7 @@ func (identity) fix(s Spec, _ Source, labels [][]byte) ([]row, error) {
 	return rows, nil
 }
 
-// unitRow is the unit vector of its number.
+// unitRow is the unit vector with this index.
 type unitRow int
 
 func (r unitRow) addScaled(y []int64, c int64) { y[r] += c }

@@ -8,18 +8,16 @@ import (
 	"github.com/cosketch/cosketch/kernel/cpu"
 )
 
-// Source yields the randomness that a label's row is made of. Equal labels give
-// equal blocks, whatever came before. It is safe for concurrent use.
+// Source generates the randomness of a label's row. Equal labels give equal blocks, whatever came
+// before. It is safe for concurrent use.
 type Source interface {
 	// Block returns the 64 pseudorandom bytes of a label.
 	Block(label []byte) [64]byte
-	// Expand fills dst with the keystream of a block: the first bytes of one and
-	// the same infinite sequence, whatever len(dst).
+	// Expand fills dst with the first len(dst) bytes of a block's infinite keystream.
 	Expand(block *[64]byte, dst []byte)
 }
 
-// batchSource is a Source that makes the blocks of many labels faster than one
-// after the other.
+// batchSource is a Source that computes the blocks of many labels faster than one by one.
 type batchSource interface {
 	// Blocks sets blocks[i] to Block(labels[i]); both have the same length.
 	Blocks(blocks [][64]byte, labels [][]byte)
@@ -38,9 +36,9 @@ func blocksOf(source Source, blocks [][64]byte, labels [][]byte) {
 
 var errNoSource = errors.New("no source of rows")
 
-// Matrix is R for the columns side: one row for each record, a function of the
-// record's label alone. It holds a row's worth of scratch, so one goroutine uses
-// it at a time; Clone serves the others.
+// Matrix is R for the columns side: one row for each record, which depends on the record's label
+// only. It holds scratch memory for one row, so it is not safe for concurrent use; Clone it for
+// other goroutines.
 type Matrix struct {
 	spec    Spec
 	source  Source
@@ -48,23 +46,23 @@ type Matrix struct {
 	scratch scratch
 }
 
-// outerSum is a keyedRow that knows a faster way to add many records than one
-// after the other.
+// outerSum is a keyedRow that can add many records faster than one by one.
 type outerSum interface {
-	// addOuters adds r(label) xᵀ to u for each label and its len(x)/len(labels)
-	// entries of x. There is at least one label and one entry.
+	// addOuters adds r(label) xᵀ to u for each label, where x holds len(x)/len(labels) entries per
+	// label. There is at least one label and one entry.
 	addOuters(u []int64, source Source, labels [][]byte, x []int64, s *scratch)
 }
 
-// endedSum is an outerSum that need not have what all records end with copied to each.
+// endedSum is an outerSum that takes a common ending of all records once, without copying it to
+// each.
 type endedSum interface {
 	outerSum
-	// addEnded is addOuters for records that go on with the same ending.
+	// addEnded is addOuters for records that all end with the entries of ending.
 	addEnded(u []int64, source Source, labels [][]byte, x, ending []int64, s *scratch)
 }
 
-// New returns the matrix of a spec whose rows come from source. It refuses an
-// invalid spec and the family identity, which has no rows for records.
+// New returns the matrix of a spec whose rows come from source. It returns an error if the spec is
+// invalid or the family has no rows for records, as identity and hadamard.
 func New(spec Spec, source Source) (*Matrix, error) {
 	if err := spec.Validate(); err != nil {
 		return nil, err
@@ -84,7 +82,7 @@ func New(spec Spec, source Source) (*Matrix, error) {
 
 func (m *Matrix) Spec() Spec { return m.spec }
 
-// Clone returns the same matrix with scratch of its own.
+// Clone returns a copy of the matrix with its own scratch memory.
 func (m *Matrix) Clone() *Matrix {
 	c, err := New(m.spec, m.source)
 	if err != nil {
@@ -107,10 +105,10 @@ func (m *Matrix) AddOuter(u []int64, label []byte, x []int64) {
 	m.row.addOuter(u, x)
 }
 
-// AddOuters adds a batch of m records: U += Σ r(label) xᵀ, where x is m × n
-// row-major and u is U, K × n. Where every record ends with the same entries, they are
-// given once, and u is K × (n + len(ending)). It gives the sums that AddOuter gives
-// record by record, faster. It panics if the shapes differ.
+// AddOuters adds a batch of m records: U += Σ r(label) xᵀ, where x is m × n row-major and u is U, K
+// × n. If every record ends with the same entries, these may be passed once as ending, and u is K ×
+// (n + len(ending)). The sums are those of AddOuter called for each record, but faster. It panics
+// if the shapes differ.
 func (m *Matrix) AddOuters(u []int64, labels [][]byte, x []int64, ending ...int64) {
 	if len(labels) == 0 && len(x) == 0 {
 		return
@@ -145,8 +143,8 @@ func (m *Matrix) AddOuters(u []int64, labels [][]byte, x []int64, ending ...int6
 type Fixed struct {
 	spec      Spec
 	rows      []row
-	product   product   // nil for row by row
-	scratches sync.Pool // of *scratch: Project's, so that batches do not allocate
+	product   product   // nil to multiply row by row
+	scratches sync.Pool // of *scratch: reused by Project, so that batches do not allocate
 }
 
 // product is a fixed matrix in a form that multiplies faster than row by row.
@@ -160,9 +158,9 @@ type producer interface {
 	product(Spec, []row) product
 }
 
-// Fix returns the rows of the labels of d columns, in their order. It refuses an
-// invalid spec, an empty list and a label that occurs twice. The family identity
-// takes no randomness: row j is the j-th unit vector, K must be d, and source may be nil.
+// Fix returns the matrix for the labels of d columns, in their order. It returns an error if the
+// spec is invalid, the list is empty or a label occurs twice. The family identity takes no
+// randomness: row j is the j-th unit vector, K must be d, and source may be nil.
 func Fix(spec Spec, source Source, labels [][]byte) (*Fixed, error) {
 	if err := spec.Validate(); err != nil {
 		return nil, err
@@ -227,8 +225,8 @@ func projectRows(y []int64, rows []row, x []int64) {
 	}
 }
 
-// scratch is memory that one goroutine uses for one batch after the other, and the
-// kernels that this machine has. What it holds means nothing between calls.
+// scratch is the reusable memory of one goroutine, with the level of the kernels that this machine
+// supports. Its contents are undefined between calls.
 type scratch struct {
 	level   cpu.Level
 	narrow  []int16
@@ -240,7 +238,7 @@ type scratch struct {
 	ended   []int64
 }
 
-// end returns the rows of x, m of them, each with the ending behind it.
+// end returns the m rows of x, each followed by ending.
 func (s *scratch) end(x []int64, m int, ending []int64) []int64 {
 	n := len(x) / m
 	s.ended = s.ended[:0]
@@ -250,7 +248,7 @@ func (s *scratch) end(x []int64, m int, ending []int64) []int64 {
 	return s.ended
 }
 
-// room returns n elements of a scratch slice, which grows as needed.
+// room returns n elements of a scratch slice, which it grows if needed.
 func room[T any](slice *[]T, n int) []T {
 	if cap(*slice) < n {
 		*slice = make([]T, n)

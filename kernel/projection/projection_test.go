@@ -15,7 +15,7 @@ import (
 func TestValidate(t *testing.T) {
 	for _, c := range []struct {
 		spec Spec
-		want string // in the error; empty for none
+		want string // part of the error; empty for none
 	}{
 		{Spec{Sparse, 1024, 1}, ""},
 		{Spec{Sparse, 24, 8}, ""},
@@ -74,7 +74,7 @@ func drawSpec(t *rapid.T) Spec {
 	return Spec{family, rapid.IntRange(1, 70).Draw(t, "k"), 0}
 }
 
-// Both products equal multiplication by the dense matrix, written out.
+// Both products equal multiplication by the dense matrix.
 func TestEqualsDense(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		spec, source := drawSpec(t), trial(rapid.IntRange(0, 1<<30).Draw(t, "key"))
@@ -105,7 +105,7 @@ func TestEqualsDense(t *testing.T) {
 			t.Fatal(err)
 		}
 		y, z := make([]int64, spec.K), make([]int64, spec.K)
-		y[0] = 99 // overwritten
+		y[0] = 99 // must be overwritten
 		fixed.Project(y, x[:len(labels)])
 		for j, label := range labels {
 			for i, e := range dense(spec, source, label) {
@@ -118,8 +118,8 @@ func TestEqualsDense(t *testing.T) {
 	})
 }
 
-// Every row has exactly the norms that sensitivities are computed from, or, where rows
-// differ, no larger ones.
+// Every row has exactly the norms from which sensitivities are computed; if rows differ, no row has
+// larger norms.
 func TestRowNorms(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		spec := drawSpec(t)
@@ -150,7 +150,7 @@ func TestRowNorms(t *testing.T) {
 	})
 }
 
-// constant is a source of the same keystream for every label.
+// constant is a source with the same keystream for every label.
 type constant byte
 
 func (constant) Block([]byte) (b [64]byte) { return b }
@@ -161,8 +161,7 @@ func (c constant) Expand(_ *[64]byte, dst []byte) {
 	}
 }
 
-// The longest rows that are declared where rows differ exist: some keystream gives
-// them.
+// If rows differ, the declared longest row is attained by some keystream.
 func TestLongestRowsAreAttained(t *testing.T) {
 	for spec, stream := range map[Spec]constant{{Achlioptas, 70, 0}: 41, {Gaussian, 70, 0}: 255} {
 		fixed, err := Fix(spec, stream, [][]byte{nil})
@@ -182,7 +181,7 @@ func TestLongestRowsAreAttained(t *testing.T) {
 	}
 }
 
-// skipping is a keystream that begins with many bytes to skip.
+// skipping is a source whose keystreams start with many bytes that are skipped.
 type skipping struct{ keyed }
 
 func (s skipping) Expand(block *[64]byte, dst []byte) {
@@ -192,7 +191,7 @@ func (s skipping) Expand(block *[64]byte, dst []byte) {
 	}
 }
 
-// A row that needs more keystream than most is the one that a long keystream gives.
+// A row that needs an unusually long keystream is correct.
 func TestAchlioptasReadsOn(t *testing.T) {
 	spec, labels := Spec{Achlioptas, 50, 0}, [][]byte{[]byte("a"), []byte("b")}
 	fixed, err := Fix(spec, skipping{}, labels)
@@ -278,8 +277,8 @@ func TestShapesPanic(t *testing.T) {
 	}
 }
 
-// One digest over 10,000 rows of each family, an entry a byte (two, the low one first,
-// for gaussian), pins R on every architecture.
+// One digest over 10,000 rows of each family pins R on every architecture. An entry is one byte;
+// for gaussian two bytes, low byte first.
 func TestGolden(t *testing.T) {
 	key := keyed{}
 	for i := range key {

@@ -7,15 +7,15 @@ import (
 	"github.com/cosketch/cosketch/kernel/projection/kernels"
 )
 
-// rademacher has independent signs (Achlioptas 2003).
+// rademacher has independent random signs (Achlioptas 2003).
 //
-// Entries: ±1, each with probability 1/2. Scale 1/√K. Integer row norms: ℓ1 = K,
-// ℓ2² = K. Variances: Var|zR|² = 2(|z|⁴ − Σz⁴)/K and
-// Var⟨xR, yR⟩ = (|x|²|y|² + ⟨x,y⟩² − 2Σx²y²)/K. A record costs K additions for each of
-// its columns, on either side. Sums of entries below 2^b are exact for 2^(62−b) records.
+// Entries: ±1, each with probability 1/2. Scale 1/√K. Integer row norms: ℓ1 = K, ℓ2² = K.
+// Variances: Var|zR|² = 2(|z|⁴ − Σz⁴)/K and Var⟨xR, yR⟩ = (|x|²|y|² + ⟨x,y⟩² − 2Σx²y²)/K. A record
+// costs K additions for each of its columns, on either side. Sums of entries below 2^b are exact
+// for 2^(62−b) records.
 //
-// Entry i is −1 if bit i of the block's keystream is 1 and +1 otherwise; bit i is
-// bit i mod 8, counted from the least significant, of byte i/8.
+// Entry i is −1 if bit i of the block's keystream is 1, else +1. Bit i is bit i mod 8, counted from
+// the least significant, of byte i/8.
 //
 // Both sides are one product of 16-bit data and packed signs, see signproduct.go.
 type rademacher struct{}
@@ -33,7 +33,7 @@ func (rademacher) about() About {
 	}
 }
 
-// cost counts the bits of rows twice, as they are held packed too.
+// cost counts the bits of rows twice, as they are also held packed.
 func (rademacher) cost(s Spec, d int) Cost {
 	entries := int64(d) * int64(s.K)
 	return Cost{Additions: entries, Bytes: 2 * (entries / 8)}
@@ -69,7 +69,7 @@ func (rademacher) product(s Spec, rows []row) product {
 	return p
 }
 
-// rademacherRow holds a row as a bit for each sign, and scratch of addOuter.
+// rademacherRow holds a row as one bit per sign, and scratch memory for addOuter.
 type rademacherRow struct {
 	k      int
 	block  [64]byte
@@ -97,7 +97,7 @@ func (r *rademacherRow) addScaled(y []int64, c int64) {
 	}
 }
 
-// noNonZeros refuses an S on families whose rows are not sparse.
+// noNonZeros returns an error if S is set, for families whose rows are not sparse.
 func noNonZeros(s Spec) error {
 	if s.S != 0 {
 		return errors.New("s belongs to the family sparse only")

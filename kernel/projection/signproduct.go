@@ -6,10 +6,9 @@ import (
 	"github.com/cosketch/cosketch/kernel/projection/kernels"
 )
 
-// Rows of signs meet data of up to 16 bits in kernels.SignProduct: on the records
-// side as X·R, on the columns side as Xᵀ·R over blocks of records, whose transpose
-// is the block's sum of outer products. Data that do not fit go row by row, to the
-// same result.
+// kernels.SignProduct multiplies rows of signs by data of up to 16 bits. The records side computes
+// X·R. The columns side computes Xᵀ·R over blocks of records; its transpose is the block's sum of
+// outer products. Wider data are multiplied row by row, with the same result.
 
 // signProduct is a fixed matrix of signs.
 type signProduct struct {
@@ -17,8 +16,8 @@ type signProduct struct {
 	signs kernels.Signs
 }
 
-// chunk is about how many int16 entries of x are narrowed before they are
-// multiplied: they then stay in the second-level cache.
+// chunk is the approximate number of int16 entries of x that are narrowed before they are
+// multiplied, so that they stay in the second-level cache.
 const chunk = 1 << 17
 
 func (p *signProduct) multiply(y, x []int64, s *scratch) {
@@ -49,7 +48,8 @@ func (p *signProduct) add(y, x []int64, m int, s *scratch) {
 	}
 }
 
-// narrowPadded narrows rows of d entries to rows of d+1, the last of which is zero.
+// narrowPadded narrows rows of d entries to rows of d+1 entries, the last of which is zero. It
+// reports whether all entries fit.
 func (s *scratch) narrowPadded(narrow []int16, x []int64, d int) bool {
 	for i := range len(x) / d {
 		row := narrow[i*(d+1):][:d+1]
@@ -61,15 +61,15 @@ func (s *scratch) narrowPadded(narrow []int16, x []int64, d int) bool {
 	return true
 }
 
-// Limits of a block of records: enough that adding its sums to U is cheap beside
-// making them, few enough that its signs take little memory.
+// Limits of a block of records. It is large enough that making its sums costs far more than adding
+// them to U, and small enough that its signs take little memory.
 const (
 	mostRecords  = 1024
 	leastRecords = 32
 	signWords    = 1 << 18 // 2 MiB
 )
 
-// fewRecords is up to how many records go one by one.
+// fewRecords is the largest number of records that are added one by one.
 const fewRecords = 8
 
 func (r *rademacherRow) addOuters(u []int64, source Source, labels [][]byte, x []int64, s *scratch) {
@@ -90,8 +90,7 @@ func (r *rademacherRow) addOuters(u []int64, source Source, labels [][]byte, x [
 	}
 }
 
-// drawSigns packs the rows of labels, few at a time, so that packing writes whole
-// cache lines.
+// drawSigns packs the rows of labels, a few at a time, so that packing writes whole cache lines.
 func (r *rademacherRow) drawSigns(source Source, labels [][]byte, s *scratch) kernels.Signs {
 	const few = 8
 	pairs, stride := (len(labels)+1)/2, len(r.signs)
@@ -109,10 +108,10 @@ func (r *rademacherRow) drawSigns(source Source, labels [][]byte, s *scratch) ke
 	return signs
 }
 
-// transpose returns the columns of x, whose rows are n long, as narrow rows of
-// 2·pairs records. Entries fit; a record that is missing at the end is zero.
+// transpose returns the columns of x, whose rows have length n, as int16 rows of 2·pairs records.
+// All entries must fit. Missing records at the end are zero.
 func (s *scratch) transpose(x []int64, n, pairs int) []int16 {
-	const cached = 32 // records of a step, which stay in the first-level cache
+	const cached = 32 // records per step, which fit the first-level cache
 	m, stride := len(x)/n, 2*pairs
 	narrow := room(&s.narrow, kernels.PaddedRows(n)*stride)
 	for from := 0; from < m; from += cached {
@@ -132,7 +131,7 @@ func (s *scratch) transpose(x []int64, n, pairs int) []int16 {
 	return narrow
 }
 
-// addTransposedProduct adds (Xᵀ·S)ᵀ to u, K × n, a panel at a time.
+// addTransposedProduct adds (Xᵀ·S)ᵀ to u, K × n, one panel at a time.
 func addTransposedProduct(u []int64, signs kernels.Signs, x []int16, n int, s *scratch) {
 	sums := room(&s.numbers, n*kernels.PanelWidth)
 	for c := 0; c*kernels.PanelWidth < signs.K; c++ {

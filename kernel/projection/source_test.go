@@ -10,8 +10,8 @@ import (
 	"golang.org/x/crypto/blake2b"
 )
 
-// keyed is the source of rows that studies use, written down a second time:
-// BLAKE2b-512(key ‖ label), expanded by AES-256-CTR.
+// keyed is the source of rows that studies use, implemented a second time: BLAKE2b-512(key ‖
+// label), expanded by AES-256-CTR.
 type keyed [32]byte
 
 func (k keyed) Block(label []byte) [64]byte {
@@ -32,7 +32,7 @@ func trial(n int) (k keyed) {
 	return k
 }
 
-// dense returns the row of a label, by the letter of its definition.
+// dense returns the row of a label, straight from the definition.
 func dense(s Spec, source Source, label []byte) []int64 {
 	row, block := make([]int64, s.K), source.Block(label)
 	switch s.Family {

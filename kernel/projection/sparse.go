@@ -13,19 +13,18 @@ import (
 // maxNonZeros is the number of 64-bit words in a label's block.
 const maxNonZeros = 8
 
-// sparse is the block form of the sparse Johnson–Lindenstrauss transform (Kane and
-// Nelson 2014); s = 1 is CountSketch (Charikar, Chen, Farach-Colton 2002).
+// sparse is the block form of the sparse Johnson–Lindenstrauss transform (Kane and Nelson 2014); s
+// = 1 is CountSketch (Charikar, Chen, Farach-Colton 2002).
 //
-// Entries: the K coordinates are s blocks of K/s; a row has one ±1 in each block.
-// Scale 1/√s. Integer row norms: ℓ1 = s, ℓ2² = s. Variances, for every s, are
-// those of rademacher: Var|zR|² = 2(|z|⁴ − Σz⁴)/K and
-// Var⟨xR, yR⟩ = (|x|²|y|² + ⟨x,y⟩² − 2Σx²y²)/K. A record costs s additions for each of
-// its columns, on either side. Sums of entries below 2^b are exact for 2^(62−b) records.
+// Entries: the K coordinates are s blocks of K/s; a row has one ±1 in each block. Scale 1/√s.
+// Integer row norms: ℓ1 = s, ℓ2² = s. For every s the variances equal those of rademacher: Var|zR|²
+// = 2(|z|⁴ − Σz⁴)/K and Var⟨xR, yR⟩ = (|x|²|y|² + ⟨x,y⟩² − 2Σx²y²)/K. A record costs s additions
+// for each of its columns, on either side. Sums of entries below 2^b are exact for 2^(62−b)
+// records.
 //
-// Block b takes the b-th little-endian 64-bit word w of the label's block: the
-// entry is −1 if the low bit of w is 1 and +1 otherwise; its place in the block is
-// the high 64 bits of (w with the low bit cleared) × (K/s). A place's probability
-// is off by at most 2^-63 from s/K.
+// Block b takes the b-th little-endian 64-bit word w of the label's block. The entry is −1 if the
+// low bit of w is 1, else +1. Its place in the block is the high 64 bits of (w with the low bit
+// cleared) × (K/s). The probability of a place differs from s/K by at most 2^-63.
 type sparse struct{}
 
 // Sparse is the family's name.
@@ -66,7 +65,7 @@ func (f sparse) fix(s Spec, source Source, labels [][]byte) ([]row, error) {
 	return drawn(f, s, source, labels)
 }
 
-// product lists the places of all rows, in their order.
+// product lists the places of all rows, in order.
 func (sparse) product(s Spec, rows []row) product {
 	p := &sparseProduct{k: s.K, s: s.S}
 	for _, r := range rows {
@@ -106,7 +105,7 @@ func (r *sparseRow) draw(source Source, label []byte) {
 	r.place(r.places[:r.s], &block)
 }
 
-// place writes the s places of the row of a block.
+// place writes the s places of the row of a label's block.
 func (r *sparseRow) place(places []uint32, block *[64]byte) {
 	for b := range places {
 		w := binary.LittleEndian.Uint64(block[8*b:])
@@ -123,8 +122,8 @@ func (r *sparseRow) addOuters(u []int64, source Source, labels [][]byte, x []int
 	r.addEnded(u, source, labels, x, nil, s)
 }
 
-// addEnded first draws the places of a few hundred records and then adds them,
-// so that the sums' cache misses overlap.
+// addEnded draws the places of a few hundred records before it adds them, so that the cache misses
+// of the sums overlap.
 func (r *sparseRow) addEnded(u []int64, source Source, labels [][]byte, x, ending []int64, s *scratch) {
 	const few = 256
 	n := len(x) / len(labels)

@@ -2,24 +2,24 @@ package projection
 
 import "github.com/cosketch/cosketch/kernel/projection/kernels"
 
-// transform multiplies records by a sampled, signed Hadamard matrix: those of up to 16
-// bits and orders up to kernels.MostHadamard by the machine's fastest kernel, the others
-// in 64 bits. It is immutable.
+// transform multiplies records by a sampled, signed Hadamard matrix. Records of up to 16 bits and
+// orders up to kernels.MostHadamard use the machine's fastest kernel, all others 64-bit arithmetic.
+// It is immutable.
 type transform struct {
 	size  int     // d', a power of two
 	keep  []int32 // columns of the Hadamard matrix, by entry of a projected record
-	minus []int64 // for each column of the data: −1 where its sign is −, else 0
+	minus []int64 // for each column of the data: −1 if its sign is −, else 0
 	fast  *kernels.Hadamard
 }
 
-// newTransform returns the transform that keeps some of the columns of order size and
-// turns the signs of the data's columns where minus is −1.
+// newTransform returns the transform that keeps some of the columns of a Hadamard matrix of order
+// size, and flips the signs of the data's columns for which minus is −1.
 func newTransform(size int, keep []int32, minus []int64) *transform {
 	t := &transform{size: size, keep: keep, minus: minus}
 	if size < kernels.LeastHadamard || size > kernels.MostHadamard {
 		return t
 	}
-	signs := make([]int16, size) // of what is filled up with zeros: any
+	signs := make([]int16, size) // signs of the zero padding: any
 	for j := range signs {
 		signs[j] = 1
 	}
@@ -49,7 +49,7 @@ func (t *transform) multiply(y, x []int64, s *scratch) {
 	}
 }
 
-// wide transforms records in 64 bits.
+// wide transforms records in 64-bit arithmetic.
 func (t *transform) wide(y, x []int64, s *scratch) {
 	k, d := len(t.keep), len(t.minus)
 	words := room(&s.numbers, t.size)

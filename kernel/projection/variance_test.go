@@ -9,10 +9,9 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// The trials of a simulation use fixed keys, so a test that passes always passes.
-// Had the keys been drawn afresh, a correct family would fail a comparison with
-// probability below 1e-6 (5 standard errors, two-sided normal), which is the
-// tolerance to read the figures with.
+// The trials of a simulation use fixed keys, so results are reproducible. With fresh keys, a
+// correct family would fail a comparison with probability below 1e-6 (5 standard errors, two-sided
+// normal).
 const (
 	trials    = 8000
 	tolerance = 5
@@ -31,7 +30,7 @@ func pair(d int) (x, y []int64) {
 	return x, y
 }
 
-// moments of the pair that the variances are made of.
+// moments holds the moments of the pair that the variances depend on.
 type moments struct{ xx, yy, xy, x2y2, r2, q4 float64 }
 
 func momentsOf(x, y []int64) (m moments) {
@@ -44,7 +43,7 @@ func momentsOf(x, y []int64) (m moments) {
 	return m
 }
 
-// inner and distance of the two projected vectors, scaled.
+// estimates returns the scaled inner product and squared distance of the projected vectors.
 func estimates(spec Spec, u, v []int64) (inner, distance float64) {
 	for i := range u {
 		inner += float64(u[i] * v[i])
@@ -80,15 +79,15 @@ func recordsSide(t *testing.T, spec Spec, source Source, labels [][]byte, x, y [
 	return u, v
 }
 
-// law is the variance of a family, written down a second time.
+// law is the variance of a family, implemented a second time.
 func law(m moments, k, factor, excess float64) (inner, distance float64) {
 	return factor * (m.xx*m.yy + m.xy*m.xy - excess*m.x2y2) / k, factor * (2*m.r2*m.r2 - excess*m.q4) / k
 }
 
-// Inner products and squared distances are unbiased and have the variance that
-// their family states, on each side that it serves. The same tolerances reject the
-// formula of another family (with or without the fourth-moment term; with replacement
-// for hadamard), a scale off by √2, and a variance off by a sixth.
+// Inner products and squared distances are unbiased and have the variance that their family states,
+// on each side that it serves. The same tolerances reject the formula of another family (with or
+// without the fourth-moment term; with replacement for hadamard), a scale off by √2, and a variance
+// off by a sixth.
 func TestUnbiasedWithStatedVariance(t *testing.T) {
 	const k, d = 16, 24
 	x, y := pair(d)
@@ -139,7 +138,7 @@ func TestUnbiasedWithStatedVariance(t *testing.T) {
 	}
 }
 
-// compare checks a sample's mean and variance, and that wrong ones would not pass.
+// compare checks a sample's mean and variance, and that wrong values would be rejected.
 func compare(t *testing.T, name string, sample []float64, mean, variance, other float64) {
 	t.Helper()
 	n := float64(len(sample))

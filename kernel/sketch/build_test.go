@@ -19,8 +19,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/projection"
 )
 
-// keyed is the source of rows that studies use: BLAKE2b-512(key ‖ label),
-// expanded by AES-256-CTR.
+// keyed is the source of rows that studies use: BLAKE2b-512(key ‖ label), expanded by AES-256-CTR.
 type keyed [32]byte
 
 func (k keyed) Block(label []byte) [64]byte {
@@ -42,7 +41,8 @@ var (
 
 const largest = 1 << 14
 
-// data returns m labels from first on, and m × n entries that depend on nothing else.
+// data returns m labels, numbered from first on, and m × n entries that are a function of the
+// labels.
 func data(first, m, n int) (labels [][]byte, x []int64) {
 	rng := rand.New(rand.NewPCG(uint64(first), uint64(n)))
 	for i := range m {
@@ -70,7 +70,7 @@ func newRecords(t require, spec projection.Spec, columns [][]byte, options Recor
 	return b
 }
 
-// require is what tests and properties share.
+// require is the part of *testing.T and *rapid.T that helpers use.
 type require interface {
 	Helper()
 	Fatal(...any)
@@ -83,7 +83,7 @@ func must(t require, err error) {
 	}
 }
 
-// Order, batch sizes and workers do not change a columns-side sketch.
+// A columns-side sketch does not depend on the order, batch sizes or workers.
 func TestColumnsInvariance(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		spec := rapid.SampledFrom([]projection.Spec{sparse, rademacher}).Draw(t, "spec")
@@ -104,7 +104,7 @@ func TestColumnsInvariance(t *testing.T) {
 				l, v = append(l, labels[i]), append(v, x[i*n:(i+1)*n]...)
 			}
 			must(t, two.Add(l, v))
-			two.Sketch() // looking does not disturb
+			two.Sketch() // must not change later sums
 		}
 		a, b := one.Sketch(), two.Sketch()
 		if !slices.Equal(a.Data, b.Data) || a.Rows != spec.K || a.Cols != n || a.Side != Columns || two.Records() != int64(m) {
@@ -121,8 +121,7 @@ func indices(n int) []int {
 	return out
 }
 
-// Batch sizes and workers do not change a records-side sketch, and Permute moves
-// whole rows.
+// A records-side sketch does not depend on batch sizes and workers, and Permute moves whole rows.
 func TestRecordsInvariance(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m, d := rapid.IntRange(1, 30).Draw(t, "m"), rapid.IntRange(1, 6).Draw(t, "d")
@@ -153,8 +152,9 @@ func TestRecordsInvariance(t *testing.T) {
 	})
 }
 
-// Splitting records over parties and adding, or columns over parties and stacking,
-// gives the sketch of the pooled data; and so it is on the records side.
+// The parties' sketches merge to the sketch of the pooled data. On the columns side, sketches of
+// different records are added, those of different columns stacked; on the records side the other
+// way round.
 func TestMergeIsPooling(t *testing.T) {
 	labels, x := data(0, 20, 4)
 	pooled := newColumns(t, sparse, ColumnsOptions{Columns: 4, Largest: largest})
@@ -214,7 +214,7 @@ func TestSubtractTakesRecordsOut(t *testing.T) {
 	})
 }
 
-// part returns columns from to to of rows of n.
+// part returns the columns from to to of rows of n entries.
 func part(x []int64, n, from, to int) (out []int64) {
 	for i := 0; i < len(x); i += n {
 		out = append(out, x[i+from:i+to]...)
@@ -288,7 +288,7 @@ func TestBuildersRefuse(t *testing.T) {
 	}
 }
 
-// A refused batch leaves no trace, however much of it several workers had added.
+// A refused batch leaves no trace, even if several workers had added parts of it.
 func TestRefusedBatchLeavesNoTrace(t *testing.T) {
 	for _, spec := range []projection.Spec{sparse, rademacher} {
 		for _, at := range []int{0, 1500, 2999} {
@@ -318,8 +318,7 @@ func TestRefusedBatchLeavesNoTrace(t *testing.T) {
 	}
 }
 
-// Large batches, of which each worker takes several shares, give what one worker
-// gives.
+// A large batch, of which each worker takes several shares, gives the same sums as with one worker.
 func TestLargeBatchInvariance(t *testing.T) {
 	for _, spec := range []projection.Spec{sparse, rademacher} {
 		labels, x := data(0, 5000, 3)
@@ -342,7 +341,7 @@ func TestLargeBatchInvariance(t *testing.T) {
 	}
 }
 
-// No error shows a data value.
+// No error contains a data value.
 func TestErrorsHoldNoValues(t *testing.T) {
 	b := newColumns(t, sparse, ColumnsOptions{Columns: 1, Largest: 10})
 	if err := b.Add([][]byte{[]byte("secret-id")}, []int64{123456}); err == nil || strings.Contains(err.Error(), "123456") || strings.Contains(err.Error(), "secret-id") {
@@ -350,7 +349,7 @@ func TestErrorsHoldNoValues(t *testing.T) {
 	}
 }
 
-// One sketch per cell of the design, pinned to the bit.
+// One sketch for each side, split of the data and family, pinned to the bit.
 func TestGolden(t *testing.T) {
 	build := func(spec projection.Spec, first, m, n int) Sketch {
 		b := newColumns(t, spec, ColumnsOptions{Columns: n, Largest: largest, Workers: 2})

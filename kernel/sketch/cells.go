@@ -7,31 +7,30 @@ import (
 	"github.com/cosketch/cosketch/kernel/projection"
 )
 
-// Limits of a cells sketch: directions, and entries.
+// Largest numbers of directions and of entries of a cells sketch.
 const (
 	MaxDirections  = 12
 	MaxCellEntries = 1 << 22
 )
 
-// CellsBuilder sums a cells sketch over records: L directions cut the space of centred
-// and clipped records into 2^L cells, and a record x adds (weight, x) to the row of its
-// cell. Bit l of a cell's number is 1 where the product of x and direction l is negative.
-// Where the records that were clipped have a weight, a last row begins with their number
-// times it, and has zeros besides. The result is the same to the bit for every order, batch size and number of workers.
-// One goroutine uses a builder at a time.
+// CellsBuilder sums a cells sketch over records. L directions cut the space of centred and clipped
+// records into 2^L cells. A record x adds (weight, x) to the row of its cell. Bit l of a cell's
+// number is 1 if the product of x and direction l is negative. If clipped records have a weight,
+// the sketch has one more row: its first entry is their number times this weight, the others are
+// zero. The result is bit-identical for every order, batch size and number of workers. A builder is
+// not safe for concurrent use.
 //
-// Cells are those of a locality-sensitive partition (sign random projections: Charikar
-// 2002), with directions that are orthogonal before they are cut to d entries, so that
-// none repeats another.
+// The cells are those of a locality-sensitive partition (sign random projections: Charikar 2002).
+// The directions are orthogonal before they are cut to d entries, so that none repeats another.
 type CellsBuilder struct {
 	summing
 	directions *projection.Fixed
 	weights    dp.CellWeights
-	products   [][]int64 // by worker: of some records with the directions
+	products   [][]int64 // by worker: products of some records and the directions
 }
 
-// NewCells returns a builder without records. The directions are the columns of a
-// projection of d columns to L: the family hadamard makes signs of them.
+// NewCells returns a builder without records. The directions are the columns of a projection of d
+// columns to L. Use the family hadamard for directions of signs.
 func NewCells(directions *projection.Fixed, weights dp.CellWeights, options SumsOptions) (*CellsBuilder, error) {
 	d, l := directions.Columns(), directions.Spec().K
 	switch {
@@ -50,8 +49,8 @@ func NewCells(directions *projection.Fixed, weights dp.CellWeights, options Sums
 	return &CellsBuilder{summing: newSumming(options), directions: directions, weights: weights, products: make([][]int64, options.Workers)}, nil
 }
 
-// CellRows is how many rows a cells sketch of l directions has: one for each of 2^l cells and,
-// where the records that were clipped have a weight, one of their number.
+// CellRows returns the number of rows of a cells sketch of l directions: one for each of the 2^l
+// cells, and one for the number of clipped records if these have a weight.
 func CellRows(l int, weights dp.CellWeights) int {
 	if weights.Cut > 0 {
 		return 1<<l + 1
@@ -59,13 +58,13 @@ func CellRows(l int, weights dp.CellWeights) int {
 	return 1 << l
 }
 
-// CellEntries is how many entries a cells sketch of l directions and d columns has: rows of
-// 1 + d.
+// CellEntries returns the number of entries of a cells sketch of l directions and d columns: its
+// rows have 1 + d entries.
 func CellEntries(l, d int, weights dp.CellWeights) int { return (1 + d) * CellRows(l, weights) }
 
-// Add adds a batch of records, x being m × d row-major. It adds all or, with an error,
-// none: when x is not whole records, an entry is too far from the centre, or the limit of
-// records would be passed.
+// Add adds a batch of records, where x is m × d row-major. It adds nothing and returns an error if
+// x is not whole records, an entry is too far from the centre, or the limit of records would be
+// exceeded.
 func (b *CellsBuilder) Add(x []int64) error {
 	d, l := b.directions.Columns(), b.directions.Spec().K
 	return b.add(x, (1+d)<<l, func(worker int, sums, prepared []int64) {
@@ -85,7 +84,7 @@ func (b *CellsBuilder) Add(x []int64) error {
 	})
 }
 
-// CellOf returns the number of the cell of a record by its products with the directions.
+// CellOf returns the number of a record's cell, given the record's products with the directions.
 func CellOf(products []int64) (cell int) {
 	for l, p := range products {
 		if p < 0 {
@@ -95,7 +94,7 @@ func CellOf(products []int64) (cell int) {
 	return cell
 }
 
-// Sketch returns the sums so far, [CellRows] × (1+d), in memory of its own.
+// Sketch returns a copy of the sums so far, [CellRows] × (1+d).
 func (b *CellsBuilder) Sketch() Sketch {
 	d, l := b.directions.Columns(), b.directions.Spec().K
 	out := Sketch{Side: Cells, Rows: CellRows(l, b.weights), Cols: 1 + d, Data: make([]int64, CellEntries(l, d, b.weights))}

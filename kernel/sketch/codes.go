@@ -13,27 +13,28 @@ const (
 	MinCodes     = 2
 	MaxCodes     = 256
 	MaxRadius    = 1 << 20
-	AxisOne      = 1 << 14 // what an entry of an axis has where it stands for 1
+	AxisOne      = 1 << 14 // the value of an axis entry that represents 1
 	axisShift    = 14
-	maxCodeReach = 1 << 20 // how far the public centre of an entry can be from zero
+	maxCodeReach = 1 << 20 // largest absolute value of an entry of the public centre
 )
 
-// Codebook cuts the space of records into cells that were chosen in the light of what is known
-// of them: a record x is projected on q axes through a centre, y = Axes·(x − Centre), cut to
-// length Radius, and belongs to the nearest of M code points. Everything is in integers, in
-// units of encoded entries.
+// Codebook cuts the space of records into cells that are chosen from prior knowledge of the data. A
+// record x is projected on q axes through a centre, y = Axes·(x − Centre), and clipped to length
+// Radius. It belongs to the nearest of M code points. All numbers are integers, in units of encoded
+// entries.
 //
-// Whoever draws it up need not be trusted: of a codebook that Validate accepts all arithmetic is
-// exact, and what a record adds to a sketch has the same bound whatever the codebook says.
+// The author of a codebook need not be trusted. For every codebook that Validate accepts, all
+// arithmetic is exact, and the bound on a record's contribution to a sketch depends only on Radius
+// and the weights.
 type Codebook struct {
-	Centre []int64   // d entries in sixteenths of a step, as those of Standard, around the zero of encoded entries
-	Axes   [][]int64 // q rows of d entries, AxisOne standing for 1
+	Centre []int64   // d entries in sixteenths of a step, as in Standard, relative to the zero of encoded entries
+	Axes   [][]int64 // q rows of d entries; AxisOne represents 1
 	Codes  [][]int64 // M rows of q entries
-	Radius int64     // the length to which y is cut, at least 1
+	Radius int64     // the length to which y is clipped, at least 1
 }
 
-// Validate refuses a codebook of another number of columns than d, or one with an integer out of
-// range: entries of records are encoded with so many bits.
+// Validate returns an error if the codebook does not have d columns, or an integer is out of range.
+// bits is the width of a record's encoded entries.
 func (c Codebook) Validate(d int, bits fixedpoint.Bits) error {
 	q, m := len(c.Axes), len(c.Codes)
 	switch {
@@ -59,7 +60,7 @@ func (c Codebook) Validate(d int, bits fixedpoint.Bits) error {
 	return checkRows("code point", c.Codes, q, c.Radius)
 }
 
-// checkRows refuses rows of another length than n, or with an entry beyond ±largest.
+// checkRows returns an error if a row does not have length n, or an entry is beyond ±largest.
 func checkRows(what string, rows [][]int64, n int, largest int64) error {
 	for i, row := range rows {
 		if len(row) != n {
@@ -72,27 +73,28 @@ func checkRows(what string, rows [][]int64, n int, largest int64) error {
 	return nil
 }
 
-// CodesOptions describe a codes sketch to be built.
+// CodesOptions describes a codes sketch to be built.
 type CodesOptions struct {
-	SumsOptions                // Clip is not used. Centre and Largest say what entries are accepted, and nothing else
+	SumsOptions                // Clip is not used. Centre and Largest only define which entries are accepted
 	Codebook    Codebook       // Required
-	Weights     dp.CellWeights // Required. of a record's count, and of that of the records that were cut
+	Weights     dp.CellWeights // Required. of a record's count, and of the count of clipped records
 }
 
-// CodesBuilder sums a codes sketch over records: a record's y in a codebook adds (weight, y) to the
-// row of its nearest code point, the first of several. Where the records that were cut have a
-// weight, a last row begins with their number times it, and has zeros besides. An Absent value
-// counts as the codebook's centre. The result is the same to the bit for every order, batch size
-// and number of workers. One goroutine uses a builder at a time.
+// CodesBuilder sums a codes sketch over records. A record adds (weight, y) to the row of its
+// nearest code point, where y is its projection by the codebook. If several are equally near, the
+// first one counts. If clipped records have a weight, the sketch has one more row: its first entry
+// is their number times this weight, the others are zero. An Absent value counts as the codebook's
+// centre. The result is bit-identical for every order, batch size and number of workers. A builder
+// is not safe for concurrent use.
 type CodesBuilder struct {
 	summing
 	axes    []int64 // q × d
 	centre  []int64 // d, in sixteenths of a step
 	codes   []int64 // M × q
-	squares []int64 // by code point: its squared length
+	squares []int64 // squared length of each code point
 	radius  int64
 	weights dp.CellWeights
-	scratch [][]int64 // by worker: a moved record, and its y
+	scratch [][]int64 // by worker: a centred record, and its y
 }
 
 // NewCodes returns a builder without records.
@@ -130,8 +132,8 @@ func NewCodes(o CodesOptions) (*CodesBuilder, error) {
 	return b, nil
 }
 
-// CodeRows is how many rows a codes sketch of so many code points has: one for each and, where the
-// records that were cut have a weight, one of their number.
+// CodeRows returns the number of rows of a codes sketch: one for each code point, and one for the
+// number of clipped records if these have a weight.
 func CodeRows(codes int, weights dp.CellWeights) int {
 	if weights.Cut > 0 {
 		return codes + 1
@@ -139,8 +141,8 @@ func CodeRows(codes int, weights dp.CellWeights) int {
 	return codes
 }
 
-// Add adds a batch of records, x being m × d row-major, Absent where a value is absent. It adds all
-// or, with an error, none: see [CellsBuilder.Add].
+// Add adds a batch of records, where x is m × d row-major, with Absent for absent values. Errors
+// are those of [CellsBuilder.Add]; if it returns one, it added nothing.
 func (b *CodesBuilder) Add(x []int64) error {
 	d, q := len(b.centre), len(b.axes)/len(b.centre)
 	return b.take(x, len(b.codes)+len(b.squares), func(worker int, records []int64) {
@@ -160,7 +162,7 @@ func (b *CodesBuilder) Add(x []int64) error {
 	})
 }
 
-// project sets y to the products of a record and the axes, in steps, halves rounded away from zero.
+// project sets y to the products of a record and the axes, in steps, rounded half away from zero.
 func (b *CodesBuilder) project(y, moved, x []int64) {
 	for j, v := range x {
 		if moved[j] = 0; v != Absent {
@@ -177,8 +179,8 @@ func (b *CodesBuilder) project(y, moved, x []int64) {
 	}
 }
 
-// nearest is the code point nearest to y, which is within the radius: |c|² − 2⟨c,y⟩ is least. That is
-// below 2^49.
+// nearest returns the code point nearest to y, which is within the radius. It minimises |c|² −
+// 2⟨c,y⟩, which is below 2^49.
 func (b *CodesBuilder) nearest(y []int64) (best int) {
 	var least int64
 	for c, square := range b.squares {
@@ -194,7 +196,7 @@ func (b *CodesBuilder) nearest(y []int64) (best int) {
 	return best
 }
 
-// Sketch returns the sums so far, [CodeRows] × (1+q), in memory of its own.
+// Sketch returns a copy of the sums so far, [CodeRows] × (1+q).
 func (b *CodesBuilder) Sketch() Sketch {
 	q := len(b.axes) / len(b.centre)
 	out := Sketch{Side: Codes, Rows: CodeRows(len(b.squares), b.weights), Cols: 1 + q}

@@ -16,7 +16,8 @@ import (
 	"github.com/cosketch/cosketch/kernel/fixedpoint"
 )
 
-// newCodebook is one of d columns, q axes and m code points, with integers of all sizes that are allowed.
+// newCodebook returns a codebook of d columns, q axes and m code points, with integers of all
+// allowed sizes.
 func newCodebook(d, q, m int, radius int64, rng *rand.Rand) Codebook {
 	row := func(n int, most int64) []int64 {
 		out := make([]int64, n)
@@ -35,10 +36,10 @@ func newCodebook(d, q, m int, radius int64, rng *rand.Rand) Codebook {
 	return c
 }
 
-// naiveCode is what a record adds: the row, y, and whether it was cut.
+// naiveCode returns what a record adds: its row, y, and whether y was clipped.
 func naiveCode(c Codebook, x []int64) (row int, y []int64, cut bool) {
 	for _, axis := range c.Axes {
-		var sum float64 // below 2^53, and so exact
+		var sum float64 // below 2^53, so exact
 		for j, v := range x {
 			if v != Absent {
 				sum += float64(axis[j] * (16*v - c.Centre[j]))
@@ -70,7 +71,7 @@ func someRecords(n, d int, rng *rand.Rand) []int64 {
 	return x
 }
 
-// The builder sums what its definition says, whatever the batches and the workers.
+// The builder's sums equal the definition, for all batch sizes and numbers of workers.
 func TestCodesAreTheirDefinition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, shape := range [][3]int{{1, 1, 2}, {3, 2, 5}, {8, 7, 40}, {31, 4, MaxCodes}, {5, MaxCodeAxes, 3}} {
@@ -112,7 +113,7 @@ func TestCodesAreTheirDefinition(t *testing.T) {
 	}
 }
 
-// An absent value is that of the centre.
+// An absent value counts as the centre's.
 func TestCodesTakeAbsentValuesAsTheCentre(t *testing.T) {
 	c := Codebook{Centre: []int64{160, 32}, Axes: [][]int64{{AxisOne, 0}, {0, AxisOne}}, Codes: [][]int64{{0, 0}, {0, 90}}, Radius: 100}
 	b, err := NewCodes(CodesOptions{SumsOptions: SumsOptions{Centre: []int64{0, 0}, Largest: largest}, Codebook: c, Weights: dp.CellWeights{Count: 100}})
@@ -123,7 +124,7 @@ func TestCodesTakeAbsentValuesAsTheCentre(t *testing.T) {
 	}
 }
 
-// The nearest of two code points that are as near is the first.
+// If two code points are equally near, the first one counts.
 func TestCodesTies(t *testing.T) {
 	c := Codebook{Centre: []int64{0}, Axes: [][]int64{{AxisOne}}, Codes: [][]int64{{9}, {-10}, {10}, {-10}}, Radius: 100}
 	b, err := NewCodes(CodesOptions{SumsOptions: SumsOptions{Centre: []int64{0}, Largest: largest}, Codebook: c, Weights: dp.CellWeights{Count: 1}})
@@ -211,8 +212,8 @@ func TestCodesRefuse(t *testing.T) {
 	}
 }
 
-// extremeCodebook has only the largest integers, of either sign, or none: what somebody would send
-// who wants sums to overflow.
+// extremeCodebook has only the largest integers, of either sign, or zeros. An attacker could send
+// it to make sums overflow.
 func extremeCodebook(t *rapid.T, d int) Codebook {
 	row := func(n int, most int64) []int64 {
 		return rapid.SliceOfN(rapid.SampledFrom([]int64{-most, most, most - 1, 0, 1}), n, n).Draw(t, "row")
@@ -228,8 +229,8 @@ func extremeCodebook(t *rapid.T, d int) Codebook {
 	return c
 }
 
-// No change of one record moves a sketch further than its sensitivity, whatever the codebook, and a
-// record that is zeroed moves it nearly as far as it says.
+// No change of one record moves a sketch by more than its sensitivity, whatever the codebook. A
+// zeroed record moves it by nearly as much.
 func TestCodesSensitivity(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := rapid.SampledFrom([]int{1, 2, 5, 40, MaxMomentColumns}).Draw(t, "columns")
@@ -278,7 +279,7 @@ func TestCodesSensitivity(t *testing.T) {
 // The bounds are 2r² and 4r², and both are attained.
 func TestCodesSensitivityIsAttained(t *testing.T) {
 	c := Codebook{Centre: []int64{0}, Axes: [][]int64{{AxisOne}}, Codes: [][]int64{{0}}, Radius: 100}
-	c.Codes = append(c.Codes, []int64{0}) // equal points: both records are the first one's
+	c.Codes = append(c.Codes, []int64{0}) // equal points: both records belong to the first
 	of := func(x int64) []int64 {
 		b, err := NewCodes(CodesOptions{SumsOptions: SumsOptions{Centre: []int64{0}, Largest: 200}, Codebook: c, Weights: dp.NewCellWeights(100, false)})
 		must(t, err)

@@ -10,19 +10,19 @@ import (
 
 // ColumnsOptions describes a columns-side sketch to be built.
 type ColumnsOptions struct {
-	Columns int     // Required. the entries of a record
-	Ending  []int64 // the last of them where these are the same for every record; what is added leaves them out
+	Columns int     // Required. number of entries of a record
+	Ending  []int64 // the last entries of a record, if they are equal for all records; batches then leave them out
 	Largest int64   // Required. bound on an entry's absolute value, usually fixedpoint.Bits.One
-	Limit   int64   // records that may be added. Default: as many as int64 sums are sure to hold exactly
+	Limit   int64   // maximum number of records. Default: as many as int64 sums are sure to hold exactly
 	Workers int     // goroutines of one Add, each with a k × Columns accumulator. Default 1
 }
 
-// own is n, the entries of a record that it does not have in common with all others.
+// own returns n, the number of entries of a record in front of the common ending.
 func (o ColumnsOptions) own() int { return o.Columns - len(o.Ending) }
 
-// ColumnsBuilder sums a columns-side sketch U = Σ r(label) xᵀ over records. The
-// result is the same to the bit for every order, batch size and number of
-// workers. One goroutine uses a builder at a time.
+// ColumnsBuilder sums a columns-side sketch U = Σ r(label) xᵀ over records. The result is
+// bit-identical for every order, batch size and number of workers. A builder is not safe for
+// concurrent use.
 type ColumnsBuilder struct {
 	spec    projection.Spec
 	options ColumnsOptions
@@ -30,7 +30,7 @@ type ColumnsBuilder struct {
 	workers []*accumulator
 }
 
-// accumulator is what one worker sums, 0 entries until it is first used.
+// accumulator holds the sums of one worker; sums is nil until first used.
 type accumulator struct {
 	matrix *projection.Matrix
 	sums   []int64
@@ -68,20 +68,20 @@ func NewColumns(matrix *projection.Matrix, options ColumnsOptions) (*ColumnsBuil
 
 func (b *ColumnsBuilder) Records() int64 { return b.records }
 
-// Part is m records of a batch, to be added.
+// Part is m records of a batch.
 type Part struct {
 	Labels [][]byte
-	X      []int64 // their entries, m × n row-major; where all end with the same, without that
-	// Where a record is to count for less than X says, as some are when records are
-	// clipped, a correction is added under its label: a whole row, with the ending, whose
-	// entries are no larger than the record's. X need not be copied to change a few rows.
+	X      []int64 // their entries, m × n row-major, without the common ending
+	// Some records must count for less than X says, as when they are clipped. For each of these a
+	// correction is added under its label: a whole row, with the ending. Its entries must be no
+	// larger than the record's. So X need not be copied to change a few rows.
 	Corrected   [][]byte
 	Corrections []int64
 }
 
-// Add adds a batch of m records: their labels, and x, m × n row-major. It adds all
-// or, with an error, none: when shapes differ, an entry exceeds the largest, or
-// the limit of records would be passed.
+// Add adds a batch of m records: their labels, and x, m × n row-major. It adds nothing and returns
+// an error if shapes differ, an entry exceeds the largest, or the limit of records would be
+// exceeded.
 func (b *ColumnsBuilder) Add(labels [][]byte, x []int64) error {
 	m, n := len(labels), b.options.own()
 	if len(x) != m*n {
@@ -90,11 +90,11 @@ func (b *ColumnsBuilder) Add(labels [][]byte, x []int64) error {
 	return b.AddParts(m, func(_, from, to int) Part { return Part{Labels: labels[from:to], X: x[from*n : to*n]} })
 }
 
-// AddParts is Add for m records that workers make as they come to them, those from one up
-// to another at a time: what they make is added while it is in their caches. It is used
-// before the same worker, numbered from 0, makes its next part, and not changed. Workers
-// call part side by side, and it may be asked for records again. AddParts panics if a part
-// has another shape.
+// AddParts is Add for m records that part generates on demand, records from (inclusive) to to
+// (exclusive) at a time, so that they are added while still in the worker's caches. A part is used
+// before the same worker, numbered from 0, requests its next one, and is not modified. Workers call
+// part concurrently, and may request the same records again. AddParts panics if a part has another
+// shape.
 func (b *ColumnsBuilder) AddParts(m int, part func(worker, from, to int) Part) error {
 	if int64(m) > b.options.Limit-b.records {
 		return fmt.Errorf("adding %d records to %d: the limit is %d", m, b.records, b.options.Limit)
@@ -123,7 +123,7 @@ func (b *ColumnsBuilder) AddParts(m int, part func(worker, from, to int) Part) e
 	return nil
 }
 
-// refuse takes back what was added of a batch and says which entry is at fault.
+// refuse undoes what was added of a batch, and returns an error that names the entry at fault.
 func (b *ColumnsBuilder) refuse(m int, part func(worker, from, to int) Part) error {
 	for _, a := range b.workers {
 		for _, r := range a.added {
@@ -135,20 +135,22 @@ func (b *ColumnsBuilder) refuse(m int, part func(worker, from, to int) Part) err
 	return fmt.Errorf("adding records: entry (%d, %d) of the batch exceeds ±%d", i/n+1, i%n+1, b.options.Largest)
 }
 
-// add adds records to size sums.
+// add adds records to the sums, which it allocates on first use with this size.
 func (a *accumulator) add(size int, p Part, ending []int64) {
 	if a.sums == nil {
 		a.sums = make([]int64, size)
-		// Sums are read before they are written. A system gives memory twice then: a shared
-		// page of zeros, then a page of its own, of which it tells every processor.
+		// Sums are read before they are written. Without clear, a page would be mapped twice: first
+		// as a shared page of zeros, then as a private page, of which all processors must be
+		// notified.
 		clear(a.sums)
 	}
 	a.matrix.AddOuters(a.sums, p.Labels, p.X, ending...)
 	a.matrix.AddOuters(a.sums, p.Corrected, p.Corrections)
 }
 
-// takeBack subtracts what was added of a batch, which is exact: data are checked
-// while they are in the cache anyway, and a batch is refused once in a lifetime.
+// takeBack subtracts what was added of a batch, exactly. Undoing is cheaper than checking a whole
+// batch before adding it: data are checked while they are in the cache, and refused batches are
+// rare.
 func (a *accumulator) takeBack(p Part, ending []int64) {
 	p.X, p.Corrections = negated(p.X), negated(p.Corrections)
 	a.add(len(a.sums), p, negated(ending))
@@ -162,7 +164,7 @@ func negated(x []int64) []int64 {
 	return out
 }
 
-// Sketch returns the sum so far, k × n, in memory of its own.
+// Sketch returns a copy of the sums so far, k × n.
 func (b *ColumnsBuilder) Sketch() Sketch {
 	s := Sketch{Side: Columns, Rows: b.spec.K, Cols: b.options.Columns}
 	s.Data = make([]int64, s.Rows*s.Cols)

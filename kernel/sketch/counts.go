@@ -8,23 +8,23 @@ import (
 	"sync/atomic"
 )
 
-// Limits of a counts sketch: how many cells its tables have together, how many tables a record is in,
-// and into how many cells one number is cut.
+// Limits of a counts sketch: cells of all tables together, tables that a record is in, and cells of
+// one number.
 const (
 	MaxCounts      = 1 << 20
 	MaxCountTables = 256
 	MaxCountBins   = 1 << 12
 )
 
-// CountAxis says in which cell of a table a record falls by one of its values.
+// CountAxis assigns a record to a cell of a table by one of its values.
 type CountAxis struct {
-	At      int     // Required. its first entry in a record
-	Entries int     // Required. of a category how many it has, of which one is One and the others are 0; of a number 1
-	Edges   []int64 // of a number, increasing: it is in the cell of as many edges as it is not below
-	Absent  bool    // records without a value have a cell, the last. Else they are refused
+	At      int     // Required. index of its first entry in a record
+	Entries int     // Required. for a category its number of entries, of which one is One and the others are 0; for a number 1
+	Edges   []int64 // for a number, increasing: its cell is the number of edges that are at most the value
+	Absent  bool    // records without a value fall in a last cell of their own. Otherwise they are refused
 }
 
-// Cells is how many there are.
+// Cells returns the number of cells.
 func (a CountAxis) Cells() int {
 	n := a.Entries
 	if n == 1 {
@@ -36,7 +36,8 @@ func (a CountAxis) Cells() int {
 	return n
 }
 
-// cell returns that of a record; ok is false where the record has no value, or one that cannot be.
+// cell returns the cell of a record. ok is false if the record has no value but needs one, or an
+// invalid one.
 func (a CountAxis) cell(record []int64, one int64) (cell int, ok bool) {
 	value := record[a.At:][:a.Entries]
 	switch {
@@ -57,18 +58,18 @@ func (a CountAxis) cell(record []int64, one int64) (cell int, ok bool) {
 	return max(cell, 0), cell >= 0
 }
 
-// CountTable counts records by the cells of one value, or of two crossed.
+// CountTable counts records by the cells of one value, or of two values crossed.
 type CountTable struct {
-	Axes []CountAxis // Required. one or two; cells of the last are beside each other
-	// Depth makes a tree of tables of one number that has 2^Depth cells: by 2 of them, by 4, and so on to all.
-	// 0: it is one table.
+	Axes []CountAxis // Required. one or two; cells of the last axis are adjacent
+	// Depth makes a tree of tables of one number with 2^Depth cells: a table of 2 cells, one of 4,
+	// and so on up to all. 0 means a single table.
 	Depth int
 }
 
-// Tables is how many a record is in.
+// Tables returns the number of tables that a record is in.
 func (t CountTable) Tables() int { return max(t.Depth, 1) }
 
-// Cells is how many there are.
+// Cells returns the number of cells of all tables.
 func (t CountTable) Cells() int {
 	n := 0
 	for level := range t.Tables() {
@@ -77,7 +78,7 @@ func (t CountTable) Cells() int {
 	return n
 }
 
-// at is how many cells a table of a tree has, or the only one.
+// at returns the number of cells of a tree's table at a level, or of the only table.
 func (t CountTable) at(level int) int {
 	if t.Depth == 0 {
 		n := 1
@@ -93,7 +94,7 @@ func (t CountTable) at(level int) int {
 	return n
 }
 
-// cells appends the cells of a record, from a first one on; ok is false where it has none.
+// cells appends the cells of a record, numbered from first on. ok is false if the record has none.
 func (t CountTable) cells(out []int32, first int, record []int64, one int64) (_ []int32, ok bool) {
 	cell := 0
 	for _, a := range t.Axes {
@@ -118,7 +119,7 @@ func (t CountTable) cells(out []int32, first int, record []int64, one int64) (_ 
 	return out, true
 }
 
-// check refuses a table that is none.
+// check returns an error if the table is invalid.
 func (t CountTable) check(columns int) error {
 	if len(t.Axes) < 1 || len(t.Axes) > 2 || t.Depth < 0 || t.Depth > 0 && (len(t.Axes) > 1 || len(t.Axes[0].Edges) != 1<<min(t.Depth, 30)-1) {
 		return fmt.Errorf("%d axes and depth %d: want one or two, and of a tree one of 2^depth cells", len(t.Axes), t.Depth)
@@ -138,26 +139,26 @@ func increasing(edges []int64) bool {
 	return slices.IsSorted(edges) && len(slices.Compact(slices.Clone(edges))) == len(edges)
 }
 
-// CountsOptions describe a counts sketch to be built.
+// CountsOptions describes a counts sketch to be built.
 type CountsOptions struct {
 	Columns int          // Required. entries of a record
 	Tables  []CountTable // Required
-	One     int64        // Required. the entry of the category that a record has
+	One     int64        // Required. value of the entry of a record's category
 	Weight  int64        // what a record adds to its cells. Default 1
-	Limit   int64        // records that may be added. Default: as many as int64 sums are sure to hold exactly
+	Limit   int64        // maximum number of records. Default: as many as int64 sums are sure to hold exactly
 	Workers int          // goroutines of one Add. Default 1
 }
 
-// CountsBuilder counts records by the cells of tables: each adds its weight to one cell of every table. The
-// result is the same to the bit for every order, batch size and number of workers. One goroutine uses a builder
-// at a time.
+// CountsBuilder counts records by the cells of tables: each record adds its weight to one cell of
+// every table. The result is bit-identical for every order, batch size and number of workers. A
+// builder is not safe for concurrent use.
 type CountsBuilder struct {
 	options CountsOptions
 	size    int // cells
 	each    int // tables that a record is in
 	records int64
 	cells   []int32   // scratch: by record and table
-	workers [][]int64 // sums of each, without weight; nil until it is first used
+	workers [][]int64 // sums of each worker, without weight; nil until first used
 }
 
 // NewCounts returns a builder without records.
@@ -193,11 +194,12 @@ func NewCounts(o CountsOptions) (*CountsBuilder, error) {
 
 func (b *CountsBuilder) Records() int64 { return b.records }
 
-// Clipped is 0: each record counts as one.
+// Clipped returns 0: every record counts as one.
 func (b *CountsBuilder) Clipped() int64 { return 0 }
 
-// Add adds a batch of records, x being m × d row-major. It adds all or, with an error, none: when x is not
-// whole records, a record has no cell in a table, or the limit of records would be passed.
+// Add adds a batch of records, where x is m × d row-major. It adds nothing and returns an error if
+// x is not whole records, a record has no cell in a table, or the limit of records would be
+// exceeded.
 func (b *CountsBuilder) Add(x []int64) error {
 	d := b.options.Columns
 	if len(x)%d != 0 {
@@ -240,7 +242,8 @@ func (b *CountsBuilder) Add(x []int64) error {
 	return nil
 }
 
-// locate appends a record's cell in every table; false where it has none in one.
+// locate appends a record's cell in every table. It returns false if the record has no cell in one
+// of them.
 func (b *CountsBuilder) locate(out []int32, record []int64) bool {
 	first, ok := 0, true
 	for _, t := range b.options.Tables {
@@ -252,7 +255,8 @@ func (b *CountsBuilder) locate(out []int32, record []int64) bool {
 	return true
 }
 
-// Sketch returns the counts so far times the weight, 1 × cells, in memory of its own: a table after the other.
+// Sketch returns a copy of the counts so far times the weight, 1 × cells, one table after the
+// other.
 func (b *CountsBuilder) Sketch() Sketch {
 	out := Sketch{Side: Counts, Rows: 1, Cols: b.size, Data: make([]int64, b.size)}
 	for _, sums := range b.workers {

@@ -10,7 +10,8 @@ import (
 	"github.com/cosketch/cosketch/kernel/sketch"
 )
 
-// drawnCounts are tables over a number, a category of three values and a bit, of records of five entries.
+// drawnCounts has tables over a number, a category of three values and a bit, for records of five
+// entries.
 func drawnCounts(t *rapid.T) sketch.CountsOptions {
 	absent := rapid.Bool().Draw(t, "absent")
 	number := sketch.CountAxis{At: 0, Entries: 1, Edges: slices.Compact(slices.Sorted(slices.Values(rapid.SliceOfN(rapid.Int64Range(-90, 90), 1, 6).Draw(t, "edges")))), Absent: absent}
@@ -48,7 +49,7 @@ func drawnRecord(t *rapid.T, absent bool) []int64 {
 	return out
 }
 
-// byHand is a value's cell and how many there are, said anew.
+// byHand returns a value's cell and the number of cells, by a second implementation.
 func byHand(a sketch.CountAxis, record []int64) (cell, cells int) {
 	cells = 3
 	if a.Entries == 1 {
@@ -73,7 +74,7 @@ func byHand(a sketch.CountAxis, record []int64) (cell, cells int) {
 	return slices.Index(record[1:4], 100), cells
 }
 
-// Counts are those by hand, whatever the batches and the workers.
+// Counts equal those by hand, for all batch sizes and numbers of workers.
 func TestCountsAreThoseByHand(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := drawnCounts(t)
@@ -135,7 +136,8 @@ func records0(records [][]int64) []int64 {
 	return []int64{0, 100, 0, 0, 0}
 }
 
-// No record moves counts by more than the sensitivity, and every one by as much where it replaces none.
+// No record moves counts by more than the sensitivity. Every added record moves them by exactly the
+// sensitivity.
 func TestCountsMoveByTheirSensitivity(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := drawnCounts(t)

@@ -8,22 +8,21 @@ import (
 	"math/bits"
 )
 
-// MaxWidth is the widest entry in bytes: a whole int64.
+// MaxWidth is the largest width of an entry in bytes: a whole int64.
 const MaxWidth = 8
 
-// Width returns the least number of bytes, 1 to 8, that holds every entry in two's
-// complement. A sketch is written at this width; whoever reads one written wider
-// can tell by comparing.
+// Width returns the least number of bytes, 1 to 8, that holds every entry in two's complement. A
+// sketch must be written at this width; a reader detects a larger one by comparing.
 func (s Sketch) Width() int {
-	var magnitude uint64 // a bit is set here if some entry needs it beside its sign
+	var magnitude uint64 // has a bit set if some entry needs it besides its sign
 	for _, v := range s.Data {
 		magnitude |= uint64(v ^ v>>63)
 	}
 	return bits.Len64(magnitude)/8 + 1
 }
 
-// EncodedSize returns the bytes of an encoded sketch of a shape and width. It
-// refuses empty shapes, widths outside 1 to 8 and shapes that this machine cannot hold.
+// EncodedSize returns the number of bytes of an encoded sketch of a shape and width. It returns an
+// error if the shape is empty or too large for this machine, or width is outside 1 to 8.
 func EncodedSize(rows, cols, width int) (int64, error) {
 	if width < 1 || width > MaxWidth {
 		return 0, fmt.Errorf("entries of %d bytes: must be between 1 and %d", width, MaxWidth)
@@ -35,8 +34,8 @@ func EncodedSize(rows, cols, width int) (int64, error) {
 	return int64(entries) * int64(width), nil // at most 8 × entries, which area allowed
 }
 
-// Encode writes the entries row-major as little-endian two's complement integers
-// of width bytes. It refuses a sketch of a wrong shape and a width below Width.
+// Encode writes the entries row-major as little-endian two's complement integers of width bytes. It
+// returns an error if the shape is wrong or width is below Width.
 func (s Sketch) Encode(width int) ([]byte, error) {
 	if err := s.check(); err != nil {
 		return nil, fmt.Errorf("encoding sketch: %w", err)
@@ -57,10 +56,9 @@ func (s Sketch) Encode(width int) ([]byte, error) {
 	return out, nil
 }
 
-// Decode reads what Encode wrote. Shape and width come from a header that is not
-// trusted: data must have exactly the length that they imply, and what is
-// allocated is at most eight times that. Every decoded sketch encodes at the same
-// width to the same bytes.
+// Decode reads the output of Encode. Shape and width come from a header that is not trusted: data
+// must have exactly the length that they imply, and Decode allocates at most eight times that
+// length. Every decoded sketch encodes at the same width to the same bytes.
 func Decode(side Side, rows, cols, width int, data []byte) (Sketch, error) {
 	if !side.Known() {
 		return Sketch{}, fmt.Errorf("decoding sketch: unknown side %.20q", string(side))
@@ -77,7 +75,7 @@ func Decode(side Side, rows, cols, width int, data []byte) (Sketch, error) {
 	return s, nil
 }
 
-// decodeEntries fills dst from len(dst) entries of width bytes.
+// decodeEntries fills dst with len(dst) entries of width bytes.
 func decodeEntries(dst []int64, data []byte, width int) {
 	unused := 64 - 8*width
 	var wide [MaxWidth]byte
@@ -87,11 +85,11 @@ func decodeEntries(dst []int64, data []byte, width int) {
 	}
 }
 
-// scanned is how many entries Scan hands out at once: at most half a megabyte of bytes.
+// scanned is the number of entries that Scan passes on at once: at most half a megabyte of bytes.
 const scanned = 1 << 16
 
-// Scan reads what Encode wrote block by block, in memory that does not grow with the
-// sketch. Entries are each's until it returns. What r holds must have exactly the length
+// Scan reads the output of Encode block by block, in memory that does not grow with the sketch. The
+// slice passed to each is valid until each returns. The content of r must have exactly the length
 // that shape and width imply.
 func Scan(rows, cols, width int, r io.Reader, each func(entries []int64) error) error {
 	size, err := EncodedSize(rows, cols, width)

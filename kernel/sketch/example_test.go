@@ -9,7 +9,8 @@ import (
 	"github.com/cosketch/cosketch/kernel/sketch"
 )
 
-// source makes bytes of labels. A study's are those of package seed/stream, under a key of its seed.
+// source derives bytes from labels. Studies use the source of package seed/stream, under a key of
+// their seed.
 type source struct{}
 
 func (source) Block(label []byte) [64]byte { return sha512.Sum512(label) }
@@ -18,7 +19,7 @@ func (source) Expand(block *[64]byte, dst []byte) {
 	rand.NewChaCha8([32]byte(block[:32])).Read(dst)
 }
 
-// The sum of two parties' sketches is the sketch of their records together, to the bit.
+// The sum of two parties' sketches is bit-identical to the sketch of their records together.
 func ExampleAdd() {
 	build := func(ids ...string) sketch.Sketch {
 		matrix, err := projection.New(projection.Spec{Family: projection.Sparse, K: 64, S: 1}, source{})

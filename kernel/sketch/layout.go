@@ -2,25 +2,25 @@ package sketch
 
 import "github.com/cosketch/cosketch/kernel/dp"
 
-// MomentLayout says where the parts of a moments sketch stand among its entries: products row
-// by row of the upper triangle, sums, then what else is asked for. See dp.MomentWeights.
+// MomentLayout gives the position of each part of a moments sketch among its entries: products row
+// by row of the upper triangle, sums, then the optional parts. See dp.MomentWeights.
 type MomentLayout struct {
 	Columns    int  // entries of a record, d
-	Products   bool // else sums alone
-	Classes    int  // of the label; 0 where there is none
-	Cut        bool // the records that were cut are counted
-	CutSums    bool // and summed
+	Products   bool // otherwise sums only
+	Classes    int  // number of classes of the label; 0 without a label
+	Cut        bool // clipped records are counted
+	CutSums    bool // clipped records are summed
 	Fourth     bool
-	Attributes int // columns whose absent values are counted; 0: none is
+	Attributes int // columns whose absent values are counted; 0 for none
 }
 
 // MaxMomentEntries bounds the entries of a moments sketch.
 const MaxMomentEntries = 1 << 23
 
-// MaxMomentColumns bounds d: a sketch of the products of so many columns has 2^21 entries.
+// MaxMomentColumns bounds d: the products of this many columns take 2^21 entries.
 const MaxMomentColumns = 2046
 
-// Product is the entry of x_i·x_j.
+// Product returns the index of the entry of x_i·x_j.
 func (l MomentLayout) Product(i, j int) int {
 	if j < i {
 		i, j = j, i
@@ -35,10 +35,10 @@ func (l MomentLayout) sums() int {
 	return 0
 }
 
-// Sum is the entry of x_i.
+// Sum returns the index of the sum of x_i.
 func (l MomentLayout) Sum(i int) int { return l.sums() + i }
 
-// ClassSum is the entry of x_i of the records of a class.
+// ClassSum returns the index of the sum of x_i over the records of a class.
 func (l MomentLayout) ClassSum(class, i int) int { return l.Sum(l.Columns) + class*l.Columns + i }
 
 func (l MomentLayout) classSums() int {
@@ -48,10 +48,10 @@ func (l MomentLayout) classSums() int {
 	return 0
 }
 
-// ClassCount is the entry of the records of a class.
+// ClassCount returns the index of the number of records of a class.
 func (l MomentLayout) ClassCount(class int) int { return l.Sum(l.Columns) + l.classSums() + class }
 
-// CutCount is the entry of the records that were cut.
+// CutCount returns the index of the number of clipped records.
 func (l MomentLayout) CutCount() int { return l.ClassCount(l.Classes) }
 
 func (l MomentLayout) cutSums() int {
@@ -61,7 +61,7 @@ func (l MomentLayout) cutSums() int {
 	return l.CutCount()
 }
 
-// CutSum is the entry of x_i of the records that were cut.
+// CutSum returns the index of the sum of x_i over the clipped records.
 func (l MomentLayout) CutSum(i int) int { return l.cutSums() + i }
 
 func (l MomentLayout) fourths() int {
@@ -71,7 +71,7 @@ func (l MomentLayout) fourths() int {
 	return l.cutSums()
 }
 
-// FourthPower is the entry of x_i⁴.
+// FourthPower returns the index of the sum of x_i⁴.
 func (l MomentLayout) FourthPower(i int) int { return l.fourths() + i }
 
 func (l MomentLayout) absent() int {
@@ -81,19 +81,20 @@ func (l MomentLayout) absent() int {
 	return l.fourths()
 }
 
-// groups is how many counts of absent values there are of a column: one for each class.
+// groups returns the number of counts of absent values per column: one for each class.
 func (l MomentLayout) groups() int { return max(l.Classes, 1) }
 
-// Absent is the entry of the records of a class that lack a column; without a label class 0 has
-// all records.
+// Absent returns the index of the number of records of a class in which an attribute is absent.
+// Without a label, class 0 contains all records.
 func (l MomentLayout) Absent(class, attribute int) int {
 	return l.absent() + class*l.Attributes + attribute
 }
 
-// pairs reports whether pairs of absent values and sums where one is absent are counted.
+// pairs reports whether the sketch has counts of pairs of absent values, and sums over the records
+// with an absent value.
 func (l MomentLayout) pairs() bool { return l.Products && l.Attributes > 0 }
 
-// BothAbsent is the entry of the records that lack two columns.
+// BothAbsent returns the index of the number of records in which both attributes are absent.
 func (l MomentLayout) BothAbsent(a, b int) int {
 	if b < a {
 		a, b = b, a
@@ -101,12 +102,12 @@ func (l MomentLayout) BothAbsent(a, b int) int {
 	return l.Absent(l.groups(), 0) + a*l.Attributes - a*(a+1)/2 + b - a - 1
 }
 
-// SumAbsent is the entry of x_i of the records that lack a column.
+// SumAbsent returns the index of the sum of x_i over the records in which an attribute is absent.
 func (l MomentLayout) SumAbsent(i, attribute int) int {
 	return l.Absent(l.groups(), 0) + l.Attributes*(l.Attributes-1)/2 + i*l.Attributes + attribute
 }
 
-// Entries is how many there are.
+// Entries returns the number of entries.
 func (l MomentLayout) Entries() int {
 	if l.pairs() {
 		return l.SumAbsent(l.Columns, 0)
@@ -114,14 +115,15 @@ func (l MomentLayout) Entries() int {
 	return l.Absent(l.groups(), 0)
 }
 
-// Moves is how many entries one record can move, of which those of other classes are none.
+// Moves returns the number of entries that one record can change. A record does not change entries
+// of other classes.
 func (l MomentLayout) Moves() int {
 	one := l
 	one.Classes = min(l.Classes, 1)
 	return one.Entries()
 }
 
-// weigh multiplies sums by their weights.
+// weigh multiplies sums by their weights, in place.
 func (l MomentLayout) weigh(row []int64, w dp.MomentWeights) {
 	times := func(from, to int, weight int64) {
 		for i := from; i < to; i++ {
@@ -156,7 +158,7 @@ func (l MomentLayout) weigh(row []int64, w dp.MomentWeights) {
 	}
 }
 
-// Factors are the weights of a sketch's entries.
+// Factors returns the weights of a sketch's entries.
 func (l MomentLayout) Factors(w dp.MomentWeights) []int64 {
 	out := make([]int64, l.Entries())
 	for i := range out {

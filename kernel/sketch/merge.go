@@ -5,10 +5,8 @@ import (
 	"math"
 )
 
-// Stack puts sketches beside each other: on the columns side the columns of one
-// after the columns of the other (equal k), on the records side the records of one
-// after the records of the other (equal k). It refuses sketches of different
-// sides or different k.
+// Stack concatenates sketches of equal k: the columns of a columns side, the records of a records
+// side. It returns an error if sides or k differ.
 func Stack(sketches ...Sketch) (Sketch, error) {
 	out, err := stacked(sketches)
 	if err != nil {
@@ -59,8 +57,8 @@ func stacked(sketches []Sketch) (Sketch, error) {
 	return out, nil
 }
 
-// Add adds sketches of one side and shape entry by entry. It refuses others, and
-// sums that int64 does not hold.
+// Add adds sketches entry by entry. It returns an error if sides or shapes differ, or a sum
+// overflows int64.
 func Add(sketches ...Sketch) (Sketch, error) {
 	if len(sketches) == 0 {
 		return Sketch{}, fmt.Errorf("adding sketches: %w", errNoSketch)
@@ -87,10 +85,9 @@ func Add(sketches ...Sketch) (Sketch, error) {
 	return out, nil
 }
 
-// Subtract takes part away from whole entry by entry: what the sketch of a set of
-// records becomes when some of them leave it, exactly, if part is their sketch under
-// the same rows of R. It refuses other sides and shapes, and differences that int64
-// does not hold.
+// Subtract subtracts part from whole entry by entry. This removes a set of records from a sketch
+// exactly, if part is their sketch under the same rows of R. It returns an error if sides or shapes
+// differ, or a difference overflows int64.
 func Subtract(whole, part Sketch) (Sketch, error) {
 	for i, s := range []Sketch{whole, part} {
 		if err := s.check(); err != nil {

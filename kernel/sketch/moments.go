@@ -8,35 +8,36 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 )
 
-// MomentsOptions describe a moments sketch to be built.
+// MomentsOptions describes a moments sketch to be built.
 type MomentsOptions struct {
 	SumsOptions // Clip is not used; Limit is required
 	Layout      MomentLayout
-	// Clips are the lengths to which records are cut, each larger than the one before it: a
-	// sketch is kept for each. Empty: records are not cut.
+	// Clips are the lengths to which records are clipped, in increasing order: one row of the
+	// sketch for each. If empty, records are not clipped.
 	Clips   []int64
-	Weights []dp.MomentWeights // by clip, or one
-	One     int64              // entries of this size are 1, up to which fourth powers count
-	Of      []int              // by entry of a record: its attribute, among those whose absence is counted
+	Weights []dp.MomentWeights // one for each clip; a single one without clips
+	One     int64              // the number of steps that represents 1; entries are limited to it before fourth powers
+	Of      []int              // by entry of a record: the index of its attribute, among those whose absent values are counted
 	Move    []Standard         // by entry: how it is moved and scaled before anything else; nil: it is not
-	Fine    uint               // records are added in steps of 2^-Fine, in which sums are; products are of whole steps. That of Weights
-	Measure bool               // count the records' lengths alone, and sum nothing
+	Fine    uint               // records and sums are in steps of 2^-Fine, products in whole steps. Must equal Fine of all Weights
+	Measure bool               // only count the records' lengths, sum nothing
 }
 
-// Standard moves and scales an entry: v becomes (16·v − Centre)·one/Spread, rounded half away
-// from zero, no further than ±2^20.
+// Standard moves and scales an entry: v becomes (16·v − Centre)·one/Spread, rounded half away from
+// zero and limited to ±2^20.
 type Standard struct {
 	Centre int64 // in sixteenths of a step
-	Spread int64 // in sixteenths of a step, above 0: what becomes one
+	Spread int64 // in sixteenths of a step, above 0: the difference that becomes one
 }
 
-// Absent stands for an absent value among a record's entries.
+// Absent represents an absent value among a record's entries.
 const Absent = math.MinInt64
 
-// saturated is how far an entry can be from zero after it was moved and scaled.
+// saturated is the largest absolute value of an entry after it was moved and scaled.
 const saturated = 1 << 20
 
-// Apply returns a value as it is taken, at so many finer bits; |v| ≤ 2^21, and one ≤ 2^14 is what Spread becomes.
+// Apply returns v moved and scaled. v and the result have fine more bits than whole steps. one, at
+// most 2^14, is what Spread becomes; |v| must be at most 2^21.
 func (s Standard) Apply(v, one int64, fine uint) int64 {
 	n := (16*v - s.Centre<<fine) * one // below 2^63: |v| ≤ 2^21, one ≤ 2^14
 	half := s.Spread / 2
@@ -46,8 +47,8 @@ func (s Standard) Apply(v, one int64, fine uint) int64 {
 	return max(min((n+half)/s.Spread, saturated), -saturated)
 }
 
-// MomentsBuilder sums a moments sketch over records. The result is the same to the bit for
-// every order, batch size and number of workers. One goroutine uses a builder at a time.
+// MomentsBuilder sums a moments sketch over records. The result is bit-identical for every order,
+// batch size and number of workers. A builder is not safe for concurrent use.
 type MomentsBuilder struct {
 	options MomentsOptions
 	records int64
@@ -55,27 +56,27 @@ type MomentsBuilder struct {
 	workers []momentWorker
 }
 
-// momentWorker is what one worker sums, without weights.
+// momentWorker holds the sums of one worker, without weights.
 type momentWorker struct {
-	// By clip: the records that are first short enough for it, as they are, and all that are
-	// longer, cut to it. What a clip's sketch holds is its cut records and the whole ones of it
-	// and of all smaller clips.
+	// By clip. whole: sums of the unchanged records for which it is the smallest clip that fits.
+	// cut: sums of all longer records, clipped to it. The sketch of a clip is its cut plus the
+	// whole of it and of all smaller clips.
 	whole, cut [][]int64
-	lengths    []int64  // records by the first clip that they are short enough for; the last entry: none is
+	lengths    []int64  // number of records by the smallest clip that fits; the last entry is for records that fit none
 	kept       []int64  // scratch: some records, moved
-	norms      []uint64 // scratch: squared, in fine steps
-	rounded    []uint64 // scratch: squared, of what is rounded to whole steps
-	missing    [][]int  // scratch: by record the attributes that it lacks
-	chosen     []int64  // scratch: some of these, together, in fine steps
-	coarse     []int64  // scratch: the same in whole steps
-	columns    []int32  // scratch: the same by column
-	at         []int    // scratch: by record the first clip that it is short enough for
+	norms      []uint64 // scratch: squared lengths, in fine steps
+	rounded    []uint64 // scratch: squared lengths after rounding to whole steps
+	missing    [][]int  // scratch: by record, the attributes that are absent
+	chosen     []int64  // scratch: the selected records, contiguous, in fine steps
+	coarse     []int64  // scratch: chosen in whole steps
+	columns    []int32  // scratch: coarse by column
+	at         []int    // scratch: by record, the smallest clip that fits
 	classes    []int
 	lacking    [][]int
 }
 
-// momentBlock is how many records are summed at a time, small enough that their entries stay
-// in the cache.
+// momentBlock is the number of records summed at a time, small enough that their entries stay in
+// the cache.
 const momentBlock = 256
 
 // NewMoments returns a builder without records.
@@ -131,8 +132,8 @@ func NewMoments(o MomentsOptions) (*MomentsBuilder, error) {
 	return b, nil
 }
 
-// PerRecord bounds what one record with entries of at most reach adds to an entry of a moments
-// sketch with these weights.
+// PerRecord returns a bound on what one record with entries of at most reach adds to any entry of a
+// moments sketch with these weights.
 func PerRecord(w dp.MomentWeights, reach, one int64) (int64, error) {
 	if reach < 1 || reach > 1<<20 {
 		return 0, fmt.Errorf("entries of up to %d: must be between 1 and 2^20", reach)
@@ -147,8 +148,8 @@ func PerRecord(w dp.MomentWeights, reach, one int64) (int64, error) {
 	return most, nil
 }
 
-// MomentsLimit returns how many records a moments sketch with entries of absolute value at
-// most reach holds before an entry can reach bound.
+// MomentsLimit returns how many records with entries of absolute value at most reach can be added
+// to a moments sketch before an entry can reach bound. It returns 0 if reach is out of range.
 func MomentsLimit(w dp.MomentWeights, reach, one, bound int64) int64 {
 	most, err := PerRecord(w, reach, one)
 	if err != nil {
@@ -159,8 +160,8 @@ func MomentsLimit(w dp.MomentWeights, reach, one, bound int64) int64 {
 
 func (b *MomentsBuilder) Records() int64 { return b.records }
 
-// Lengths counts the records by the first clip that they are short enough for, and at last
-// those that are longer than all.
+// Lengths counts the records by the smallest clip that fits. The last count is of records longer
+// than every clip.
 func (b *MomentsBuilder) Lengths() []int64 {
 	out := make([]int64, len(b.options.Clips)+1)
 	for i := range b.workers {
@@ -171,7 +172,7 @@ func (b *MomentsBuilder) Lengths() []int64 {
 	return out
 }
 
-// Clipped returns how many records are longer than the last clip.
+// Clipped returns the number of records that are longer than the last clip.
 func (b *MomentsBuilder) Clipped() int64 {
 	if len(b.options.Clips) == 0 {
 		return 0
@@ -179,9 +180,10 @@ func (b *MomentsBuilder) Clipped() int64 {
 	return b.Lengths()[len(b.options.Clips)]
 }
 
-// Add adds a batch of records, x being m × d row-major, Absent where a value is absent, and the
-// class of each where there is a label. It adds all or, with an error, none: when x is not whole
-// records, an entry is too far from the centre, or the limit of records would be passed.
+// Add adds a batch of records, where x is m × d row-major, with Absent for absent values. If there
+// is a label, classes holds the class of each record. It adds nothing and returns an error if x is
+// not whole records, an entry is too far from the centre, a class is out of range, or the limit of
+// records would be exceeded.
 func (b *MomentsBuilder) Add(x []int64, classes []int) error {
 	o := b.options
 	d := o.Layout.Columns
@@ -218,7 +220,7 @@ func (b *MomentsBuilder) Add(x []int64, classes []int) error {
 	return nil
 }
 
-// addBlock adds a few records.
+// addBlock adds up to momentBlock records.
 func (b *MomentsBuilder) addBlock(w *momentWorker, x []int64, classes []int) {
 	o := b.options
 	d, clips := o.Layout.Columns, len(o.Clips)
@@ -236,7 +238,7 @@ func (b *MomentsBuilder) addBlock(w *momentWorker, x []int64, classes []int) {
 	for i := range m {
 		w.norms[i], w.rounded[i], w.missing[i] = b.move(kept[i*d:][:d], x[i*d:][:d], w.missing[i][:0])
 	}
-	first := func(i int) int { // clip that record i is short enough for
+	first := func(i int) int { // the smallest clip that fits record i
 		for e := range o.Clips {
 			bound := uint64(b.bound(e, w.missing[i]))
 			if square := bound * bound; w.rounded[i] <= square && w.norms[i] <= square<<(2*o.Fine) {
@@ -263,14 +265,14 @@ func (b *MomentsBuilder) addBlock(w *momentWorker, x []int64, classes []int) {
 	}
 }
 
-// move returns a record around its centre in out, its squared length, that of what is rounded to
-// whole steps, and what it lacks.
+// move writes a record relative to its centre to out. It returns the squared length, the squared
+// length after rounding to whole steps, and the absent attributes.
 func (b *MomentsBuilder) move(out, x []int64, missing []int) (norm, rounded uint64, lacks []int) {
 	o := b.options
 	for j, v := range x {
 		switch {
 		case v == Absent:
-			if out[j] = 0; len(missing) == 0 || missing[len(missing)-1] != o.Of[j] { // entries of a column are next to each other
+			if out[j] = 0; len(missing) == 0 || missing[len(missing)-1] != o.Of[j] { // entries of an attribute are adjacent
 				missing = append(missing, o.Of[j])
 			}
 			continue
@@ -280,14 +282,15 @@ func (b *MomentsBuilder) move(out, x []int64, missing []int) (norm, rounded uint
 			v -= o.Centre[j] << o.Fine
 		}
 		out[j] = v
-		norm += uint64(v * v) // of at most 2^40 times d, and d is far below 2^23
+		norm += uint64(v * v) // terms are at most 2^40, and there are far fewer than 2^23
 		whole := Round(v, o.Fine)
 		rounded += uint64(whole * whole)
 	}
 	return norm, rounded, missing
 }
 
-// bound is the length to which a record is cut at a clip.
+// bound returns the length to which a record is clipped at clip e. It is shorter for records with
+// absent values.
 func (b *MomentsBuilder) bound(e int, lacks []int) int64 {
 	clip := b.options.Clips[e]
 	if len(lacks) == 0 {
@@ -303,8 +306,9 @@ func (b *MomentsBuilder) bound(e int, lacks []int) int64 {
 // whole stands for no clip: all records are taken as they are.
 const whole = math.MaxInt
 
-// sum adds records of a block to sums: those that a clip is the first to fit, as they are, or,
-// for ^clip, those that are longer, cut to it.
+// sum adds records of a block to sums. For which = clip e it adds the records for which e is the
+// smallest clip that fits, unchanged. For which = ^e it adds the records longer than e, clipped to
+// it.
 func (b *MomentsBuilder) sum(w *momentWorker, sums *[]int64, kept []int64, classes []int, which int) {
 	l := b.options.Layout
 	d := l.Columns
@@ -353,7 +357,7 @@ func (b *MomentsBuilder) sum(w *momentWorker, sums *[]int64, kept []int64, class
 	}
 }
 
-// Round returns a number of fine steps in whole ones, rounded half away from zero.
+// Round returns v, a number of fine steps, in whole steps, rounded half away from zero.
 func Round(v int64, fine uint) int64 {
 	half := int64(1) << fine >> 1
 	if v < 0 {
@@ -362,8 +366,8 @@ func Round(v int64, fine uint) int64 {
 	return (v + half) >> fine
 }
 
-// whole returns the chosen records in whole steps and, where they are cut, no longer than their
-// bound: rounding may lengthen them.
+// whole returns the chosen records in whole steps. Records that are clipped are clipped again after
+// rounding, as this may lengthen them.
 func (b *MomentsBuilder) whole(w *momentWorker, which int) []int64 {
 	if b.options.Fine == 0 {
 		w.coarse = w.chosen
@@ -390,7 +394,7 @@ func (w *momentWorker) class(i int) int {
 	return w.classes[i]
 }
 
-// addParts adds what one record adds beside products and sums.
+// addParts adds the parts of one record other than products and sums.
 func (b *MomentsBuilder) addParts(s, x, coarse []int64, class int, lacks []int) {
 	l, one := b.options.Layout, b.options.One
 	if l.Classes > 0 {
@@ -422,14 +426,14 @@ func (b *MomentsBuilder) addParts(s, x, coarse []int64, class int, lacks []int) 
 	}
 }
 
-// FourthPower is ⌊min(|v|, one)⁴/one³⌋: in units of one, the fourth power of an entry that is
-// limited to ±1.
+// FourthPower returns ⌊min(|v|, one)⁴/one³⌋: in units of one, the fourth power of an entry limited
+// to ±1.
 func FourthPower(v, one int64) int64 {
 	v = min(max(v, -v), one) // at most 2^14
 	return v * v * v * v / (one * one * one)
 }
 
-// root is ⌊√n⌋ for n below 2^62.
+// root returns ⌊√n⌋ for n below 2^62.
 func root(n uint64) uint64 {
 	r := uint64(math.Sqrt(float64(n)))
 	for r*r > n {
@@ -441,8 +445,9 @@ func root(n uint64) uint64 {
 	return r
 }
 
-// addMoments adds the products and sums of a few records to sums, without weights: products of x,
-// and sums of fine. Entries are at most 2^20, so a product is at most 2^40 and all are exact in int64.
+// addMoments adds the products of x and the sums of fine to sums, without weights. x and fine are
+// the same few records, in whole and in fine steps. Entries are at most 2^20, so products are at
+// most 2^40, and all sums are exact in int64.
 func addMoments(sums []int64, columns []int32, x, fine []int64, d int, l MomentLayout) {
 	n := len(x) / d
 	for j := range d {
@@ -457,7 +462,7 @@ func addMoments(sums []int64, columns []int32, x, fine []int64, d int, l MomentL
 	if !l.Products {
 		return
 	}
-	// Two rows of the triangle at a time: four products for four numbers read.
+	// Two rows of the triangle at a time: four numbers read give four products.
 	row := func(i int) []int64 { return sums[i*d-i*(i-1)/2-i:][:d] } // row(i)[j] is entry (i, j), j ≥ i
 	at := func(i int) []int32 { return columns[i*n:][:n] }
 	for i := 0; i < d; i += 2 {
@@ -506,7 +511,7 @@ func dot(a, b []int32) (sum int64) {
 	return sum
 }
 
-// Sketch returns the weighted sums so far, in memory of its own: a row for each clip.
+// Sketch returns the weighted sums so far, one row for each clip, as a copy.
 func (b *MomentsBuilder) Sketch() Sketch {
 	entries := b.options.Layout.Entries()
 	s := Sketch{Side: Moments, Rows: max(len(b.options.Clips), 1), Cols: entries}
@@ -514,7 +519,7 @@ func (b *MomentsBuilder) Sketch() Sketch {
 	for e := range s.Rows {
 		row := s.Row(e)
 		if e > 0 {
-			copy(row, s.Row(e-1)) // whole records of all smaller clips
+			copy(row, s.Row(e-1)) // includes the unclipped records of all smaller clips
 		}
 		for i := range b.workers {
 			if w := &b.workers[i]; w.whole != nil {

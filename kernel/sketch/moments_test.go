@@ -9,8 +9,8 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 )
 
-// parts are moments with every part, of records of five entries in four columns, the second of
-// which has two, and a label of three classes.
+// parts is a moments sketch with every part. Records have five entries in four columns, the second
+// of which has two entries, and a label of three classes.
 type parts struct {
 	layout  MomentLayout
 	of      []int
@@ -43,7 +43,7 @@ func (h parts) options(t require, clips []int64, n dp.Neighbours) MomentsOptions
 	return o
 }
 
-// naive is what one record adds, from the definition.
+// naive returns what one record adds, from the definition.
 func (h parts) naive(x []int64, class int, clip int64, w dp.MomentWeights) []int64 {
 	l := h.layout
 	out := make([]int64, l.Entries())
@@ -108,7 +108,7 @@ func (h parts) naive(x []int64, class int, clip int64, w dp.MomentWeights) []int
 	return out
 }
 
-// record draws one with absent values, short or long.
+// record draws a record with absent values, short or long.
 func (h parts) record(source *rand.Rand, scale int64) []int64 {
 	x := make([]int64, h.layout.Columns)
 	for j := range x {
@@ -126,7 +126,7 @@ func (h parts) record(source *rand.Rand, scale int64) []int64 {
 	return x
 }
 
-// Every entry has a place of its own, and no place is left over.
+// Every entry has its own index, and no index is unused.
 func TestMomentLayout(t *testing.T) {
 	for _, l := range []MomentLayout{
 		everyPart().layout, {Columns: 4, Products: true}, {Columns: 4}, {Columns: 3, Classes: 2, Cut: true, Attributes: 2}, {Columns: 3, Cut: true, CutSums: true}, {Columns: 3, Products: true, Attributes: 3},
@@ -172,8 +172,8 @@ func TestMomentLayout(t *testing.T) {
 	}
 }
 
-// Each row of a sketch of several clips is what its definition says, and what a builder of that
-// clip alone makes.
+// Each row of a sketch of several clips equals its definition, and the sketch of a builder with
+// that clip alone.
 func TestMomentsOfSeveralClips(t *testing.T) {
 	for _, fine := range []uint{0, 3} {
 		h := everyPart()
@@ -234,15 +234,15 @@ func TestMomentsStandardised(t *testing.T) {
 	}
 }
 
-// No record, alone or in the place of another, moves the sketch further than declared: with
-// all parts, with absent values or none, short, long and on the axes. Some come near.
+// No record, added or replacing another, moves the sketch by more than declared: with all parts,
+// with and without absent values, short, long and on the axes. Some records come near the bound.
 func TestMomentsSensitivity(t *testing.T) {
 	source := rand.New(rand.NewPCG(3, 4))
 	for _, change := range []struct {
 		fine                    uint
 		products, label, absent bool
 		n                       dp.Neighbours
-		least                   float64 // of the declared square
+		least                   float64 // fraction of the declared square
 	}{
 		{0, true, true, true, dp.Zeroed, .98}, {0, true, false, true, dp.Zeroed, .98}, {0, true, true, true, dp.Replaced, .9}, {4, true, false, true, dp.Replaced, .9},
 		{0, false, true, true, dp.Zeroed, .98}, {0, false, true, true, dp.Replaced, .9}, {3, false, true, true, dp.Zeroed, .98}, {4, false, true, true, dp.Replaced, .9}, {4, false, false, true, dp.Zeroed, .98}, {0, true, false, false, dp.Zeroed, .98}, {4, true, true, true, dp.Zeroed, .96},
@@ -262,7 +262,7 @@ func TestMomentsSensitivity(t *testing.T) {
 		var moves [][]int64
 		for range 700 {
 			r := h.record(source, 1<<(int(h.fine)+6+source.IntN(8)))
-			if source.IntN(3) == 0 { // few entries, far out
+			if source.IntN(3) == 0 { // few entries, all large
 				for j := range r {
 					if r[j] != Absent && source.IntN(2) == 0 {
 						r[j] = 0
@@ -296,8 +296,8 @@ func TestMomentsSensitivity(t *testing.T) {
 	}
 }
 
-// Sums of finer steps than products move further than one vector would where a record takes
-// another's place: rounding takes the products of two records further apart than their sums.
+// If sums have finer steps than products, replacing a record moves the sketch further than one
+// vector would. Rounding moves the products of two records further apart than their sums.
 func TestMomentsSensitivityOfRounding(t *testing.T) {
 	const clip, fine = 64, 4
 	for _, change := range []struct {
@@ -320,9 +320,9 @@ func TestMomentsSensitivityOfRounding(t *testing.T) {
 	}
 }
 
-// Of many columns a short length is too few steps for each absent value to take off its part, so
-// that counts of absent values would come on top of what noise covers. What is declared covers
-// the worst of such records: all values absent but one, which is as long as they leave it.
+// With many columns, a short clip has too few steps for each absent value to shorten the record by
+// its part. Counts of absent values would then exceed what noise covers. The declared sensitivity
+// covers the worst such records: all values absent but one, which is as long as they allow.
 func TestMomentsOfManyAbsentValues(t *testing.T) {
 	const clip = 64
 	refused, took := 0, 0
@@ -356,7 +356,7 @@ func TestMomentsOfManyAbsentValues(t *testing.T) {
 	}
 }
 
-// A batch that is refused leaves no trace, and no value is in what is said.
+// A refused batch leaves no trace, and the error contains no value.
 func TestMomentsRefuse(t *testing.T) {
 	h := everyPart()
 	b, err := NewMoments(h.options(t, []int64{900}, dp.Zeroed))

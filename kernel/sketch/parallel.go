@@ -8,19 +8,19 @@ import (
 	"github.com/cosketch/cosketch/kernel/projection/kernels"
 )
 
-// A worker takes leastShare records or more at a time, so that waking it is worth
-// its while, and at most mostShare, so that one that the machine holds up keeps
-// the others waiting for little; but no more entries than its second-level cache
-// holds, as they are read twice: checked, then added.
+// A worker takes at least leastShare records at a time, so that waking it pays off. It takes at
+// most mostShare, so that a worker that is held up does not keep the others waiting for long. It
+// takes no more entries than its second-level cache holds, as entries are read twice: checked, then
+// added.
 const (
 	leastShare   = 32
 	mostShare    = 1024
 	shareEntries = 1 << 16
-	sharesEach   = 4 // of a batch that is between the two
+	sharesEach   = 4 // shares per worker of a batch, between these limits
 )
 
-// shared lets workers take ranges of 0..m, records of n entries, until none is left, and
-// waits for them. A worker's number is its own while do runs.
+// shared distributes the ranges of 0..m, records of n entries, over workers and waits for them.
+// While do runs, no other call has the same worker number.
 func shared(m, n, workers int, do func(worker, from, to int)) {
 	share := mostShare
 	if workers > 1 {
@@ -30,8 +30,8 @@ func shared(m, n, workers int, do func(worker, from, to int)) {
 	parallel.Share((m+share-1)/share, workers, func(worker, i int) { do(worker, i*share, min((i+1)*share, m)) })
 }
 
-// within reports whether all entries are inside ±largest, beyond which is the first
-// that is not.
+// within reports whether all entries are inside ±largest. beyond returns the index of the first
+// entry outside, or -1.
 func within(x []int64, largest int64) bool { return kernels.Within(cpu.Best(), x, largest) }
 
 func beyond(x []int64, largest int64) int {

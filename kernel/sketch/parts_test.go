@@ -11,7 +11,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/projection"
 )
 
-// corrected is m records of n entries of which every third is halved, in parts.
+// corrected is m records of n entries, of which every third is halved, in parts.
 type corrected struct {
 	labels [][]byte
 	x      []int64
@@ -32,7 +32,7 @@ func (c corrected) part(_, from, to int) Part {
 	return p
 }
 
-// written is the records with what they end with, corrected.
+// written returns the records with their common ending and corrections applied.
 func (c corrected) written() (whole []int64) {
 	n := len(c.x) / len(c.labels)
 	for i := range c.labels {
@@ -46,8 +46,7 @@ func (c corrected) written() (whole []int64) {
 	return whole
 }
 
-// What all records end with, and what corrections take from some, come to the sums of
-// records that are written out.
+// A common ending and corrections give the same sums as complete records.
 func TestPartsEqualWholeRecords(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		spec := rapid.SampledFrom([]projection.Spec{sparse, rademacher}).Draw(t, "spec")
@@ -67,7 +66,7 @@ func TestPartsEqualWholeRecords(t *testing.T) {
 	})
 }
 
-// Refusing takes back corrections and endings, too.
+// Refusing a batch also undoes its corrections and endings.
 func TestRefusedPartsLeaveNoTrace(t *testing.T) {
 	for _, spec := range []projection.Spec{sparse, rademacher} {
 		for _, at := range []int{0, 1500, 2999} {

@@ -14,17 +14,17 @@ type RecordsOptions struct {
 	Workers int   // goroutines of one Add. Default 1
 }
 
-// RecordsBuilder collects a records-side sketch: one projected row for each
-// record, in the order of Add. One goroutine uses a builder at a time.
+// RecordsBuilder collects a records-side sketch: one projected row for each record, in the order of
+// Add. A builder is not safe for concurrent use.
 type RecordsBuilder struct {
 	fixed   *projection.Fixed
 	options RecordsOptions
-	batches [][]int64 // the rows of each Add: one slice for all would be copied as it grows
+	batches [][]int64 // the rows of each Add; a single slice would be copied whenever it grows
 	records int
 }
 
-// NewRecords returns a builder without records. It refuses more columns than an
-// int64 sum is sure to hold exactly.
+// NewRecords returns a builder without records. It returns an error if there are more columns than
+// an int64 sum is sure to hold exactly.
 func NewRecords(fixed *projection.Fixed, options RecordsOptions) (*RecordsBuilder, error) {
 	if options.Largest < 1 {
 		return nil, fmt.Errorf("records sketch: largest entry %d: must be positive", options.Largest)
@@ -35,9 +35,8 @@ func NewRecords(fixed *projection.Fixed, options RecordsOptions) (*RecordsBuilde
 	return &RecordsBuilder{fixed: fixed, options: options}, nil
 }
 
-// Add projects a batch of records, x being m × d row-major, and appends their
-// rows. It adds all or, with an error, none: when x is not whole records or an
-// entry exceeds the largest.
+// Add projects a batch of records, where x is m × d row-major, and appends their rows. It adds
+// nothing and returns an error if x is not whole records or an entry exceeds the largest.
 func (b *RecordsBuilder) Add(x []int64) error {
 	d, k := b.fixed.Columns(), b.fixed.Spec().K
 	if len(x)%d != 0 {
@@ -67,11 +66,11 @@ func (b *RecordsBuilder) Add(x []int64) error {
 
 func (b *RecordsBuilder) Records() int { return b.records }
 
-// Row returns the projected row i, to be read or clipped in place; it is valid
-// until the rows are permuted or handed over. It panics on a row that is not there.
+// Row returns the projected row i, which may be read or clipped in place. It is valid until Sketch
+// or Permute is called. It panics if i is out of range.
 func (b *RecordsBuilder) Row(i int) []int64 {
 	k, from := b.fixed.Spec().K, b.records
-	for j := len(b.batches) - 1; j >= 0; j-- { // the last is most often asked for
+	for j := len(b.batches) - 1; j >= 0; j-- { // the last batch is requested most often
 		if from -= len(b.batches[j]) / k; i >= from {
 			return b.batches[j][(i-from)*k:][:k:k]
 		}
@@ -79,7 +78,7 @@ func (b *RecordsBuilder) Row(i int) []int64 {
 	panic(fmt.Sprintf("sketch: row %d of %d", i, b.records))
 }
 
-// Sketch hands over the rows, m × k, and leaves the builder without records.
+// Sketch returns the rows, m × k, and leaves the builder without records.
 func (b *RecordsBuilder) Sketch() Sketch {
 	s := Sketch{Side: Records, Rows: b.records, Cols: b.fixed.Spec().K}
 	if len(b.batches) == 1 {
@@ -91,10 +90,9 @@ func (b *RecordsBuilder) Sketch() Sketch {
 	return s
 }
 
-// Permute puts the rows of a records-side sketch in another order, in place: row i is then what
-// row order[i] was. It refuses an order that is not a permutation of all rows, and changes
-// nothing. Callers release rows in a secret order, so that a position says nothing about a
-// record.
+// Permute reorders the rows of a records-side sketch in place: the new row i is the old row
+// order[i]. If order is not a permutation of all rows, it returns an error and changes nothing.
+// Callers release rows in a secret order, so that a position reveals nothing about a record.
 func (s Sketch) Permute(order []int) error {
 	if s.Side != Records {
 		return fmt.Errorf("permuting a %s: only records have an order", s)
@@ -110,7 +108,7 @@ func (s Sketch) Permute(order []int) error {
 		taken[from] = true
 	}
 	first := make([]int64, s.Cols)
-	for start := range order { // each cycle of the permutation, from its first row on
+	for start := range order { // each cycle of the permutation, starting at its first row
 		if !taken[start] {
 			continue
 		}

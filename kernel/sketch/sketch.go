@@ -10,23 +10,23 @@ import (
 // Sketch is an integer sketch of one side.
 type Sketch struct {
 	Side Side
-	Rows int     // columns side: k. Records side: m records. Moments: 1. Cells: how many there are, 2^L. Codes: code points
-	Cols int     // columns side: n columns. Records side: k. Moments: d(d+3)/2. Cells: 1 + d. Codes: 1 + q
+	Rows int     // columns side: k. Records side: m records. Moments: one per clip. Cells: CellRows. Codes: CodeRows. Counts: 1
+	Cols int     // columns side: n columns. Records side: k. Moments: MomentLayout.Entries. Cells: 1 + d. Codes: 1 + q. Counts: cells
 	Data []int64 // Rows × Cols, row-major
 }
 
-// String names the sketch's side and shape, never its data.
+// String returns the sketch's side and shape, never its data.
 func (s Sketch) String() string {
 	return fmt.Sprintf("%s sketch of %d × %d", s.Side, s.Rows, s.Cols)
 }
 
-// GoString is String: a sketch that is not yet noised is never printed.
+// GoString is String, so that %#v does not print a sketch without noise.
 func (s Sketch) GoString() string { return s.String() }
 
-// Row returns row i, shared with the sketch.
+// Row returns row i. It shares memory with the sketch.
 func (s Sketch) Row(i int) []int64 { return s.Data[i*s.Cols:][:s.Cols:s.Cols] }
 
-// check refuses a sketch whose side is unknown or whose shape is not that of its data.
+// check returns an error if the side is unknown or the shape does not match the data.
 func (s Sketch) check() error {
 	if !s.Side.Known() {
 		return fmt.Errorf("unknown side %q: want one of %v", string(s.Side), Sides())
@@ -41,8 +41,8 @@ func (s Sketch) check() error {
 	return nil
 }
 
-// area returns rows × cols, refusing shapes that are empty or whose int64 data
-// this machine cannot address.
+// area returns rows × cols. It returns an error if the shape is empty or its int64 data are too
+// large for this machine.
 func area(rows, cols int) (int, error) {
 	if rows < 1 || cols < 1 {
 		return 0, fmt.Errorf("shape %d × %d is empty", rows, cols)

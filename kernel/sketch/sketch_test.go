@@ -150,7 +150,7 @@ func TestWidth(t *testing.T) {
 func TestEncodedSize(t *testing.T) {
 	for _, c := range []struct {
 		rows, cols, width int
-		want              int64 // 0 for refused
+		want              int64 // 0: an error is expected
 	}{
 		{2, 3, 5, 30}, {1, 1, 8, 8}, {0, 1, 1, 0}, {1, 0, 1, 0}, {-1, -1, 1, 0}, {1, 1, 0, 0}, {1, 1, 9, 0}, {1, 1, -1, 0},
 		{math.MaxInt, 1, 8, 0}, {math.MaxInt, 2, 1, 0}, {math.MaxInt/2 + 1, 4, 1, 0}, {1 << 30, math.MaxInt, 1, 0}, {math.MinInt, math.MinInt, 1, 0},
@@ -205,8 +205,7 @@ func TestEncodeRoundTrip(t *testing.T) {
 	})
 }
 
-// Whatever decodes encodes at its width to the same bytes, and its least width is
-// no more.
+// Whatever decodes encodes at the same width to the same bytes. Its least width is no larger.
 func FuzzDecode(f *testing.F) {
 	f.Add("columns", 1, 2, 3, []byte{1, 2, 3, 0xfd, 0xfe, 0xff})
 	f.Add("records", 2, 1, 8, bytes.Repeat([]byte{0x80}, 16))
@@ -238,7 +237,7 @@ func TestPrintsNoData(t *testing.T) {
 	}
 }
 
-// Scan reads a sketch of several blocks as Decode does, and nothing of another length.
+// Scan reads a sketch of several blocks as Decode does, and refuses any other length.
 func TestScan(t *testing.T) {
 	const rows, cols, width = 3*scanned/2 + 1, 2, 3
 	s := Sketch{Side: Columns, Rows: rows, Cols: cols, Data: make([]int64, rows*cols)}

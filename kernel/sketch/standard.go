@@ -5,10 +5,11 @@ import (
 	"fmt"
 )
 
-// standardSize is how many bytes a Standard takes as EncodeStandards writes it.
+// standardSize is the number of bytes that EncodeStandards writes for a Standard.
 const standardSize = 16
 
-// EncodeStandards writes, of each, the centre and the spread: big-endian two's complement integers of eight bytes.
+// EncodeStandards writes the centre and the spread of each Standard as big-endian two's complement
+// integers of eight bytes.
 func EncodeStandards(of []Standard) (out []byte) {
 	for _, m := range of {
 		out = binary.BigEndian.AppendUint64(out, uint64(m.Centre))
@@ -17,7 +18,7 @@ func EncodeStandards(of []Standard) (out []byte) {
 	return out
 }
 
-// DecodeStandards reads what EncodeStandards wrote. Whether anything is in range is for the caller to say.
+// DecodeStandards reads the output of EncodeStandards. The caller must check ranges.
 func DecodeStandards(data []byte) (out []Standard, err error) {
 	if len(data)%standardSize != 0 {
 		return nil, fmt.Errorf("%d bytes are no whole number of entries, of %d bytes each", len(data), standardSize)

@@ -8,21 +8,21 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 )
 
-// SumsOptions describes what Moments, Cells and Codes builders sum over: records of d entries,
-// which are moved to a public centre and clipped before anything is computed with them.
+// SumsOptions describes the records that Moments, Cells and Codes builders sum over. Records have d
+// entries. They are centred at a public centre and clipped before anything is computed.
 type SumsOptions struct {
-	Centre  []int64 // Required. d entries, subtracted from those of every record: what is clipped and summed is the difference
+	Centre  []int64 // Required. d entries, subtracted from every record; the difference is clipped and summed
 	Largest int64   // Required. bound on the absolute value of an entry of that difference, usually fixedpoint.Bits.One; at most 2^20
 	Clip    int64   // l2 bound on a centred record (dp.ClipL2), at most 2^30. 0: records are not clipped
-	Limit   int64   // records that may be added. Default: as many as int64 sums are sure to hold exactly
-	Workers int     // goroutines of one Add, each with sums of its own. Default 1
+	Limit   int64   // maximum number of records. Default: as many as int64 sums are sure to hold exactly
+	Workers int     // goroutines of one Add, each with its own sums. Default 1
 }
 
-// most is how far a sum of exact int64 goes: 2^62, as elsewhere in the project.
+// most bounds exact int64 sums: 2^62, as elsewhere in the project.
 const most = 1 << 62
 
-// check refuses what is out of range, and a limit of records at which an entry that
-// grows by at most perRecord could pass 2^62; it fills in the defaults.
+// check fills in the defaults. It returns an error if an option is out of range, or if the limit of
+// records allows an entry to pass 2^62 when each record adds at most perRecord.
 func (o *SumsOptions) check(perRecord int64) error {
 	if len(o.Centre) == 0 {
 		return fmt.Errorf("records of no columns")
@@ -52,8 +52,8 @@ func (o SumsOptions) reach() int64 {
 	return o.Largest
 }
 
-// summing is what the builders of sums have in common: batches are checked as a whole,
-// then workers prepare and add some records at a time.
+// summing is the common part of the builders of sums. It checks a batch as a whole; then workers
+// prepare and add some records at a time.
 type summing struct {
 	options SumsOptions
 	absent  bool // Absent is accepted as an entry
@@ -62,7 +62,7 @@ type summing struct {
 }
 
 type sumWorker struct {
-	sums     []int64 // of all its records, 0 entries until it is first used
+	sums     []int64 // of all records of the worker; nil until first used
 	prepared []int64 // scratch: some records, centred and clipped
 	clipped  int64
 }
@@ -73,7 +73,7 @@ func newSumming(o SumsOptions) summing {
 
 func (b *summing) Records() int64 { return b.records }
 
-// Clipped returns how many of them were clipped.
+// Clipped returns the number of records that were clipped.
 func (b *summing) Clipped() (n int64) {
 	for i := range b.workers {
 		n += b.workers[i].clipped
@@ -81,8 +81,8 @@ func (b *summing) Clipped() (n int64) {
 	return n
 }
 
-// add adds a batch, x being m × d row-major, by a function that adds prepared records to
-// sums of a size. It adds all or, with an error, none.
+// add adds a batch, where x is m × d row-major. It calls sum to add prepared records to a worker's
+// sums, which have the given size. If it returns an error, it added nothing.
 func (b *summing) add(x []int64, size int, sum func(worker int, sums, prepared []int64)) error {
 	return b.take(x, size, func(worker int, records []int64) {
 		w := &b.workers[worker]
@@ -90,7 +90,7 @@ func (b *summing) add(x []int64, size int, sum func(worker int, sums, prepared [
 	})
 }
 
-// take is add of records as they come, to the sums of their worker.
+// take is add with records as they are, neither centred nor clipped.
 func (b *summing) take(x []int64, size int, sum func(worker int, records []int64)) error {
 	d := len(b.options.Centre)
 	if len(x)%d != 0 {
@@ -115,7 +115,7 @@ func (b *summing) take(x []int64, size int, sum func(worker int, records []int64
 	return nil
 }
 
-// outside returns the index of an entry that is out of range, or -1.
+// outside returns the index of the first entry that is out of range, or -1.
 func (b *summing) outside(x []int64) int {
 	d := len(b.options.Centre)
 	var at atomic.Int64
@@ -123,7 +123,8 @@ func (b *summing) outside(x []int64) int {
 	shared(len(x)/d, d, len(b.workers), func(_, from, to int) {
 		for i := from * d; i < to*d; i += d {
 			for j, c := range b.options.Centre {
-				// Both are far from the ends of int64, or x alone is out of range.
+				// No overflow: both operands are far from the limits of int64, or x alone is out of
+				// range.
 				if v := x[i+j]; (v > c+b.options.Largest || v < c-b.options.Largest) && !(v == Absent && b.absent) {
 					for {
 						first := at.Load()
@@ -141,7 +142,7 @@ func (b *summing) outside(x []int64) int {
 	return -1
 }
 
-// prepare returns records moved to the centre and clipped.
+// prepare returns the records, centred and clipped.
 func (b *summing) prepare(w *sumWorker, x []int64) []int64 {
 	centre := b.options.Centre
 	d := len(centre)
@@ -152,7 +153,7 @@ func (b *summing) prepare(w *sumWorker, x []int64) []int64 {
 	square := b.options.Clip * b.options.Clip // at most 2^60
 	for i := 0; i < len(out); i += d {
 		from, to := x[i:i+d], out[i:i+d]
-		var norm uint64 // of at most 2^40 times d, and d is far below 2^23
+		var norm uint64 // terms are at most 2^40, and there are far fewer than 2^23
 		for j, c := range centre {
 			v := from[j] - c
 			to[j] = v
@@ -165,8 +166,8 @@ func (b *summing) prepare(w *sumWorker, x []int64) []int64 {
 	return out
 }
 
-// Lengths counts the records that a sketch would clip, and sums nothing. One goroutine uses it
-// at a time.
+// Lengths counts the records that a sketch would clip, and sums nothing. It is not safe for
+// concurrent use.
 type Lengths struct{ summing }
 
 // NewLengths returns a counter without records.
@@ -177,11 +178,11 @@ func NewLengths(options SumsOptions) (*Lengths, error) {
 	return &Lengths{newSumming(options)}, nil
 }
 
-// Add counts a batch of records, x being m × d row-major. It counts all or, with an error, none:
-// see [CellsBuilder.Add].
+// Add counts a batch of records, where x is m × d row-major. Errors are those of
+// [CellsBuilder.Add]; if it returns one, it counted nothing.
 func (l *Lengths) Add(x []int64) error { return l.add(x, 0, func(int, []int64, []int64) {}) }
 
-// total returns the sum of what the workers have, in memory of its own.
+// total returns the sum over all workers, as a copy.
 func (b *summing) total(size int) []int64 {
 	out := make([]int64, size)
 	for i := range b.workers {

@@ -15,7 +15,7 @@ import (
 
 var testWeights = dp.MomentWeights{Square: 5, Product: 7, Sum: 250}
 
-// sums is what both builders of sums are.
+// sums is the common interface of both builders of sums.
 type sums interface {
 	Add(x []int64) error
 	Sketch() Sketch
@@ -23,7 +23,7 @@ type sums interface {
 	Clipped() int64
 }
 
-// plainMoments are products and sums alone, cut to one length or not at all.
+// plainMoments has products and sums only, with one clip or none.
 type plainMoments struct{ *MomentsBuilder }
 
 func (p plainMoments) Add(x []int64) error { return p.MomentsBuilder.Add(x, nil) }
@@ -37,7 +37,7 @@ func plain(w dp.MomentWeights, o SumsOptions) (plainMoments, error) {
 	return plainMoments{b}, err
 }
 
-// plainEntries is how many entries those have.
+// plainEntries returns the number of entries of plainMoments.
 func plainEntries(d int) int { return MomentLayout{Columns: d, Products: true}.Entries() }
 
 func directions(t require, l, d int) *projection.Fixed {
@@ -61,7 +61,7 @@ func newSums(t require, o SumsOptions) map[Side]sums {
 	return map[Side]sums{Moments: m, Cells: c}
 }
 
-// testCells counts the records that are cut, where some may be.
+// testCells counts clipped records if there is a clip.
 func testCells(o SumsOptions) dp.CellWeights {
 	if o.Clip > 0 {
 		return dp.CellWeights{Count: 90, Cut: 31}
@@ -69,7 +69,7 @@ func testCells(o SumsOptions) dp.CellWeights {
 	return dp.CellWeights{Count: 90}
 }
 
-// naive computes both sketches as their definitions say.
+// naive computes both sketches from their definitions.
 func naive(t require, o SumsOptions, x []int64) map[Side]Sketch {
 	d := len(o.Centre)
 	moments := Sketch{Side: Moments, Rows: 1, Cols: plainEntries(d), Data: make([]int64, plainEntries(d))}
@@ -109,8 +109,7 @@ func naive(t require, o SumsOptions, x []int64) map[Side]Sketch {
 	return map[Side]Sketch{Moments: moments, Cells: cells}
 }
 
-// The builders sum what their definitions say, whatever the batches, the number of
-// columns and the workers.
+// The builders' sums equal their definitions, for all batch sizes, numbers of columns and workers.
 func TestSumsAreTheirDefinition(t *testing.T) {
 	for _, d := range []int{3, 4, 5, 8, 31} {
 		source := rand.New(rand.NewPCG(1, uint64(d)))
@@ -142,7 +141,7 @@ func TestSumsAreTheirDefinition(t *testing.T) {
 	}
 }
 
-// Sketches of parts add up to that of the whole, and parts can be taken out again.
+// Sketches of parts add up to the sketch of the whole, and parts can be subtracted again.
 func TestSumsAddAndSubtract(t *testing.T) {
 	_, x := data(0, 900, 4)
 	o := SumsOptions{Centre: make([]int64, 4), Largest: largest, Clip: 900}
@@ -163,7 +162,7 @@ func TestSumsAddAndSubtract(t *testing.T) {
 	}
 }
 
-// A refused batch leaves no trace, and the refusal says what and where, never a value.
+// A refused batch leaves no trace. The error says what is wrong and where, but never a value.
 func TestSumsRefuse(t *testing.T) {
 	o := SumsOptions{Centre: []int64{5, 0, 0}, Largest: 100, Limit: 3}
 	for side, b := range newSums(t, o) {
@@ -214,9 +213,9 @@ func TestSumsRefuse(t *testing.T) {
 	}
 }
 
-// No pair of neighbours moves an exact sketch further than the declared sensitivity, and
-// some move it as far: records zeroed and replaced, at the corners, on the axes,
-// orthogonal, opposite and at random, within the clip and far beyond it.
+// No pair of neighbours moves an exact sketch by more than the declared sensitivity, and some move
+// it by as much. Records are zeroed or replaced: at the corners, on the axes, orthogonal, opposite
+// and at random, within the clip and far beyond it.
 func TestSumsSensitivity(t *testing.T) {
 	const d, clip = 6, 1000
 	weights := dp.MomentWeights{Square: 5, Product: 7, Sum: 5 * clip / 2}
@@ -305,7 +304,7 @@ func apart(x, y []int64) (s dp.Sensitivity) {
 	return s
 }
 
-// The bits are pinned, on every architecture and at every number of workers.
+// The sums are pinned to the bit, on every architecture and at every number of workers.
 func TestSumsGolden(t *testing.T) {
 	want := map[Side]string{
 		Moments: "c9350fa8dada3463",

@@ -22,7 +22,7 @@ func eightsAVX2(v *int64, h int)
 //go:noescape
 func eightsAVX512(v *int64, h int)
 
-// These wait for memory, and have one form for both levels.
+// These are bound by memory, so both levels share one form.
 
 //go:noescape
 func narrowAVX2(dst *int16, src *int64, n int) bool
@@ -50,7 +50,7 @@ func signTile(l cpu.Level, y *int64, yStride int, x *int16, xStride int, signs *
 	}
 }
 
-// hadamardBlocks transforms n entries in blocks, and returns the words of a block.
+// hadamardBlocks transforms n entries in blocks, and returns the number of words per block.
 func hadamardBlocks(l cpu.Level, v *int64, x, signs *int16, n int) int {
 	if l == cpu.AVX512 {
 		blocksAVX512(v, x, signs, n/128)

@@ -4,7 +4,7 @@ package kernels
 
 import "github.com/cosketch/cosketch/kernel/cpu"
 
-// The functions below stand where the assembly is on amd64. Only levels above Go
+// The functions below replace the assembly of amd64. They are never called: only levels above Go
 // call them, and this build has none.
 
 const noAssembly = "kernels: a level that this build does not have"

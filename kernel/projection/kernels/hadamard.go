@@ -7,24 +7,25 @@ import (
 	"github.com/cosketch/cosketch/kernel/cpu"
 )
 
-// Orders of a Hadamard: beyond the largest, sums of int16 entries could leave int32.
+// Least and largest order of a Hadamard. Beyond the largest, sums of int16 entries could overflow
+// int32.
 const (
 	LeastHadamard = 2
 	MostHadamard  = 1 << 15
 )
 
-// Hadamard is a matrix: that of Sylvester's order, whose entry (i, j) is −1 to the
-// number of ones that i and j have in common in binary, with a sign for each row, and
-// only some of its columns. It is immutable.
+// Hadamard is a selection of columns of Sylvester's Hadamard matrix, with a sign for each row.
+// Entry (i, j) of Sylvester's matrix is (−1)^b, where b is the number of one bits of i AND j. It is
+// immutable.
 type Hadamard struct {
 	signs  []int16 // ±1 for each row
 	keep   []int32 // the columns
-	places []int32 // where the assembly leaves the sums of these
+	places []int32 // where the assembly leaves the sums of the columns
 }
 
-// NewHadamard returns the matrix with these signs, ±1 for each row, and columns. Both
-// slices must stay as they are. It panics on an order that is no power of two or out of
-// range, and on a column that is not there.
+// NewHadamard returns the matrix with these signs, ±1 for each row, and these columns. Neither
+// slice may be changed afterwards. It panics if the order is out of range or not a power of two, or
+// if a column does not exist.
 func NewHadamard(signs []int16, columns []int32) Hadamard {
 	n := len(signs)
 	if n < LeastHadamard || n > MostHadamard || bits.OnesCount(uint(n)) != 1 {
@@ -42,8 +43,8 @@ func NewHadamard(signs []int16, columns []int32) Hadamard {
 
 func (h Hadamard) Order() int { return len(h.signs) }
 
-// HadamardProduct overwrites y, an entry for each column of h, with the product of x,
-// one for each row, and h. words is scratch of half as many.
+// HadamardProduct overwrites y, one entry for each column of h, with the product of x, one entry
+// for each row, and h. words is scratch memory of half the length of x.
 func HadamardProduct(l cpu.Level, y []int64, x []int16, h Hadamard, words []int64) {
 	n := h.Order()
 	if len(y) != len(h.keep) || len(x) != n || len(words) != n/2 {
@@ -53,8 +54,8 @@ func HadamardProduct(l cpu.Level, y []int64, x []int16, h Hadamard, words []int6
 		hadamardGo(y, x, h, words)
 		return
 	}
-	// A word holds two sums of 32 bits now. First there are many small transforms, of
-	// which then eight, or two, become one.
+	// A word now holds two 32-bit sums. The first step makes many small transforms; each later step
+	// combines eight, or two, into one.
 	size := hadamardBlocks(l, &words[0], &x[0], &h.signs[0], n)
 	for ; size*8 <= len(words); size *= 8 {
 		for from := 0; from < len(words); from += 8 * size {
@@ -69,14 +70,14 @@ func HadamardProduct(l cpu.Level, y []int64, x []int16, h Hadamard, words []int6
 	gather(&y[0], &words[0], &h.places[0], len(y))
 }
 
-// hadamardBlock is the least order that the assembly serves.
+// hadamardBlock is the least order that the assembly supports.
 const hadamardBlock = 128
 
-// hadamardGo is the product in Go. The matrix of order 2h is that of order h four times,
-// once negated, so the transform of a vector is the sum and the difference of those of
-// its halves. These two are computed at once: a word holds an entry a of the first half
-// and b of the second as a·2^32 + b. That is linear in a and b, so adding words adds
-// both, and the two come apart again exactly, as |a| and |b| stay below 2^31.
+// hadamardGo is the product in Go. The matrix of order 2h consists of four copies of the matrix of
+// order h, one of them negated. So the transform of a vector is the sum and the difference of the
+// transforms of its halves. These two are computed at once: a word holds an entry a of the first
+// half and b of the second as a·2^32 + b. That is linear in a and b, so adding words adds both.
+// They can be separated again exactly, as |a| and |b| stay below 2^31.
 func hadamardGo(y []int64, x []int16, h Hadamard, words []int64) {
 	half := len(words)
 	first, second := x[:half], x[half:][:half]
@@ -96,8 +97,8 @@ func hadamardGo(y []int64, x []int16, h Hadamard, words []int64) {
 	}
 }
 
-// WalshHadamard replaces v, whose length is a power of two, by its product with the
-// Hadamard matrix of Sylvester's order.
+// WalshHadamard replaces v by its product with Sylvester's Hadamard matrix. The length of v must be
+// a power of two.
 func WalshHadamard(v []int64) {
 	h := 1
 	if len(v) >= 8 {

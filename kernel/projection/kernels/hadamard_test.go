@@ -11,10 +11,10 @@ import (
 	"github.com/cosketch/cosketch/kernel/cpu"
 )
 
-// hadamardEntry is entry (i, j) of the matrix of Sylvester's order.
+// hadamardEntry returns entry (i, j) of Sylvester's Hadamard matrix.
 func hadamardEntry(i, j int) int64 { return 1 - 2*int64(bits.OnesCount(uint(i&j))&1) }
 
-// drawHadamard returns a matrix of order n that keeps k columns, and its signs.
+// drawHadamard returns a matrix of order n that keeps k columns, with its signs and columns.
 func drawHadamard(rng *rand.Rand, n, k int) (Hadamard, []int16, []int32) {
 	signs, columns := make([]int16, n), make([]int32, k)
 	for i := range signs {
@@ -26,7 +26,7 @@ func drawHadamard(rng *rand.Rand, n, k int) (Hadamard, []int16, []int32) {
 	return NewHadamard(signs, columns), signs, columns
 }
 
-// checkHadamard compares every level with the product written out.
+// checkHadamard compares every level with the dense product.
 func checkHadamard(t *testing.T, rng *rand.Rand, n int, c shape) {
 	t.Helper()
 	h, signs, columns := drawHadamard(rng, n, c.k)
@@ -48,7 +48,7 @@ func checkHadamard(t *testing.T, rng *rand.Rand, n int, c shape) {
 	}
 }
 
-// Every level gives every column's sum at every order.
+// Every level gives the sum of every column at every order.
 func TestHadamardLevelsAgree(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for n := LeastHadamard; n <= MostHadamard; n *= 2 {
@@ -73,7 +73,7 @@ func TestHadamardLevelsAgree(t *testing.T) {
 	}
 }
 
-// The largest sums that there are, n × 32768, and those with one sign turned.
+// The largest possible sums, n × 32768, and those with one sign flipped.
 func TestHadamardDoesNotOverflow(t *testing.T) {
 	for n := LeastHadamard; n <= MostHadamard; n *= 2 {
 		for _, column := range []int{0, 1, n / 2, n - 1} {
@@ -146,7 +146,7 @@ func TestHadamardPanics(t *testing.T) {
 	}
 }
 
-// A record that is narrow already, beside the signs' product of the same shape.
+// A record that is already int16, to compare with a sign product of the same shape.
 func BenchmarkHadamardProduct(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, c := range []struct{ n, k int }{{128, 64}, {1024, 64}, {1024, 256}, {16384, 256}} {

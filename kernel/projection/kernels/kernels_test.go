@@ -11,11 +11,11 @@ import (
 	"github.com/cosketch/cosketch/kernel/cpu"
 )
 
-// shape is what the inputs of the kernels look like.
+// shape describes the inputs of the kernels.
 type shape struct {
 	m, pairs, k int
 	offset      int  // misaligns slices by so many entries
-	extreme     bool // half of the entries are at the ends of their range
+	extreme     bool // half of the entries are at the limits of their range
 }
 
 // draw returns n random entries between ±largest, at an offset that misaligns them.
@@ -49,7 +49,7 @@ func drawSigns(rng *rand.Rand, k, pairs int) (s Signs, bits [][]byte) {
 	return s, bits
 }
 
-// checkSignProduct compares every level with the product written out.
+// checkSignProduct compares every level with the dense product.
 func checkSignProduct(t *testing.T, rng *rand.Rand, c shape) {
 	s, bits := drawSigns(rng, c.k, c.pairs)
 	x := draw[int16](rng, PaddedRows(c.m)*2*c.pairs, c.offset, math.MaxInt16, c.extreme)
@@ -102,7 +102,7 @@ func checkRows(t *testing.T, rng *rand.Rand, c shape, n, each int) {
 	}
 }
 
-// checkNorms plants one entry at and one beyond what norms are made of.
+// checkNorms places one entry at, and one beyond, the limit of entries that may be squared.
 func checkNorms(t *testing.T, rng *rand.Rand, c shape, n int) {
 	x := draw[int64](rng, c.m*n, c.offset, 1<<26-1, c.extreme)
 	at := rng.IntN(len(x))
@@ -139,7 +139,7 @@ func TestNormsOfNothing(t *testing.T) {
 	}
 }
 
-// checkNarrow plants one entry at and one beyond a bound.
+// checkNarrow places one entry at, and one beyond, a bound.
 func checkNarrow(t *testing.T, rng *rand.Rand, c shape) {
 	n := c.m + c.pairs
 	x := draw[int64](rng, n, c.offset, math.MaxInt16, c.extreme)
@@ -202,7 +202,7 @@ func check(t *testing.T, seed uint64, m, pairs, k, n, each uint8, extreme bool) 
 	checkNorms(t, rng, c, int(n%70)+1)
 }
 
-// Every level equals the definition on all tails, misaligned, and at the ends of
+// Every level equals the definition for all tails, misaligned slices and entries at the limits of
 // the range.
 func TestLevelsAgree(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -221,8 +221,7 @@ func FuzzKernels(f *testing.F) {
 	f.Fuzz(check)
 }
 
-// Sums of more pairs than 32 bits hold are widened in time: all entries equal, all
-// signs equal.
+// Sums of more pairs than fit 32 bits are widened in time: all entries equal, all signs equal.
 func TestBlocksDoNotOverflow(t *testing.T) {
 	const pairs = 2*blockPairs + 1
 	s := Signs{K: 1, Pairs: pairs, Words: make([]uint64, Words(1, pairs))}
@@ -285,7 +284,7 @@ func TestSet(t *testing.T) {
 	}
 }
 
-// Records side: 64 records of 1,024 columns, to k = 256 and k = 64, already narrow.
+// Records side: 64 records of 1,024 columns, to k = 256 and k = 64, already int16.
 func BenchmarkSignProduct(b *testing.B) {
 	const m, d = 64, 1024
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -304,7 +303,7 @@ func BenchmarkSignProduct(b *testing.B) {
 	}
 }
 
-// Columns side, positions given: records of 50 columns, from memory, into 16,384 rows.
+// Columns side, places given: records of 50 columns, from memory, into 16,384 rows.
 func BenchmarkAddRows(b *testing.B) {
 	const m, n, k = 1 << 17, 50, 16384
 	rng := rand.New(rand.NewPCG(1, 2))

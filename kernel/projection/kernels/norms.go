@@ -6,10 +6,9 @@ import (
 	"github.com/cosketch/cosketch/kernel/cpu"
 )
 
-// SquaredNorms sets norms[i] to the sum of the squares of row i of x, which has
-// len(norms) rows of equal length. It reports whether it could: rows of 2^12 entries
-// or more, and entries that are not from −2^26 up to below 2^26, might not have sums
-// that fit. If it could not, norms mean nothing.
+// SquaredNorms sets norms[i] to the sum of squares of row i of x, which has len(norms) rows of
+// equal length. It reports false, and leaves norms undefined, if a sum might overflow: if a row has
+// 2^12 entries or more, or an entry lies outside −2^26 ≤ x < 2^26.
 func SquaredNorms(l cpu.Level, norms []uint64, x []int64) bool {
 	m := len(norms)
 	if m == 0 && len(x) > 0 || m > 0 && len(x)%m != 0 {
@@ -26,7 +25,7 @@ func SquaredNorms(l cpu.Level, norms []uint64, x []int64) bool {
 	if l != cpu.Go {
 		return squaredNormsAVX2(&norms[0], &x[0], n, m)
 	}
-	var all uint64 // every bit that is set in an entry plus most, which is below twice that
+	var all uint64 // all bits set in any entry plus most; below twice most if every entry is in range
 	for i := range norms {
 		norms[i] = 0
 		for _, v := range x[i*n:][:n] {
@@ -37,5 +36,5 @@ func SquaredNorms(l cpu.Level, norms []uint64, x []int64) bool {
 	return all < 2*mostSquared
 }
 
-// mostSquared bounds the entries of which squares are summed.
+// mostSquared bounds the entries that may be squared and summed.
 const mostSquared = 1 << 26

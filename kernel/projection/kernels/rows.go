@@ -7,8 +7,8 @@ import (
 	"github.com/cosketch/cosketch/kernel/cpu"
 )
 
-// Narrow writes x to dst, of the same length, as int16, and reports whether it
-// could: if an entry does not fit, dst means nothing.
+// Narrow writes x to dst, of the same length, as int16. It reports whether every entry fits; if
+// not, dst is undefined.
 func Narrow(l cpu.Level, dst []int16, x []int64) bool {
 	if len(dst) != len(x) {
 		panic(fmt.Sprintf("kernels: narrowing %d entries to %d", len(x), len(dst)))
@@ -25,12 +25,11 @@ func Narrow(l cpu.Level, dst []int16, x []int64) bool {
 	return fits
 }
 
-// narrowStep is the number of entries that the assembly of narrow and within takes
-// at a time.
+// narrowStep is the number of entries that the assembly of narrow and within takes per step.
 const narrowStep = 16
 
-// Within reports whether every entry of x is between −bound and bound, which is
-// not negative.
+// Within reports whether every entry of x is between −bound and bound. It panics if bound is
+// negative.
 func Within(l cpu.Level, x []int64, bound int64) bool {
 	if bound < 0 {
 		panic("kernels: a negative bound")
@@ -50,9 +49,9 @@ func Within(l cpu.Level, x []int64, bound int64) bool {
 	return true
 }
 
-// AddRows adds rows of x, m × n, each followed by the same ending, to rows of u, as wide
-// as both: places holds the same number of entries for each row of x, which name a row
-// of u and a sign, as Place encodes them. It panics on a place beyond u.
+// AddRows adds rows of x, m × n, each followed by the same ending, to rows of u. Rows of u have n +
+// len(ending) entries. places holds the same number of entries for each row of x; each names a row
+// of u and a sign, as Place encodes them. It panics if a place is beyond u.
 func AddRows(l cpu.Level, u, x []int64, n int, places []uint32, ending ...int64) {
 	width := n + len(ending)
 	if n < 1 || len(x)%n != 0 || len(u)%width != 0 || len(x) > 0 && len(places)%(len(x)/n) != 0 {
@@ -89,7 +88,7 @@ func Place(row uint32, negative uint32) uint32 { return row<<1 | negative }
 // addSigned adds x, or −x, to the first entries of u.
 func addSigned(u, x []int64, negative uint32) {
 	u = u[:len(x)]
-	mask := -int64(negative) // without a branch, which would be taken at random
+	mask := -int64(negative) // a branch would be mispredicted half the time
 	for i, v := range x {
 		u[i] += (v ^ mask) - mask
 	}

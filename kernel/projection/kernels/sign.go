@@ -7,22 +7,21 @@ import (
 	"github.com/cosketch/cosketch/kernel/cpu"
 )
 
-// SignProduct works in tiles of tileRows × PanelWidth sums, which stay in
-// registers while a tile runs along its rows.
+// SignProduct works in tiles of tileRows × PanelWidth sums, which stay in registers while the tile
+// is computed.
 const (
 	tileRows   = 4
 	PanelWidth = 64
 )
 
-// blockPairs is how many pairs of entries are summed in 32 bits before they go to
-// 64: a pair is at most 2 × 32768 in absolute value, so a block is at most 2^30.
+// blockPairs is the number of pairs of entries that are summed in 32 bits before the sum is widened
+// to 64. A pair is at most 2 × 32768 in absolute value, so a block is at most 2^30.
 const blockPairs = 1 << 14
 
-// Signs is a matrix of signs with K columns, packed for SignProduct: its rows in
-// pairs, its columns in panels of PanelWidth. Panel c is a run of two words for
-// each pair of rows, and bit 2i+b of word h is 1 if the entry in row b of the
-// pair and column 64c + 32h + i is −1. What lies beyond the last row or column
-// does not matter.
+// Signs is a matrix of signs with K columns, packed for SignProduct: its rows in pairs, its columns
+// in panels of PanelWidth. Panel c is a run of two words for each pair of rows. Bit 2i+b of word h
+// is 1 if the entry in row b of the pair and column 64c + 32h + i is −1. Bits beyond the last row
+// or column are ignored.
 type Signs struct {
 	K     int // columns
 	Pairs int // pairs of rows
@@ -31,15 +30,15 @@ type Signs struct {
 
 func Words(k, pairs int) int { return panels(k) * pairs * 2 }
 
-// PaddedRows returns the rows that SignProduct expects memory for: m, rounded up to
-// whole tiles.
+// PaddedRows returns the number of rows that SignProduct expects memory for: m, rounded up to whole
+// tiles.
 func PaddedRows(m int) int { return (m + tileRows - 1) / tileRows * tileRows }
 
 func panels(k int) int { return (k + PanelWidth - 1) / PanelWidth }
 
-// Set packs rows from pair number pair on: each stride bytes of rows hold a row, a
-// bit for each column, the lowest of the first byte first, 1 meaning −1. Of
-// an odd number of rows the last is its own pair.
+// Set packs rows from pair number pair on. Each stride bytes of rows hold one row: one bit per
+// column, lowest bit of the first byte first, 1 meaning −1. If the number of rows is odd, the last
+// row is paired with itself.
 func (s Signs) Set(pair int, rows []byte, stride int) {
 	if len(rows)%stride != 0 || stride < (s.K+7)/8 {
 		panic(fmt.Sprintf("kernels: packing rows of %d bytes from %d, for %d columns", stride, len(rows), s.K))
@@ -63,7 +62,7 @@ func (s Signs) Panel(c int) Signs {
 	return Signs{K: min(PanelWidth, s.K-c*PanelWidth), Pairs: s.Pairs, Words: s.Words[c*s.Pairs*2:][:s.Pairs*2]}
 }
 
-// word reads eight bytes from at on, little-endian; what is beyond the end is 0.
+// word reads eight bytes from index at on, little-endian; bytes beyond the end count as 0.
 func word(b []byte, at int) uint64 {
 	if at+8 <= len(b) {
 		return binary.LittleEndian.Uint64(b[at:])
@@ -73,7 +72,7 @@ func word(b []byte, at int) uint64 {
 	return binary.LittleEndian.Uint64(last[:])
 }
 
-// spread puts bit i of v at bit 2i.
+// spread moves bit i of v to bit 2i.
 func spread(v uint32) uint64 {
 	x := uint64(v)
 	x = (x | x<<16) & 0x0000ffff0000ffff
@@ -83,9 +82,9 @@ func spread(v uint32) uint64 {
 	return (x | x<<1) & 0x5555555555555555
 }
 
-// SignProduct adds X·S to y, m × K row-major, where x is X with int16 entries,
-// PaddedRows(m) × 2·Pairs row-major. Rows beyond m do not matter; where the number
-// of rows of S is odd, the last column of X must be zero.
+// SignProduct adds X·S to y, m × K row-major, where x is X with int16 entries, PaddedRows(m) ×
+// 2·Pairs row-major. Rows beyond m are ignored. If the number of rows of S is odd, the last column
+// of X must be zero.
 func SignProduct(l cpu.Level, y []int64, x []int16, m int, s Signs) {
 	if m < 0 || len(y) != m*s.K || len(x) != PaddedRows(m)*2*s.Pairs || len(s.Words) != Words(s.K, s.Pairs) {
 		panic(fmt.Sprintf("kernels: sign product of %d × %d and %d × %d with slices of %d, %d and %d", m, 2*s.Pairs, 2*s.Pairs, s.K, len(y), len(x), len(s.Words)))
@@ -107,7 +106,7 @@ func SignProduct(l cpu.Level, y []int64, x []int16, m int, s Signs) {
 	}
 }
 
-// edge adds a tile of which only the first m × width sums are wanted.
+// edge adds only the first m × width sums of a tile.
 func edge(l cpu.Level, y []int64, stride, m, width int, rows []int16, panel []uint64) {
 	var whole [tileRows * PanelWidth]int64
 	tile(l, whole[:], PanelWidth, rows, panel)
@@ -130,8 +129,8 @@ func tile(l cpu.Level, y []int64, stride int, x []int16, panel []uint64) {
 	}
 }
 
-// signTileGo is the tile in Go: for each pair of entries, its four signed sums are
-// looked up by two bits.
+// signTileGo computes a tile in Go. For each pair of entries, two bits select one of the four
+// signed sums.
 func signTileGo(y []int64, stride int, x []int16, panel []uint64) {
 	pairs := len(panel) / 2
 	for r := range tileRows {

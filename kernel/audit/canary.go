@@ -12,20 +12,20 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 )
 
-// Doubt is the probability, over a mechanism's noise, that Judge fails one that keeps its
-// promise.
+// Doubt is the false-rejection rate of Judge: the probability, over a mechanism's noise, that it
+// fails a mechanism that keeps its claim.
 const Doubt = 1e-6
 
-// Trials are scores of what a mechanism put out, independent of each other, under two
-// neighbouring data sets. A score is any function of an output; the nearer to the
-// likelihood ratio of the two data sets, the more the trials find.
+// Trials holds scores of independent outputs of a mechanism under two neighbouring data sets. A
+// score may be any function of an output. The closer it is to the likelihood ratio of the two data
+// sets, the larger the ε that the trials find.
 type Trials struct {
 	Without []float64
-	With    []float64 // of the data set with the canary: higher where the score is any good
+	With    []float64 // of the data set with the canary: higher, if the score is useful
 }
 
-// GaussianScore is the likelihood ratio of Gaussian noise, up to a growing function: noise
-// is what was put out less what was so without the canary, delta what the canary adds.
+// GaussianScore returns the likelihood ratio for Gaussian noise, up to an increasing function.
+// noise is the output minus the exact output without the canary; delta is what the canary adds.
 func GaussianScore(noise, delta []int64) float64 {
 	var sum float64
 	for i, d := range delta {
@@ -34,7 +34,7 @@ func GaussianScore(noise, delta []int64) float64 {
 	return sum
 }
 
-// LaplaceScore is the same for Laplace noise.
+// LaplaceScore is GaussianScore for Laplace noise.
 func LaplaceScore(noise, delta []int64) float64 {
 	var sum int64
 	for i, d := range delta {
@@ -45,8 +45,9 @@ func LaplaceScore(noise, delta []int64) float64 {
 
 func magnitude(v int64) int64 { return max(v, -v) }
 
-// Halved returns noise as it would have been with half of its scale: what is put out less what was so without
-// the canary, of which delta is not noise if the canary was in. An audit that lets it pass has too few trials.
+// Halved returns noise as if it had been drawn at half its scale. noise is the output minus the
+// exact output without the canary; if the canary was in, delta is the part of it that is not noise.
+// An audit that passes halved noise has too few trials.
 func Halved(noise, delta []int64, with bool) []int64 {
 	out := make([]int64, len(noise))
 	for i, n := range noise {
@@ -60,8 +61,9 @@ func Halved(noise, delta []int64, with bool) []int64 {
 	return out
 }
 
-// FlipsConclude reports whether so many trials under each of two values would likely fail answers that are flipped
-// as for twice the ε, by expected counts and two standard errors.
+// FlipsConclude reports whether this many trials under each of two values would probably fail
+// randomised response that flips as for twice the claimed ε. It uses the expected counts and two
+// standard errors.
 func FlipsConclude(claim dp.Epsilon, trials int) bool {
 	n := trials / 2 // the other half chooses the threshold
 	rate := 1 / (1 + math.Exp(2*float64(claim)))
@@ -70,26 +72,27 @@ func FlipsConclude(claim dp.Epsilon, trials int) bool {
 	return errs < n && rates{positives: errs, negatives: errs, n: n}.epsilon() > claim
 }
 
-// Finding is a promise beside the least that trials leave of it.
+// Finding compares a claim with the lower bound on ε from trials.
 type Finding struct {
 	Claimed dp.Epsilon // of the release
 	Delta   dp.Delta   // at which both ε hold
-	Found   dp.Epsilon // the mechanism's true ε is at least this, but for Doubt
-	Reach   dp.Epsilon // the most that so many trials could have found
+	Found   dp.Epsilon // lower bound on the mechanism's true ε; wrong with probability Doubt at most
+	Reach   dp.Epsilon // the largest ε that this many trials could find
 	Trials  int        // under each data set; half of them choose the threshold
 	Passed  bool
 }
 
-// Judge bounds the ε of a mechanism from below by trials, and fails it where the bound is
-// above its claim, with probability Doubt at most if the claim is true.
+// Judge computes a lower bound on the ε of a mechanism from trials. It fails the mechanism if the
+// bound is above its claim. If the claim is true, this has probability Doubt at most.
 //
-// A threshold on the score tells the two data sets apart with error rates fp and fn. It
-// is chosen on the first half of the trials; on the second half both rates get an upper
-// bound of Clopper and Pearson 1934, at Doubt/2 each. Gaussian noise with parameter μ
-// allows no test to be better than Φ⁻¹(1-fp) - Φ⁻¹(fn) ≤ μ (Dong, Roth and Su 2022), which
-// is compared with the claim's μ; there the threshold is the middle between the means.
-// Pure ε allows no test (1-fn)/fp or (1-fp)/fn above e^ε; there the threshold is the one
-// that finds most.
+// A threshold on the score distinguishes the two data sets with error rates fp and fn. It is chosen
+// on the first half of the trials. On the second half both rates get an upper bound of Clopper and
+// Pearson 1934, at Doubt/2 each.
+//
+// For Gaussian noise with parameter μ, every test satisfies Φ⁻¹(1-fp) - Φ⁻¹(fn) ≤ μ (Dong, Roth and
+// Su 2022). The left side is compared with the claim's μ; the threshold is the midpoint of the
+// means. For pure ε, every test has (1-fn)/fp and (1-fp)/fn of at most e^ε; the threshold is the
+// one that finds the largest ε.
 func Judge(claim dp.Guarantee, t Trials) (Finding, error) {
 	n := min(len(t.With), len(t.Without))
 	if n < 2 {
@@ -98,7 +101,7 @@ func Judge(claim dp.Guarantee, t Trials) (Finding, error) {
 	f := Finding{Claimed: claim.Epsilon(), Delta: claim.Delta(), Trials: n}
 	choose := Trials{Without: t.Without[:n/2], With: t.With[:n/2]}
 	decide := Trials{Without: t.Without[n/2 : n], With: t.With[n/2 : n]}
-	best := rates{n: len(decide.With)} // without one error
+	best := rates{n: len(decide.With)} // no errors
 	switch claim.Mechanism() {
 	case dp.Gaussian:
 		found, reach := decide.at(choose.middle()).mu(), best.mu()
@@ -113,10 +116,10 @@ func Judge(claim dp.Guarantee, t Trials) (Finding, error) {
 	return f, nil
 }
 
-// rates are the errors of one threshold on n trials of each kind.
+// rates holds the error counts of one threshold on n trials of each kind.
 type rates struct{ positives, negatives, n int }
 
-// at counts the errors of the rule "with the canary where the score reaches a threshold".
+// at counts the errors of the rule "with the canary if the score is at least threshold".
 func (t Trials) at(threshold float64) rates {
 	r := rates{n: len(t.With)}
 	for i := range t.With {
@@ -130,14 +133,14 @@ func (t Trials) at(threshold float64) rates {
 	return r
 }
 
-// bounds are the upper bounds of both rates.
+// bounds returns the upper bounds of both rates.
 func (r rates) bounds() (fp, fn float64) {
 	return upper(r.positives, r.n), upper(r.negatives, r.n)
 }
 
-// upper is the bound of Clopper and Pearson on a probability of which x of n were seen: the
-// p at which x or fewer have probability Doubt/2. That probability is the regularised
-// incomplete beta function I of 1-p with n-x and x+1.
+// upper returns the Clopper–Pearson upper bound on a probability after x of n events: the p at
+// which x or fewer events have probability Doubt/2. That probability is the regularised incomplete
+// beta function I of 1-p with n-x and x+1.
 func upper(x, n int) float64 {
 	if x >= n {
 		return 1
@@ -168,7 +171,7 @@ func (r rates) epsilon() dp.Epsilon {
 	return dp.Epsilon(math.Log(max((1-fn)/fp, (1-fp)/fn)))
 }
 
-// middle is halfway between the mean scores.
+// middle returns the midpoint of the mean scores.
 func (t Trials) middle() float64 {
 	var sum float64
 	for i := range t.With {
@@ -177,8 +180,8 @@ func (t Trials) middle() float64 {
 	return sum / float64(2*len(t.With))
 }
 
-// sharpest is the threshold that finds the largest ε, by the rates alone, without bounds
-// of their own but with a few errors added, so that it does not chase the emptiest tail.
+// sharpest returns the threshold that finds the largest ε. It uses the rates without confidence
+// bounds, but adds a few errors, so that it does not choose a nearly empty tail.
 func (t Trials) sharpest() float64 {
 	without, with := slices.Sorted(slices.Values(t.Without)), slices.Sorted(slices.Values(t.With))
 	n, slack := float64(len(with)), 20.0

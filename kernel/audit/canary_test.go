@@ -21,7 +21,7 @@ func claim(t *testing.T, m dp.Mechanism, b dp.Budget) dp.Guarantee {
 	return g
 }
 
-// trials draws scores of a mechanism whose noise is a scale times what the claim needs.
+// trials draws scores of a mechanism whose noise is scale times what the claim needs.
 func trials(g dp.Guarantee, n int, scale float64, rng *rand.Rand) Trials {
 	var t Trials
 	draw := func(shift float64) float64 {
@@ -30,7 +30,7 @@ func trials(g dp.Guarantee, n int, scale float64, rng *rand.Rand) Trials {
 			return shift + scale/float64(g.Mu())*rng.NormFloat64()
 		case dp.Laplace:
 			z := shift + scale/float64(g.Epsilon())*(rng.ExpFloat64()-rng.ExpFloat64())
-			return math.Round(1e6*math.Abs(z)) - math.Round(1e6*math.Abs(z-1)) // on a grid: 1e6 either way is an atom
+			return math.Round(1e6*math.Abs(z)) - math.Round(1e6*math.Abs(z-1)) // on a grid: ±1e6 is an atom
 		}
 		// Randomised response of the ε that the scale leaves.
 		if rng.Float64() < 1/(1+math.Exp(float64(g.Epsilon())/scale)) {
@@ -45,13 +45,13 @@ func trials(g dp.Guarantee, n int, scale float64, rng *rand.Rand) Trials {
 	return t
 }
 
-// A mechanism that is as it claims passes, and what is found is near the claim; one with
-// half the noise fails. The figures are for 20,000 trials at Doubt = 1e-6.
+// A mechanism that keeps its claim passes, and the bound found is near the claim; one with half the
+// noise fails. The figures are for 20,000 trials at Doubt = 1e-6.
 func TestJudge(t *testing.T) {
 	for _, c := range []struct {
 		mechanism dp.Mechanism
 		budget    dp.Budget
-		least     dp.Epsilon // that honest noise must be found to lose
+		least     dp.Epsilon // ε that must be found for honest noise
 	}{
 		{dp.Gaussian, dp.Budget{Epsilon: 1, Delta: 1e-6}, 0.4},
 		{dp.Gaussian, dp.Budget{Epsilon: 4, Delta: 1e-6}, 3.2},
@@ -85,13 +85,13 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// The bound of Clopper and Pearson against the binomial distribution it inverts: at the
-// bound, x or fewer of n have probability Doubt/2.
+// The Clopper–Pearson bound inverts the binomial distribution: at the bound, x or fewer of n have
+// probability Doubt/2.
 func TestUpperInvertsTheBinomial(t *testing.T) {
 	for _, c := range []struct{ x, n int }{{0, 1}, {0, 10_000}, {1, 50}, {7, 30}, {29, 30}, {400, 1000}, {9_990, 10_000}} {
 		p := upper(c.x, c.n)
 		tail := distuv.Binomial{N: float64(c.n), P: p}.CDF(float64(c.x))
-		if c.n < 100 { // summed by hand where that is quick
+		if c.n < 100 { // summed directly if that is quick
 			tail = 0
 			for i := range c.x + 1 {
 				tail += float64(combin.Binomial(c.n, i)) * math.Pow(p, float64(i)) * math.Pow(1-p, float64(c.n-i))
@@ -106,7 +106,7 @@ func TestUpperInvertsTheBinomial(t *testing.T) {
 	}
 }
 
-// With scores that tell nothing, nothing is found, whatever their sign.
+// Uninformative scores give no bound, whatever their sign.
 func TestJudgeOfNothing(t *testing.T) {
 	pure, gauss := claim(t, dp.Laplace, dp.Budget{Epsilon: 0.01}), claim(t, dp.Gaussian, dp.Budget{Epsilon: 0.01, Delta: 1e-6})
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -129,7 +129,7 @@ func TestJudgeOfNothing(t *testing.T) {
 	if _, err := Judge(claim(t, dp.None, dp.Budget{}), constant); err == nil {
 		t.Error("mechanism none was judged")
 	}
-	// The other way about: what pure ε forbids, it forbids in both directions.
+	// In reverse: the bound of pure ε holds in both directions.
 	g := claim(t, dp.Laplace, dp.Budget{Epsilon: 1})
 	flipped := trials(g, 20_000, 0.5, rng)
 	flipped.With, flipped.Without = flipped.Without, flipped.With
@@ -150,8 +150,8 @@ func TestScores(t *testing.T) {
 	}
 }
 
-// What half of the noise would score is told from the scores' own noise, and of flips from their law: either
-// says that trials are enough where they fail a mechanism that is made so.
+// Halved halves only the noise. FlipsConclude is true exactly if the trials fail answers that are
+// flipped as for twice the ε.
 func TestTrialsConclude(t *testing.T) {
 	for _, with := range []bool{false, true} {
 		noise, delta := []int64{40, -6, 9}, []int64{10, 0, 1}

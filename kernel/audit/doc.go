@@ -1,5 +1,5 @@
-// Package audit looks at a sketch from the side of whoever knows R: what it gives away
-// without noise and the rule by which it is then refused (Exposure), whether a mechanism
-// loses more than it claims (Judge), and what about a sound one is worth a remark
-// (Design).
+// Package audit examines sketches from the view of an attacker who knows R. Exposure says what a
+// sketch reveals without noise, and by which rule it is then refused. Judge tests whether a
+// mechanism loses more privacy than it claims. Design lists remarks about a sketch whose noise is
+// right.
 package audit

@@ -11,8 +11,8 @@ import (
 	"github.com/cosketch/cosketch/kernel/cluster"
 )
 
-// What the sources print about how little a projection gives away, and how they measure,
-// beside experiment. research/docs/errata.md names these tests. All seeds are fixed.
+// What publications state about how little a projection reveals, and how they measure it, compared
+// with experiments. research/docs/errata.md names these tests. All seeds are fixed.
 
 func normals(rng *rand.Rand, rows, cols int, scale float64) *mat.Dense {
 	out := mat.NewDense(rows, cols, nil)
@@ -24,8 +24,8 @@ func normals(rng *rand.Rand, rows, cols int, scale float64) *mat.Dense {
 	return out
 }
 
-// Liu 2006, VI-A, measures privacy by the error of Rᵀu, whose relative square is (d+1)/k and
-// so above 1 for k ≤ d: a guess of zero is better. The shortest x with Rx = u has 1 - k/d.
+// Liu 2006, VI-A, measures privacy by the error of Rᵀu. Its relative square is (d+1)/k, which
+// exceeds 1 for k ≤ d: guessing zero is better. The shortest x with Rx = u has 1 - k/d.
 func TestErrataReconstructionError(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	const d, k, trials = 60, 30, 200
@@ -53,8 +53,8 @@ func TestErrataReconstructionError(t *testing.T) {
 	}
 }
 
-// pursue is orthogonal matching pursuit: the columns of r that explain u, one after the
-// other, so many of them.
+// pursue is orthogonal matching pursuit: it selects weight columns of r, one after the other, that
+// explain u.
 func pursue(r *mat.Dense, u *mat.VecDense, weight int) ([]int, error) {
 	k, d := r.Dims()
 	var chosen []int
@@ -81,9 +81,9 @@ func pursue(r *mat.Dense, u *mat.VecDense, weight int) ([]int, error) {
 	return chosen, nil
 }
 
-// Liu 2006, VI-A, and Dhaliwal 2019 call it impossible to find an element even if R is known.
-// With k of 80 for 200 values of which ten are 1, plain matching pursuit finds most records
-// exactly, to the last value.
+// Liu 2006, VI-A, and Dhaliwal 2019 claim that no element can be found even if R is known. With k =
+// 80 for 200 values of which ten are 1, plain matching pursuit recovers most records exactly, to
+// the last value.
 func TestErrataSparseRecordsAreFound(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 1))
 	const d, k, weight, trials = 200, 80, 10, 60
@@ -113,8 +113,8 @@ func TestErrataSparseRecordsAreFound(t *testing.T) {
 	}
 }
 
-// Liu 2006, IV: four sources mixed into two cannot be separated exactly, and this says
-// little: one of high energy stands in the mixture nearly as it is, before any analysis.
+// Liu 2006, IV: four sources mixed into two cannot be separated exactly. This means little: a
+// source of high energy is nearly unchanged in the mixture, before any analysis.
 func TestErrataMixturesShowStrongSources(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))
 	const n, trials = 2000, 50
@@ -145,13 +145,13 @@ func TestErrataMixturesShowStrongSources(t *testing.T) {
 }
 
 // Liu 2006, table III: its error rate compares the sizes of clusters, half the sum of their
-// differences. Two clusters that exchange records keep their sizes: no error by that rate.
+// differences. If clusters exchange records but keep their sizes, this rate is zero.
 func TestErrataSizesAreNoErrorRate(t *testing.T) {
 	before, after := make([]int, 600), make([]int, 600)
 	for i := range before {
 		before[i] = i / 100
 		after[i] = before[i]
-		if i%100 < 30 { // each cluster hands 30 of its records on to the next
+		if i%100 < 30 { // each cluster passes 30 of its records to the next
 			after[i] = (before[i] + 1) % 6
 		}
 	}
@@ -174,7 +174,7 @@ func TestErrataSizesAreNoErrorRate(t *testing.T) {
 	}
 }
 
-// Liu 2006, table IV: the printed deviation of the ten folds divides by ten, not nine.
+// Liu 2006, table IV: the printed standard deviation of the ten folds divides by ten, not nine.
 func TestErrataFoldsDeviation(t *testing.T) {
 	folds := []float64{66.67, 80, 100, 80, 93.33, 86.67, 80, 93.33, 93.33, 93.33}
 	var mean, squares float64
@@ -189,9 +189,9 @@ func TestErrataFoldsDeviation(t *testing.T) {
 	}
 }
 
-// Dhaliwal 2019, lemma 1 bounds the l1 length of R's rows by √k times their l2 length, at
-// most 2√k. The length of the longest, which is the exact sensitivity for one value, is 4 at
-// k = 10, where 6.3 is used.
+// Dhaliwal 2019, lemma 1 bounds the l1 norm of R's rows by √k times their l2 norm, at most 2√k. The
+// largest l1 norm, which is the exact sensitivity for one value, is 4 at k = 10, where the paper
+// uses 6.3.
 func TestErrataElementSensitivity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 1))
 	for _, c := range []struct {
@@ -214,16 +214,16 @@ func TestErrataElementSensitivity(t *testing.T) {
 	}
 }
 
-// Dhaliwal 2019, theorem 5, is for a pair of rows chosen before P. With P known, as it is to
-// the parties, the worst pair moves a sketch by |P| from l2 to l1, above the calibration
-// √(2k ln 2k) for a third of P at k = 2 and nearly all at k = 10; the loss at a claim of 4 is
-// then 5 and more.
+// Dhaliwal 2019, theorem 5, holds for a pair of rows chosen before P. If P is known, as the parties
+// know it, the worst pair moves a sketch by the operator norm |P| from l2 to l1. This exceeds the
+// calibration √(2k ln 2k) for a third of all P at k = 2 and nearly all at k = 10. The privacy loss
+// at a claim of ε = 4 is then at least 5.
 func TestErrataRowSensitivityIsNotUniform(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 1))
 	for _, c := range []struct {
 		d, k        int
-		least, most float64 // share of P
-		worst       float64 // ε at a claim of 4, at least
+		least, most float64 // share of all P
+		worst       float64 // least ε at a claim of 4
 	}{{3, 2, 0.1, 0.45, 4.2}, {10, 3, 0.6, 0.95, 4.5}, {50, 10, 0.99, 1, 4.5}} {
 		calibrated := math.Sqrt(2 * float64(c.k) * math.Log(2*float64(c.k)))
 		above, worst := 0, 0.0

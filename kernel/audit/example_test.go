@@ -8,7 +8,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 )
 
-// A mechanism that claims ε = 1 and draws Laplace noise for ε = 3 is found out by its outputs.
+// The outputs of a mechanism that claims ε = 1 reveal that it draws Laplace noise for ε = 3.
 func ExampleJudge() {
 	claim, err := dp.Promise(dp.Laplace, dp.Budget{Epsilon: 1})
 	if err != nil {

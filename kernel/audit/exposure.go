@@ -9,48 +9,50 @@ import (
 	"github.com/cosketch/cosketch/kernel/sketch"
 )
 
-// The rule of [Exposure.Acceptable].
+// Limits of the rule of [Exposure.Acceptable].
 const (
 	maxShare = 0.1 // released numbers per number held
 	minLoad  = 20  // records per coordinate of a sparse columns sketch
 )
 
-// Shape is what decides how much one party's sketch without noise gives away.
+// Shape determines how much one party's sketch without noise reveals.
 type Shape struct {
 	Side       sketch.Side     // required
 	Projection projection.Spec // required
-	Records    int             // required but on the records side: m, the records of this party
-	Columns    int             // required but on the columns side: d, the columns that this party projects or sums
-	Functions  int             // columns side: sketched functions per value column; default 1, 2 where squares are sketched too
-	Attributes int             // records side: the attributes that the columns encode, as a category is many; default Columns
+	Records    int             // required except on the records side: m, the number of this party's records
+	Columns    int             // required except on the columns side: d, the number of columns that this party projects or sums
+	Functions  int             // columns side: sketched functions per value column; default 1, 2 if squares are sketched too
+	Attributes int             // records side: the number of attributes that the columns encode, as a category has many columns; default Columns
 	Discrete   bool            // some of the attributes are binary or categorical
 }
 
-// Exposure is what a noise-free sketch of some shape tells someone who knows R,
-// as an aggregator with one party's help does.
+// Exposure is what a noise-free sketch of some shape reveals to an attacker who knows R, such as an
+// aggregator helped by one party.
 type Exposure struct {
 	Shape Shape
 
-	// Share is the number of values released per value held: k·functions/m on the
-	// columns side, k per attribute on the records side, (d+3)/(2m) for moments, 2^L·(1+d)/(m·d) for
-	// cells, k·(1+d)/(m·d) for codes, and for counts as many as there are cells per m·d. At 1 the data are in the sketch. Shares of sketches of the same data add up, as the ranks
-	// of independent matrices do.
+	// Share is the number of values released per value held. It is k·functions/m on the columns
+	// side and k per attribute on the records side. For m records of d columns it is (d+3)/(2m) for
+	// moments, 2^L·(1+d)/(m·d) for cells, k·(1+d)/(m·d) for codes, and the number of cells per m·d
+	// for counts. At 1 the sketch determines the data. Shares of sketches of the same data add up,
+	// as the ranks of independent matrices do.
 	Share float64
 
-	// RSquared is the part of a column's variance (columns side) or of a record's
-	// squared norm (records side) that least squares recovers: about
-	// min(1, Share), of entries where these are more than attributes. Knowledge about the data (few distinct values, sparsity, a
-	// covariance) recovers more.
+	// RSquared is the part of a column's variance (columns side) or of a record's squared norm
+	// (records side) that least squares recovers: about min(1, Share). On the records side it
+	// counts entries, which may be more than attributes. With knowledge about the data (few
+	// distinct values, sparsity, a covariance) an attacker recovers more.
 	RSquared float64
 
-	// Alone is the expected part of the records (columns side) or columns (records
-	// side) that share a coordinate with no other, so whose value stands in the
-	// sketch as it is: 1 − (1 − (1−s/k)^(m−1))^s, e^(−m/k) for s = 1. Sparse, and of
-	// records in cells, were these all equally likely, which they are not: more are alone.
+	// Alone is the expected share of records (columns side) or columns (records side) that share a
+	// coordinate with no other, so that their value appears unchanged in the sketch: 1 − (1 −
+	// (1−s/k)^(m−1))^s, e^(−m/k) for s = 1. It is set for the family Sparse. For cells and codes it
+	// is the expected share of records alone in their cell if all cells were equally likely. As
+	// they are not, the true share is larger.
 	Alone float64
 }
 
-// Expose works out the exposure of a sketch without noise.
+// Expose computes the exposure of a sketch without noise.
 func Expose(shape Shape) (Exposure, error) {
 	if shape.Functions == 0 {
 		shape.Functions = 1
@@ -79,17 +81,18 @@ func Expose(shape Shape) (Exposure, error) {
 	return e, nil
 }
 
-// summed is what is known of one side that sums over records.
+// summed describes one side that sums over records.
 type summed struct {
 	side sketch.Side
-	// share is Exposure.Share, of m records of d columns, and alone Exposure.Alone; nil: nothing is known of it.
+	// share returns Exposure.Share for m records of d columns, and alone returns Exposure.Alone;
+	// alone is nil if unknown.
 	share func(s Shape, m, d float64) float64
 	alone func(s Shape, m float64) float64
-	// refused is why such a sketch is never acceptable without noise.
+	// refused is the reason why such a sketch is never acceptable without noise.
 	refused string
 }
 
-// summing are all such sides.
+// summing returns all such sides.
 func summing() []summed {
 	cells := func(s Shape) float64 { return math.Exp2(float64(s.Projection.K)) }
 	return []summed{{
@@ -117,7 +120,7 @@ func summing() []summed {
 	}}
 }
 
-// summed returns the row of a shape's side; ok is false for one that projects.
+// summed returns the entry for a shape's side; ok is false for a side that projects.
 func (s Shape) summed() (row summed, ok bool) {
 	for _, row := range summing() {
 		if row.side == s.Side {
@@ -127,7 +130,7 @@ func (s Shape) summed() (row summed, ok bool) {
 	return summed{}, false
 }
 
-// sums is what a sketch without a projection gives away.
+// sums computes the exposure of a sketch without a projection.
 func (s Shape) sums(row summed) (Exposure, error) {
 	if err := s.Projection.Validate(); err != nil || s.Records < 1 || s.Columns < 1 {
 		return Exposure{}, fmt.Errorf("working out what %s of %d records and %d columns give away: %v", s.Side, s.Records, s.Columns, err)
@@ -141,8 +144,8 @@ func (s Shape) sums(row summed) (Exposure, error) {
 	return e, nil
 }
 
-// held is how many labels R has rows for, and how many functions of a value are
-// sketched.
+// held returns the number of labels that R has rows for, and the number of functions of a value
+// that are sketched.
 func (s Shape) held() (n, functions int, err error) {
 	if err := s.Projection.Validate(); err != nil {
 		return 0, 0, err
@@ -162,13 +165,14 @@ func (s Shape) held() (n, functions int, err error) {
 	return 0, 0, fmt.Errorf("unknown side %q", s.Side)
 }
 
-// Acceptable holds the rule for one sketch without noise: refused unless, on the
-// columns side, k·functions ≤ m/10 and, for a sparse projection, m/k ≥ 20; on the
-// records side, k is at most a tenth of the attributes. Refused whatever their size are sketches of binary and
-// categorical columns, as what has few values is read off far smaller sketches; moments, as those of two
-// releases that differ by a record tell that record; and cells and counts, since nothing keeps a record from
-// being alone in its cell. A refusal comes with its reason. The steward of the
-// data may overrule it in the party's own site file, no one else.
+// Acceptable reports whether one sketch may be released without noise; if not, reason says why. On
+// the columns side this needs k·functions ≤ m/10 and, for a sparse projection, m/k ≥ 20. On the
+// records side k may be at most a tenth of the attributes.
+//
+// Some sketches are refused whatever their size. Sketches of binary and categorical columns: few
+// values can be read off far smaller sketches. Moments: two releases that differ by a record reveal
+// that record. Cells and counts: a record may be alone in its cell. Only the steward of the data
+// may overrule a refusal, in the party's own site file.
 func (e Exposure) Acceptable() (ok bool, reason string) {
 	p := e.Shape.Projection
 	switch row, sums := e.Shape.summed(); {
@@ -193,13 +197,13 @@ func (e Exposure) Acceptable() (ok bool, reason string) {
 	return true, ""
 }
 
-// Release is all that leaves of the same data without noise.
+// Release is everything that is released of the same data without noise.
 type Release struct {
 	Sketches []Exposure // of one study
-	Earlier  float64    // the sum of the shares of what left before
+	Earlier  float64    // the sum of the shares of earlier releases
 }
 
-// Share is the number of values released for each value held.
+// Share returns the number of values released for each value held.
 func (r Release) Share() float64 {
 	sum := r.Earlier
 	for _, e := range r.Sketches {
@@ -208,8 +212,8 @@ func (r Release) Share() float64 {
 	return sum
 }
 
-// Acceptable holds the rule for what leaves together: each sketch is acceptable, and all release at most a
-// tenth of a number for each number held.
+// Acceptable applies the rule for everything released together: each sketch must be acceptable, and
+// all sketches may release at most a tenth of a number for each number held.
 func (r Release) Acceptable() (ok bool, reason string) {
 	for i, e := range r.Sketches {
 		if ok, reason := e.Acceptable(); !ok {
@@ -220,7 +224,7 @@ func (r Release) Acceptable() (ok bool, reason string) {
 		}
 	}
 	share := r.Share()
-	if share <= maxShare*(1+1e-12) { // sums of exact tenths are
+	if share <= maxShare*(1+1e-12) { // allows rounding in sums of exact tenths
 		return true, ""
 	}
 	what := "all sketches together release"
@@ -230,7 +234,7 @@ func (r Release) Acceptable() (ok bool, reason string) {
 	return false, fmt.Sprintf("%s %.2g numbers for each number held, more than a tenth", what, share)
 }
 
-// String tells a steward what all of it gives away.
+// String tells a steward what the release as a whole reveals.
 func (r Release) String() string {
 	var out []string
 	for i, e := range r.Sketches {
@@ -247,10 +251,10 @@ func (r Release) String() string {
 	return text
 }
 
-// Invertible reports a shape of which R has an inverse, but for rows of it that depend on each
-// other: on the records side k ≥ d, on the columns side k ≥ m. What is sketched without
-// noise is then as good as the data for whoever knows R, and also for whoever knows d
-// independent records of the records side and is told their sketches, or only distances.
+// Invertible reports whether R can be inverted, unless some of its rows are linearly dependent: on
+// the records side k ≥ d, on the columns side k ≥ m. A sketch without noise is then equivalent to
+// the data for everyone who knows R. On the records side it is also for everyone who knows d
+// independent records and their sketches, or only distances.
 func (e Exposure) Invertible() bool {
 	switch e.Shape.Side {
 	case sketch.Records:
@@ -261,8 +265,8 @@ func (e Exposure) Invertible() bool {
 	return false
 }
 
-// Flags lists what nobody should release without noise, whoever accepts what Acceptable
-// refuses: it is empty for a shape that cannot be inverted.
+// Flags lists warnings about releases without noise that should never be made, even if the steward
+// accepts what Acceptable refuses. It is empty for a shape that cannot be inverted.
 func (e Exposure) Flags() []string {
 	k := e.Shape.Projection.K
 	switch {
@@ -276,7 +280,7 @@ func (e Exposure) Flags() []string {
 	return []string{fmt.Sprintf("k = %d is not below the number of records, %d, so the map can be inverted: whoever knows R has every value of every column", k, e.Shape.Records)}
 }
 
-// String tells a steward what the sketch would give away without noise.
+// String tells a steward what the sketch would reveal without noise.
 func (e Exposure) String() string {
 	p := e.Shape.Projection
 	if row, ok := e.Shape.summed(); ok {

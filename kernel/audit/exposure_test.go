@@ -88,7 +88,7 @@ func TestExposeRefuses(t *testing.T) {
 	}
 }
 
-// Figures for 569 records, then a simulation of each s.
+// Known values for 569 records, then a simulation of each s.
 func TestShareAlone(t *testing.T) {
 	for k, want := range map[int]float64{256: 0.11, 512: 0.33, 8192: 0.93} {
 		got := mustExpose(t, Shape{Side: sketch.Columns, Projection: sparse(k, 1), Records: 569}).Alone
@@ -121,16 +121,15 @@ func TestShareAlone(t *testing.T) {
 		}
 		got := float64(alone) / (records * trials)
 		want := mustExpose(t, Shape{Side: sketch.Columns, Projection: sparse(k, s), Records: records}).Alone
-		// 60,000 records; their dependence is weak. The tolerance is 5 standard errors or more.
+		// 60,000 records, weakly dependent. The tolerance is 5 standard errors or more.
 		if math.Abs(got-want) > 0.012 {
 			t.Errorf("s = %d: %.4f of the records alone, expected %.4f", s, got, want)
 		}
 	}
 }
 
-// Someone who knows R solves R·x = u by least squares of least norm. The part of
-// the variance that this recovers is k/m, here within .03 of it on the average of
-// 40 matrices (standard error below .005).
+// An attacker who knows R solves R·x = u by least squares of least norm. This recovers the share
+// k/m of the variance, here within .03 on the average of 40 matrices (standard error below .005).
 func TestLeastSquaresRecoversTheShare(t *testing.T) {
 	const records, trials = 120, 40
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -177,8 +176,8 @@ func ExampleExpose() {
 	// false k = 256 with 1 sketched functions of each column is more than a tenth of 569 records
 }
 
-// A map with as many coordinates as there is to hide is flagged, whatever the rule says of
-// narrower ones.
+// A projection to at least as many coordinates as there are values to hide is flagged, whatever the
+// rule says of narrower ones.
 func TestFlags(t *testing.T) {
 	for _, c := range []struct {
 		shape Shape

@@ -10,22 +10,23 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 )
 
-// Guesses are those about one release: of canaries that were each put in or left out by a
-// fair coin, some were guessed, by a rule fixed before, and some of these rightly.
+// Guesses are the results of guessing about one release. Each canary was included or left out by a
+// fair coin. Made guesses were made, by a rule fixed before; Right of them were correct.
 type Guesses struct {
 	Canaries int
 	Made     int
 	Right    int
 }
 
-// OneRunDoubt is the probability with which OneRun finds more than a true claim. A smaller
-// one would leave nothing of a single release: the part that δ may fail with is as large.
+// OneRunDoubt is the probability that the bound of OneRun exceeds a true claim. With a smaller
+// value a single release would give no bound, as the failure probability due to δ alone is that
+// large.
 const OneRunDoubt = 0.05
 
-// OneRun bounds ε from below by the guesses about a single release (Steinke, Nasr and
-// Jagielski 2023, theorem 5.2): the least ε at which so many right guesses are not too
-// unlikely, which for a true claim exceeds the claim with probability OneRunDoubt at most. It
-// finds less than Judge does with the same number of canaries, and takes one release.
+// OneRun returns a lower bound on ε from the guesses about a single release (Steinke, Nasr and
+// Jagielski 2023, theorem 5.2): the least ε at which this many correct guesses are not too
+// unlikely. For a true claim it exceeds the claim with probability OneRunDoubt at most. It finds
+// less than Judge does with the same number of canaries, but needs only one release.
 func OneRun(g Guesses, delta dp.Delta) (dp.Epsilon, error) {
 	if g.Made < 1 || g.Made > g.Canaries || g.Right < 0 || g.Right > g.Made {
 		return 0, fmt.Errorf("bounding ε by one release: %d right of %d guesses about %d canaries", g.Right, g.Made, g.Canaries)
@@ -48,7 +49,7 @@ func OneRun(g Guesses, delta dp.Delta) (dp.Epsilon, error) {
 	return dp.Epsilon(lo), nil
 }
 
-// chance bounds the probability of so many right guesses under (ε, δ).
+// chance bounds the probability of this many correct guesses under (ε, δ).
 func (g Guesses) chance(epsilon float64, delta dp.Delta) float64 {
 	q := 1 / (1 + math.Exp(-epsilon))
 	tail := atLeast(g.Made, g.Right, q)
@@ -60,7 +61,7 @@ func (g Guesses) chance(epsilon float64, delta dp.Delta) float64 {
 	return math.Min(1, tail+2*float64(g.Canaries)*float64(delta)*steepest)
 }
 
-// atLeast is the probability of x or more successes of n.
+// atLeast returns the probability of x or more successes in n trials.
 func atLeast(n, x int, p float64) float64 {
 	switch {
 	case x <= 0:

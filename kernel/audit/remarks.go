@@ -9,15 +9,15 @@ import (
 	"github.com/cosketch/cosketch/kernel/sketch"
 )
 
-// Design is what is worth a remark about a sketch whose noise is as it should be.
+// Design describes a sketch with correct noise, to find remarks about its design.
 type Design struct {
 	Unit           dp.Unit         // required
 	Side           sketch.Side     // required
 	Projection     projection.Spec // required
-	Columns        int             // required: values of a record in the sketch, d
-	Distance       float64         // records side: the squared distance of two records that are not alike, in encoded units
+	Columns        int             // required: number of values of a record in the sketch, d
+	Distance       float64         // records side: the squared distance of two dissimilar records, in encoded units
 	Variance       float64         // of the noise on a coordinate, in encoded units
-	FourthCumulant float64         // of that noise
+	FourthCumulant float64         // of this noise
 }
 
 // Remarks lists what a steward or a study's author may want to change.
@@ -38,8 +38,8 @@ func (d Design) Remarks() []string {
 	return out
 }
 
-// bestK is the k at which the variance of a squared distance is least, where the noise on
-// a coordinate does not depend on k: 2r⁴/k falls, k(8v²+2κ) rises.
+// bestK returns the k that minimises the variance of a squared distance, if the noise on a
+// coordinate does not depend on k: 2r⁴/k falls, k(8v²+2κ) rises.
 func (d Design) bestK() float64 {
 	rising := 8*d.Variance*d.Variance + 2*d.FourthCumulant
 	if !(rising > 0) {

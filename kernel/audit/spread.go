@@ -11,37 +11,37 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 )
 
-// Law is what noise is said to be.
+// Law is the distribution that noise should have.
 type Law struct {
 	Mechanism dp.Mechanism // gaussian or laplace
 	Variance  float64      // above 0
 }
 
-// Spread says how far drawn noise follows its law.
+// Spread says how well drawn noise fits its law.
 type Spread struct {
 	Draws    int
-	Variance float64 // of the draws over that of the law
-	Bins     int     // of equal probability, as far as whole numbers allow
-	Chance   float64 // of counts in the bins that are at least so uneven, under the law
+	Variance float64 // variance of the draws relative to that of the law
+	Bins     int     // of about equal probability
+	Chance   float64 // p-value: the probability, under the law, of counts in the bins at least as uneven
 	Passed   bool    // Chance is at least Doubt
 
-	// Histogram is what was drawn beside what the law expects, over four deviations of the
-	// law to both sides; the first and the last bin hold all beyond them.
+	// Histogram compares the draws with the law's expectation, over four standard deviations of the
+	// law on both sides. The first and the last bin include everything beyond.
 	Histogram []Bin
 }
 
-// Bin is the draws from one whole number up to another one.
+// Bin counts the draws between two whole numbers.
 type Bin struct {
-	From, To int64 // From is in it, To is not
+	From, To int64 // From is included, To is not
 	Drawn    int
 	Expected float64
 }
 
-// Fit compares drawn noise with its law by Pearson's χ² over the whole numbers, grouped
-// into bins. It fails noise that is as it should be with probability Doubt; of 100,000
-// draws, those of a scale that is 10 % off fail for certain.
+// Fit compares drawn noise with its law by Pearson's χ² test over the whole numbers, grouped into
+// bins. It fails correct noise with probability Doubt. With 100,000 draws it is certain to fail
+// noise whose scale is off by 10 %.
 func Fit(draws []int64, law Law) (Spread, error) {
-	const least = 100 // draws a bin
+	const least = 100 // draws per bin
 	if len(draws) < 10*least {
 		return Spread{}, fmt.Errorf("comparing noise with its law: %d draws, want at least %d", len(draws), 10*least)
 	}
@@ -59,7 +59,7 @@ func Fit(draws []int64, law Law) (Spread, error) {
 	for _, v := range draws {
 		at, found := slices.BinarySearch(edges, v)
 		if found {
-			at++ // a bin begins with its edge
+			at++ // a bin starts at its edge
 		}
 		counts[at]++
 	}
@@ -107,7 +107,7 @@ func (l Law) histogram(below func(int64) float64, draws []int64) []Bin {
 	return bins
 }
 
-// below returns the probability of a number below v.
+// below returns a function that gives the probability of a number below v.
 func (l Law) below() (func(v int64) float64, error) {
 	if !(l.Variance > 0) {
 		return nil, fmt.Errorf("comparing noise with its law: variance %g", l.Variance)
@@ -134,15 +134,15 @@ func (l Law) below() (func(v int64) float64, error) {
 	return nil, fmt.Errorf("comparing noise with its law: mechanism %q", l.Mechanism)
 }
 
-// exactGaussian sums a discrete Gaussian where that is feasible and takes the normal law
-// beyond, where a step is less than a thousandth of σ.
+// exactGaussian sums a discrete Gaussian if that is feasible. Otherwise it uses the normal
+// distribution; a step is then less than a thousandth of σ.
 func exactGaussian(variance float64) func(v int64) float64 {
 	sigma := math.Sqrt(variance)
 	if sigma > 4096 {
 		return func(v int64) float64 { return distuv.UnitNormal.CDF((float64(v) - 0.5) / sigma) }
 	}
 	reach := int64(math.Ceil(12 * sigma))
-	sums := make([]float64, 2*reach+2) // sums[i]: of all up to -reach+i-1
+	sums := make([]float64, 2*reach+2) // sums[i]: sum up to -reach+i-1
 	for i := range 2*reach + 1 {
 		v := float64(i - reach)
 		sums[i+1] = sums[i] + math.Exp(-v*v/2/variance)
@@ -153,7 +153,7 @@ func exactGaussian(variance float64) func(v int64) float64 {
 	}
 }
 
-// edges are where bins of about equal probability begin, but for the first.
+// edges returns the starts of bins of about equal probability, except the first.
 func (l Law) edges(below func(int64) float64, bins int) (out []int64) {
 	sigma := math.Sqrt(l.Variance)
 	for i := 1; i < bins; i++ {

@@ -8,7 +8,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 )
 
-// drawn are draws of calibrated noise of about a deviation.
+// drawn draws calibrated noise and returns it with its parameters.
 func drawn(t *testing.T, m dp.Mechanism, l1 int64, n int) ([]int64, dp.Noise) {
 	t.Helper()
 	b := dp.Budget{Epsilon: 1}
@@ -30,8 +30,8 @@ func drawn(t *testing.T, m dp.Mechanism, l1 int64, n int) ([]int64, dp.Noise) {
 	return out, noise
 }
 
-// TestFit: noise as calibrated follows its law, and a law whose scale is 10 % off, or of the
-// other kind, is told from it.
+// TestFit: noise as calibrated fits its law; a law whose scale is off by 10 %, or of the other
+// kind, is rejected.
 func TestFit(t *testing.T) {
 	for _, m := range []dp.Mechanism{dp.Gaussian, dp.Laplace} {
 		for _, l1 := range []int64{1, 7, 1000, 1 << 20} {
@@ -61,9 +61,9 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// TestHistogram: every draw is in one bin, the bins lie side by side, and each count is
-// within seven deviations of what the law expects (rejected with probability below 1e-10 a
-// run); under a law that is a tenth too wide some are not.
+// TestHistogram: every draw is in one bin, the bins are adjacent, and each count is within seven
+// standard deviations of its expectation (false-rejection rate below 1e-10 per run). Under a law
+// that is a tenth too wide some counts are not.
 func TestHistogram(t *testing.T) {
 	for _, m := range []dp.Mechanism{dp.Gaussian, dp.Laplace} {
 		for _, l1 := range []int64{1, 7, 1000} {
@@ -108,8 +108,8 @@ func TestFitRefuses(t *testing.T) {
 	}
 }
 
-// TestOneRun: guesses by randomised response at ε bound ε from below, the nearer the more
-// there are, and guesses at random bound nothing.
+// TestOneRun: guesses by randomised response at ε give a lower bound on ε, which approaches ε with
+// more guesses. Random guesses give no bound.
 func TestOneRun(t *testing.T) {
 	for _, c := range []struct {
 		epsilon float64

@@ -7,14 +7,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A column is encoded as its values are one by one, also at the ends of the range,
-// at halves, and up to the first value that is not finite.
+// A column is encoded like its values one by one: also at the limits of the range, at half steps,
+// and up to the first value that is not finite.
 func TestEncodeColumnIsEncode(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, f := drawScale(t), Bits(rapid.IntRange(1, int(MaxBits)).Draw(t, "bits"))
 		stride := rapid.IntRange(1, 3).Draw(t, "stride")
 		value := rapid.OneOf(
-			rapid.Custom(func(t *rapid.T) float64 { // a half step, or beside one
+			rapid.Custom(func(t *rapid.T) float64 { // a half step, or next to one
 				n := rapid.Int64Range(-2*f.One()-3, 2*f.One()+3).Draw(t, "n")
 				return math.Nextafter(s.Origin()+(float64(n)+0.5)*s.Step(f), rapid.Float64().Draw(t, "toward"))
 			}),
@@ -49,7 +49,7 @@ func TestEncodeColumnIsEncode(t *testing.T) {
 	})
 }
 
-// round is math.Round in the range where it is used.
+// round equals math.Round in the range where it is used.
 func TestRound(t *testing.T) {
 	for n := -1 << 15; n <= 1<<15; n++ {
 		for _, y := range []float64{float64(n) / 2, math.Nextafter(float64(n)/2, math.Inf(1)), math.Nextafter(float64(n)/2, math.Inf(-1))} {

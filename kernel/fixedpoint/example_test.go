@@ -6,7 +6,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/fixedpoint"
 )
 
-// A value becomes an integer by public numbers alone, and what lies outside becomes the bound.
+// A value is encoded with public numbers only. A value outside the bounds becomes the nearer bound.
 func ExampleBounds() {
 	age, err := fixedpoint.Bounds(0, 120)
 	if err != nil {

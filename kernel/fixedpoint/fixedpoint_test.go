@@ -132,8 +132,7 @@ func drawScale(t *rapid.T) Scale {
 	return s
 }
 
-// Encoding is monotone, stays in range, reports clamping, and comes back to
-// within half a step.
+// Encoding is monotone, stays in range, reports clamping, and can be inverted up to half a step.
 func TestEncodeProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawScale(t)
@@ -180,7 +179,7 @@ func TestSquareIsNearest(t *testing.T) {
 	}
 }
 
-// AutoBits against the rule in floats, away from ties.
+// AutoBits equals the rule computed in floats, away from ties.
 func TestAutoBits(t *testing.T) {
 	for k := 1; k < 1<<13; k++ {
 		f := AutoBits(k)
@@ -200,14 +199,14 @@ func TestAutoBits(t *testing.T) {
 	}
 }
 
-// One digest over 10,000 encoded values pins the integers on every architecture.
-// The scales have no short binary form, so that another order of roundings, such
-// as a fused multiply and add, would show.
+// One digest over 10,000 encoded values pins the integers on every architecture. The scales have no
+// short binary form, so that a different order of rounding, such as a fused multiply-add, would
+// change the digest.
 func TestGolden(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	h := sha256.New()
 	for i := range 10000 {
-		// Quotients, so that the inputs themselves have nothing to fuse.
+		// Quotients, so that computing the inputs involves nothing to fuse.
 		a, b := float64(rng.IntN(1e6)-5e5)/977, float64(rng.IntN(1e5)+1)/1013
 		s := mustCentre(t, a, b)
 		if i%2 == 0 {

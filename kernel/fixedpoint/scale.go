@@ -5,34 +5,34 @@ import (
 	"math"
 )
 
-// Scale maps a column's real values to [0, 2^f] (bounds) or [-2^f, 2^f] (centre
-// and spread), after a Transform if it has one. Exactly one of the two forms is set; see
-// Bounds and CentreSpread. The zero Scale is unset and is not to be used.
+// Scale maps a column's real values to [0, 2^f] (bounds) or [-2^f, 2^f] (centre and spread), after
+// its Transform, if any. Exactly one of the two forms is set; see Bounds and CentreSpread. The zero
+// Scale is unset and must not be used.
 //
-// Everything that a Scale says in real numbers is of transformed values, except Declared.
+// All real numbers that a Scale returns are transformed values, except those of Declared.
 type Scale struct {
 	lo, hi         float64 // bounds, lo < hi
 	centre, spread float64 // spread > 0 when this form is used
-	far            bool    // values go on beyond three spreads, up to Far steps
+	far            bool    // values are not limited to three spreads, but to Far steps
 	transform      Transform
-	declared       [2]float64 // with a transform: bounds, or centre and spread, as people gave them
-	rate           float64    // of bits: the public share of ones; 0 where none is told
+	declared       [2]float64 // with a transform: bounds, or centre and spread, before the transform
+	rate           float64    // for bits: the public share of ones; 0 if not stated
 }
 
-// reach is how many spreads on either side of the centre are representable.
+// reach is the number of spreads on either side of the centre that are representable.
 const reach = 3
 
-// Far is the largest absolute value of an encoded entry of a scale that is Unlimited, in steps.
+// Far is the largest absolute value of an encoded entry on an Unlimited scale, in steps.
 const Far = 1 << 20
 
-// Unlimited returns the scale for records that are cut to a length: around a centre, values
-// go on beyond three spreads, up to Far steps. Within bounds nothing changes.
+// Unlimited returns the scale for records that are clipped to a length. With a centre and spread,
+// values are not limited to three spreads, but to Far steps. Scales with bounds do not change.
 func (s Scale) Unlimited() Scale {
 	s.far = s.spread > 0
 	return s
 }
 
-// most is how far around the centre values go, in units of three spreads.
+// most returns the largest distance of a value from the centre, in units of three spreads.
 func (s Scale) most(f Bits) float64 {
 	if s.far {
 		return Far / float64(f.One())
@@ -40,22 +40,22 @@ func (s Scale) most(f Bits) float64 {
 	return 1
 }
 
-// Bounds returns the scale with public least and greatest values: lo is encoded
-// as 0 and hi as 2^f. It refuses bounds that are not finite or not in order, and
-// those whose distance is beyond float64.
+// Bounds returns the scale with a public minimum and maximum: lo is encoded as 0 and hi as 2^f. It
+// returns an error if the bounds are not finite, not in order, or so far apart that float64
+// overflows.
 func Bounds(lo, hi float64) (Scale, error) { return Transform{}.Bounds(lo, hi) }
 
-// CentreSpread returns the scale with a public typical value and a public typical
-// deviation from it: centre is encoded as 0 and centre ± 3·spread as ±2^f. It
-// refuses a centre or spread that is not finite and a spread that is not positive.
+// CentreSpread returns the scale with a public typical value and a public typical deviation from
+// it: centre is encoded as 0 and centre ± 3·spread as ±2^f. It returns an error if centre or spread
+// is not finite, or the spread is not positive.
 func CentreSpread(centre, spread float64) (Scale, error) {
 	return Transform{}.CentreSpread(centre, spread)
 }
 
 func (s Scale) Transform() Transform { return s.transform }
 
-// Declared returns the public bounds, or centre and spread, as they were given: those of
-// values before the transform.
+// Declared returns the public bounds, or centre and spread, as they were given: before the
+// transform.
 func (s Scale) Declared() (first, second float64) {
 	switch {
 	case !s.transform.IsZero():
@@ -66,8 +66,8 @@ func (s Scale) Declared() (first, second float64) {
 	return s.lo, s.hi
 }
 
-// Binary returns the scale of bits: bounds [0, 1] with a public share of ones, which then
-// stands for the middle. It refuses a rate that is not above 0 and below 1.
+// Binary returns the scale of bits: bounds [0, 1] with a public share of ones, which replaces the
+// middle of the bounds as the centre. It returns an error unless 0 < rate < 1.
 func Binary(rate float64) (Scale, error) {
 	if !(rate > 0 && rate < 1) {
 		return Scale{}, fmt.Errorf("rate %v: not above 0 and below 1", rate)
@@ -80,29 +80,28 @@ func (s Scale) Rate() (rate float64, ok bool) { return s.rate, s.rate > 0 }
 
 func (s Scale) Bounds() (lo, hi float64, ok bool) { return s.lo, s.hi, s.lo < s.hi }
 
-// CentreSpread returns the public centre and spread; ok is false for a scale of
-// the other form.
+// CentreSpread returns the public centre and spread; ok is false if the scale has bounds instead.
 func (s Scale) CentreSpread() (centre, spread float64, ok bool) {
 	return s.centre, s.spread, s.spread > 0
 }
 
 func (s Scale) IsZero() bool { return s == Scale{} }
 
-// Encode returns the integer for x at resolution f, and whether x was outside
-// the representable range and so was moved to its nearer end. Here x, lo, hi, centre
-// and spread are transformed already:
+// Encode returns the integer for x at resolution f. clamped reports whether x was outside the
+// representable range and was moved to its nearer end. In these formulas x, lo, hi, centre and
+// spread are transformed:
 //
 //	bounds:             round(2^f (x-lo)/(hi-lo))       in [0, 2^f]
 //	centre and spread:  round(2^f (x-centre)/(3 spread)) in [-2^f, 2^f]
 //
-// Halves are rounded away from zero. Infinities are moved to the nearer end. NaN
-// is no value: callers check for it first; here it becomes Missing and counts as
-// clamped, so that the result is the same everywhere.
+// It rounds half away from zero. Infinities are moved to the nearer end. Callers must check for
+// NaN, which is not a value. Encode returns Missing for it and reports it as clamped, so that the
+// result is the same everywhere.
 //
-// The same x gives the same integer on every architecture: each step is one
-// correctly rounded IEEE operation (subtraction, division) or exact (scaling by
-// 2^f, rounding to an integer). The one product that is followed by a sum is exact,
-// so that it does not matter whether a compiler fuses them. Transforms keep to the same.
+// The same x gives the same integer on every architecture. Each step is one correctly rounded IEEE
+// operation (subtraction, division), or exact (scaling by 2^f, rounding to an integer). The one
+// product that is followed by a sum is exact, so it does not matter whether a compiler fuses them.
+// Transforms follow the same rules.
 func (s Scale) Encode(x float64, f Bits) (v int64, clamped bool) {
 	if s.transform.log && x <= 0 {
 		return s.withoutLogarithm(f), true
@@ -131,13 +130,13 @@ func (s Scale) Encode(x float64, f Bits) (v int64, clamped bool) {
 	return round(unit * float64(f.One())), false
 }
 
-// EncodeColumn encodes a column of values into every stride-th place of dst, from
-// the first on, as Encode does with each. It stops at a value that is not finite and
-// returns how many it has encoded, and how many of those were clamped. dst holds
-// (len(values)-1)·stride + 1 integers or more.
+// EncodeColumn encodes each value of a column as Encode does, into every stride-th element of dst,
+// starting at the first. It stops at a value that is not finite. It returns how many values it has
+// encoded, and how many of those were clamped. dst must hold at least (len(values)-1)·stride + 1
+// integers.
 func (s Scale) EncodeColumn(dst []int64, stride int, values []float64, f Bits) (encoded, clamped int) {
 	origin, length, one := s.lo, s.hi-s.lo, float64(f.One())
-	low, high := s.lo, s.hi // where x itself is compared, and below where its offset is
+	low, high := s.lo, s.hi // limits of x for bounds; below, limits of its offset for centre and spread
 	if s.spread > 0 {
 		origin, length = s.centre, reach*s.spread
 		high = length * s.most(f)
@@ -174,9 +173,8 @@ func (s Scale) EncodeColumn(dst []int64, stride int, values []float64, f Bits) (
 	return len(values), clamped
 }
 
-// round rounds a number below 2^52 in magnitude to the nearest integer, halves away
-// from zero, in exact steps: what is beyond the integer part, twice that, and its own
-// integer part.
+// round rounds a number below 2^52 in magnitude to the nearest integer, half away from zero. Every
+// step is exact: the fractional part, twice that, and the integer part of the double.
 func round(y float64) int64 {
 	whole := int64(y)
 	rest := y - float64(whole)
@@ -190,9 +188,9 @@ func (s Scale) least(f Bits) int64 {
 	return 0
 }
 
-// withoutLogarithm is the integer of 0 and less where logarithms are taken: the lower bound,
-// or three spreads below the centre also where other values go on further. An amount of
-// nothing is no outlier.
+// withoutLogarithm returns the integer for values of 0 and less under a log transform: the lower
+// bound, or three spreads below the centre. The latter holds for Unlimited scales too, as an amount
+// of zero is not an outlier.
 func (s Scale) withoutLogarithm(f Bits) int64 {
 	if s.spread > 0 {
 		return -f.One()
@@ -207,11 +205,11 @@ func (s Scale) greatest(f Bits) int64 {
 	return f.One()
 }
 
-// Missing returns the integer that stands for an absent value: see Central.
+// Missing returns the integer that represents an absent value, see Central.
 func (s Scale) Missing(f Bits) int64 { return s.Central(f.One()) }
 
-// Central returns the integer at the public centre, where one stands for 1: 0 for centre and
-// spread, the middle of bounds, and of bits their rate where it is told.
+// Central returns the integer at the public centre, if one represents 1: 0 for centre and spread,
+// the rate of bits if stated, otherwise the middle of the bounds.
 func (s Scale) Central(one int64) int64 {
 	switch {
 	case s.spread > 0:
@@ -222,9 +220,9 @@ func (s Scale) Central(one int64) int64 {
 	return one / 2
 }
 
-// Range returns the largest change of one encoded value: 2^f for bounds, 2^(f+1)
-// for centre and spread. It is the attribute-level sensitivity of the value
-// itself. The largest absolute value is 2^f for both.
+// Range returns the largest change of one encoded value: 2^f for bounds, 2^(f+1) for centre and
+// spread. It is the attribute-level sensitivity of the value itself. The largest absolute value is
+// 2^f for both. On an Unlimited scale with centre and spread, Far replaces 2^f.
 func (s Scale) Range(f Bits) int64 { return s.greatest(f) - s.least(f) }
 
 // Step returns the real size of one integer unit.
@@ -243,8 +241,8 @@ func (s Scale) Ends() (least, greatest float64) {
 	return s.lo, s.hi
 }
 
-// Origin returns the real value that is encoded as 0: the lower bound or the
-// centre. An integer v stands for Origin + v·Step.
+// Origin returns the real value that is encoded as 0: the lower bound or the centre. An integer v
+// represents Origin + v·Step.
 func (s Scale) Origin() float64 {
 	if s.spread > 0 {
 		return s.centre
@@ -252,7 +250,7 @@ func (s Scale) Origin() float64 {
 	return s.lo
 }
 
-// String describes the scale in the words of a study file.
+// String describes the scale in the syntax of a study file.
 func (s Scale) String() string {
 	if s.bare() {
 		return "bounds " + s.Short()
@@ -260,10 +258,10 @@ func (s Scale) String() string {
 	return s.Short()
 }
 
-// bare reports a scale of which there are bounds to say and nothing else.
+// bare reports whether the scale consists of bounds and nothing else.
 func (s Scale) bare() bool { return s.lo < s.hi && s.rate == 0 && s.transform.IsZero() }
 
-// Short is String, but for the word bounds where nothing else is said.
+// Short is String without the word bounds, if there are only bounds.
 func (s Scale) Short() string {
 	words := ""
 	switch unit, ok := s.transform.Unit(); {

@@ -7,20 +7,19 @@ import (
 	"strings"
 )
 
-// Transform is what happens to a value before it is encoded. The zero Transform leaves it
-// as it is.
+// Transform is applied to a value before it is encoded. The zero Transform leaves values unchanged.
 type Transform struct {
 	log  bool
-	unit float64 // of asinh; else 0
+	unit float64 // of asinh; otherwise 0
 }
 
-// Log takes the natural logarithm. Values of 0 and less have none: they are encoded as the
-// lower bound, or as what is three spreads below the centre.
+// Log returns the natural logarithm. Values of 0 and less have none: they are encoded as the lower
+// bound, or as three spreads below the centre.
 func Log() Transform { return Transform{log: true} }
 
-// Asinh takes asinh(x/unit) = sign(x)·ln(|x|/unit + √(x²/unit² + 1)), which is close to
-// x/unit for |x| well below unit and close to ±ln(2|x|/unit) well above. It takes every
-// value. It refuses a unit that is not positive and finite.
+// Asinh returns the transform asinh(x/unit) = sign(x)·ln(|x|/unit + √(x²/unit² + 1)). It is close
+// to x/unit for |x| well below unit, and close to ±ln(2|x|/unit) well above. It is defined for all
+// values. Asinh returns an error if unit is not positive and finite.
 func Asinh(unit float64) (Transform, error) {
 	if !(unit > 0) || !finite(unit) {
 		return Transform{}, fmt.Errorf("unit %v: it must be positive", unit)
@@ -28,7 +27,7 @@ func Asinh(unit float64) (Transform, error) {
 	return Transform{unit: unit}, nil
 }
 
-// IsZero reports whether the transform leaves values as they are.
+// IsZero reports whether the transform leaves values unchanged.
 func (t Transform) IsZero() bool { return t == Transform{} }
 
 func (t Transform) IsLog() bool { return t.log }
@@ -36,7 +35,7 @@ func (t Transform) IsLog() bool { return t.log }
 // Unit returns the unit of Asinh; ok is false for other transforms.
 func (t Transform) Unit() (unit float64, ok bool) { return t.unit, t.unit > 0 }
 
-// Of names the transformed values of a column: log(NAME), asinh(NAME/UNIT) or NAME.
+// Of returns the title of a column's transformed values: log(NAME), asinh(NAME/UNIT) or NAME.
 func (t Transform) Of(name string) string {
 	switch {
 	case t.log:
@@ -47,8 +46,8 @@ func (t Transform) Of(name string) string {
 	return name
 }
 
-// Titled returns the transform and the column that Of made a title of; ok is false for a
-// title without a transform. No name may have parentheses.
+// Titled is the inverse of Of: it returns the transform and the column of a title. ok is false for
+// a title without a transform. Column names must not contain parentheses.
 func Titled(title string) (t Transform, name string, ok bool) {
 	inner, closed := strings.CutSuffix(title, ")")
 	if name, is := strings.CutPrefix(inner, "log("); is && closed {
@@ -66,8 +65,8 @@ func Titled(title string) (t Transform, name string, ok bool) {
 	return t, inner[:at], err == nil
 }
 
-// Apply returns the transformed value. It has the same bits on every architecture.
-// Logarithms of 0 and less are -Inf.
+// Apply returns the transformed value, bit-identical on every architecture. The logarithm of 0 and
+// less is -Inf.
 func (t Transform) Apply(x float64) float64 {
 	switch {
 	case t.log:
@@ -78,8 +77,8 @@ func (t Transform) Apply(x float64) float64 {
 	return x
 }
 
-// Invert returns the value whose transformed one is y. Its last bits may differ between
-// architectures, so it is for showing only.
+// Invert returns the value whose transform is y. Its last bits may differ between architectures, so
+// use it for display only.
 func (t Transform) Invert(y float64) float64 {
 	switch {
 	case t.log:
@@ -90,10 +89,10 @@ func (t Transform) Invert(y float64) float64 {
 	return y
 }
 
-// Spread returns the typical deviation of transformed values that a declared spread stands
-// for. Under a transform people declare a factor above 1: two thirds of the values lie
-// between the centre divided by it and the centre times it, which is ln(factor) on the
-// scale of logarithms, and on that of asinh well above its unit.
+// Spread converts a declared spread to the typical deviation of transformed values. Under a
+// transform, the declared spread is a factor above 1: two thirds of the values lie between
+// centre/factor and centre·factor. The deviation is ln(factor) on a log scale, and also on an asinh
+// scale well above its unit.
 func (t Transform) Spread(declared float64) (float64, error) {
 	if t.IsZero() {
 		return declared, nil
@@ -104,9 +103,9 @@ func (t Transform) Spread(declared float64) (float64, error) {
 	return logarithm(declared), nil
 }
 
-// Bounds returns the scale with public least and greatest values before the transform: lo
-// is encoded as 0 and hi as 2^f. It refuses bounds that are not finite or not in order,
-// those whose distance is beyond float64, and a lower one that has no logarithm.
+// Bounds returns the scale with a public minimum and maximum, both before the transform: lo is
+// encoded as 0 and hi as 2^f. It returns an error if the bounds are not finite, not in order, too
+// close after the transform, or so far apart that float64 overflows, or if lo has no logarithm.
 func (t Transform) Bounds(lo, hi float64) (Scale, error) {
 	low, high := t.Apply(lo), t.Apply(hi)
 	switch {
@@ -124,10 +123,10 @@ func (t Transform) Bounds(lo, hi float64) (Scale, error) {
 	return Scale{lo: low, hi: high, transform: t, declared: [2]float64{lo, hi}}, nil
 }
 
-// CentreSpread returns the scale with a public typical value before the transform, and a
-// spread as Spread takes it: centre is encoded as 0, and three spreads on either side of
-// it, after the transform, as ±2^f. It refuses a centre or spread that is not finite, a
-// spread that is not positive (or no factor above 1), and a centre without a logarithm.
+// CentreSpread returns the scale with a public typical value before the transform, and a spread as
+// described at Spread. centre is encoded as 0; three spreads on either side of it, after the
+// transform, as ±2^f. It returns an error if centre or spread is not finite or too large, the
+// spread is not positive (not above 1 under a transform), or the centre has no logarithm.
 func (t Transform) CentreSpread(centre, spread float64) (Scale, error) {
 	switch {
 	case !finite(centre) || !finite(spread):
@@ -154,11 +153,11 @@ const (
 	ln2Low  = math.Ln2 - ln2High
 )
 
-// logarithm is ln x within 2 units in the last place, and the same bits everywhere: it
-// consists of exact steps and of single correctly rounded operations, and every product
-// that a sum follows is converted explicitly, which forbids fusing the two (Go
-// specification, Floating-point operators). Beyond exact powers of two it is twice the
-// series of the area tangent at s = (m-1)/(m+1), with m in [√½, √2) and so |s| ≤ 0.1716.
+// logarithm returns ln x within 2 units in the last place, bit-identical on every architecture. It
+// consists of exact steps and of single correctly rounded operations. Every product that is
+// followed by a sum is converted explicitly, which forbids fusing the two (Go specification,
+// Floating-point operators). After removing powers of two, it is twice the series of artanh at s =
+// (m-1)/(m+1), with m in [√½, √2) and so |s| ≤ 0.1716.
 func logarithm(x float64) float64 {
 	switch {
 	case math.IsNaN(x) || math.IsInf(x, 1):
@@ -176,7 +175,7 @@ func logarithm(x float64) float64 {
 	return float64(k*ln2High) + (2*s + low)
 }
 
-// tail is ln((1+s)/(1-s)) - 2s for |s| ≤ 0.1716: 2s(s²/3 + s⁴/5 + …).
+// tail returns ln((1+s)/(1-s)) - 2s for |s| ≤ 0.1716: 2s(s²/3 + s⁴/5 + …).
 func tail(s float64) float64 {
 	square := float64(s * s)
 	sum := 1.0 / 23
@@ -186,13 +185,13 @@ func tail(s float64) float64 {
 	return float64(float64(2*s) * float64(square*sum))
 }
 
-// arsinh is the inverse of the hyperbolic sine, by the same rules as logarithm.
+// arsinh returns the inverse hyperbolic sine, computed by the same rules as logarithm.
 func arsinh(x float64) float64 {
 	y := math.Abs(x)
 	switch {
 	case math.IsNaN(x):
 		return x
-	case y > 1<<28: // 1 beside y² is beyond the last place
+	case y > 1<<28: // adding 1 to y² would not change it
 		y = logarithm(y) + math.Ln2
 	case y >= 0.25:
 		y = logarithm(y + math.Sqrt(float64(y*y)+1))

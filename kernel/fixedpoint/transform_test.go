@@ -21,7 +21,7 @@ func asinhOf(t testing.TB, unit float64) Transform {
 	return out
 }
 
-// mustScale is a test's scale with a transform.
+// mustScale returns a test's scale with a transform.
 func mustScale(t testing.TB) func(Scale, error) Scale {
 	return func(s Scale, err error) Scale {
 		t.Helper()
@@ -32,7 +32,7 @@ func mustScale(t testing.TB) func(Scale, error) Scale {
 	}
 }
 
-// anything draws numbers of every size, subnormal ones and both signs among them.
+// anything draws numbers of all magnitudes and both signs, including subnormal ones.
 func anything(r *rand.Rand) float64 {
 	for {
 		if x := math.Float64frombits(r.Uint64()); finite(x) {
@@ -41,8 +41,8 @@ func anything(r *rand.Rand) float64 {
 	}
 }
 
-// Both transforms are within a few units in the last place of the standard library's, over
-// all sizes of numbers and where cancellation would show.
+// Both transforms differ from the standard library's by a few units in the last place, over all
+// magnitudes and where cancellation would show.
 func TestTransformsAreAccurate(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	const tolerance = 1e-15
@@ -51,7 +51,7 @@ func TestTransformsAreAccurate(t *testing.T) {
 		x := anything(r)
 		y := math.Abs(x)
 		want := math.Log(y)
-		if y < 1e-300 { // some processors' math.Log is wrong for subnormal numbers
+		if y < 1e-300 { // on some processors math.Log is wrong for subnormal numbers
 			want = math.Log(y*0x1p100) - 100*math.Ln2
 		}
 		if off(logarithm(y), want) {
@@ -209,8 +209,7 @@ func TestTransformedScalesRefused(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// A column is encoded as its values one by one, and encoding is monotone where there are
-// logarithms.
+// A column is encoded like its values one by one, and encoding is monotone where logarithms exist.
 func TestEncodeColumnTransforms(t *testing.T) {
 	must := mustScale(t)
 	scales := []Scale{

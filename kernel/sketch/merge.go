@@ -6,7 +6,7 @@ import (
 )
 
 // Stack concatenates sketches of equal k: the columns of a columns side, the records of a records
-// side. It returns an error if sides or k differ.
+// side. It returns an error if sides or k differ, or the side is one of sums.
 func Stack(sketches ...Sketch) (Sketch, error) {
 	out, err := stacked(sketches)
 	if err != nil {

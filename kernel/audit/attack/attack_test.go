@@ -21,7 +21,7 @@ func normal(r *rand.Rand, rows, cols int, deviation float64) *mat.Dense {
 	return out
 }
 
-// signs is R of d × k, entries ±1/√k.
+// signs returns a matrix R of d × k with entries ±1/√k.
 func signs(r *rand.Rand, d, k int) *mat.Dense {
 	out := mat.NewDense(d, k, nil)
 	for i := range d {
@@ -32,7 +32,7 @@ func signs(r *rand.Rand, d, k int) *mat.Dense {
 	return out
 }
 
-// see sketches x by R and adds noise of a deviation.
+// see sketches x by R and adds noise of a standard deviation.
 func see(r *rand.Rand, x, matrix *mat.Dense, deviation float64) Seen {
 	var y mat.Dense
 	y.Mul(x, matrix)
@@ -53,8 +53,8 @@ func recovered(t *testing.T, truth *mat.Dense, guess *mat.Dense, err error) Reco
 	return out
 }
 
-// TestMinimumNormMissesWhatIsNotThere: the error is 1 − k/d for columns that know nothing
-// of each other, and none from k = d on.
+// TestMinimumNormMissesWhatIsNotThere: the error is 1 − k/d for independent columns, and zero from
+// k = d on.
 func TestMinimumNormMissesWhatIsNotThere(t *testing.T) {
 	r := source(1)
 	x := normal(r, 200, 100, 1)
@@ -67,8 +67,8 @@ func TestMinimumNormMissesWhatIsNotThere(t *testing.T) {
 	}
 }
 
-// TestMinimumNormOfEqualRows: two columns with one row of R share what is recovered of both,
-// and the others come out whole.
+// TestMinimumNormOfEqualRows: if two columns have the same row of R, half of the variance of each
+// is recovered; the others are recovered exactly.
 func TestMinimumNormOfEqualRows(t *testing.T) {
 	r := source(11)
 	x, matrix := normal(r, 300, 10, 1), signs(r, 10, 40)
@@ -94,8 +94,9 @@ func TestMinimumNormOfEqualRows(t *testing.T) {
 	}
 }
 
-// TestRidgeKnowsTheCovariance: with data of rank 10 known to be so, twenty numbers of two
-// hundred give all; without the knowledge they give a tenth; noise takes it away again.
+// TestRidgeKnowsTheCovariance: records of 200 values are recovered from 20 numbers each if the data
+// are known to have rank 10. Without this knowledge a tenth is recovered. Noise prevents the
+// recovery.
 func TestRidgeKnowsTheCovariance(t *testing.T) {
 	r := source(2)
 	basis := normal(r, 10, 200, 1)
@@ -119,8 +120,8 @@ func TestRidgeKnowsTheCovariance(t *testing.T) {
 	}
 }
 
-// TestPursuitFindsBooleanRecords: of records of 200 bits, ten of them ones, 80 numbers give
-// more than four in five exactly, and noise spoils it.
+// TestPursuitFindsBooleanRecords: of records of 200 bits, ten of them ones, 80 numbers recover more
+// than four in five exactly. Noise prevents it.
 func TestPursuitFindsBooleanRecords(t *testing.T) {
 	r := source(3)
 	x := mat.NewDense(200, 200, nil)
@@ -142,7 +143,7 @@ func TestPursuitFindsBooleanRecords(t *testing.T) {
 	}
 }
 
-// TestBoxFindsWholeValues: bits are found from fewer numbers than there are bits.
+// TestBoxFindsWholeValues: bits are recovered from fewer numbers than there are bits.
 func TestBoxFindsWholeValues(t *testing.T) {
 	r := source(4)
 	x := mat.NewDense(50, 60, nil)
@@ -162,7 +163,7 @@ func TestBoxFindsWholeValues(t *testing.T) {
 	}
 }
 
-// TestKnownPairs: as many records as columns give R, half as many half of it.
+// TestKnownPairs: as many records as columns determine R; half as many determine half of it.
 func TestKnownPairs(t *testing.T) {
 	r := source(5)
 	matrix := signs(r, 100, 30)
@@ -183,8 +184,8 @@ func TestKnownPairs(t *testing.T) {
 	}
 }
 
-// TestComponents: sources that are not normal come out of as many sketched dimensions
-// whole, and one of them nearly so out of half as many.
+// TestComponents: non-Gaussian sources are recovered completely from as many sketched dimensions as
+// sources. From half as many, one of them is recovered nearly.
 func TestComponents(t *testing.T) {
 	r := source(6)
 	const m = 5000
@@ -215,7 +216,7 @@ func TestComponents(t *testing.T) {
 	}
 }
 
-// TestLink: noisy copies find their records, and noise for a whole record hides them.
+// TestLink: noisy copies are linked to their records; noise for a whole record prevents it.
 func TestLink(t *testing.T) {
 	r := source(7)
 	x := normal(r, 500, 50, 1)
@@ -236,8 +237,8 @@ func TestLink(t *testing.T) {
 	}
 }
 
-// TestFilter: an outlier of twenty deviations stands far out of a column's sketch with
-// half as many numbers as records.
+// TestFilter: an outlier of twenty standard deviations stands out of a column's sketch with half as
+// many numbers as records.
 func TestFilter(t *testing.T) {
 	r := source(8)
 	const n, k = 1000, 500

@@ -8,15 +8,16 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Range is what is public of a column: its bounds, and whether its values are whole.
+// Range is the public knowledge about a column: its bounds, and whether its values are whole
+// numbers.
 type Range struct {
 	Low, High float64
 	Whole     bool
 }
 
-// Box returns, m × d, the records within the columns' bounds whose sketches are nearest, by
-// accelerated projected gradients (Beck and Teboulle 2009) from the middle of the bounds;
-// whole values are rounded at the end.
+// Box returns the records, m × d, within the columns' bounds whose sketches are nearest. It uses
+// accelerated projected gradient descent (Beck and Teboulle 2009) from the middle of the bounds.
+// Whole values are rounded at the end.
 func (s Seen) Box(ctx context.Context, ranges []Range) (*mat.Dense, error) {
 	if err := s.check(); err != nil {
 		return nil, err

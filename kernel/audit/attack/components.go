@@ -10,10 +10,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Components returns, m × k', the independent components of sketches of m records, of unit
-// variance, by symmetric FastICA with the contrast log cosh (Hyvärinen 1999). It needs
-// neither R nor a record; which column a component is, with which sign, it does not know.
-// k' is the number of directions in which the sketches vary.
+// Components returns the independent components, m × k', of sketches of m records, with unit
+// variance. It uses symmetric FastICA with the contrast log cosh (Hyvärinen 1999) and needs neither
+// R nor a record. The order and signs of the components are undetermined. k' is the number of
+// directions in which the sketches vary.
 func Components(ctx context.Context, y *mat.Dense, random *rand.Rand) (*mat.Dense, error) {
 	white, err := whiten(y)
 	if err != nil {
@@ -69,8 +69,8 @@ func Components(ctx context.Context, y *mat.Dense, random *rand.Rand) (*mat.Dens
 	return out, nil
 }
 
-// whiten centres y and turns it so that its coordinates have unit variance and do not
-// correlate; directions without variance are left out.
+// whiten centres y and transforms it to uncorrelated coordinates of unit variance. Directions
+// without variance are dropped.
 func whiten(y *mat.Dense) (*mat.Dense, error) {
 	if y == nil || y.IsEmpty() {
 		return nil, errors.New("no sketches")
@@ -101,7 +101,7 @@ func whiten(y *mat.Dense) (*mat.Dense, error) {
 	return white, nil
 }
 
-// orthogonal is the orthogonal matrix nearest to w.
+// orthogonal returns the orthogonal matrix nearest to w.
 func orthogonal(w *mat.Dense) (*mat.Dense, error) {
 	var svd mat.SVD
 	if !svd.Factorize(w, mat.SVDFull) {
@@ -114,8 +114,8 @@ func orthogonal(w *mat.Dense) (*mat.Dense, error) {
 	return &out, nil
 }
 
-// Matches returns for each of the d columns of truth the greatest absolute correlation with
-// a component. A column that does not vary has 0.
+// Matches returns, for each of the d columns of truth, the largest absolute correlation with a
+// component. It is 0 for a constant column.
 func Matches(truth, components *mat.Dense) ([]float64, error) {
 	m, d := truth.Dims()
 	if rows, _ := components.Dims(); rows != m {
@@ -134,7 +134,7 @@ func Matches(truth, components *mat.Dense) ([]float64, error) {
 	return out, nil
 }
 
-// correlation is 0 where one of the two does not vary.
+// correlation returns 0 if a or b is constant.
 func correlation(a, b []float64) float64 {
 	var ma, mb float64
 	for i := range a {

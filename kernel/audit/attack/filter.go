@@ -7,10 +7,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Filter returns, m × n, what a columns-side sketch says of single records to somebody who
-// knows their rows of R: ⟨r(id), u⟩ for each row r of rows (m × k, R's scale applied) and
-// each column u of the sketch (k × n). Its error has the standard deviation that Spread
-// returns, so that values far beyond it show.
+// Filter returns, m × n, what a columns-side sketch reveals of single records to an attacker who
+// knows their rows of R: ⟨r(id), u⟩ for each row r of rows (m × k, with R's scale applied) and each
+// column u of the sketch (k × n). Its error has the standard deviation that Spread returns. Values
+// far beyond it are recognisable.
 func Filter(rows, sketch *mat.Dense) (*mat.Dense, error) {
 	_, k := rows.Dims()
 	if own, _ := sketch.Dims(); own != k {
@@ -21,6 +21,6 @@ func Filter(rows, sketch *mat.Dense) (*mat.Dense, error) {
 	return &out, nil
 }
 
-// Spread returns the standard deviation of Filter's error for a column of a sketch of k
-// rows: √(|u|²/k) with the noise in u, for a row of R of norm 1.
+// Spread returns the standard deviation of Filter's error for a column u of a sketch of k rows:
+// √(|u|²/k), including the noise in u, for a row of R of norm 1.
 func Spread(u []float64) float64 { return math.Sqrt(dot(u, u) / float64(len(u))) }

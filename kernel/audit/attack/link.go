@@ -9,13 +9,13 @@ import (
 
 // Linkage is how often records from elsewhere were matched with their sketches.
 type Linkage struct {
-	First  float64 // share whose own sketch was the nearest
-	Ten    float64 // share whose own sketch was among the ten nearest
-	Chance float64 // of First by guessing
+	First  float64 // share of copies whose own sketch was the nearest
+	Ten    float64 // share of copies whose own sketch was among the ten nearest
+	Chance float64 // First if guessed at random
 }
 
-// Link projects copies of records from elsewhere, m × d, by R and looks for the nearest
-// sketches; copy i is of the record of sketch i.
+// Link projects copies of records from elsewhere, m × d, by R and finds the nearest sketches. Copy
+// i must be of the record of sketch i.
 func (s Seen) Link(ctx context.Context, copies *mat.Dense) (Linkage, error) {
 	if err := s.check(); err != nil {
 		return Linkage{}, err

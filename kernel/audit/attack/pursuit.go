@@ -9,15 +9,15 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Sparse is the knowledge that few values of a record are not zero.
+// Sparse is the knowledge that few values of a record are non-zero.
 type Sparse struct {
-	Most    int  // values of a record that are not zero, at most
-	Boolean bool // they are ones
+	Most    int  // maximum number of non-zero values of a record
+	Boolean bool // all non-zero values are 1
 }
 
-// Pursuit returns, m × d, records with few values that are not zero, by orthogonal matching
-// pursuit (Pati, Rezaiifar and Krishnaprasad 1993): one column after the other that fits
-// what is left of the sketch best, until Most are taken or nothing but noise is left.
+// Pursuit returns records, m × d, with few non-zero values, by orthogonal matching pursuit (Pati,
+// Rezaiifar and Krishnaprasad 1993). It repeatedly adds the column that best fits the rest of the
+// sketch, until Most columns are taken or only noise is left.
 func (s Seen) Pursuit(ctx context.Context, known Sparse) (*mat.Dense, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func (s Seen) Pursuit(ctx context.Context, known Sparse) (*mat.Dense, error) {
 	return out, nil
 }
 
-// pursue fills x with one record.
+// pursue recovers one record into x.
 func (s Seen) pursue(y, lengths []float64, known Sparse, x []float64) error {
 	d, k := s.R.Dims()
 	left := slices.Clone(y)

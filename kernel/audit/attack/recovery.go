@@ -8,19 +8,19 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Recovery says how near guesses come to the truth, beside guessing each column's mean.
+// Recovery says how close guesses are to the truth, compared with guessing each column's mean.
 type Recovery struct {
-	RSquared []float64 // of each column: the part of its variance that was recovered; below 0 where guessing the mean is better
-	Error    float64   // squared norm of all errors over that of the truth
-	Exact    float64   // share of the records of which every value is right, within Close
+	RSquared []float64 // by column: the part of its variance that was recovered; negative if guessing the mean is better
+	Error    float64   // squared norm of all errors relative to that of the truth
+	Exact    float64   // share of the records in which every value is right, within Close
 	Values   float64   // share of the values that are right
-	Baseline float64   // of Values, by guessing each column's most common value
+	Baseline float64   // Values, if each column's most common value is guessed
 }
 
-// Close is how near a guess counts as right, in the units of the values.
+// Close is the largest error of a right guess, in the units of the values.
 type Close float64
 
-// Compare sets guesses beside the truth, both m × d.
+// Compare compares guesses with the truth, both m × d.
 func Compare(truth, guess *mat.Dense, within Close) (Recovery, error) {
 	m, d := truth.Dims()
 	if rows, cols := guess.Dims(); rows != m || cols != d {
@@ -75,7 +75,7 @@ func average(x []float64) (mean float64) {
 	return mean
 }
 
-// mostCommon counts the values that one guess gets right at most.
+// mostCommon returns the largest number of values that a single guess gets right.
 func mostCommon(column []float64, within Close) int {
 	sorted := slices.Sorted(slices.Values(column))
 	most, from := 0, 0

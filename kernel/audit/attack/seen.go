@@ -7,11 +7,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Seen is what an attacker holds who knows R: sketches of the records side in real units,
-// R's scale applied.
+// Seen is what an attacker who knows R has: sketches of the records side in real units, with R's
+// scale applied.
 type Seen struct {
 	R        *mat.Dense // d × k
-	Y        *mat.Dense // m × k, one row a record
+	Y        *mat.Dense // m × k, one row per record
 	Variance float64    // of the noise on each coordinate of Y
 }
 
@@ -28,10 +28,9 @@ func (s Seen) check() error {
 	return nil
 }
 
-// MinimumNorm returns, m × d, of all records that have these sketches the shortest: for d
-// columns that know nothing of each other it misses the share 1 − k/d of their squared
-// norm. (Liu and others print Rᵀu, which misses (d+1)/k and so is no measure of what can be
-// recovered.)
+// MinimumNorm returns the records, m × d, of least norm among all that have these sketches. For d
+// independent columns it misses the share 1 − k/d of their squared norm. (Liu and others print Rᵀu,
+// which misses (d+1)/k and so does not measure what can be recovered.)
 func (s Seen) MinimumNorm() (*mat.Dense, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -41,7 +40,7 @@ func (s Seen) MinimumNorm() (*mat.Dense, error) {
 		return nil, fmt.Errorf("recovering records of least norm: %w", err)
 	}
 	if s.singular() {
-		// The pseudoinverse, which takes longer.
+		// Use the pseudoinverse, which takes longer.
 		var svd mat.SVD
 		if !svd.Factorize(s.R.T(), mat.SVDThin) {
 			return nil, errors.New("recovering records of least norm: the singular values of R were not found")
@@ -52,11 +51,12 @@ func (s Seen) MinimumNorm() (*mat.Dense, error) {
 	return mat.DenseCopyOf(solved.T()), nil
 }
 
-// independent is the part of the largest singular value below which one counts as zero.
+// independent is the part of the largest singular value below which a singular value counts as
+// zero.
 const independent = 1e-10
 
-// singular reports an R of less than full rank: two columns share a row, say, or no column
-// reaches a coordinate.
+// singular reports whether R has less than full rank. For example, two columns share a row, or no
+// column reaches a coordinate.
 func (s Seen) singular() bool {
 	var tall mat.Matrix = s.R
 	if d, k := s.R.Dims(); d < k {
@@ -67,20 +67,20 @@ func (s Seen) singular() bool {
 	return !(qr.Cond() < 1/independent)
 }
 
-// conditioned reports an error that only says that the numbers are not exact.
+// conditioned reports whether an error only warns that the numbers are inexact.
 func conditioned(err error) bool {
 	var c mat.Condition
 	return errors.As(err, &c)
 }
 
-// Knowledge is what somebody knows of the data from elsewhere.
+// Knowledge is what an attacker knows of the data from elsewhere.
 type Knowledge struct {
 	Mean       []float64     // of each of the d columns
 	Covariance mat.Symmetric // d × d
 }
 
-// Ridge returns, m × d, the linear estimate of least mean squared error by somebody who
-// knows the data's mean and covariance: μ + CR(RᵀCR + vI)⁻¹(y − μR).
+// Ridge returns the linear estimate, m × d, of least mean squared error, given the data's mean and
+// covariance: μ + CR(RᵀCR + vI)⁻¹(y − μR).
 func (s Seen) Ridge(known Knowledge) (*mat.Dense, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func (s Seen) Ridge(known Knowledge) (*mat.Dense, error) {
 		trace += inner.At(i, i)
 	}
 	for i := range k {
-		// A share of 1e-12 keeps a covariance of low rank solvable.
+		// Adding 1e-12 of the mean diagonal keeps a covariance of low rank solvable.
 		inner.Set(i, i, inner.At(i, i)+s.Variance+1e-12*trace/float64(k))
 	}
 	m, _ := s.Y.Dims()

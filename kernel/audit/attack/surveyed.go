@@ -7,17 +7,17 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Surveyed is what somebody holds who has neither R nor a sketch, but knows some records and
-// is told squared distances: of the known records from each other, and of others from them.
-// Whoever answers how far records are from each other gives these away.
+// Surveyed is what an attacker has who knows neither R nor a sketch, but some records and squared
+// distances: between the known records, and from other records to them. A service that answers
+// queries for distances of records gives these away.
 type Surveyed struct {
-	Known    *mat.Dense // t × d, the records that are known
-	Between  *mat.Dense // t × t, the squared distances of their sketches, without the noise's share
-	From     *mat.Dense // m × t, those of other records' sketches from them
+	Known    *mat.Dense // t × d, the known records
+	Between  *mat.Dense // t × t, the squared distances of their sketches, less the expected share of noise
+	From     *mat.Dense // m × t, the squared distances of other records' sketches from them
 	Variance float64    // of the noise on a coordinate of a sketch, which studies publish
 }
 
-// ErrAllEqual says that known records are one and the same, and no direction is known.
+// ErrAllEqual is returned if the known records are all equal, so that no direction is known.
 var ErrAllEqual = errors.New("the known records are all equal")
 
 func (s Surveyed) check() error {
@@ -39,14 +39,16 @@ func (s Surveyed) check() error {
 	return nil
 }
 
-// Locate returns the other records, m × d, by trilateration. Distances give the sketches'
-// products around the mean of the known ones (Torgerson 1952; for other records, Gower 1968):
-// G = YYᵀ between those, p = Yy. What [KnownPairs] and [Seen.MinimumNorm] find from the
-// sketches themselves needs no more: with A = UΣVᵀ the known records around their mean, it is
-// VΣ(UᵀGU)⁺Uᵀp. Through a map that can be inverted, whether it keeps distances or not, d + 1
-// known records in general position give every other one exactly. Noise adds t·v to UᵀGU,
-// which makes it the linear estimate of least mean squared error for records that vary as
-// the known ones do.
+// Locate returns the other records, m × d, by trilateration. Distances determine the sketches'
+// products around the mean of the known ones (Torgerson 1952; for other records, Gower 1968): G =
+// YYᵀ between the known ones, p = Yy. The estimate that [KnownPairs] and [Seen.MinimumNorm] compute
+// from the sketches themselves needs no more than these: with A = UΣVᵀ the known records around
+// their mean, it is VΣ(UᵀGU)⁺Uᵀp.
+//
+// If the map can be inverted, d + 1 known records in general position determine every other one
+// exactly, whether the map preserves distances or not. Noise adds t·v to UᵀGU. This makes the
+// result the linear estimate of least mean squared error for records that vary as the known ones
+// do.
 func (s Surveyed) Locate() (*mat.Dense, error) {
 	if err := s.check(); err != nil {
 		return nil, fmt.Errorf("locating records by distances: %w", err)
@@ -83,8 +85,8 @@ func (s Surveyed) Locate() (*mat.Dense, error) {
 	return &out, nil
 }
 
-// products are those of sketches around the mean of the known ones: of these with each
-// other, t × t, and of others with them, m × t.
+// products returns the products of sketches around the mean of the known ones: between the known
+// ones, t × t, and of others with them, m × t.
 func (s Surveyed) products() (between, from *mat.Dense) {
 	t, _ := s.Between.Dims()
 	means := make([]float64, t)
@@ -106,8 +108,8 @@ func (s Surveyed) products() (between, from *mat.Dense) {
 	return of(s.Between), of(s.From)
 }
 
-// inverse is that of a symmetric matrix to which more is added on the diagonal, where what is
-// 0 or, by errors, less stays 0.
+// inverse returns the pseudoinverse of a symmetric matrix with more added to its eigenvalues.
+// Eigenvalues that are zero, or negative by rounding, stay zero.
 func inverse(m *mat.Dense, more float64) (*mat.Dense, error) {
 	n, _ := m.Dims()
 	symmetric := mat.NewSymDense(n, nil)
@@ -134,8 +136,8 @@ func inverse(m *mat.Dense, more float64) (*mat.Dense, error) {
 	return &out, nil
 }
 
-// SquaredDistances are those of the rows of a from the rows of b, less what noise adds to
-// them on average.
+// SquaredDistances returns the squared distances between the rows of a and those of b, less what
+// noise adds to them on average.
 func SquaredDistances(a, b *mat.Dense, noise float64) *mat.Dense {
 	var out mat.Dense
 	out.Mul(a, b.T())
@@ -157,7 +159,7 @@ func squaredNorms(rows *mat.Dense) []float64 {
 	return out
 }
 
-// centred is the mean row, and the rows less it.
+// centred returns the mean row, and the rows minus it.
 func centred(rows *mat.Dense) (mean []float64, around *mat.Dense) {
 	m, d := rows.Dims()
 	mean, around = make([]float64, d), mat.DenseCopyOf(rows)

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// survey hands out the distances of sketches: the first t records are known.
+// survey returns the distances of sketches; the first t records are known.
 func survey(x *mat.Dense, view Seen, t int) (Surveyed, *mat.Dense) {
 	m, d := x.Dims()
 	_, k := view.R.Dims()
@@ -21,8 +21,8 @@ func survey(x *mat.Dense, view Seen, t int) (Surveyed, *mat.Dense) {
 }
 
 // TestLocate: through a rotation, and through a projection to more dimensions than there are
-// values, d + 1 known records give every other one exactly, and fewer give a part. So does a
-// projection to fewer dimensions, of k/d; noise takes it away.
+// values, d + 1 known records determine every other one exactly, and fewer determine a part. A
+// projection to fewer dimensions reveals k/d. Noise prevents it.
 func TestLocate(t *testing.T) {
 	r := source(21)
 	const d = 12
@@ -35,7 +35,7 @@ func TestLocate(t *testing.T) {
 		matrix    *mat.Dense
 		deviation float64
 		known     int
-		low, high float64 // share of the squared norm that is missed
+		low, high float64 // missed share of the squared norm
 	}{
 		{rotation, 0, d + 1, 0, 1e-18},
 		{rotation, 0, 60, 0, 1e-18},
@@ -55,7 +55,7 @@ func TestLocate(t *testing.T) {
 	}
 }
 
-// TestLocateWeighs: to take noisy distances for exact misses more than guessing the mean.
+// TestLocateWeighs: treating noisy distances as exact misses more than guessing the mean does.
 func TestLocateWeighs(t *testing.T) {
 	r := source(22)
 	x := normal(r, 300, 10, 1)

@@ -6,9 +6,9 @@ import (
 	"github.com/cosketch/cosketch/seed"
 )
 
-// Whoever has all contributions comes to the same seed, and derives the same keys.
+// With all contributions, every member computes the same seed and derives the same keys.
 func Example() {
-	transcript := [32]byte{1} // of what all members posted
+	transcript := [32]byte{1} // hash of what all members posted
 	contributions := [][]byte{[]byte("32 random bytes that north drew."), []byte("32 random bytes that south drew.")}
 	north, err := seed.Extract(transcript, contributions)
 	if err != nil {

@@ -6,16 +6,16 @@ import (
 	"github.com/cosketch/cosketch/seed/secret"
 )
 
-// Hidden is the encoding of secrets on its way to, or from, the one file that holds them.
-// Nothing prints or encodes it: see secret.Of.
+// Hidden holds encoded secrets on their way to or from the file that stores them. It cannot be
+// printed or encoded, see secret.Of.
 type Hidden struct{ byteBox }
 
 type byteBox = secret.Of[[]byte]
 
-// Hide returns a copy of bytes, hidden.
+// Hide returns a hidden copy of b.
 func Hide(b []byte) Hidden { return Hidden{secret.New(bytes.Clone(b))} }
 
-// Reveal returns the bytes; nil of the zero Hidden.
+// Reveal returns the bytes; nil for the zero Hidden.
 func (h Hidden) Reveal() []byte {
 	if b := secret.Reveal(h.byteBox); b != nil {
 		return *b

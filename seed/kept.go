@@ -12,14 +12,14 @@ import (
 	"github.com/cosketch/cosketch/seed/secret"
 )
 
-// Kept is some of a seed's keys, for what is computed when the seed itself is destroyed.
-// It tells nothing of the seed's other keys. The zero Kept has none. Nothing prints or
-// encodes it but Bytes: see secret.Of.
+// Kept holds some of a seed's keys, for computations after the seed was destroyed. It reveals
+// nothing about the seed's other keys. The zero Kept has none. It is never printed, and encoded
+// only by Bytes, see secret.Of.
 type Kept struct{ keyBox }
 
 type keyBox = secret.Of[map[Label][Size]byte]
 
-// Keep derives the keys of some labels.
+// Keep derives the keys of the given labels.
 func (s Seed) Keep(labels ...Label) (Kept, error) {
 	keys := map[Label][Size]byte{}
 	for _, label := range labels {
@@ -34,7 +34,7 @@ func (s Seed) Keep(labels ...Label) (Kept, error) {
 
 func keep(keys map[Label][Size]byte) Kept { return Kept{secret.New(keys)} }
 
-// keys are those that were kept; nil of the zero Kept.
+// keys returns the kept keys; nil for the zero Kept.
 func (k Kept) keys() map[Label][Size]byte {
 	if keys := secret.Reveal(k.keyBox); keys != nil {
 		return *keys
@@ -42,13 +42,13 @@ func (k Kept) keys() map[Label][Size]byte {
 	return nil
 }
 
-// Keys derives the keys of a study: its seed, or what was kept of it.
+// Keys derives the keys of a study: it is a Seed or a Kept.
 type Keys interface {
 	Derive(Label) ([32]byte, error)
 }
 
-// Derive returns the key of a label, as the seed would. It fails with ErrAbsent where that
-// was not kept.
+// Derive returns the key of a label, as the seed would. It returns ErrAbsent if the key was not
+// kept.
 func (k Kept) Derive(label Label) (key [32]byte, err error) {
 	if key, ok := k.keys()[label]; ok {
 		return key, nil
@@ -56,11 +56,10 @@ func (k Kept) Derive(label Label) (key [32]byte, err error) {
 	return key, fmt.Errorf("deriving %s from what was kept: %w", label, ErrAbsent)
 }
 
-// keptHead begins the bytes of a Kept.
+// keptHead is the first line of the encoding of a Kept.
 const keptHead = "cosketch kept keys/1\n"
 
-// Bytes returns the keys, for the file of its own that holds them and nothing else: a
-// line each.
+// Bytes encodes the keys, one per line. They must be stored in a file of their own.
 func (k Kept) Bytes() []byte {
 	keys, out := k.keys(), []byte(keptHead)
 	for _, label := range slices.Sorted(maps.Keys(keys)) {
@@ -71,7 +70,7 @@ func (k Kept) Bytes() []byte {
 
 var errKept = errors.New("the file of kept keys is damaged")
 
-// ParseKept reads what Bytes wrote.
+// ParseKept decodes the output of Bytes.
 func ParseKept(text []byte) (Kept, error) {
 	rest, ok := bytes.CutPrefix(text, []byte(keptHead))
 	if !ok {

@@ -10,8 +10,8 @@ import (
 	"github.com/cosketch/cosketch/seed"
 )
 
-// What is kept gives the same keys as the seed, also when that is gone and the bytes were
-// stored, and no others.
+// A Kept gives the same keys as the seed, also after the seed is destroyed and the bytes were
+// stored. It gives no other keys.
 func TestKept(t *testing.T) {
 	root := seed.FromBytes([seed.Size]byte{1, 2, 3})
 	want, err := root.Derive(seed.ColumnRows)

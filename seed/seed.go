@@ -15,14 +15,13 @@ const Size = 32
 
 // Seed is the secret that a study's parties share. The zero Seed is absent.
 //
-// Copies share their bytes, so Destroy reaches all of them. Nothing prints or
-// encodes a seed: see secret.Of. One goroutine may Destroy only when no other uses
-// a copy.
+// Copies share their bytes, so Destroy affects all of them. A seed cannot be printed or encoded,
+// see secret.Of. Destroy must not be called while other goroutines use a copy.
 type Seed struct{ box }
 
 type box = secret.Of[[Size]byte]
 
-// Label names what is derived from a seed.
+// Label names a key derived from a seed.
 type Label string
 
 // The labels of cosketch/1. Each has one use.
@@ -30,27 +29,27 @@ const (
 	RecordRows Label = "record rows" // row key of the columns side, whose rows belong to records
 	ColumnRows Label = "column rows" // row key of the records side, whose rows belong to columns
 	Confirm    Label = "confirm"     // key of the seed agreement's confirmation
-	Pseudonyms Label = "pseudonyms"  // key of the names by which records of several parties are joined
+	Pseudonyms Label = "pseudonyms"  // key of the pseudonyms by which records of several parties are joined
 
-	HadamardPermutation Label = "hadamard permutation" // row key of the records side's choice of Hadamard columns
+	HadamardPermutation Label = "hadamard permutation" // row key that chooses the records side's Hadamard columns
 
-	CellRows        Label = "cell rows"        // row key of the signs of cells' directions, whose rows belong to columns
-	CellPermutation Label = "cell permutation" // row key of the choice of Hadamard columns that are the directions
+	CellRows        Label = "cell rows"        // row key of the signs of the cells' directions, whose rows belong to columns
+	CellPermutation Label = "cell permutation" // row key that chooses the Hadamard columns that are the directions
 )
 
-// labelPrefix begins the info string of every derivation.
+// labelPrefix is the start of the info string of every derivation.
 const labelPrefix = "cosketch/1/"
 
-// ErrAbsent reports the use of a seed that was never set or was destroyed.
+// ErrAbsent is returned when a seed is used that was never set or was destroyed.
 var ErrAbsent = errors.New("seed is absent or destroyed")
 
 var errNoInput = errors.New("no contributions")
 
-// FromBytes returns the seed that Bytes gave.
+// FromBytes returns the seed with these bytes; it is the inverse of Bytes.
 func FromBytes(b [Size]byte) Seed { return Seed{secret.New(b)} }
 
-// Bytes returns the secret, for the attempt's secrets file and nothing else.
-// An absent or destroyed seed has zeros.
+// Bytes returns the secret. Use it only to store the attempt's secrets file. The bytes of an absent
+// or destroyed seed are zeros.
 func (s Seed) Bytes() [Size]byte {
 	if b := secret.Reveal(s.box); b != nil {
 		return *b
@@ -58,9 +57,9 @@ func (s Seed) Bytes() [Size]byte {
 	return [Size]byte{}
 }
 
-// Extract returns the seed HKDF-Extract(SHA-256, salt, contributions joined in
-// their order) (RFC 5869). Every contribution has 32 bytes, so that no two lists
-// join to the same bytes; another length is an error.
+// Extract returns the seed HKDF-Extract(SHA-256, salt, concatenated contributions) (RFC 5869). It
+// returns an error unless every contribution has 32 bytes. So no two lists of contributions have
+// the same concatenation.
 func Extract(salt [32]byte, contributions [][]byte) (Seed, error) {
 	if len(contributions) == 0 {
 		return Seed{}, fmt.Errorf("extracting seed: %w", errNoInput)
@@ -82,9 +81,9 @@ func Extract(salt [32]byte, contributions [][]byte) (Seed, error) {
 	return s, nil
 }
 
-// Derive returns HKDF-Expand(SHA-256, seed, "cosketch/1/" + label), 32 bytes: keys
-// of different labels tell nothing about each other or the seed. It fails with
-// ErrAbsent on an absent or destroyed seed.
+// Derive returns HKDF-Expand(SHA-256, seed, "cosketch/1/" + label), 32 bytes. Keys of different
+// labels reveal nothing about each other or the seed. It returns ErrAbsent if the seed is absent or
+// destroyed.
 func (s Seed) Derive(label Label) (key [32]byte, err error) {
 	if s.IsZero() {
 		return key, fmt.Errorf("deriving %s: %w", label, ErrAbsent)
@@ -98,8 +97,8 @@ func (s Seed) Derive(label Label) (key [32]byte, err error) {
 	return key, nil
 }
 
-// Destroy overwrites the secret of this seed and all its copies with zeros. Keys
-// derived before are not reached.
+// Destroy overwrites the secret of this seed and all its copies with zeros. It does not affect keys
+// that were derived before.
 func (s Seed) Destroy() {
 	if b := secret.Reveal(s.box); b != nil {
 		clear(b[:])
@@ -112,7 +111,7 @@ func (s Seed) IsZero() bool {
 	return subtle.ConstantTimeCompare(b[:], make([]byte, Size)) == 1
 }
 
-// Equal reports in constant time whether two seeds hold the same secret.
+// Equal reports in constant time whether two seeds are the same secret.
 func (s Seed) Equal(t Seed) bool {
 	a, b := s.Bytes(), t.Bytes()
 	return subtle.ConstantTimeCompare(a[:], b[:]) == 1

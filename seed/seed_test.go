@@ -49,7 +49,7 @@ func TestNothingPrintsTheSecret(t *testing.T) {
 			t.Errorf("%s prints %q", verb, out)
 		}
 	}
-	// The search finds a leak where there is one.
+	// The search finds a leak if there is one.
 	if out := fmt.Sprintf("%v", struct{ b [Size]byte }{b}); !strings.Contains(out, leaks[2]) {
 		t.Fatalf("the search is blind: %q", out)
 	}
@@ -67,7 +67,7 @@ func TestNothingMarshalsTheSecret(t *testing.T) {
 	}
 }
 
-// expand is HKDF-Expand of one block, from RFC 5869 directly.
+// expand is HKDF-Expand of one block, straight from RFC 5869.
 func expand(key []byte, info string) []byte {
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte(info + "\x01"))

@@ -1,20 +1,21 @@
 // Package agree is the group key agreement of a study: commit, share, confirm.
 //
-// Every member draws a contribution, commits to it, sends it sealed to every
-// other member, and confirms under the seed that all contributions together
-// give. The seed is contributory (one honest member's randomness makes it
-// uniform), authenticated (the envelopes that carry the messages are signed),
-// forward secret (ephemeral keys are destroyed), confidential against a quantum
-// adversary who records the board today (HPKE over MLKEM768-X25519) and bound to
-// the study, the attempt and the roster.
+// Every member draws a contribution, commits to it, and sends it sealed to every other member. The
+// seed is derived from all contributions together, and every member confirms under it. The seed is
 //
-// One file per round: commit.go, share.go, confirm.go; complaint.go is how a
-// member shows that another's message was wrong. The package does no I/O
-// and reads no clock. Whatever it draws comes from an injected reader, with one
-// exception: the encapsulation inside crypto/hpke draws from crypto/rand itself.
+//   - contributory: one honest member's randomness makes it uniform;
+//   - authenticated: the envelopes that carry the messages are signed;
+//   - forward secret: ephemeral keys are destroyed;
+//   - confidential against a quantum adversary who records the board today (HPKE over MLKEM768-X25519);
+//   - bound to the study, the attempt and the roster.
 //
-// Messages are identified by the ids of the envelopes that carried them; a
-// member is its raw Ed25519 public key and its index in the roster's order.
+// There is one file per round: commit.go, share.go, confirm.go. With complaint.go a member shows
+// that another's message was wrong. The package does no I/O and reads no clock. All randomness
+// comes from an injected reader, with one exception: the encapsulation inside crypto/hpke draws
+// from crypto/rand itself.
+//
+// Messages are identified by the ids of the envelopes that carried them. A member is identified by
+// its raw Ed25519 public key and its index in the roster's order.
 package agree
 
 import (
@@ -35,13 +36,13 @@ type Group struct {
 	Members [][32]byte // raw Ed25519 public keys, strictly ascending, at least two
 
 	Publish []seed.Label // the row keys that the study publishes; none by default
-	Apart   bool         // sealed texts travel apart from their share, which holds the root of a tree over them
+	Apart   bool         // sealed texts travel apart from their share, which has the root of a hash tree over them
 }
 
-// MaxMembers bounds a group: what messages have room for. Studies have fewer.
+// MaxMembers bounds a group: messages have no room for more. Studies have fewer.
 const MaxMembers = 1000
 
-// Validate checks the group's form.
+// Validate returns an error if the group is malformed.
 func (g Group) Validate() error {
 	if len(g.Members) < 2 || len(g.Members) > MaxMembers {
 		return fmt.Errorf("group of %d members: want 2 to %d", len(g.Members), MaxMembers)
@@ -76,7 +77,7 @@ type Fault struct {
 func (f *Fault) Error() string { return fmt.Sprintf("member %d: %v", f.Member, f.Err) }
 func (f *Fault) Unwrap() error { return f.Err }
 
-// What a member can have done wrong; Fault wraps one of them.
+// Misbehaviour of a member; Fault wraps one of these.
 var (
 	ErrEphemeralKey       = errors.New("ephemeral key is not usable")
 	ErrShareForm          = errors.New("share envelope has the wrong number or size of sealed shares")
@@ -90,14 +91,14 @@ var (
 	ErrOwnWord            = errors.New("complaint about a share in an attempt that its sender has confirmed")
 )
 
-// disagreed is what two members differ in, by the id that programs know it by.
+// disagreed is a disagreement between two members, with an id for programs.
 type disagreed struct{ id, says string }
 
 func (d disagreed) Error() string { return d.says }
 
 func (d disagreed) FailID() string { return d.id }
 
-// Labels of this package's hashes and sealings; each names one use.
+// Labels of this package's hashes and sealings; each has one use.
 const (
 	labelCommitment = "cosketch/1/agree/commitment"
 	labelT1         = "cosketch/1/agree/T1"
@@ -110,8 +111,8 @@ func kem() hpke.KEM   { return hpke.MLKEM768X25519() }
 func kdf() hpke.KDF   { return hpke.HKDFSHA256() }
 func aead() hpke.AEAD { return hpke.ChaCha20Poly1305() }
 
-// T1 binds study, attempt, roster and all commits, by their envelope ids in
-// roster order. It salts the seed.
+// T1 returns the hash that binds study, attempt, roster and all commits, by their envelope ids in
+// roster order. It is the salt of the seed.
 func (g Group) T1(commits [][32]byte) [32]byte {
 	fields := [][]byte{g.Study[:], transcript.Uint32(g.Attempt), g.Roster[:]}
 	for i := range commits {
@@ -120,9 +121,9 @@ func (g Group) T1(commits [][32]byte) [32]byte {
 	return transcript.Hash(labelT1, fields...)
 }
 
-// T2 binds T1 and all shares, by their envelope ids in roster order. It enters
-// only the confirmation: the last member to share knows every contribution, and
-// could otherwise re-seal until the seed suits it.
+// T2 returns the hash that binds T1 and all shares, by their envelope ids in roster order. Only the
+// confirmation depends on it, not the seed: the last member to share knows every contribution, and
+// could otherwise re-seal until it likes the seed.
 func T2(t1 [32]byte, shares [][32]byte) [32]byte {
 	fields := [][]byte{t1[:]}
 	for i := range shares {

@@ -17,7 +17,7 @@ import (
 	"github.com/cosketch/cosketch/seed/transcript"
 )
 
-// attempt is one attempt at agreeing, with every member in this process.
+// attempt is one attempt at agreement, with every member in this process.
 type attempt struct {
 	group   Group
 	secrets []*Secrets
@@ -28,7 +28,7 @@ type attempt struct {
 // group returns a group of n members.
 func group(n int) Group { return groupOf(n, n > MaxWhole) }
 
-// groupOf returns a group of n members, whose texts travel apart or not.
+// groupOf returns a group of n members, whose texts travel apart if apart is set.
 func groupOf(n int, apart bool) Group {
 	g := Group{Study: [32]byte{'s', 't', 'u', 'd', 'y'}, Attempt: 1, Roster: [32]byte{'r', 'o', 's', 't', 'e', 'r'}, Apart: apart}
 	for i := range n {
@@ -41,8 +41,8 @@ func groupOf(n int, apart bool) Group {
 	return g
 }
 
-// entropyOf is what a member draws from: the same whatever the attempt, so that
-// attempts differ in nothing but what a test changes.
+// entropyOf returns a member's entropy. It does not depend on the attempt, so that attempts differ
+// only in what a test changes.
 func entropyOf(member [32]byte) *rand.ChaCha8 { return rand.NewChaCha8(member) }
 
 // committed runs the first round of a group.
@@ -85,7 +85,7 @@ func (a *attempt) share(t testing.TB, i int) Posted[Share] {
 	return post(a.group.Members[i], s)
 }
 
-// readBy are the shares as a member gets them: where texts travel apart, with its own one.
+// readBy returns the shares as a member gets them: if texts travel apart, with its own text.
 func (a *attempt) readBy(to int) []Posted[Share] {
 	if !a.group.Apart {
 		return a.shares
@@ -105,7 +105,7 @@ func post[M any](member [32]byte, message M) Posted[M] {
 	return Posted[M]{ID: sha256.Sum256(fmt.Append(nil, member, message)), Message: message}
 }
 
-// open ends the agreement at a member that must succeed.
+// open completes the agreement at a member that must succeed.
 func (a *attempt) open(t testing.TB, i int) Outcome {
 	t.Helper()
 	o, err := a.secrets[i].Open(a.group, a.commits, a.readBy(i))
@@ -157,7 +157,7 @@ func TestMembersAgree(t *testing.T) {
 	}
 }
 
-// extract is the seed by RFC 5869 and the specification, directly.
+// extract returns the seed, straight from RFC 5869 and the specification.
 func extract(a *attempt) (key [32]byte) {
 	t1 := a.group.T1(ids(a.commits))
 	mac := hmac.New(sha256.New, t1[:])
@@ -197,8 +197,8 @@ func TestTranscriptLayouts(t *testing.T) {
 	}
 }
 
-// Members draw the same in every case below, so the seeds differ only by what they
-// are bound to.
+// Members draw the same values in every case below, so the seeds differ only by what they are bound
+// to.
 func TestSeedIsBound(t *testing.T) {
 	seen := map[[32]byte]string{}
 	for name, change := range map[string]func(*Group){
@@ -220,7 +220,7 @@ func TestSeedIsBound(t *testing.T) {
 		seen[root] = name
 	}
 	a := committed(t, group(3))
-	a.commits[1].ID[0] ^= 1 // the same commit, said in another envelope
+	a.commits[1].ID[0] ^= 1 // the same commit in another envelope
 	for i := range a.secrets {
 		a.shares = append(a.shares, a.share(t, i))
 	}
@@ -229,7 +229,7 @@ func TestSeedIsBound(t *testing.T) {
 	}
 }
 
-// Secrets serve the study, attempt, group and commit that they were drawn for.
+// Secrets work only for the study, attempt, group and commit that they were drawn for.
 func TestSecretsServeOneAttempt(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*attempt)
@@ -266,7 +266,7 @@ func TestSecretsServeOneAttempt(t *testing.T) {
 	}
 }
 
-// Members that were shown different rosters come to no seed at all.
+// Members that were shown different rosters do not obtain a seed.
 func TestDifferentRostersGiveNoSeed(t *testing.T) {
 	a := committed(t, group(3))
 	other := *a
@@ -300,7 +300,7 @@ func TestGroupValidate(t *testing.T) {
 	}
 }
 
-// A sealed share has the size that the specification gives, whatever is in it.
+// A sealed share has the size that the specification gives, whatever its content.
 func TestSealedSize(t *testing.T) {
 	a := shared(t, group(3))
 	if SealedSize != 1232 {
@@ -315,7 +315,7 @@ func TestSealedSize(t *testing.T) {
 	}
 }
 
-// What is sealed from i to j opens as that, and as nothing else.
+// A text sealed from i to j opens as such, and as nothing else.
 func TestSealedSharesBindSenderAndReceiver(t *testing.T) {
 	const n = 4
 	a := shared(t, group(n))
@@ -351,7 +351,7 @@ func TestSealedSharesBindSenderAndReceiver(t *testing.T) {
 	}
 }
 
-// Every pair's halves are fresh: one for each direction and transcript.
+// The halves of every pair are fresh: different for each direction and transcript.
 func TestPairHalves(t *testing.T) {
 	a := committed(t, group(4))
 	seen := map[string]bool{}
@@ -371,8 +371,8 @@ func TestPairHalves(t *testing.T) {
 	}
 }
 
-// The last member to share knows every contribution. It may re-seal as often as it
-// likes: that changes T2, but neither the seed nor anything derived from it.
+// The last member to share knows every contribution. It may re-seal as often as it likes: this
+// changes T2, but neither the seed nor anything derived from it.
 func TestResealingDoesNotSteerTheSeed(t *testing.T) {
 	a := shared(t, group(3))
 	before := a.open(t, 0)
@@ -392,7 +392,7 @@ func TestResealingDoesNotSteerTheSeed(t *testing.T) {
 			t.Errorf("re-sealing changed %s: %v, %v", label, errOne, errTwo)
 		}
 	}
-	// Who confirmed the one transcript did not confirm the other.
+	// A confirmation of one transcript is not valid for the other.
 	if err := after.Check(a.group.Members[1], confirmed); err != ErrTranscript {
 		t.Errorf("confirmation of the share before: %v", err)
 	}

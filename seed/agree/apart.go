@@ -10,12 +10,12 @@ import (
 	"github.com/cosketch/cosketch/seed/transcript"
 )
 
-// Where sealed texts travel apart from their share, the share holds the root of a tree over
-// them, and a reader is given the one text that is sealed to it, with the path that leads from
-// it to the root. So each member reads as many bytes as there are members, and not their square,
-// and the sender's signature holds every text all the same.
+// If sealed texts travel apart from their share, the share has the root of a hash tree over them. A
+// reader gets only the text sealed to it, and the path from this text to the root. So the number of
+// bytes that each member reads grows with the number of members, not with its square. The sender's
+// signature still covers every text.
 
-// MaxWhole bounds a group whose shares hold their texts: such a share has at most 128 KiB.
+// MaxWhole bounds a group whose shares contain their texts: such a share has at most 128 KiB.
 const MaxWhole = 64
 
 // Labels of the tree's hashes.
@@ -24,23 +24,23 @@ const (
 	labelNode = "cosketch/1/agree/node"
 )
 
-// ErrText reports a sealed text that is not the one that a share's root speaks of.
+// ErrText is returned for a sealed text that does not match the root of its share.
 var ErrText = errors.New("sealed text is not under the root of its share")
 
-// Tree is the hash tree over the sealed texts of one share. A leaf is a member's place in the
-// roster; the sender's own, and those beyond the last, are zeros.
+// Tree is the hash tree over the sealed texts of one share. Leaves are in roster order. The
+// sender's own leaf, and those beyond the last member, are zeros.
 type Tree struct {
-	levels [][][32]byte // from the leaves on; the last has the root alone
+	levels [][][32]byte // from the leaves up; the last level is the root
 }
 
-// Depth is the length of a path in a group of n members.
+// Depth returns the length of a path in a group of n members.
 func Depth(n int) int { return bits.Len(uint(n - 1)) }
 
-// TextSize is what the text that is sealed to one member takes with its path, in a group of n.
+// TextSize returns the size in bytes of one member's sealed text with its path, in a group of n.
 func TextSize(n int) int { return SealedSize + 32*Depth(n) }
 
-// NewTree hashes the texts that a member sealed to the others, which stand in roster order
-// without its own place.
+// NewTree returns the tree over the texts that a member sealed to the others. These are in roster
+// order, without the sender.
 func NewTree(sender int, sealed [][]byte) Tree {
 	level := make([][32]byte, 1<<Depth(len(sealed)+1))
 	for i, text := range sealed {
@@ -59,10 +59,10 @@ func NewTree(sender int, sealed [][]byte) Tree {
 
 func leaf(text []byte) [32]byte { return transcript.Hash(labelText, text) }
 
-// Root is what the share holds.
+// Root returns the root, which the share has.
 func (t Tree) Root() [32]byte { return t.levels[len(t.levels)-1][0] }
 
-// Path is what leads from a member's text to the root: at each level the other hash.
+// Path returns the path from a member's text to the root: the sibling hash of each level.
 func (t Tree) Path(member int) [][32]byte {
 	path := make([][32]byte, 0, len(t.levels)-1)
 	for _, level := range t.levels[:len(t.levels)-1] {
@@ -72,7 +72,7 @@ func (t Tree) Path(member int) [][32]byte {
 	return path
 }
 
-// under reports whether a text is that of a member's place under a root.
+// under reports whether a text is a member's leaf under a root, by its path.
 func under(root [32]byte, member int, text []byte, path [][32]byte) bool {
 	at := leaf(text)
 	for _, other := range path {
@@ -86,7 +86,7 @@ func under(root [32]byte, member int, text []byte, path [][32]byte) bool {
 	return at == root
 }
 
-// place is where a sender's list of sealed texts has that of a member: its own is left out.
+// place returns the index of a member in a sender's list of sealed texts, which omits the sender.
 func place(sender, member int) int {
 	if member > sender {
 		return member - 1
@@ -94,10 +94,11 @@ func place(sender, member int) int {
 	return member
 }
 
-// TextFor picks a member's text out of those that a sender sealed to the others.
+// TextFor returns the text that a sender sealed to a member.
 func TextFor(sealed [][]byte, sender, member int) []byte { return sealed[place(sender, member)] }
 
-// recipient is whom the text at a place of a sender's list is sealed to.
+// recipient is the inverse of place: it returns the member that the text at a place of a sender's
+// list is sealed to.
 func recipient(sender, place int) int {
 	if place >= sender {
 		return place + 1
@@ -111,7 +112,7 @@ type Text struct {
 	Path   [][32]byte
 }
 
-// Check reports whether a text is the one that a share holds for a member of a group of n.
+// Check returns an error unless the text is the one that a share has for a member of a group of n.
 func (x Text) Check(root [32]byte, member, n int) error {
 	switch {
 	case len(x.Sealed) != SealedSize:
@@ -124,7 +125,7 @@ func (x Text) Check(root [32]byte, member, n int) error {
 	return nil
 }
 
-// CheckAll reports whether these are all texts of a share whose root this is.
+// CheckAll returns an error unless these are all texts of the share with this root.
 func CheckAll(root [32]byte, sender int, sealed [][]byte, n int) error {
 	if err := (Share{Sealed: sealed}).Check(n); err != nil {
 		return err
@@ -135,7 +136,7 @@ func CheckAll(root [32]byte, sender int, sealed [][]byte, n int) error {
 	return nil
 }
 
-// text is what a share holds for a member, whichever form it has.
+// text returns the text that a share has for a member, in either form of share.
 func (sh Share) text(g Group, from, to int) ([]byte, error) {
 	if !g.Apart {
 		if err := sh.Check(len(g.Members)); err != nil {
@@ -149,22 +150,22 @@ func (sh Share) text(g Group, from, to int) ([]byte, error) {
 	return sh.Own.Sealed, nil
 }
 
-// Wrong is a text that its sender should not have sealed, as a complaint shows it.
+// Wrong is a sealed text that a complaint shows because its content is wrong.
 type Wrong struct {
 	From int
 	Text
 }
 
-// MaxWrong bounds what one complaint shows. Where more than half of the largest group is wrong
-// there is no quorum to go on.
+// MaxWrong bounds the texts that one complaint shows. If more than half of the largest group is
+// wrong, there is no quorum to continue.
 const MaxWrong = MaxMembers / 2
 
-// Opened is a contribution and its blinder, as a member opened them.
+// Opened is the contribution and blinder that a member opened.
 type Opened [64]byte
 
-// Complaint is the opening of this member's side of an attempt. Where texts travel apart, it
-// holds what others need to see what the member saw: the texts that are wrong, or if none is,
-// every member's contribution and blinder.
+// Complaint returns the opening of this member's side of an attempt. If texts travel apart, it
+// includes what others need to see what the member saw: the wrong texts, or if none is wrong, every
+// member's contribution and blinder.
 func (s *Secrets) Complaint(g Group, commits []Posted[Commit], shares []Posted[Share]) (Opening, error) {
 	out, err := s.Opening()
 	if err != nil || !g.Apart {
@@ -198,8 +199,8 @@ func (s *Secrets) Complaint(g Group, commits []Posted[Commit], shares []Posted[S
 	return out, nil
 }
 
-// shown judges what a complaint shows of shares whose texts travel apart: the contributions
-// that follow, or who is at fault.
+// shown judges what a complaint shows, if texts travel apart. It returns the contributions, or who
+// is at fault.
 func (r Record) shown(complainant int, t1 [32]byte, key hpke.PrivateKey, o Opening) (contributions [][]byte, faults []Fault) {
 	own := func(err error) []Fault { return []Fault{{Member: complainant, Err: err}} }
 	n := len(r.Group.Members)

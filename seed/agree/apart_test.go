@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Every member's text leads to the root by its path, and nothing else does.
+// Every member's text leads to the root by its path, and no other text does.
 func TestTree(t *testing.T) {
 	for _, n := range []int{2, 3, 4, 5, 64, 65} {
 		sender := n / 2
@@ -47,8 +47,8 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// Where texts travel apart, a complaint shows what was wrong: it convicts exactly whom it should,
-// and whoever shows something else convicts itself.
+// If texts travel apart, a complaint shows what was wrong. It convicts exactly the right members; a
+// complainant that shows something else convicts itself.
 func TestComplaintsApart(t *testing.T) {
 	a := shared(t, groupOf(4, true))
 	honest := a.record(t, 0, 1, 3)
@@ -101,7 +101,7 @@ func TestComplaintsApart(t *testing.T) {
 			if c.change != nil {
 				c.change(&r, &o)
 			}
-			for i := range r.Shares { // a board has the roots alone
+			for i := range r.Shares { // a board has only the roots
 				r.Shares[i].Message.Own = Text{}
 			}
 			faults, err := r.Examine(2, o)
@@ -117,7 +117,8 @@ func TestComplaintsApart(t *testing.T) {
 	}
 }
 
-// TestComplaintsHaveABound: where more texts are wrong than a complaint may show, it shows as many as it may.
+// TestComplaintsHaveABound: if more texts are wrong than a complaint may show, it shows the
+// maximum.
 func TestComplaintsHaveABound(t *testing.T) {
 	a := committed(t, groupOf(MaxWrong+2, true))
 	for _, member := range a.group.Members {

@@ -19,10 +19,9 @@ type Commit struct {
 	Commitment   [32]byte
 }
 
-// Secrets are one member's secrets of one attempt. Whoever holds them can
-// rebuild the seed from the board, so they live in one file (0600) outside the
-// database and are destroyed with the certificate. Nothing prints them, or encodes
-// them but MarshalBinary: see secret.Of.
+// Secrets holds one member's secrets of one attempt. They suffice to recompute the seed from the
+// board. So they are stored in one file (0600) outside the database, and destroyed together with
+// the certificate. They are never printed, and encoded only by MarshalBinary, see secret.Of.
 type Secrets struct {
 	study   [32]byte
 	attempt uint32
@@ -32,11 +31,11 @@ type Secrets struct {
 
 type hidden = secret.Of[drawn]
 
-// drawn is what a member draws for an attempt.
+// drawn holds what a member draws for an attempt.
 type drawn struct {
 	contribution [32]byte
 	blinder      [32]byte
-	pairKey      [32]byte // from which this member's half of every pairwise secret is derived
+	pairKey      [32]byte // this member's half of every pairwise secret is derived from it
 	ephemeral    hpke.PrivateKey
 }
 
@@ -57,7 +56,7 @@ func Begin(study [32]byte, attempt uint32, self [32]byte, entropy io.Reader) (*S
 	return &Secrets{study: study, attempt: attempt, self: self, hidden: secret.New(h)}, nil
 }
 
-// Commit returns the member's first message. It is the same at every call.
+// Commit returns the member's first message. Every call returns the same message.
 func (s *Secrets) Commit() Commit {
 	h := secret.Reveal(s.hidden)
 	return Commit{
@@ -70,7 +69,7 @@ func commitment(study [32]byte, attempt uint32, member [32]byte, contribution, b
 	return transcript.Hash(labelCommitment, study[:], transcript.Uint32(attempt), member[:], contribution, blinder)
 }
 
-// Check reports whether others can seal to the commit's ephemeral key.
+// Check returns an error if others cannot seal to the commit's ephemeral key.
 func (c Commit) Check() error {
 	if err := CheckKey(c.EphemeralKey); err != nil {
 		return fmt.Errorf("%w: %w", ErrEphemeralKey, err)
@@ -78,8 +77,8 @@ func (c Commit) Check() error {
 	return nil
 }
 
-// CheckKey reports whether others can seal to an MLKEM768-X25519 public key. One whose
-// X25519 half has low order parses, and would fail when sealed to.
+// CheckKey returns an error if others cannot seal to an MLKEM768-X25519 public key. A key whose
+// X25519 half has low order can be parsed, but sealing to it would fail.
 func CheckKey(key []byte) error {
 	if _, err := kem().NewPublicKey(key); err != nil {
 		return err
@@ -90,11 +89,11 @@ func CheckKey(key []byte) error {
 	return nil
 }
 
-// lowOrder reports whether an X25519 public key gives a shared secret of zeros with every
-// private key: RFC 7748, section 6.1. Its highest bit does not count (section 5).
+// lowOrder reports whether an X25519 public key gives an all-zero shared secret with every private
+// key: RFC 7748, section 6.1. The highest bit is ignored (section 5).
 func lowOrder(u [32]byte) bool {
 	u[31] &= 0x7f
-	const p = "ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f" // but for the first byte
+	const p = "ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f" // all bytes but the first
 	switch hex.EncodeToString(u[:]) {
 	case "0000000000000000000000000000000000000000000000000000000000000000", // orders 1 and 2
 		"0100000000000000000000000000000000000000000000000000000000000000", "ec" + p, // 4, on the curve and its twist
@@ -111,7 +110,7 @@ const secretsVersion = 1
 
 const secretsFixed = 1 + 32 + 4 + 32 + 32 + 32 + 32
 
-// MarshalBinary encodes the secrets for the one file that holds them.
+// MarshalBinary encodes the secrets for the file that stores them.
 func (s *Secrets) MarshalBinary() ([]byte, error) {
 	h := secret.Reveal(s.hidden)
 	key, err := h.ephemeral.Bytes()
@@ -129,8 +128,8 @@ func (s *Secrets) MarshalBinary() ([]byte, error) {
 	return append(b, key...), nil
 }
 
-// ParseSecrets decodes MarshalBinary's form and checks that it belongs to this
-// study, attempt and member.
+// ParseSecrets decodes the output of MarshalBinary. It returns an error if the secrets belong to
+// another study, attempt or member.
 func ParseSecrets(b []byte, study [32]byte, attempt uint32, self [32]byte) (*Secrets, error) {
 	if len(b) < secretsFixed || b[0] != secretsVersion {
 		return nil, errors.New("parsing agreement secrets: wrong length or version")

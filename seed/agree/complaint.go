@@ -10,23 +10,23 @@ import (
 	"github.com/cosketch/cosketch/seed/secret"
 )
 
-// Opening is what a complaint publishes: the complainant's ephemeral private key,
-// contribution and blinder of one attempt. With it everybody opens what was sealed
-// to the complainant and recomputes the attempt as the complainant saw it. The
-// attempt is dead from then on: whoever reads the opening can derive its seed.
+// Opening is what a complaint publishes: the complainant's ephemeral private key, contribution and
+// blinder of one attempt. With it everybody can open what was sealed to the complainant, and
+// recompute the attempt as the complainant saw it. The attempt is over from then on, as every
+// reader of the opening can derive its seed.
 type Opening struct {
 	Key          []byte // MLKEM768-X25519 private key
 	Contribution [32]byte
 	Blinder      [32]byte
 
-	// Where texts travel apart: those that are wrong, in roster order, or what every member
-	// contributed, by its place. See Complaint.
+	// If texts travel apart: the wrong texts, in roster order, or every member's contribution and
+	// blinder, by its place. See Complaint.
 	Wrong  []Wrong
 	Opened []Opened
 }
 
-// Opening gives this member's secrets of the attempt away. The caller must be done
-// with the attempt for good.
+// Opening returns this member's secrets of the attempt, to be published. The caller must never use
+// the attempt again.
 func (s *Secrets) Opening() (Opening, error) {
 	h := secret.Reveal(s.hidden)
 	key, err := h.ephemeral.Bytes()
@@ -36,12 +36,11 @@ func (s *Secrets) Opening() (Opening, error) {
 	return Opening{Key: key, Contribution: h.contribution, Blinder: h.blinder}, nil
 }
 
-// Format writes a fixed text for every verb: until a complaint is posted, its
-// opening is a secret.
+// Format writes a fixed text for every verb, as an opening is secret until the complaint is posted.
 func (o Opening) Format(f fmt.State, _ rune) { io.WriteString(f, secret.Text) }
 
-// Record is an attempt as the board has it: commits and shares of all members in
-// roster order, and the confirmations that are there, nil for those that are not.
+// Record is an attempt as recorded on the board: commits and shares of all members in roster order,
+// and their confirmations, nil if missing.
 type Record struct {
 	Group    Group
 	Commits  []Posted[Commit]
@@ -49,23 +48,22 @@ type Record struct {
 	Confirms []*Confirm
 }
 
-// Examine judges a complaint of one member: it recomputes the attempt from the
-// opening and returns who is at fault, at least one, in roster order. That is
+// Examine judges a complaint of one member. It recomputes the attempt from the opening and returns
+// who is at fault, at least one member, in roster order. That is the first of these that applies:
 //
-//   - the complainant, if the opening is not that of its commit;
-//   - else the sharers whose shares to the complainant do not open or do not match
-//     their commitments, or the complainant alone if it had confirmed: an honest
-//     member confirms only what it opened. Where texts travel apart, these are among
-//     those that it shows, and it is at fault itself if it shows what was not sealed
-//     to it;
-//   - else the members whose confirmations are under another seed, or of other public
+//   - the complainant, if the opening does not match its commit;
+//   - the sharers whose shares to the complainant do not open or do not match
+//     their commitments. If the complainant had confirmed, it is at fault instead:
+//     an honest member confirms only what it opened. If texts travel apart, only
+//     shares that the complaint shows are judged, and the complainant is at fault
+//     if it shows a text that was not sealed to it;
+//   - the members whose confirmations are under another seed, or of other public
 //     row keys;
-//   - else the complainant, whose complaint is unfounded.
+//   - the complainant, as its complaint is unfounded.
 //
-// No honest member is ever returned: its share opens with the key that was
-// committed to, its confirmation verifies, and it complains of nothing else. An
-// error says that the record is incomplete or not of one transcript, and judges
-// nobody.
+// No honest member is ever returned: its share opens with the key that was committed to, its
+// confirmation verifies, and it makes no false complaint. An error means that the record is
+// incomplete or mixes transcripts; then nobody is judged.
 func (r Record) Examine(complainant int, o Opening) ([]Fault, error) {
 	n := len(r.Group.Members)
 	if err := r.Group.Validate(); err != nil {
@@ -103,7 +101,7 @@ func (r Record) Examine(complainant int, o Opening) ([]Fault, error) {
 	return r.examineConfirms(complainant, t1, t2, contributions)
 }
 
-// opened judges the shares that hold their texts: the contributions that follow, or who is at fault.
+// opened judges shares that contain their texts. It returns the contributions, or who is at fault.
 func (r Record) opened(complainant int, t1 [32]byte, key hpke.PrivateKey, o Opening) (contributions [][]byte, faults []Fault) {
 	contributions = make([][]byte, len(r.Group.Members))
 	for i := range contributions {
@@ -120,7 +118,7 @@ func (r Record) opened(complainant int, t1 [32]byte, key hpke.PrivateKey, o Open
 	return contributions, faults
 }
 
-// examineConfirms judges when every share opened: the seed can be derived.
+// examineConfirms judges the confirmations if every share opened, so that the seed can be derived.
 func (r Record) examineConfirms(complainant int, t1, t2 [32]byte, contributions [][]byte) (faults []Fault, err error) {
 	root, err := seed.Extract(t1, contributions)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/cosketch/cosketch/seed/secret"
 )
 
-// record is the attempt with some members' confirmations on the board.
+// record returns the attempt with some members' confirmations on the board.
 func (a *attempt) record(t *testing.T, confirmed ...int) Record {
 	t.Helper()
 	r := Record{Group: a.group, Commits: a.commits, Shares: a.shares, Confirms: make([]*Confirm, len(a.group.Members))}
@@ -31,8 +31,8 @@ func (a *attempt) opening(t *testing.T, i int) Opening {
 	return o
 }
 
-// A complaint convicts exactly whom it should, whatever else is on the board, and
-// never a member that kept to the protocol.
+// A complaint convicts exactly the right members, whatever else is on the board, and never a member
+// that followed the protocol.
 func TestComplaints(t *testing.T) {
 	honest := shared(t, group(4))
 	spoil := func(a *attempt, from, to int) {
@@ -48,7 +48,7 @@ func TestComplaints(t *testing.T) {
 	type verdict map[int]error
 	for name, c := range map[string]struct {
 		do       func(*attempt)
-		confirms []int // made before do
+		confirms []int // made before do is called
 		change   func(*Record, *Opening)
 		want     verdict
 	}{
@@ -97,7 +97,7 @@ func TestComplaints(t *testing.T) {
 	}
 }
 
-// What is not one whole transcript judges nobody.
+// A record that is not one complete transcript convicts nobody.
 func TestComplaintsAboutNoTranscript(t *testing.T) {
 	honest := shared(t, group(3))
 	for name, change := range map[string]func(*Record) int{
@@ -120,7 +120,7 @@ func TestComplaintsAboutNoTranscript(t *testing.T) {
 	}
 }
 
-// An opening holds a private key: no verb prints it before it is posted.
+// An opening contains a private key: no verb prints it before it is posted.
 func TestOpeningsAreNotPrinted(t *testing.T) {
 	o := committed(t, group(2)).opening(t, 0)
 	for _, verb := range []string{"%v", "%+v", "%#v", "%x", "%s", "%d"} {

@@ -10,25 +10,25 @@ import (
 	"github.com/cosketch/cosketch/seed/secret"
 )
 
-// Confirm is the third message: both transcripts, and a proof of the seed.
+// Confirm is the third message: both transcripts, and a proof that the sender has the seed.
 type Confirm struct {
 	T1, T2 [32]byte
 	Tag    [32]byte // HMAC-SHA-256 under a key derived from the seed, over T2 ‖ sender
 
-	Published [][32]byte // PublishedHash of each row key that the study publishes, in its order
+	Published [][32]byte // PublishedHash of each row key that the study publishes, in the order of Group.Publish
 }
 
-// Outcome is what a member holds once every share opened and matched.
+// Outcome is what a member has once every share opened and matched its commitment.
 type Outcome struct {
 	Seed    seed.Seed
 	T1, T2  [32]byte
 	Publish []seed.Label // Group.Publish
-	Pairs   Pairs        // what masked sums are masked with; nothing else uses them
+	Pairs   Pairs        // used only to mask sums
 }
 
-// Open opens every share that was sealed to this member, checks it against its
-// commitment and derives the seed = HKDF-Extract(salt T1, all contributions in
-// roster order). A *Fault names the member whose message was wrong.
+// Open opens every share that was sealed to this member and checks it against its commitment. It
+// derives the seed = HKDF-Extract(salt T1, all contributions in roster order). A *Fault names the
+// member whose message was wrong.
 func (s *Secrets) Open(g Group, commits []Posted[Commit], shares []Posted[Share]) (Outcome, error) {
 	self, t1, err := s.round1(g, commits)
 	if err != nil {
@@ -60,8 +60,8 @@ func (s *Secrets) Open(g Group, commits []Posted[Commit], shares []Posted[Share]
 	return Outcome{Seed: root, T1: t1, T2: T2(t1, ids(shares)), Publish: g.Publish, Pairs: pairs}, nil
 }
 
-// open opens what one member sealed to another, checks it against the commitment, and
-// returns contribution, blinder and the sender's half of the pairwise secret.
+// open opens what one member sealed to another and checks it against the commitment. It returns
+// contribution, blinder and the sender's half of the pairwise secret.
 func open(g Group, t1 [32]byte, key hpke.PrivateKey, from, to int, c Commit, sh Share) ([]byte, error) {
 	if sh.T1 != t1 {
 		return nil, ErrTranscript
@@ -80,7 +80,7 @@ func open(g Group, t1 [32]byte, key hpke.PrivateKey, from, to int, c Commit, sh 
 	return plain, nil
 }
 
-// Confirm returns this member's proof that it holds the seed.
+// Confirm returns this member's proof that it has the seed.
 func (o Outcome) Confirm(self [32]byte) (Confirm, error) {
 	tag, err := o.tag(self)
 	if err != nil {
@@ -108,8 +108,8 @@ func (o Outcome) Check(member [32]byte, c Confirm) error {
 	return o.checkPublished(c)
 }
 
-// TagError is ErrConfirmTag with both proofs. Want is of a seed that must not be used:
-// whoever shows it has ended the attempt.
+// TagError is ErrConfirmTag with both tags. Publishing Want ends the attempt, as its seed must not
+// be used afterwards.
 type TagError struct{ Got, Want [32]byte }
 
 func (e *TagError) Error() string { return ErrConfirmTag.Error() }

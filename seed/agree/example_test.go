@@ -8,8 +8,8 @@ import (
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
-// Three members agree on a seed in two rounds, and confirm it in a third. What they post
-// is public; package session carries it, signed, and knows what to do with who cheats.
+// Three members agree on a seed in two rounds, and confirm it in a third. Their messages are
+// public. Package session transports and signs them, and handles cheating members.
 func Example() {
 	group := agree.Group{Study: [32]byte{1}, Attempt: 1, Members: [][32]byte{{1}, {2}, {3}}}
 	secrets := make([]*agree.Secrets, 3)
@@ -51,5 +51,5 @@ func Example() {
 	// true <nil>
 }
 
-// id stands for the hash of the envelope in which a message is posted.
+// id represents the hash of the envelope in which a message is posted.
 func id(round, member int) [32]byte { return sha256.Sum256([]byte{byte(round), byte(member)}) }

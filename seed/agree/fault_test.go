@@ -21,7 +21,7 @@ func checkFault(t *testing.T, what string, err error, member int, cause error) {
 	}
 }
 
-// seal makes what one member would send another, with a plaintext of choice.
+// seal returns what one member would send another, with a chosen plaintext.
 func (a *attempt) seal(t *testing.T, from, to int, plain []byte) []byte {
 	t.Helper()
 	key, err := kem().NewPublicKey(a.commits[to].Message.EphemeralKey)
@@ -35,7 +35,7 @@ func (a *attempt) seal(t *testing.T, from, to int, plain []byte) []byte {
 	return sealed
 }
 
-// cloned returns the attempt with shares that a test may change.
+// cloned returns a copy of the attempt whose shares a test may change.
 func (a *attempt) cloned() *attempt {
 	b := *a
 	b.commits, b.shares = slices.Clone(a.commits), slices.Clone(a.shares)
@@ -45,14 +45,14 @@ func (a *attempt) cloned() *attempt {
 	return &b
 }
 
-// Each misdeed is noticed by whom it harms, who blames the one that did it; whom it
-// does not harm comes to the seed.
+// Every misbehaviour is detected by the members it harms, who blame its author. The others obtain
+// the seed.
 func TestSharingFaults(t *testing.T) {
 	const n = 4
 	honest := shared(t, group(n))
 	replayed := group(n)
 	replayed.Attempt = 2
-	earlier := shared(t, replayed) // with the same ephemeral keys, as it happens
+	earlier := shared(t, replayed) // this happens to have the same ephemeral keys
 	contribution := func(i int) []byte {
 		h := secret.Reveal(honest.secrets[i].hidden)
 		return slices.Concat(h.contribution[:], h.blinder[:], make([]byte, 32))
@@ -104,7 +104,7 @@ func TestSharingFaults(t *testing.T) {
 		"a share missing":  {func(a *attempt) { a.shares[3].Message.Sealed = a.shares[3].Message.Sealed[1:] }, 3, []int{0, 1, 2}, ErrShareForm},
 		"a share too many": {func(a *attempt) { m := &a.shares[3].Message; m.Sealed = append(m.Sealed, m.Sealed[0]) }, 3, []int{0, 1, 2}, ErrShareForm},
 		"a short share": {func(a *attempt) {
-			// Everybody refuses the form, also those whose own share is good.
+			// All members refuse the malformed share, even if their own text is good.
 			a.shares[3].Message.Sealed[0] = a.shares[3].Message.Sealed[0][:SealedSize-1]
 		}, 3, []int{0, 1, 2}, ErrShareForm},
 		"a plaintext of another size": {func(a *attempt) {
@@ -126,7 +126,7 @@ func TestSharingFaults(t *testing.T) {
 					t.Errorf("%s: member %d has a seed", name, i)
 				}
 			case name == "two culprits":
-				// Each culprit is the other's victim.
+				// Each culprit is the victim of the other.
 			case err != nil || !o.Seed.Equal(honest.open(t, 0).Seed):
 				t.Errorf("%s: member %d, whom it does not harm: %v", name, i, err)
 			}
@@ -134,8 +134,8 @@ func TestSharingFaults(t *testing.T) {
 	}
 }
 
-// A member cannot echo another's commitment and, having seen its contribution, that:
-// contributions would cancel or repeat at will.
+// A member cannot copy another's commitment and, once it has seen that contribution, the
+// contribution. Otherwise contributions could be made to cancel or repeat.
 func TestCommitmentsCannotBeCopied(t *testing.T) {
 	a := committed(t, group(3))
 	a.commits[2].Message.Commitment = a.commits[1].Message.Commitment
@@ -151,8 +151,8 @@ func TestCommitmentsCannotBeCopied(t *testing.T) {
 	}
 }
 
-// x25519LowOrder are the u coordinates of the points of order 1, 2, 4 and 8 on the
-// curve and its twist, and the encodings that do not reduce below the prime.
+// x25519LowOrder lists the u coordinates of the points of order 1, 2, 4 and 8 on the curve and its
+// twist, and their encodings that are not reduced modulo the prime.
 var x25519LowOrder = []string{
 	"0000000000000000000000000000000000000000000000000000000000000000",
 	"0100000000000000000000000000000000000000000000000000000000000000",
@@ -163,8 +163,8 @@ var x25519LowOrder = []string{
 	"eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
 }
 
-// badKeys returns ephemeral keys that nobody can seal to, by name, and how many of
-// them nevertheless parse.
+// badKeys returns ephemeral keys that nobody can seal to, by name, and how many of them can be
+// parsed nevertheless.
 func badKeys(t *testing.T) (keys map[string][]byte, parse int) {
 	t.Helper()
 	good := committed(t, group(2)).commits[0].Message.EphemeralKey
@@ -193,8 +193,8 @@ func badKeys(t *testing.T) (keys map[string][]byte, parse int) {
 	return keys, parse
 }
 
-// What Check refuses is what nobody can seal to, and nothing else: also where the bit that
-// does not count is set, and beside each point of low order.
+// Check refuses exactly the keys that nobody can seal to. This includes keys with the ignored bit
+// set; keys next to each point of low order are accepted.
 func TestCheckKnowsWhatCanBeSealedTo(t *testing.T) {
 	good := committed(t, group(2)).commits[0].Message.EphemeralKey
 	refused := 0
@@ -273,7 +273,7 @@ func TestConfirmationFaults(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
 	}
-	// Somebody who holds the transcripts but no seed can neither confirm nor check.
+	// A member with the transcripts but no seed can neither confirm nor check.
 	var outsider Outcome
 	outsider.T1, outsider.T2 = mine.T1, mine.T2
 	if _, err := outsider.Confirm(a.group.Members[1]); err == nil {

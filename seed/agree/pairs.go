@@ -13,10 +13,10 @@ import (
 
 const labelPairSecret = "cosketch/1/agree/pair secret"
 
-// Pairs are the secrets that one member shares with each other member alone, of one
-// attempt: what masks are drawn from. They live in the one file of secrets until the masked
-// release is stored, and are destroyed with it. The zero Pairs has no members. Nothing prints
-// them, or encodes them but MarshalBinary: see secret.Of.
+// Pairs holds the secrets of one attempt that one member shares with each other member alone. Masks
+// are drawn from them. They are stored in the file of secrets until the masked release is stored,
+// and destroyed with it. The zero Pairs has no members. They are never printed, and encoded only by
+// MarshalBinary, see secret.Of.
 type Pairs struct {
 	self int
 	pairKeys
@@ -24,7 +24,7 @@ type Pairs struct {
 
 type pairKeys = secret.Of[[][32]byte]
 
-// keys has one for each member, the own being zero; none for the zero Pairs.
+// keys returns one key for each member, with zeros for the member itself; nil for the zero Pairs.
 func (p Pairs) keys() [][32]byte {
 	if keys := secret.Reveal(p.pairKeys); keys != nil {
 		return *keys
@@ -32,14 +32,14 @@ func (p Pairs) keys() [][32]byte {
 	return nil
 }
 
-// Members is how many members the attempt has; 0 for the zero Pairs.
+// Members returns the number of members of the attempt; 0 for the zero Pairs.
 func (p Pairs) Members() int { return len(p.keys()) }
 
-// Self is the member's own place in the roster, from 0.
+// Self returns the member's own place in the roster, from 0.
 func (p Pairs) Self() int { return p.self }
 
-// With returns the secret shared with another member, by its place in the roster. The other
-// holds the same.
+// With returns the secret shared with another member, given its place in the roster. The other
+// member has the same secret.
 func (p Pairs) With(member int) ([32]byte, error) {
 	if member < 0 || member >= p.Members() || member == p.self {
 		return [32]byte{}, fmt.Errorf("member %d has no secret with member %d of %d", p.self, member, p.Members())
@@ -50,9 +50,9 @@ func (p Pairs) With(member int) ([32]byte, error) {
 // Destroy overwrites the secrets, in all copies of these Pairs.
 func (p Pairs) Destroy() { clear(p.keys()) }
 
-// pairSecret is what two members draw their masks from: HKDF over both halves, that of the
-// member with the lower place first. Each half is uniform if its sender is honest, and
-// sealed to the other alone, so nobody else can compute it where both are honest.
+// pairSecret returns the secret from which two members draw their masks: HKDF over both halves,
+// that of the member with the lower place first. Each half is uniform if its sender is honest, and
+// sealed to the other member only. So nobody else can compute the secret if both are honest.
 func pairSecret(t1 [32]byte, i, j int, own, theirs []byte) ([32]byte, error) {
 	if j < i {
 		i, j, own, theirs = j, i, theirs, own
@@ -67,7 +67,8 @@ func pairSecret(t1 [32]byte, i, j int, own, theirs []byte) ([32]byte, error) {
 	return [32]byte(key), nil
 }
 
-// pairs gathers what the opened shares gave; the member's own place is not looked at.
+// pairs combines this member's halves with those in the opened shares; the entry at the member's
+// own place is ignored.
 func (s *Secrets) pairs(t1 [32]byte, self int, halves [][]byte) (Pairs, error) {
 	keys := make([][32]byte, len(halves))
 	for j, theirs := range halves {
@@ -85,7 +86,7 @@ func (s *Secrets) pairs(t1 [32]byte, self int, halves [][]byte) (Pairs, error) {
 	return Pairs{self, secret.New(keys)}, nil
 }
 
-// MarshalBinary encodes the pairs for the one file that holds secrets.
+// MarshalBinary encodes the pairs for the file of secrets.
 func (p Pairs) MarshalBinary() ([]byte, error) {
 	if p.Members() == 0 {
 		return nil, errors.New("encoding pairwise secrets: there are none")
@@ -97,7 +98,7 @@ func (p Pairs) MarshalBinary() ([]byte, error) {
 	return b, nil
 }
 
-// ParsePairs decodes MarshalBinary's form.
+// ParsePairs decodes the output of MarshalBinary.
 func ParsePairs(b []byte) (Pairs, error) {
 	if len(b) < 8 {
 		return Pairs{}, errors.New("parsing pairwise secrets: too short")

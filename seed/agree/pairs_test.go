@@ -13,8 +13,8 @@ import (
 	"github.com/cosketch/cosketch/seed/transcript"
 )
 
-// TestPairsAgree: each two members hold the same secret, no two pairs have one in common,
-// and each is HKDF over both halves as the specification has it.
+// TestPairsAgree: each two members have the same secret, different pairs have different secrets,
+// and each is HKDF over both halves as in the specification.
 func TestPairsAgree(t *testing.T) {
 	a := shared(t, group(4))
 	var all []Pairs
@@ -58,7 +58,7 @@ func TestPairsAgree(t *testing.T) {
 	}
 }
 
-// secretOf opens the halves that two members sealed to each other, and joins them by hand.
+// secretOf opens the halves that two members sealed to each other, and combines them directly.
 func (a *attempt) secretOf(t *testing.T, low, high int) [32]byte {
 	t.Helper()
 	t1 := a.group.T1(ids(a.commits))

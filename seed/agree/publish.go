@@ -8,18 +8,18 @@ import (
 	"github.com/cosketch/cosketch/seed/transcript"
 )
 
-// A study may publish row keys: those of one side of R, and never the seed. Each member
-// commits to them as it confirms, by the hash of each, before anything is sketched with
-// them. With its release it shows the keys, which everybody can hold against the hashes;
-// what was confirmed under the seed, members hold against the seed itself.
+// A study may publish row keys of one side of R, but never the seed. Each member commits to them
+// when it confirms, by the hash of each, before anything is sketched with them. With its release it
+// publishes the keys. Everybody can compare these with the hashes. Members compare the hashes with
+// the seed when they check confirmations.
 
 const labelPublished = "cosketch/1/agree/published"
 
-// ErrPublished reports a confirmation whose hashes are not those of the row keys that the
-// study publishes, under the seed agreed on.
+// ErrPublished is returned if a confirmation's hashes are not those of the row keys that the study
+// publishes, under the agreed seed.
 var ErrPublished error = disagreed{"other-row-keys", "confirmation is of other public row keys"}
 
-// PublishedHash is what a confirmation says of a row key that is to be public.
+// PublishedHash returns the hash in a confirmation of a row key that will be public.
 func PublishedHash(label seed.Label, key [32]byte) [32]byte {
 	return transcript.Hash(labelPublished, []byte(label), key[:])
 }
@@ -37,7 +37,7 @@ func (o Outcome) published() ([][32]byte, error) {
 	return out, nil
 }
 
-// checkPublished holds a confirmation's hashes against the seed.
+// checkPublished compares a confirmation's hashes with the seed.
 func (o Outcome) checkPublished(c Confirm) error {
 	want, err := o.published()
 	if err == nil && !slices.Equal(want, c.Published) {

@@ -7,8 +7,8 @@ import (
 	"github.com/cosketch/cosketch/seed"
 )
 
-// A confirmation says which row keys will be public. One of other keys is caught by whoever
-// holds the seed, and by everybody once the attempt is opened.
+// A confirmation commits to the row keys that will be public. A confirmation of other keys is
+// detected by everyone who has the seed, and by everybody once the attempt is opened.
 func TestPublishedKeysAreConfirmed(t *testing.T) {
 	g := group(3)
 	g.Publish = []seed.Label{seed.ColumnRows, seed.HadamardPermutation}
@@ -53,7 +53,7 @@ func TestPublishedKeysAreConfirmed(t *testing.T) {
 	}
 }
 
-// Of a seed that is gone no key is confirmed.
+// Without the seed, no key is confirmed.
 func TestPublishingNeedsTheSeed(t *testing.T) {
 	g := group(3)
 	g.Publish = []seed.Label{seed.ColumnRows}

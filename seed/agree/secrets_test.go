@@ -24,7 +24,7 @@ func marshalled(t testing.TB, s *Secrets) []byte {
 	return b
 }
 
-// Secrets that were written down and read back end the agreement that they began.
+// Secrets that were stored and read back complete the agreement.
 func TestSecretsSurviveStorage(t *testing.T) {
 	a := shared(t, group(3))
 	before, want := a.secrets[1], a.open(t, 1)
@@ -48,7 +48,7 @@ func TestSecretsSurviveStorage(t *testing.T) {
 	if errHalf != nil || errAgain != nil || !bytes.Equal(half, again) {
 		t.Errorf("the pairwise halves changed: %v, %v", errHalf, errAgain)
 	}
-	for i := range stored { // the bytes that were read from may be wiped
+	for i := range stored { // the bytes that were parsed may be overwritten
 		stored[i] = 0
 	}
 	if got := a.open(t, 1); !got.Seed.Equal(want.Seed) {
@@ -84,7 +84,7 @@ func TestParseSecretsRefuses(t *testing.T) {
 	}
 }
 
-// No refusal quotes what it read: damaged secrets are secrets.
+// No error quotes its input, as damaged secrets are still secret.
 func TestParseSecretsErrorsQuoteNothing(t *testing.T) {
 	s := loud(t)
 	b := marshalled(t, s)
@@ -134,8 +134,8 @@ type brokenReader struct{ err error }
 
 func (r brokenReader) Read([]byte) (int, error) { return 0, r.err }
 
-// Each bit of what a member draws shows in its commit: the ephemeral key or the
-// commitment. The pair key does not: it is for shares.
+// Every bit of what a member draws affects its commit: the ephemeral key or the commitment. The
+// pair key does not, as it is for shares.
 func TestCommitDependsOnEveryDraw(t *testing.T) {
 	base := make([]byte, 128)
 	commit := func(entropy []byte) Commit {
@@ -159,7 +159,7 @@ func TestCommitDependsOnEveryDraw(t *testing.T) {
 	}
 }
 
-// loud returns secrets whose every field has bytes that are easy to find.
+// loud returns secrets whose fields all contain bytes that are easy to find.
 func loud(t testing.TB) *Secrets {
 	t.Helper()
 	entropy := make([]byte, 128)
@@ -173,7 +173,7 @@ func loud(t testing.TB) *Secrets {
 	return s
 }
 
-// leaks are the ways in which fmt writes a0 a1 a2 …
+// leaks are the forms in which fmt prints a0 a1 a2 …
 func leaks() []string {
 	raw := string([]byte{0xa0, 0xa1, 0xa2, 0xa3})
 	return []string{
@@ -218,14 +218,14 @@ func TestNothingPrintsSecrets(t *testing.T) {
 			t.Errorf("%s prints %q", verb, out)
 		}
 	}
-	// The search finds a leak where there is one.
+	// The search finds a leak if there is one.
 	if out := fmt.Sprint(*secret.Reveal(s.hidden)); !strings.Contains(out, leaks()[4]) {
 		t.Fatalf("the search is blind: %q", out)
 	}
 }
 
-// What encodes values of any type, as gob does, must not find MarshalBinary, which is for the
-// file of secrets.
+// Encoders of arbitrary types, such as gob, must not use MarshalBinary, which is only for the file
+// of secrets.
 func TestNothingElseEncodesSecrets(t *testing.T) {
 	s := loud(t)
 	pairs, err := ParsePairs(append([]byte{0, 0, 0, 0, 0, 0, 0, 2}, make([]byte, 64)...))
@@ -244,8 +244,8 @@ func TestNothingElseEncodesSecrets(t *testing.T) {
 	}
 }
 
-// FuzzParseSecrets holds that whatever parses is written back as the same bytes, and
-// can begin an agreement.
+// FuzzParseSecrets checks that whatever parses is encoded as the same bytes, and can begin an
+// agreement.
 func FuzzParseSecrets(f *testing.F) {
 	g := group(2)
 	good := marshalled(f, committed(f, g).secrets[0])

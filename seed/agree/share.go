@@ -12,16 +12,16 @@ import (
 	"github.com/cosketch/cosketch/seed/transcript"
 )
 
-// Share is the second message: the member's contribution, blinder and half of
-// the pairwise secret, sealed to each other member in roster order. It names the
-// transcript that it is bound to: under another one it would merely not open, and
-// the blame would fall on a sharer who was shown another roster or other commits.
+// Share is the second message: the member's contribution, blinder and half of the pairwise secret,
+// sealed to each other member in roster order. It names its transcript T1. Otherwise a share of
+// another transcript would merely not open, and a sharer who was shown another roster or other
+// commits would be blamed.
 type Share struct {
 	T1     [32]byte
-	Sealed [][]byte // n-1 ciphertexts, the sender's own place left out
+	Sealed [][]byte // n-1 ciphertexts, without the sender's own place
 
-	// Where texts travel apart: the root of the tree over them, and in place of Sealed, at who
-	// reads the share, the one that is sealed to it.
+	// If Group.Apart: Root is the root of the hash tree over the sealed texts. The reader of a
+	// share gets only the text sealed to it, Own, instead of Sealed.
 	Root [32]byte
 	Own  Text
 }
@@ -46,8 +46,8 @@ func ids[M any](posted []Posted[M]) [][32]byte {
 	return out
 }
 
-// round1 is what every later round starts from: a valid group, everybody's
-// commit, and this member's place, with its own commit being the one it made.
+// round1 checks what every later round needs: the group is valid, there is a commit of every
+// member, and this member's commit is its own. It returns this member's place and T1.
 func (s *Secrets) round1(g Group, commits []Posted[Commit]) (self int, t1 [32]byte, err error) {
 	if err := g.Validate(); err != nil {
 		return 0, t1, err
@@ -67,9 +67,9 @@ func (s *Secrets) round1(g Group, commits []Posted[Commit]) (self int, t1 [32]by
 	return self, g.T1(ids(commits)), nil
 }
 
-// Share seals this member's contribution to every other member. The ciphertexts
-// differ at every call (HPKE encapsulates afresh): call it once, persist the
-// signed envelope, and ever re-send only that.
+// Share seals this member's contribution to every other member. The ciphertexts differ at every
+// call, as HPKE encapsulates afresh. So call it once, store the signed envelope, and only ever
+// re-send that.
 func (s *Secrets) Share(g Group, commits []Posted[Commit]) (Share, error) {
 	self, t1, err := s.round1(g, commits)
 	if err != nil {
@@ -96,7 +96,7 @@ func (s *Secrets) Share(g Group, commits []Posted[Commit]) (Share, error) {
 		if err != nil {
 			return Share{}, &Fault{Member: j, Err: fmt.Errorf("%w: %v", ErrEphemeralKey, err)}
 		}
-		out.Sealed = append(out.Sealed, bytes.Clone(sealed)) // without the room that sealing has left behind it
+		out.Sealed = append(out.Sealed, bytes.Clone(sealed)) // drops the spare capacity that sealing leaves
 	}
 	if g.Apart {
 		out.Root = NewTree(self, out.Sealed).Root()
@@ -104,8 +104,8 @@ func (s *Secrets) Share(g Group, commits []Posted[Commit]) (Share, error) {
 	return out, nil
 }
 
-// pairHalf is this member's fresh half of the pairwise secret with member j. It
-// is derived, not drawn, so that the one secrets file holds it already.
+// pairHalf returns this member's fresh half of the pairwise secret with member j. It is derived,
+// not drawn, so that the secrets file already contains it.
 func (s *Secrets) pairHalf(t1 [32]byte, j int) ([]byte, error) {
 	info := transcript.Join(labelPair, t1[:], transcript.Uint32(uint32(j)))
 	return hkdf.Expand(sha256.New, secret.Reveal(s.hidden).pairKey[:], string(info), 32)
@@ -115,7 +115,7 @@ func shareInfo(t1 [32]byte, from, to int) []byte {
 	return transcript.Join(labelShare, t1[:], transcript.Uint32(uint32(from)), transcript.Uint32(uint32(to)))
 }
 
-// Check reports whether a share has the form that a group of n members needs.
+// Check returns an error unless the share has the form that a group of n members needs.
 func (sh Share) Check(n int) error {
 	if len(sh.Sealed) != n-1 {
 		return fmt.Errorf("%w: %d for %d members", ErrShareForm, len(sh.Sealed), n)

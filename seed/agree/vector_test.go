@@ -17,9 +17,9 @@ var rewrite = flag.Bool("rewrite", false, "write testdata/agreement.txt anew")
 
 const vectorFile = "testdata/agreement.txt"
 
-// A vector is one whole agreement of three members, as lines "name = hex". What it
-// gives and what follows from it are told apart in the file's head. Ciphertexts are
-// given, as nobody can seal them again: they hold fresh randomness.
+// A vector is one complete agreement of three members, as lines "name = hex". The head of the file
+// says which values are inputs and which are results. Ciphertexts are inputs, as they contain fresh
+// randomness and cannot be sealed again.
 type vector struct {
 	names  []string
 	values map[string][]byte
@@ -72,7 +72,7 @@ func readVector(t *testing.T) *vector {
 
 func member(i int, what string) string { return fmt.Sprintf("member %d %s", i+1, what) }
 
-// vectorOf writes an agreement down.
+// vectorOf records an agreement as a vector.
 func vectorOf(t *testing.T, a *attempt, entropy [][]byte) *vector {
 	t.Helper()
 	v := &vector{values: map[string][]byte{}}
@@ -112,7 +112,7 @@ func vectorOf(t *testing.T, a *attempt, entropy [][]byte) *vector {
 	return v
 }
 
-// replay runs the agreement that a vector gives.
+// replay runs the agreement with the inputs of a vector.
 func replay(t *testing.T, v *vector) (*attempt, [][]byte) {
 	t.Helper()
 	field := func(name string) [32]byte {
@@ -146,8 +146,8 @@ func replay(t *testing.T, v *vector) (*attempt, [][]byte) {
 	return a, entropy
 }
 
-// Every member of the vector's agreement opens what is sealed to it, and comes to
-// the vector's transcripts, keys and tags.
+// Every member of the vector's agreement opens what is sealed to it, and obtains the vector's
+// transcripts, keys and tags.
 func TestVector(t *testing.T) {
 	if *rewrite {
 		writeVector(t)
@@ -170,7 +170,7 @@ func TestVector(t *testing.T) {
 	}
 }
 
-// writeVector makes the vector anew, the same with the same Go release.
+// writeVector regenerates the vector, identically with the same Go release.
 func writeVector(t *testing.T) {
 	t.Helper()
 	cryptotest.SetGlobalRandom(t, 2026)
@@ -186,8 +186,8 @@ func writeVector(t *testing.T) {
 	}
 }
 
-// The one randomness that is not injected is the encapsulation's: with it fixed, the
-// whole agreement repeats; without, only the sealed shares differ.
+// Only the encapsulation draws randomness that is not injected. If it is fixed, the whole agreement
+// can be repeated; if not, only the sealed shares differ.
 func TestOnlyEncapsulationDrawsForItself(t *testing.T) {
 	run := func() (shares []byte, o Outcome) {
 		a := shared(t, group(3))

@@ -15,10 +15,10 @@ const labelWelcome = "cosketch/1/agree/welcome"
 // WelcomeSize is the length of a sealed welcome in bytes.
 const WelcomeSize = 1088 + 32 + seed.Size + 16
 
-// Invitation says from whom to whom a seed is handed on, and which one.
+// Invitation says which seed is passed on, from whom and to whom.
 type Invitation struct {
-	T2       [32]byte // of the attempt that gave the seed
-	Join     [32]byte // id of the envelope that asked for it
+	T2       [32]byte // of the attempt that produced the seed
+	Join     [32]byte // id of the envelope that requested it
 	Welcomer [32]byte
 	Newcomer [32]byte
 }
@@ -30,8 +30,8 @@ func (i Invitation) info() []byte {
 // ErrWelcome reports a welcome that does not open.
 var ErrWelcome = errors.New("welcome does not open")
 
-// Seal hands the seed on to the holder of an ephemeral key. The ciphertext differs
-// at every call: persist the signed envelope, and ever re-send only that.
+// Seal seals the seed to the holder of an ephemeral key. The ciphertext differs at every call. So
+// store the signed envelope, and only ever re-send that.
 func (i Invitation) Seal(root seed.Seed, ephemeralKey []byte) ([]byte, error) {
 	key, err := kem().NewPublicKey(ephemeralKey)
 	if err != nil {
@@ -46,8 +46,8 @@ func (i Invitation) Seal(root seed.Seed, ephemeralKey []byte) ([]byte, error) {
 	return sealed, nil
 }
 
-// Accept opens a welcome to these secrets' ephemeral key. Whether the seed is that
-// of the study is for the members' confirmations to say: Outcome.Check.
+// Accept opens a welcome that was sealed to these secrets' ephemeral key. It does not check that
+// the seed is the study's: use the members' confirmations and Outcome.Check.
 func (s *Secrets) Accept(i Invitation, sealed []byte) (seed.Seed, error) {
 	plain, err := hpke.Open(secret.Reveal(s.hidden).ephemeral, kdf(), aead(), i.info(), sealed)
 	if err != nil || len(plain) != seed.Size {

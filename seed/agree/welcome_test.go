@@ -9,7 +9,7 @@ import (
 	"github.com/cosketch/cosketch/seed"
 )
 
-// invited are a newcomer's secrets, and an invitation to it.
+// invited returns a newcomer's secrets, and an invitation to it.
 func invited(t *testing.T) (*Secrets, Invitation) {
 	t.Helper()
 	self := [32]byte{9}
@@ -20,7 +20,7 @@ func invited(t *testing.T) (*Secrets, Invitation) {
 	return s, Invitation{T2: [32]byte{1}, Join: [32]byte{2}, Welcomer: [32]byte{3}, Newcomer: self}
 }
 
-// A welcome gives the newcomer the seed, and nobody else, and only for what it was sealed for.
+// A welcome gives the seed to the newcomer only, and only for the invitation it was sealed for.
 func TestWelcome(t *testing.T) {
 	newcomer, i := invited(t)
 	root := seed.FromBytes([seed.Size]byte{1, 2, 3})
@@ -75,7 +75,7 @@ func TestWelcome(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, n := range []int{0, seed.Size - 1, seed.Size + 1} { // sealed as it should be, and no seed
+	for _, n := range []int{0, seed.Size - 1, seed.Size + 1} { // sealed correctly, but not a seed
 		sealed, err := hpke.Seal(key, kdf(), aead(), i.info(), make([]byte, n))
 		if err != nil {
 			t.Fatal(err)
@@ -84,7 +84,7 @@ func TestWelcome(t *testing.T) {
 	}
 }
 
-// Nothing is sealed to what is no key.
+// Seal refuses an invalid key.
 func TestWelcomeNeedsAKey(t *testing.T) {
 	newcomer, i := invited(t)
 	key := newcomer.Commit().EphemeralKey
@@ -94,7 +94,7 @@ func TestWelcomeNeedsAKey(t *testing.T) {
 		}
 	}
 	zero := bytes.Clone(key)
-	clear(zero[len(zero)-32:]) // a point of low order, which is found when something is sealed
+	clear(zero[len(zero)-32:]) // a point of low order, which is detected only when sealing
 	if sealed, err := i.Seal(seed.FromBytes([seed.Size]byte{1}), zero); !errors.Is(err, ErrEphemeralKey) || sealed != nil {
 		t.Errorf("sealed to a key of low order: %v", err)
 	}

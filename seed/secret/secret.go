@@ -1,5 +1,5 @@
-// Package secret has the one box in which secrets are kept, so that neither a log line nor a
-// document has them by mistake.
+// Package secret provides the box in which secrets are held, so that they cannot appear in a log
+// line or document by mistake.
 package secret
 
 import (
@@ -8,34 +8,33 @@ import (
 	"io"
 )
 
-// Of is a box that holds a secret. Nothing prints or encodes what is in it: formatting gives
-// Text with every verb, also inside other values, and JSON, text and gob encodings are
-// ErrEncoded. Reveal alone gives it out. Copies of a box share what is in it. The zero box
-// is empty.
+// Of is a box that holds a secret. Its content cannot be printed or encoded: formatting writes Text
+// for every verb, also inside other values, and JSON, text and gob encoders return ErrEncoded. Only
+// Reveal returns the content. Copies of a box share their content. The zero box is empty.
 //
-// A type that is secret embeds an Of under an unexported name, and so has these methods and
-// no others.
+// A secret type embeds an Of under an unexported name. It then has these methods and no others.
 type Of[T any] struct {
-	// value is behind two pointers: where a box is in an unexported field, fmt cannot call
-	// its methods, and prints arrays and, for some verbs, what a single pointer points to.
+	// value is behind two pointers. If a box is in an unexported field, fmt cannot call its
+	// methods: it then prints arrays and, for some verbs, the target of a single pointer.
 	value **T
 }
 
-// Text stands for a secret where one would be printed.
+// Text is printed in place of a secret.
 const Text = "(secret)"
 
-// ErrEncoded reports that a secret would have been encoded.
+// ErrEncoded is returned instead of encoding a secret.
 var ErrEncoded = errors.New("a secret is not to be encoded")
 
-// New returns a box with a value in it. What else refers to the value is the caller's.
+// New returns a box with a value in it. Other references to the value are the caller's
+// responsibility.
 func New[T any](value T) Of[T] {
 	p := &value
 	return Of[T]{&p}
 }
 
-// Reveal returns what is in the box, to be read or overwritten in place: that reaches all
-// copies. It is nil for an empty box. It is no method, so that types that embed a box do
-// not have it.
+// Reveal returns the content of the box, which may be read or overwritten in place. Overwriting
+// affects all copies. It returns nil for an empty box. It is not a method, so that types that embed
+// a box do not have it.
 func Reveal[T any](box Of[T]) *T {
 	if box.value == nil {
 		return nil

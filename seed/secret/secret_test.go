@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// The secret is these bytes, in boxes of every kind of type.
+// The secret consists of these bytes, in boxes of many types.
 const text = "\xa0\xa1\xa2\xa3"
 
 func raw() [4]byte { return [4]byte([]byte(text)) }
@@ -25,7 +25,7 @@ type inner struct {
 	more  *[4]byte
 }
 
-// holder is a type that is secret, as others make them.
+// holder is a secret type as other packages define it.
 type holder struct {
 	name string
 	box
@@ -33,7 +33,7 @@ type holder struct {
 
 type box = Of[[4]byte]
 
-// boxes are boxes that hold the secret, and types that embed one.
+// boxes returns boxes with the secret, and types that embed one.
 func boxes() map[string]any {
 	array := raw()
 	return map[string]any{
@@ -50,7 +50,8 @@ func boxes() map[string]any {
 	}
 }
 
-// around are values that hold a value, such that fmt calls its methods and such that it cannot.
+// around returns values that contain a value, some in which fmt calls its methods, and some in
+// which it cannot.
 func around(v any) map[string]any {
 	return map[string]any{
 		"itself": v, "pointer": &v, "slice": []any{v}, "array": [1]any{v}, "map": map[string]any{"k": v},
@@ -60,7 +61,8 @@ func around(v any) map[string]any {
 	}
 }
 
-// structs hold boxes by their type, and not in an interface, where fmt takes other ways.
+// structs returns structs that have boxes by their type, not in an interface, for which fmt uses
+// other code.
 func structs() []any {
 	b, h := New(raw()), holder{"a", New(raw())}
 	type hidden struct {
@@ -89,7 +91,7 @@ func structs() []any {
 
 var verbs = []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "% x", "%#x", "%d", "%b", "%o", "%O", "%c", "%U", "%t", "%e", "%g", "%p", "%z", "%10.3v"}
 
-// leaks are the ways in which the secret would be written.
+// leaks are the forms in which the secret could be printed.
 var leaks = []string{
 	"a0a1a2a3", "A0A1A2A3", "a0 a1 a2", "A0 A1 A2", "160 161 162", "160,161,162", "0xa0, 0xa1", "2694947491", "10100000 10100001", "240 241 242",
 	"U+00A0 U+00A1", "oKGiow", text, `\xa0\xa1`, `\ufffd\ufffd`,
@@ -130,7 +132,7 @@ func TestNothingPrints(t *testing.T) {
 			checkSilent(t, fmt.Sprintf("%s of struct %d", verb, i), fmt.Sprintf(verb, v))
 		}
 	}
-	// The search finds a leak where there is one.
+	// The search finds a leak if there is one.
 	for _, verb := range []string{"%v", "%x", "%#v"} {
 		if out := fmt.Sprintf(verb, struct{ b [4]byte }{raw()}); !strings.Contains(out, leaks[0]) && !strings.Contains(out, leaks[4]) && !strings.Contains(out, leaks[6]) {
 			t.Errorf("the search is blind: %q", out)
@@ -190,7 +192,7 @@ func TestNothingLogs(t *testing.T) {
 	}
 }
 
-// Copies share what is in a box, so that overwriting it reaches all of them.
+// Copies of a box share their content, so overwriting it affects all of them.
 func TestReveal(t *testing.T) {
 	b := New(raw())
 	copied := holder{"a", b}

@@ -1,6 +1,6 @@
-// Package stream gives every label its pseudorandom bytes under a row key, and
-// fixes what the labels of records and columns are.
+// Package stream returns the pseudorandom bytes of a label under a row key, and defines the labels
+// of records and columns.
 //
-// Bytes are addressed by label, never by position: they do not depend on the order
-// or number of calls, so any number of goroutines and machines get the same.
+// Bytes are addressed by label, never by position. They do not depend on the order or number of
+// calls, so every goroutine and machine gets the same bytes.
 package stream

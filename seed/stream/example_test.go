@@ -6,7 +6,7 @@ import (
 	"github.com/cosketch/cosketch/seed/stream"
 )
 
-// The bytes of a label are the same on every machine, in any order.
+// The bytes of a label are the same on every machine and in any order.
 func Example() {
 	key := [32]byte{7} // derived from the seed; the same at every party
 	s := stream.New(key)

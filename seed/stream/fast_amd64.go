@@ -10,13 +10,13 @@ import (
 	"github.com/cosketch/cosketch/seed/secret"
 )
 
-// What this file computes in assembly is BLAKE2b-512 and AES-256-CTR to the bit, as
-// the tests hold it to their packages: faster on short inputs, as sixteen labels are
-// hashed at once and a keystream allocates nothing.
+// This file computes BLAKE2b-512 and AES-256-CTR in assembly, bit-identical to the standard
+// packages; tests check this. It is faster on short inputs, as sixteen labels are hashed at once
+// and a keystream does not allocate.
 //
-// Its levels are its own, not those of kernel/cpu: seed imports nothing of kernel, so that
-// what handles keys can be read by itself, and hashing needs less of AVX-512 and the
-// keystream AES instructions.
+// Its levels differ from those of kernel/cpu for two reasons. Package seed imports nothing of
+// kernel, so that code that handles keys can be read by itself. And hashing needs less of AVX-512,
+// while the keystream needs AES instructions.
 
 //go:noescape
 func hashAVX2(state *[8][lanes]uint64, message *[16][lanes]uint64, lengths *[lanes]uint64)
@@ -30,10 +30,11 @@ func expandKey(schedule *[240]byte, key *byte)
 //go:noescape
 func counterGroups(dst *byte, schedule *[240]byte, first uint64, groups int)
 
-// lanes is the number of labels that are hashed at once.
+// lanes is the number of labels hashed at once.
 const lanes = 16
 
-// oneBlock is the longest label that fits the hash's first block beside the key.
+// oneBlock is the length of the longest label that fits the hash's first block together with the
+// key.
 const oneBlock = 128 - 32
 
 func bestLevel() level {
@@ -46,7 +47,7 @@ func bestLevel() level {
 	return plain
 }
 
-// hash does what it can of blocksWith and returns how many labels that was.
+// hash hashes labels from the first on, as far as it can, and returns how many it has hashed.
 func (s Stream) hash(l level, blocks [][64]byte, labels [][]byte) int {
 	if l == plain || len(labels) < 2 {
 		return 0
@@ -71,7 +72,7 @@ func (s Stream) hash(l level, blocks [][64]byte, labels [][]byte) int {
 			setWords(&message, lane, label, int(lengths[lane]))
 			lengths[lane] = uint64(32 + len(label))
 		}
-		if l == avx512 { // lanes without a label hash what was there before
+		if l == avx512 { // unused lanes hash their previous content
 			hashAVX512(&state, &message, &lengths)
 		} else {
 			hashAVX2(&state, &message, &lengths)
@@ -87,7 +88,7 @@ func (s Stream) hash(l level, blocks [][64]byte, labels [][]byte) int {
 	return len(labels)
 }
 
-// setWords writes a label behind the key, where a message of length before has been.
+// setWords writes a label after the key, over a message of length before.
 func setWords(message *[16][lanes]uint64, lane int, label []byte, before int) {
 	i := 4
 	for ; len(label) >= 8; i++ {
@@ -106,10 +107,10 @@ func setWords(message *[16][lanes]uint64, lane int, label []byte, before int) {
 	}
 }
 
-// groupSize is what counterGroups writes at a time.
+// groupSize is the number of bytes that counterGroups writes per group.
 const groupSize = 8 * 16
 
-// keystream fills dst as Expand does, or reports that this machine cannot.
+// keystream fills dst as Expand does. It returns false if this machine lacks the instructions.
 func keystream(key *[64]byte, dst []byte) bool {
 	if !cpu.X86.HasAES || !cpu.X86.HasSSE41 {
 		return false

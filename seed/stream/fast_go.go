@@ -2,7 +2,7 @@
 
 package stream
 
-// This build has no assembly: Block and the standard library do everything.
+// This build has no assembly: Block and the standard library do all the work.
 
 func bestLevel() level { return plain }
 

@@ -40,8 +40,8 @@ func TestBlock(t *testing.T) {
 	}
 }
 
-// Expand is AES-256 of a big-endian counter from zero, whatever the length and
-// whatever was in dst.
+// Expand is AES-256 of a big-endian counter from zero, whatever the length and the previous content
+// of dst.
 func TestExpand(t *testing.T) {
 	block := New(testKey()).Block([]byte("patient 1"))
 	c, err := aes.NewCipher(block[:32])
@@ -71,8 +71,7 @@ func TestBlockAllocates(t *testing.T) {
 	}
 }
 
-// One digest over 10,000 labels' blocks and keystreams pins the bits that rows
-// are made of.
+// One digest over the blocks and keystreams of 10,000 labels pins the bits of rows.
 func TestGolden(t *testing.T) {
 	s, h := New(testKey()), sha256.New()
 	stream := make([]byte, 40)
@@ -135,8 +134,8 @@ func TestNothingPrintsTheKey(t *testing.T) {
 	}
 }
 
-// Blocks equals Block and Expand equals the standard library's counter mode, for
-// any mixture of lengths.
+// Blocks equals Block and Expand equals the standard library's counter mode, for any mix of
+// lengths.
 func checkAgainstPlain(t *testing.T, key [32]byte, lengths []byte, size int) {
 	s, labels := New(key), make([][]byte, len(lengths))
 	for i, n := range lengths {

@@ -6,7 +6,7 @@ import (
 	"github.com/cosketch/cosketch/seed/transcript"
 )
 
-// Fields have lengths, so that no two lists of fields are hashed alike.
+// Fields have lengths, so different lists of fields have different hashes.
 func ExampleHash() {
 	one := transcript.Hash("example", []byte("ab"), []byte("c"))
 	other := transcript.Hash("example", []byte("a"), []byte("bc"))

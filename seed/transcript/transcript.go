@@ -1,6 +1,6 @@
-// Package transcript fixes how bytes that are signed, hashed or sealed against
-// are joined: every use has its own label, and every field carries its length,
-// so that no two sequences of fields share an encoding.
+// Package transcript defines how fields are joined before they are signed, hashed or bound to a
+// sealing. Every use has its own label, and every field carries its length. So no two sequences of
+// fields have the same encoding.
 package transcript
 
 import (
@@ -31,7 +31,8 @@ func join(dst []byte, label string, fields [][]byte) []byte {
 	return dst
 }
 
-// Hash is SHA-256 of what Join returns. A few short fields, as trees and chains have, are not allocated.
+// Hash returns SHA-256 of the output of Join. It does not allocate for a few short fields, as in
+// trees and chains.
 func Hash(label string, fields ...[]byte) [32]byte {
 	var short [512]byte
 	return sha256.Sum256(join(short[:0], label, fields))

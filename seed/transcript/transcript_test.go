@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// split undoes Join. That there is such a function is the proof of injectivity.
+// split is the inverse of Join. Its existence proves that Join is injective.
 func split(b []byte) (fields [][]byte, ok bool) {
 	for len(b) > 0 {
 		if len(b) < 4 || uint64(len(b)-4) < uint64(binary.BigEndian.Uint32(b)) {
@@ -39,7 +39,7 @@ func TestJoinCanBeUndone(t *testing.T) {
 	})
 }
 
-// Short texts over few bytes, which look like lengths, collide wherever anything can.
+// Short texts over few bytes, which look like lengths, collide if anything can.
 func TestNoTwoTranscriptsShareAnEncoding(t *testing.T) {
 	text := rapid.StringOfN(rapid.SampledFrom([]rune{0, 1, 4, 'a'}), 0, 5, -1)
 	rapid.Check(t, func(t *rapid.T) {

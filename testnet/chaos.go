@@ -17,7 +17,7 @@ type disturb struct {
 	program.Timed `embed:"" set:"timeout=20m"`
 }
 
-// Run disturbs studies and tells how it went, also of those before one that went wrong.
+// Run disturbs studies and reports all rounds, also if one of them failed.
 func (o disturb) Run(ctx context.Context, s program.Streams) error {
 	if o.Rounds < 1 {
 		return program.Wrongf("--rounds %d: must be at least 1", o.Rounds)
@@ -33,7 +33,7 @@ func (o disturb) Run(ctx context.Context, s program.Streams) error {
 	return err
 }
 
-// tell says what went through.
+// tell reports the rounds that succeeded.
 func (o disturb) tell(rounds []chaos.Round, w io.Writer) error {
 	total, longest := chaos.Sum(rounds), 0.0
 	for _, r := range rounds {

@@ -26,7 +26,7 @@ type demo struct {
 	program.Timed `embed:"" set:"timeout=10m"`
 }
 
-// Run runs the demonstration, tells the results and says what was seen.
+// Run runs the demonstration and reports the results and findings.
 func (o demo) Run(ctx context.Context, s program.Streams) error {
 	chosen, err := o.choose()
 	if err != nil {
@@ -64,7 +64,7 @@ func (o demo) Run(ctx context.Context, s program.Streams) error {
 	return nil
 }
 
-// choose returns the studies that were asked for, in their own order.
+// choose returns the selected studies, in the order of the demonstration.
 func (o demo) choose() ([]networks.Template, error) {
 	all, err := networks.Demo()
 	if err != nil || len(o.Study) == 0 {
@@ -78,8 +78,7 @@ func (o demo) choose() ([]networks.Template, error) {
 	return slices.DeleteFunc(all, func(t networks.Template) bool { return !slices.Contains(o.Study, t.Name) }), nil
 }
 
-// tell says how near to the truth the estimates are that are judged, if there are any, and
-// what was seen.
+// tell prints how close the judged estimates are to the truth, if there are any, and the findings.
 func tell(w io.Writer, all []errortable.Study) {
 	fmt.Fprintln(w)
 	if checks := errortable.Checks(all); len(checks) > 0 {

@@ -23,7 +23,7 @@ type hostile struct {
 	program.Timed `embed:"" set:"timeout=30m"`
 }
 
-// Run attacks an aggregator, or a party, and tells what was measured.
+// Run attacks an aggregator, or a party, and reports what was measured.
 func (o hostile) Run(ctx context.Context, s program.Streams) error {
 	if o.Peers < 4 || o.Peers > 64 || o.Studies < 1 || o.For <= 0 {
 		return program.Wrongf("hostile wants 4 to 64 --peers, at least one of --studies and a time above 0")
@@ -46,8 +46,8 @@ func (o hostile) Run(ctx context.Context, s program.Streams) error {
 	})
 }
 
-// attackersApart plays hostile peers in a process of their own, which gives way to all others where
-// the system can.
+// attackersApart runs hostile peers in their own process, with the lowest priority if the system
+// has nice.
 func attackersApart(ctx context.Context, order chaos.Order) (tally chaos.Tally, err error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -76,7 +76,7 @@ func attackersApart(ctx context.Context, order chaos.Order) (tally chaos.Tally, 
 
 type hostilePeers struct{}
 
-// Run plays the hostile peers of an order on stdin, and prints what came of it.
+// Run plays the hostile peers of an order on stdin, and prints the outcome.
 func (hostilePeers) Run(ctx context.Context, s program.Streams) error {
 	var order chaos.Order
 	if err := json.NewDecoder(os.Stdin).Decode(&order); err != nil {

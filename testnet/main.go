@@ -1,28 +1,28 @@
-// Command testnet shows Cosketch at work: it builds both programs, runs studies on real
-// data, each between an aggregator and three parties on this machine, and sets every result
-// beside the truth that only it can compute.
+// Command testnet shows Cosketch at work. It builds both programs and runs studies on real data,
+// each between an aggregator and three parties on this machine. It compares every result with the
+// truth, which only the testnet can compute.
 //
 //	go run ./testnet
 //
-// It writes report.html, removes everything else it made, and exits with 1 when
-// the estimates are further from the truth than their intervals allow.
+// It writes report.html, removes everything else it made, and exits with 1 if the estimates are
+// further from the truth than their intervals allow.
 //
 //	go run ./testnet network NAME
 //
-// plays a study of real public data between organisations as they might be.
+// runs a study of real public data between realistic organisations.
 //
 //	go run ./testnet up
 //
-// keeps a network running to be looked at; ask, kill, study, status and down go with it.
+// keeps a network running, to look at. Use it with ask, kill, study, status and down.
 //
 //	go run ./testnet chaos
 //
-// disturbs studies at random and checks that they end right all the same.
+// disturbs studies at random and checks that they end correctly nevertheless.
 //
 //	go run ./testnet upgrade --from COMMIT
 //
-// begins studies with the programs of an earlier commit and finishes them with those of
-// today, and the other way round.
+// begins studies with the programs of an earlier commit and finishes them with today's programs,
+// and vice versa.
 //
 //	go run ./testnet hostile
 //
@@ -30,8 +30,8 @@
 //
 //	go run ./testnet simulate
 //
-// plays random schedules of the protocol with random adversaries, and counts. With --parties 1000 it
-// plays a study of so many.
+// plays random schedules of the protocol with random adversaries, and counts the outcomes. With
+// --parties 1000 it plays one study with 1000 parties.
 package main
 
 import (
@@ -48,10 +48,10 @@ import (
 	"github.com/cosketch/cosketch/testnet/program"
 )
 
-// name is what messages begin with.
+// name is the prefix of messages.
 const name = "testnet"
 
-// commands are what the program does; without a name, it shows the demonstration.
+// commands are the commands of the program; without a command, it runs the demonstration.
 type commands struct {
 	Demo     demo         `cmd:"" aliases:"run" default:"withargs" help:"Run the studies of the demonstration between three parties and an aggregator on this machine, and set the results beside the truth (the default)."`
 	Network  playNetwork  `cmd:"" help:"Play studies of real public data between organisations as they might be, and print an error table: every answer beside what the pooled data say."`
@@ -87,8 +87,8 @@ func newParser(chosen *commands, stderr io.Writer) (*kong.Kong, error) {
 		kong.Vars{"studies": strings.Join(networks.DemoNames(), ", "), "states": strings.Join(chaos.StateNames(), ", "), "data": corpus.Variable})
 }
 
-// help prints the usage of what was chosen, and of both program and demonstration when
-// nothing was: those flags need no command.
+// help prints the usage of the chosen command. If there is none, it prints the usage of the program
+// and of the demonstration, whose flags need no command.
 func help(options kong.HelpOptions, chosen *kong.Context) error {
 	if err := kong.DefaultHelpPrinter(options, chosen); err != nil || chosen.Selected() != nil {
 		return err

@@ -45,7 +45,7 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// The simulation counts, and the tables of states have an owner for every wait.
+// The simulation counts outcomes, and the state tables have an owner for every wait.
 func TestSimulate(t *testing.T) {
 	var out, talk strings.Builder
 	if code := run([]string{"simulate", "--schedules", "4", "--seed", "7"}, &out, &talk); code != program.OK || talk.Len() > 0 {
@@ -116,7 +116,7 @@ func TestDocumentsNameCommands(t *testing.T) {
 	}
 }
 
-// unknown returns the first word that is neither a command nor a flag of it.
+// unknown returns the first word that is neither a command nor one of its flags.
 func unknown(at *kong.Node, words []string) string {
 	flags := slices.Clone(at.Flags)
 	for i, word := range words {
@@ -140,7 +140,7 @@ func unknown(at *kong.Node, words []string) string {
 			}
 			flags = append(flags, at.Children[child].Flags...)
 		}
-		if i == 0 && word == "ask" { // what follows is for another program
+		if i == 0 && word == "ask" { // the rest is for another program
 			return ""
 		}
 	}

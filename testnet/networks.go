@@ -33,7 +33,7 @@ type playNetwork struct {
 	program.Timed `embed:"" set:"timeout=20m"`
 }
 
-// Run plays networks on real processes, or lists them.
+// Run runs networks on real processes, or lists them.
 func (o playNetwork) Run(ctx context.Context, s program.Streams) error {
 	if o.Name == "" {
 		return o.list(s)
@@ -48,7 +48,7 @@ func (o playNetwork) Run(ctx context.Context, s program.Streams) error {
 	}
 	all, err := player{seed: o.Seed, keep: o.Keep, text: o.Text()}.play(ctx, chosen, tables, s)
 	if len(all) > 0 {
-		nothing := func(io.Writer) error { return nil } // each was told as it ended
+		nothing := func(io.Writer) error { return nil } // each network was reported when it ended
 		if failed := o.Print(s, map[string]any{"networks": all}, nothing); failed != nil {
 			return failed
 		}
@@ -56,7 +56,7 @@ func (o playNetwork) Run(ctx context.Context, s program.Streams) error {
 	return err
 }
 
-// list says what there is.
+// list lists the networks.
 func (o playNetwork) list(s program.Streams) error {
 	all, err := networks.All()
 	if err != nil {
@@ -100,15 +100,15 @@ func pooledData(dir string, chosen []networks.Template) (map[string]corpus.Table
 	return out, nil
 }
 
-// player plays networks, each with nodes of its own.
+// player runs networks, each with its own nodes.
 type player struct {
 	seed uint64 // of the split
-	keep bool   // the directory
-	text bool   // tell each on stdout as it ends
+	keep bool   // keep the directory
+	text bool   // report each network on stdout when it ends
 }
 
-// play builds the programs once and plays one network after the other in a temporary
-// directory that it removes.
+// play builds the programs once and runs one network after the other, in a temporary directory that
+// it removes.
 func (p player) play(ctx context.Context, chosen []networks.Template, data map[string]corpus.Table, s program.Streams) (out []errortable.Study, err error) {
 	dir, remove, err := program.Built(ctx, "network", s.Log)
 	if err != nil {
@@ -164,7 +164,7 @@ func (p player) playOne(ctx context.Context, dir string, t networks.Template, po
 	return out, nil
 }
 
-// studyOf is what there is to say of a study that was played.
+// studyOf returns the report on a study that was run.
 func studyOf(ctx context.Context, p errortable.Played) (out errortable.Study, err error) {
 	out = errortable.Study{Name: p.Template.Name, Title: p.Template.Title, Question: p.Template.Question, Split: p.Template.Split.String(),
 		Study: p.Study.ID.String(), Partition: p.Study.Partition, Unit: p.Study.Privacy.Unit, Promise: promise(p.Study), Privacy: promised(p)}
@@ -187,7 +187,7 @@ func studyOf(ctx context.Context, p errortable.Played) (out errortable.Study, er
 	return out, nil
 }
 
-// exposed is what sketches without noise give away; empty with noise.
+// exposed says what sketches without noise reveal; empty with noise.
 func exposed(p errortable.Played) (string, error) {
 	if p.Study.Privacy.Mechanism != dp.None {
 		return "", nil
@@ -204,7 +204,7 @@ func exposed(p errortable.Played) (string, error) {
 	return text, nil
 }
 
-// attacked is what a party's own attacks recover of its values from its release: the one that recovers most.
+// attacked returns the attack on a party's own release that recovers most of its values.
 func attacked(ctx context.Context, party *network.Node, id protocol.StudyID) (*errortable.Attacked, error) {
 	var found audit.Attacked
 	if err := party.RunJSON(ctx, &found, "advanced", "audit", id.String(), "--data"); err != nil {
@@ -219,7 +219,7 @@ func attacked(ctx context.Context, party *network.Node, id protocol.StudyID) (*e
 	return most, nil
 }
 
-// promise is what a study protects, in a few words; empty without noise.
+// promise says briefly what a study protects; empty without noise.
 func promise(s *study.Study) string {
 	if s.Privacy.Mechanism == dp.None {
 		return ""
@@ -231,7 +231,7 @@ func promise(s *study.Study) string {
 	return text
 }
 
-// promised is all that a study promises to people.
+// promised is the study's complete privacy promise.
 func promised(p errortable.Played) string {
 	s := p.Study
 	if s.Privacy.Mechanism == dp.None {
@@ -244,7 +244,7 @@ func promised(p errortable.Played) string {
 	return text
 }
 
-// writeNetwork tells what came of one network.
+// writeNetwork prints the report on one network.
 func writeNetwork(w io.Writer, n errortable.Study) {
 	fmt.Fprintf(w, "%s: %s\n", n.Name, n.Title)
 	n.Table.Write(w)

@@ -31,7 +31,7 @@ func played(t *testing.T, name string) []errortable.Study {
 	return all.Networks
 }
 
-// TestNetwork plays one on the embedded data.
+// TestNetwork runs a network on the embedded data.
 func TestNetwork(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds and runs both programs")
@@ -43,7 +43,7 @@ func TestNetwork(t *testing.T) {
 	hold(t, all[0])
 }
 
-// TestRealNetworks plays all of them.
+// TestRealNetworks runs all networks.
 func TestRealNetworks(t *testing.T) {
 	full.Only(t, "plays every network")
 	sets := []string{networks.Embedded, "heart", "diabetes130", "adult"}
@@ -63,13 +63,12 @@ func TestRealNetworks(t *testing.T) {
 	}
 }
 
-// hold wants every error to be what the plan forecast. The root mean square of an
-// analysis' errors is at most what the study's own terms make of the data plus six standard
-// errors of the answer that was to err most, twelve where columns of few records are
-// strongly correlated, as the plan takes columns for uncorrelated. All errors of
-// an analysis come from one seed and one draw of noise, so that they count as one: beyond
-// six standard errors lie fewer than 1e-8 of the draws. It returns how many analyses
-// would have failed with zeros for answers, and how many not.
+// hold checks that every error is as the plan forecast. The root mean square error of an analysis
+// may be at most the error due to the study's own terms plus six standard errors of its hardest
+// answer. Twelve are allowed where columns of few records are strongly correlated, as the plan
+// assumes uncorrelated columns. All errors of an analysis come from one seed and one draw of noise,
+// so they count as one: fewer than 1e-8 of the draws lie beyond six standard errors. hold returns
+// how many analyses would have failed with zeros for answers, and how many would not.
 func hold(t *testing.T, n errortable.Study) (strong, weak int) {
 	t.Helper()
 	for _, v := range n.Verdicts {
@@ -94,16 +93,18 @@ func hold(t *testing.T, n errortable.Study) (strong, weak int) {
 	}
 	open := strings.HasSuffix(n.Name, "-open")
 	for _, g := range n.Table.Groups {
-		if open && g.Pooled.Share < 0.99 { // the same records, in another order
+		if open && g.Pooled.Share < 0.99 { // these are the same records, in another order
 			t.Errorf("%s: %.1f %% of the records are in the pooled clusters", n.Name, 100*g.Pooled.Share)
 		}
-		// With noise any draw may be a bad one; a grouping by nothing at all is found out.
+		// With noise any single draw may be bad; only clusters that carry no information are
+		// detected.
 		if g.Pooled.Share < g.Pooled.Baseline-0.1 {
 			t.Errorf("%s: clusters are worse than one for everybody", n.Name)
 		}
 	}
 	for _, c := range n.Table.Classes {
-		// Folds are dealt otherwise on the pooled data: a point is ten standard errors or more in adult.
+		// Folds differ on the pooled data: one percentage point is ten standard errors or more in
+		// adult.
 		if open && (c.Accuracy < c.Pooled-0.03 || c.Accuracy > c.Pooled+0.03) {
 			t.Errorf("%s: %s is right for %.1f %%, on pooled data for %.1f %%", n.Name, c.Kind, 100*c.Accuracy, 100*c.Pooled)
 		}

@@ -21,8 +21,8 @@ type simulate struct {
 	Seed      uint64 `default:"0" help:"The first schedule's seed; the others follow. One seed is one schedule."`
 }
 
-// Run plays random schedules of the protocol with random adversaries, and counts. It ends at
-// the first broken invariant with the schedule's whole trace.
+// Run plays random schedules of the protocol with random adversaries, and counts the outcomes. It
+// stops at the first broken invariant and prints the schedule's trace.
 func (o simulate) Run(ctx context.Context, s program.Streams) error {
 	if o.States {
 		_, err := fmt.Fprint(s.Out, "party\n", stateTable(session.PartyTransitions()), "\naggregator\n", stateTable(session.AggregatorTransitions()))
@@ -67,8 +67,8 @@ func (o simulate) Run(ctx context.Context, s program.Streams) error {
 	return nil
 }
 
-// many plays a study of many parties. What they hold together, above all what is sealed to each, is most of a
-// developer's memory: beyond that limit, garbage is collected more often.
+// many plays a study of many parties. Their data, above all the texts sealed to each, fill most of
+// a developer's memory. Beyond the limit, garbage is collected more often.
 func (o simulate) many(s program.Streams) error {
 	const limit = 7 << 29
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(limit))
@@ -87,13 +87,13 @@ func (o simulate) many(s program.Streams) error {
 	return nil
 }
 
-// stateTable writes a machine's table for people.
+// stateTable formats a machine's table for people.
 func stateTable(rows []session.Transition) string {
 	var b strings.Builder
 	for _, row := range rows {
 		fmt.Fprintf(&b, "  %s\n", row.State)
 		if row.Owner == "" {
-			continue // an end
+			continue // a final state
 		}
 		waits := make([]string, len(row.Waits))
 		for i, wait := range row.Waits {

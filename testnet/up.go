@@ -17,7 +17,7 @@ import (
 	"github.com/cosketch/cosketch/testnet/standing"
 )
 
-// where is the directory of a network that stands.
+// where is the directory of a standing network.
 type where struct {
 	Dir string `placeholder:"DIR" help:"Where the network stands. Default: cosketch/testnet in the XDG state directory."`
 }
@@ -66,7 +66,7 @@ type down struct {
 	Remove bool `help:"Remove the directory as well, with all that the nodes hold."`
 }
 
-// told marks the errors of a network that stands which other arguments mend.
+// told marks errors of a standing network that other arguments can fix.
 func told(err error) error {
 	for _, mended := range []error{standing.ErrBusy, standing.ErrName, standing.ErrNone, standing.ErrOther} {
 		if errors.Is(err, mended) {
@@ -76,7 +76,7 @@ func told(err error) error {
 	return err
 }
 
-// dealer loads a network's data now, and deals them out for any study.
+// dealer loads a network's data now and returns a Dealer for any study.
 func dealer(t networks.Template, folder string, seed uint64) (standing.Dealer, error) {
 	tables, err := pooledData(folder, []networks.Template{t})
 	if err != nil {
@@ -102,7 +102,7 @@ func (o up) Run(ctx context.Context, s program.Streams) error {
 		return program.Wrong(err)
 	}
 	folder := cmp.Or(o.Data, os.Getenv(corpus.Variable))
-	if folder != "" { // later commands may be given elsewhere
+	if folder != "" { // later commands may run in another working directory
 		if folder, err = filepath.Abs(folder); err != nil {
 			return err
 		}
@@ -117,7 +117,7 @@ func (o up) Run(ctx context.Context, s program.Streams) error {
 	}))
 }
 
-// Run plays one more study on a network that is up.
+// Run runs one more study on a network that is up.
 func (o oneMore) Run(ctx context.Context, s program.Streams) error {
 	dir, err := o.dir()
 	if err != nil {
@@ -142,7 +142,7 @@ func (o kill) Run(ctx context.Context, s program.Streams) error {
 	return told(standing.Kill(ctx, dir, o.Node, s.Out))
 }
 
-// Run runs a node's own program, and ends with its exit code.
+// Run runs a node's own program, and exits with its exit code.
 func (o ask) Run(ctx context.Context, s program.Streams) error {
 	dir, err := o.dir()
 	if err != nil {
@@ -155,7 +155,7 @@ func (o ask) Run(ctx context.Context, s program.Streams) error {
 	return program.Exit(code)
 }
 
-// Run says how a network stands.
+// Run prints the status of a network.
 func (o status) Run(ctx context.Context, s program.Streams) error {
 	dir, err := o.dir()
 	if err != nil {

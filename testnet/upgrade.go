@@ -23,7 +23,7 @@ type upgrade struct {
 	program.Timed `embed:"" set:"timeout=30m"`
 }
 
-// Run changes the programs of nodes amid studies, and tells what came of these.
+// Run changes the programs of nodes during studies, and reports the outcomes.
 func (o upgrade) Run(ctx context.Context, s program.Streams) error {
 	if err := o.check(); err != nil {
 		return program.Wrong(err)
@@ -70,7 +70,7 @@ func (o upgrade) check() error {
 	return nil
 }
 
-// programs says where the old programs are, and builds them where they come from a commit.
+// programs returns the directory of the old programs, and builds them if they come from a commit.
 func (o upgrade) programs(ctx context.Context, dir string, log io.Writer) (string, error) {
 	if o.From == "" {
 		return filepath.Abs(o.Before)

@@ -1,7 +1,6 @@
-// Package cancer holds the Wisconsin diagnostic breast cancer data, on which
-// the testnet's studies run: 569 patients, ten measurements of their cell
-// nuclei, each as mean, standard error and worst value, and the diagnosis.
-// ATTRIBUTION.md beside it names the authors and the licence.
+// Package cancer has the Wisconsin diagnostic breast cancer data, on which the testnet's studies
+// run: 569 patients, ten measurements of their cell nuclei, each as mean, standard error and worst
+// value, and the diagnosis. ATTRIBUTION.md in its folder names the authors and the licence.
 package cancer
 
 import (
@@ -37,7 +36,7 @@ type Table struct {
 // Load parses the embedded file.
 func Load() (Table, error) {
 	reader := csv.NewReader(strings.NewReader(source))
-	reader.FieldsPerRecord = -1 // the first line gives the shape, not the columns
+	reader.FieldsPerRecord = -1 // the number of fields of the first line differs: it gives the shape, not the columns
 	lines, err := reader.ReadAll()
 	if err != nil {
 		return Table{}, fmt.Errorf("reading the breast cancer data: %w", err)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestDigest pins the embedded bytes to the digest that the attribution names.
+// TestDigest checks that the embedded bytes have the digest in the attribution.
 func TestDigest(t *testing.T) {
 	sum := sha256.Sum256([]byte(source))
 	attribution, err := os.ReadFile("ATTRIBUTION.md")

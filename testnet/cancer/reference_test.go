@@ -19,7 +19,7 @@ import (
 	"github.com/cosketch/cosketch/seed/stream"
 )
 
-// python is Debian's, whose package python3-sklearn is the reference.
+// python is the system's Python on Debian; its package python3-sklearn is the reference.
 const python = "/usr/bin/python3"
 
 const reference = `
@@ -46,15 +46,15 @@ for case in given:
 json.dump(out, sys.stdout)
 `
 
-// given is a sketch with labels and folds, for the reference.
+// given is a sketch with labels and folds, the input of the reference.
 type given struct {
 	Points [][]float64 `json:"points"`
 	Labels []int       `json:"labels"`
 	Fold   []int       `json:"fold"`
 }
 
-// TestAgainstScikitLearn cross-validates support vector machines and ridge on the same
-// sketches and folds, without noise and with it: accuracies differ by less than a point.
+// TestAgainstScikitLearn cross-validates support vector machines and ridge on the same sketches and
+// folds, with and without noise: accuracies differ by less than a percentage point.
 func TestAgainstScikitLearn(t *testing.T) {
 	full.Only(t, "compares with scikit-learn")
 	if err := exec.Command(python, "-c", "import sklearn").Run(); err != nil {
@@ -108,8 +108,8 @@ func TestAgainstScikitLearn(t *testing.T) {
 
 func drawing(n uint64) *rand.Rand { return rand.New(rand.NewPCG(n, 3)) }
 
-// sketched are the patients' thirty measurements in fixed point within their range, as
-// eight Hadamard coordinates, with Laplace noise for one value unless ε is 0.
+// sketched returns the patients' thirty measurements in fixed point within their range, as eight
+// Hadamard coordinates, with Laplace noise for one value unless ε is 0.
 func sketched(t *testing.T, epsilon dp.Epsilon) linear.Data {
 	t.Helper()
 	table, err := Load()

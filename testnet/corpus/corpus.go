@@ -1,6 +1,6 @@
-// Package corpus reads public data sets from a folder that the user names. They are too
-// large to embed, or may not be redistributed: the folder is laid out as Sources lists,
-// each file as its archive publishes it, and checked against its SHA-256 before it is read.
+// Package corpus reads public data sets from a folder that the user names. They are too large to
+// embed, or may not be redistributed. Sources lists the layout of the folder; each file is as its
+// archive publishes it. Its SHA-256 is checked before it is read.
 package corpus
 
 import (
@@ -17,17 +17,17 @@ import (
 	"strings"
 )
 
-// Variable is the environment variable that names the folder where no option does.
+// Variable is the environment variable that names the folder if no option does.
 const Variable = "COSKETCH_DATA"
 
-// ErrNone reports that no folder was named.
+// ErrNone is returned if no folder was named.
 var ErrNone = errors.New("no folder of data sets: name one with --data or " + Variable + ", laid out as research/docs/data.md says")
 
 // Corpus is a folder of data sets.
 type Corpus struct{ dir string }
 
-// Open takes the folder, or where it is empty what the environment's Variable holds. It
-// is ErrNone where neither names one.
+// Open opens the folder dir. If dir is empty, it opens the folder that the environment's Variable
+// names. It returns ErrNone if neither names one.
 func Open(dir string, getenv func(string) string) (Corpus, error) {
 	if dir == "" {
 		dir = getenv(Variable)
@@ -47,9 +47,9 @@ func Open(dir string, getenv func(string) string) (Corpus, error) {
 
 // Source is one file of the folder.
 type Source struct {
-	Path   string // below the folder
+	Path   string // relative to the folder
 	SHA256 string
-	From   string // who publishes it, and under which terms
+	From   string // who publishes it, and its terms of use
 }
 
 // Terms of use, as the archives state them.
@@ -58,8 +58,8 @@ const (
 	fimi = "FIMI repository (T. Brijs), research use with citation"
 )
 
-// Sources lists every file that a corpus may have. A data set is read only if its own
-// files are there.
+// Sources lists every file that a corpus may have. To read a data set, only its own files are
+// needed.
 func Sources() []Source {
 	return []Source{
 		{"adult/adult.data.gz", "6c2f76a932b85b847443bdc0c7f707ef4d330fef843779bc4002911e97f66c63", uci + "; adult.data, compressed by gzip"},
@@ -92,7 +92,7 @@ func (c Corpus) file(path string) ([]byte, error) {
 	panic("no source " + path)
 }
 
-// unzipped reads one of Sources that gzip compressed.
+// unzipped reads one of Sources that is compressed by gzip.
 func (c Corpus) unzipped(path string) ([]byte, error) {
 	data, err := c.file(path)
 	if err != nil {
@@ -135,7 +135,7 @@ func (c Corpus) member(path, name string) ([]byte, error) {
 	return out, nil
 }
 
-// lines splits text into its lines that hold something.
+// lines returns the non-empty lines of text, trimmed.
 func lines(text []byte) []string {
 	var out []string
 	for line := range strings.Lines(string(text)) {

@@ -20,7 +20,7 @@ func open(t *testing.T) Corpus {
 	return c
 }
 
-// TestShapes holds every data set against the shape that its archive states.
+// TestShapes checks every data set against the shape that its archive states.
 func TestShapes(t *testing.T) {
 	c := open(t)
 	adult, err := c.Adult()

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Adult is the census income data in their original order: 32,561 people, 15 columns.
+// Adult returns the census income data in their original order: 32,561 people, 15 columns.
 func (c Corpus) Adult() (Table, error) {
 	text, err := c.unzipped("adult/adult.data.gz")
 	if err != nil {
@@ -20,14 +20,14 @@ func (c Corpus) Adult() (Table, error) {
 	}, lines(text))
 }
 
-// Hospital is the part of the heart disease data that one hospital collected.
+// Hospital is the part of the heart disease data from one hospital.
 type Hospital struct {
 	Name string
 	Table
 }
 
-// Heart are the heart disease data of four hospitals, 14 columns each: 303, 294, 123 and
-// 200 patients. Switzerland has 0 for every chol, which stands for missing there.
+// Heart returns the heart disease data of four hospitals, 14 columns each: 303, 294, 123 and 200
+// patients. In the Swiss data every chol is 0, which means missing.
 func (c Corpus) Heart() ([]Hospital, error) {
 	var out []Hospital
 	for _, name := range []string{"cleveland", "hungarian", "switzerland", "va"} {
@@ -46,7 +46,7 @@ func (c Corpus) Heart() ([]Hospital, error) {
 	return out, nil
 }
 
-// Diabetes130 are 101,766 admissions of people with diabetes to 130 hospitals, 50 columns.
+// Diabetes130 returns 101,766 admissions of people with diabetes to 130 hospitals, 50 columns.
 func (c Corpus) Diabetes130() (Table, error) {
 	text, err := c.member("diabetes130/dataset_diabetes.zip", "dataset_diabetes/diabetic_data.csv")
 	if err != nil {
@@ -59,7 +59,7 @@ func (c Corpus) Diabetes130() (Table, error) {
 	return newTable("the diabetes data", strings.Split(all[0], ","), all[1:])
 }
 
-// Iris are 150 flowers: four lengths, and the species as "class".
+// Iris returns 150 flowers: four lengths, and the species as "class".
 func (c Corpus) Iris() (Table, error) {
 	text, err := c.file("iris/iris.data")
 	if err != nil {
@@ -68,7 +68,7 @@ func (c Corpus) Iris() (Table, error) {
 	return newTable("the iris data", []string{"sepal length", "sepal width", "petal length", "petal width", "class"}, lines(text))
 }
 
-// Retail are 88,162 market baskets, each the numbers of its items.
+// Retail returns 88,162 market baskets, each as the numbers of its items.
 func (c Corpus) Retail() ([][]int, error) {
 	text, err := c.unzipped("retail/retail.dat.gz")
 	if err != nil {
@@ -77,10 +77,9 @@ func (c Corpus) Retail() ([][]int, error) {
 	return itemLists("the retail data", text)
 }
 
-// AOL are lists of items, such as the words that a user of AOL searched for, from
-// aol/aol.dat.gz: one list a line. No archive publishes them any more, so that there is no
-// checksum to hold a file against, and it is never verified. Where there is no file, the
-// error is fs.ErrNotExist.
+// AOL returns lists of items, such as the words that a user of AOL searched for, from
+// aol/aol.dat.gz: one list per line. No archive publishes them any more, so there is no checksum,
+// and the file is never verified. If the file does not exist, the error is fs.ErrNotExist.
 func (c Corpus) AOL() ([][]int, error) {
 	const path = "aol/aol.dat.gz"
 	data, err := os.ReadFile(filepath.Join(c.dir, filepath.FromSlash(path)))
@@ -94,7 +93,7 @@ func (c Corpus) AOL() ([][]int, error) {
 	return itemLists("the AOL data", text)
 }
 
-// itemLists reads lists of numbers, one a line.
+// itemLists reads lists of numbers, one per line.
 func itemLists(name string, text []byte) (out [][]int, err error) {
 	for i, line := range lines(text) {
 		var list []int
@@ -110,8 +109,8 @@ func itemLists(name string, text []byte) (out [][]int, err error) {
 	return out, nil
 }
 
-// SyntheticControl are 600 control charts of 60 values, 100 of each of six classes in
-// order: normal, cyclic, increasing, decreasing, upward shift, downward shift.
+// SyntheticControl returns 600 control charts of 60 values, 100 of each of six classes in order:
+// normal, cyclic, increasing, decreasing, upward shift, downward shift.
 func (c Corpus) SyntheticControl() ([][]float64, error) {
 	text, err := c.file("synthetic_control/synthetic_control.data")
 	if err != nil {

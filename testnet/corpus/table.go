@@ -11,10 +11,10 @@ import (
 // Table is a data set as text, records in the order of its file.
 type Table struct {
 	Names []string   // of the columns
-	Rows  [][]string // a cell that is missing is empty
+	Rows  [][]string // a missing cell is empty
 }
 
-// newTable cuts comma-separated lines into cells. A question mark is a missing value.
+// newTable splits comma-separated lines into cells. A question mark is a missing value.
 func newTable(what string, names []string, text []string) (Table, error) {
 	t := Table{Names: names}
 	for i, line := range text {

@@ -6,15 +6,16 @@ import (
 	"slices"
 )
 
-// LearnNames finds out what the node's program calls its commands, for a program of another build. Run then takes
-// the names of this build all the same.
+// LearnNames finds out whether the node's program, possibly another build, has earlier names for
+// its commands. Run then accepts the names of this build and translates them.
 func (n *Node) LearnNames(ctx context.Context) error {
 	err := exec.CommandContext(ctx, n.program, "advanced", "--help").Run()
 	n.early = err != nil
 	return ctx.Err()
 }
 
-// earlier is a command line for a program from before some commands were put under advanced.
+// earlier translates a command line for a program from before some commands were moved under
+// advanced.
 func earlier(args []string) (out []string) {
 	for i, arg := range args {
 		switch {

@@ -7,7 +7,8 @@ import (
 	"path/filepath"
 )
 
-// Held adds up the files below a directory, also beside a node that makes and removes some.
+// Held returns the total size of the files below a directory. A node may create and remove files
+// meanwhile.
 func Held(dir string) (total int64, err error) {
 	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {

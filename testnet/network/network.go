@@ -1,6 +1,6 @@
-// Package network builds the two programs and runs one aggregator and its parties as
-// processes of this machine, each with a directory of its own. Where the system can
-// (Linux), they end with the testnet, also when it is killed.
+// Package network builds the two programs and runs one aggregator and its parties as processes of
+// this machine, each with its own directory. On Linux they end with the testnet, also when it is
+// killed.
 package network
 
 import (
@@ -17,11 +17,11 @@ import (
 	"github.com/cosketch/cosketch/testnet/tree"
 )
 
-// module is what the programs are built from.
+// module is the module that contains the programs.
 const module = "github.com/cosketch/cosketch"
 
-// Build compiles both programs into dir. It works from anywhere within the module, and
-// within one that requires it.
+// Build compiles both programs into dir. It works from any directory within the module, or within a
+// module that requires it.
 func Build(ctx context.Context, dir string) error {
 	root, err := sources(ctx)
 	if err != nil {
@@ -30,8 +30,7 @@ func Build(ctx context.Context, dir string) error {
 	return buildIn(ctx, root, dir)
 }
 
-// BuildCommit compiles both programs as they were at a commit of the module's repository into
-// dir.
+// BuildCommit compiles both programs into dir, as they were at a commit of the module's repository.
 func BuildCommit(ctx context.Context, commit, dir string) error {
 	root, err := sources(ctx)
 	if err != nil {
@@ -40,7 +39,7 @@ func BuildCommit(ctx context.Context, commit, dir string) error {
 	return tree.At(ctx, root, commit, func(sources string) error { return buildIn(ctx, sources, dir) })
 }
 
-// sources is the module's directory.
+// sources returns the module's directory.
 func sources(ctx context.Context) (string, error) {
 	root, err := run(command(ctx, "go", "list", "-m", "-f", "{{.Dir}}", module), "go", new(talk))
 	if err != nil {
@@ -49,13 +48,14 @@ func sources(ctx context.Context) (string, error) {
 	return strings.TrimSpace(string(root)), nil
 }
 
-// buildIn compiles both programs of the sources in a directory. What go run links it keeps for the next time, as go
-// build does not; cp, which it runs with the program in place of the program itself, takes it from there.
+// buildIn compiles both programs from the sources in a directory. It uses go run, which caches the
+// linked program, as go build does not. The -exec flag makes go run call cp with the program,
+// instead of running it, and cp copies it to dir.
 func buildIn(ctx context.Context, sources, dir string) error {
 	for _, program := range []string{"party", "aggregator"} {
 		to := filepath.Join(dir, Executable(program))
 		cmd := command(ctx, "go", "run", "-exec", "cp -f", "./cmd/"+program, to)
-		if runtime.GOOS == "windows" { // which has no cp
+		if runtime.GOOS == "windows" { // Windows has no cp
 			cmd = command(ctx, "go", "build", "-o", to, "./cmd/"+program)
 		}
 		cmd.Dir = sources
@@ -66,7 +66,7 @@ func buildIn(ctx context.Context, sources, dir string) error {
 	return nil
 }
 
-// Executable is the file name of a program on this system.
+// Executable returns the file name of a program on this system.
 func Executable(name string) string {
 	if runtime.GOOS == "windows" {
 		name += ".exe"
@@ -74,10 +74,10 @@ func Executable(name string) string {
 	return name
 }
 
-// Loopback is the address of a port of this machine, a multiaddr.
+// Loopback returns the multiaddr of a port on this machine.
 func Loopback(port int) string { return fmt.Sprintf("/ip4/127.0.0.1/tcp/%d", port) }
 
-// startTimeout is how long the aggregator may take to listen.
+// startTimeout is the timeout for the aggregator to listen.
 const startTimeout = 20 * time.Second
 
 // Await waits until a port of the loopback interface accepts connections.
@@ -99,9 +99,9 @@ func Await(ctx context.Context, port int) error {
 	}
 }
 
-// FreePort finds a loopback port that nobody listens at, below the range from
-// which systems take the ports of outgoing connections: none of those can take
-// it before the aggregator does.
+// FreePort returns a loopback port that nobody listens at. It is below the range from which systems
+// take the ports of outgoing connections, so that none of these can take it before the aggregator
+// does.
 func FreePort() (int, error) {
 	const tries = 100
 	for range tries {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// The test binary plays a node when this variable names a part.
+// The test binary acts as a node if this variable names a role.
 const part = "COSKETCH_TESTNET_PART"
 
 func TestMain(m *testing.M) {
@@ -50,7 +50,7 @@ func TestFailureQuotesTheTalk(t *testing.T) {
 func TestContextStopsAProcess(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cmd := play(ctx, t, "waits")
-	stdin, err := cmd.StdinPipe() // held open: only the signal ends the process
+	stdin, err := cmd.StdinPipe() // stdin stays open: only the signal ends the process
 	if err != nil {
 		t.Fatal(err)
 	}

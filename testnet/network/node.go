@@ -11,25 +11,25 @@ import (
 	"sync"
 )
 
-// Node is one organisation's, or the operator's, state directory and program.
+// Node is the state directory and program of one organisation, or of the operator.
 type Node struct {
 	Name string // such as "north"
 	ID   string // its peer id
 	HPKE string // aggregator only: its key for sealed files, in base64
 
 	program string
-	early   bool // what LearnNames found
+	early   bool // set by LearnNames: the program has earlier names
 	dir     string
 
 	mu   sync.Mutex
 	said *talk // of the latest command
 }
 
-// Dir is the node's own directory.
+// Dir returns the node's own directory.
 func (n *Node) Dir() string { return n.dir }
 
-// OpenNode opens a node's directory, and makes its identity where there is none yet.
-// program is the path of its program.
+// OpenNode opens a node's directory, and creates its identity if there is none. program is the path
+// of its program.
 func OpenNode(ctx context.Context, program, dir, name string) (*Node, error) {
 	n := &Node{Name: name, program: program, dir: dir}
 	if _, err := os.Stat(n.StateDir()); !errors.Is(err, os.ErrNotExist) {
@@ -52,13 +52,13 @@ func (n *Node) identify(ctx context.Context, command string) error {
 	return err
 }
 
-// SiteFile is the path of the node's configuration.
+// SiteFile returns the path of the node's configuration.
 func (n *Node) SiteFile() string { return filepath.Join(n.dir, "site.yaml") }
 
-// StateDir is the node's state directory.
+// StateDir returns the node's state directory.
 func (n *Node) StateDir() string { return filepath.Join(n.dir, "state") }
 
-// arguments puts the flags that every command needs before its own.
+// arguments prepends the flags that every command needs.
 func (n *Node) arguments(args []string) []string {
 	if n.early {
 		args = earlier(args)
@@ -75,13 +75,13 @@ func (n *Node) Run(ctx context.Context, args ...string) ([]byte, error) {
 	return run(command(ctx, n.program, n.arguments(args)...), n.Name, said)
 }
 
-// RunJSON runs a command and decodes what it prints.
+// RunJSON runs a command and decodes its output.
 func (n *Node) RunJSON(ctx context.Context, into any, args ...string) error {
 	return n.RunJSONThough(ctx, into, 0, args...)
 }
 
-// RunJSONThough does so, and takes an exit code for a success that ends a command which has
-// printed all the same.
+// RunJSONThough is RunJSON, but accepts an exit code other than 0 if the command has printed its
+// output.
 func (n *Node) RunJSONThough(ctx context.Context, into any, code int, args ...string) error {
 	out, err := n.Run(ctx, append([]string{"--format", "json"}, args...)...)
 	var ended *exec.ExitError
@@ -94,7 +94,7 @@ func (n *Node) RunJSONThough(ctx context.Context, into any, code int, args ...st
 	return nil
 }
 
-// Says is the latest line of the node's running command.
+// Says returns the last line that the node's latest command wrote to stderr.
 func (n *Node) Says() string {
 	n.mu.Lock()
 	defer n.mu.Unlock()

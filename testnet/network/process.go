@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// grace is how long a process may take to stop when asked, before it is killed.
+// grace is how long a process may take to stop before it is killed.
 const grace = 5 * time.Second
 
-// keptLines is how much of a process' talk is kept to explain its failure.
+// keptLines is the number of lines of a process' stderr that are kept to explain its failure.
 const keptLines = 30
 
 // talk keeps the last lines that a process wrote to stderr.
@@ -43,7 +43,7 @@ func (t *talk) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// last returns the latest full line, or "".
+// last returns the last complete line, or "".
 func (t *talk) last() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -53,7 +53,7 @@ func (t *talk) last() string {
 	return t.lines[len(t.lines)-1]
 }
 
-// indented returns the kept lines, each after the process' name.
+// indented returns the kept lines, each prefixed with the process' name.
 func (t *talk) indented(name string) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -66,14 +66,14 @@ func (t *talk) indented(name string) string {
 	return out.String()
 }
 
-// command prepares a process that is asked to stop when the context ends and
-// killed if it does not.
+// command prepares a process that is asked to stop when the context ends, and killed if it does
+// not.
 func command(ctx context.Context, program string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, program, args...)
 	bind(cmd)
 	cmd.Cancel = func() error {
 		if err := cmd.Process.Signal(os.Interrupt); err != nil && !errors.Is(err, os.ErrProcessDone) {
-			return cmd.Process.Kill() // where there are no signals
+			return cmd.Process.Kill() // this system has no signals
 		}
 		return nil
 	}
@@ -81,8 +81,8 @@ func command(ctx context.Context, program string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// run waits for a process and returns what it wrote to stdout, also when it fails. Its error quotes
-// the command line and the last lines of its talk, each after name.
+// run runs a process until it ends and returns its stdout, also when it fails. The error quotes the
+// command line and the last lines of stderr, each prefixed with name.
 func run(cmd *exec.Cmd, name string, said *talk) ([]byte, error) {
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, said

@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 )
 
-// Relay stands between the parties and the aggregator, and can be cut: all that is
-// open breaks off, and nothing new comes through until it is mended.
+// Relay is a proxy between the parties and the aggregator that can be cut: it then closes all
+// connections and accepts no new ones until it is mended.
 type Relay struct {
 	listener net.Listener
 	to       string
@@ -23,7 +23,7 @@ type Relay struct {
 	running sync.WaitGroup
 }
 
-// NewRelay carries connections to an address, HOST:PORT.
+// NewRelay returns a relay that forwards connections to an address, HOST:PORT.
 func NewRelay(ctx context.Context, to string) (*Relay, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -34,13 +34,13 @@ func NewRelay(ctx context.Context, to string) (*Relay, error) {
 	return r, nil
 }
 
-// Port is where the relay listens on loopback.
+// Port returns the loopback port at which the relay listens.
 func (r *Relay) Port() int { return r.listener.Addr().(*net.TCPAddr).Port }
 
-// Up returns how many bytes have gone to the address.
+// Up returns the number of bytes sent to the address.
 func (r *Relay) Up() int64 { return r.up.Load() }
 
-// Down returns how many bytes have come from there.
+// Down returns the number of bytes received from the address.
 func (r *Relay) Down() int64 { return r.down.Load() }
 
 func (r *Relay) accept() {
@@ -74,7 +74,7 @@ func (r *Relay) carry(in net.Conn) {
 	both.Wait()
 }
 
-// counted counts what is written to a connection.
+// counted counts the bytes written to a connection.
 type counted struct {
 	net.Conn
 	n *atomic.Int64
@@ -86,7 +86,7 @@ func (c counted) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// pass copies until one side ends, and then ends both.
+// pass copies until one side ends, and then closes both.
 func pass(to, from net.Conn) {
 	io.Copy(to, from)
 	to.Close()
@@ -109,7 +109,7 @@ func (r *Relay) leave(c net.Conn) {
 	delete(r.open, c)
 }
 
-// Cut breaks every connection, and keeps new ones out until Mend.
+// Cut closes every connection and refuses new ones until Mend.
 func (r *Relay) Cut() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -119,14 +119,14 @@ func (r *Relay) Cut() {
 	}
 }
 
-// Mend lets connections through again.
+// Mend accepts connections again.
 func (r *Relay) Mend() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.cut = false
 }
 
-// Close cuts the relay for good.
+// Close closes the relay and waits for its connections to end.
 func (r *Relay) Close() error {
 	err := r.listener.Close()
 	r.Cut()

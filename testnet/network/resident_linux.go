@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// ticks is how many units of processor time Linux counts in a second.
+// ticks is the number of units of processor time that Linux counts per second.
 const ticks = 100
 
-// Resident looks at a running process.
+// Resident returns the usage of a running process.
 func (s *Started) Resident() (out Usage) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.PID()))
 	if err != nil {
@@ -35,7 +35,7 @@ func (s *Started) Resident() (out Usage) {
 	if err != nil {
 		return out
 	}
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:])) // from the third field on
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:])) // fields from the third on
 	if len(fields) > 12 {
 		user, _ := strconv.ParseInt(fields[11], 10, 64)
 		system, _ := strconv.ParseInt(fields[12], 10, 64)

@@ -2,5 +2,5 @@
 
 package network
 
-// Resident looks at a running process, where the system says.
+// Resident returns zero, as this system does not report usage.
 func (s *Started) Resident() Usage { return Usage{} }

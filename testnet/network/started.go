@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// Identities makes every node's identity under home, from the programs that Build put
-// into dir, and starts nothing.
+// Identities creates the identity of every node under home, using the programs that Build put into
+// dir. It does not start the nodes.
 func Identities(ctx context.Context, dir, home string, names ...string) (aggregator *Node, parties []*Node, err error) {
 	if aggregator, err = OpenNode(ctx, filepath.Join(dir, Executable("aggregator")), filepath.Join(home, "aggregator.d"), "aggregator"); err != nil {
 		return nil, nil, err
@@ -35,22 +35,22 @@ func Free(port int) bool {
 	return err == nil && listener.Close() == nil
 }
 
-// Started is a running process of a node. Whoever started it calls Kill, or waits for
-// Ended, before leaving.
+// Started is a running process of a node. The caller must call Kill, or wait for Ended, before it
+// returns.
 type Started struct {
 	node *Node
 	cmd  *exec.Cmd
 	said *talk
 	done chan struct{}
 	err  error // read after done is closed
-	peak int64 // resident memory, before it was ended by us; 0: not known
+	peak int64 // peak resident memory, if we ended the process; 0: unknown
 }
 
-// Start runs a command of the node's program beside the caller.
+// Start runs a command of the node's program in the background.
 func (n *Node) Start(args ...string) (*Started, error) { return n.StartLogged(nil, nil, args...) }
 
-// StartLogged does so with more environment, and writes everything that the process says on stderr to a log, too.
-// The process is out of reach of the terminal's interrupt.
+// StartLogged is Start with additional environment variables. It also writes the process' stderr to
+// a log. The terminal's interrupt does not reach the process.
 func (n *Node) StartLogged(log io.Writer, environment []string, args ...string) (*Started, error) {
 	s := &Started{node: n, said: new(talk), done: make(chan struct{})}
 	s.cmd = exec.Command(n.program, n.arguments(args)...)
@@ -70,8 +70,8 @@ func (n *Node) StartLogged(log io.Writer, environment []string, args ...string) 
 	return s, nil
 }
 
-// Serve starts the aggregator at a port of the loopback interface, and waits until it accepts
-// connections. Flags are of the program; log may be nil.
+// Serve starts the aggregator at a loopback port, and waits until it accepts connections. flags are
+// flags of the program; log may be nil.
 func (n *Node) Serve(ctx context.Context, port int, log io.Writer, flags ...string) (*Started, error) {
 	s, err := n.StartLogged(log, nil, append(flags, "serve", "--listen", Loopback(port))...)
 	if err != nil {
@@ -100,14 +100,14 @@ func (n *Node) Serve(ctx context.Context, port int, log io.Writer, flags ...stri
 	}
 }
 
-// Talk is what the process said last, line by line after the node's name.
+// Talk returns the last lines that the process wrote to stderr, each with the node's name.
 func (s *Started) Talk() string { return s.said.indented(s.node.Name) }
 
-// Ended is closed when the process is gone.
+// Ended returns a channel that is closed when the process has ended.
 func (s *Started) Ended() <-chan struct{} { return s.done }
 
-// Err says how the process ended, with what it said last; nil when it exited with 0.
-// It must not be called before Ended.
+// Err says how the process ended, with the last lines of its stderr; nil if it exited with 0. It
+// must not be called before Ended is closed.
 func (s *Started) Err() error {
 	if s.err == nil {
 		return nil
@@ -115,27 +115,28 @@ func (s *Started) Err() error {
 	return fmt.Errorf("%s: %w%s", s.node.Name, s.err, s.Talk())
 }
 
-// Code is the process' exit code, -1 where a signal ended it. It must not be called before Ended.
+// Code returns the process' exit code, -1 if a signal ended it. It must not be called before Ended
+// is closed.
 func (s *Started) Code() int { return s.cmd.ProcessState.ExitCode() }
 
-// Killed reports whether the process ended by a signal, and not by itself. It must not be
-// called before Ended.
+// Killed reports whether the process was ended by a signal. It must not be called before Ended is
+// closed.
 func (s *Started) Killed() bool {
 	return s.cmd.ProcessState != nil && s.cmd.ProcessState.ExitCode() == -1
 }
 
-// Says is the latest line of the process' talk.
+// Says returns the last line that the process wrote to stderr.
 func (s *Started) Says() string { return s.said.last() }
 
-// PID is the process' number.
+// PID returns the process id.
 func (s *Started) PID() int { return s.cmd.Process.Pid }
 
-// Stop asks the process to stop, kills it if it does not in time, and waits until it is
-// gone.
+// Stop asks the process to stop, kills it if it does not stop in time, and waits until it has
+// ended.
 func (s *Started) Stop() error {
 	s.peak = s.Resident().Peak
 	if err := s.cmd.Process.Signal(os.Interrupt); err != nil {
-		return s.Kill() // gone already, or where there are no signals
+		return s.Kill() // it has ended already, or this system has no signals
 	}
 	select {
 	case <-s.done:
@@ -145,7 +146,7 @@ func (s *Started) Stop() error {
 	}
 }
 
-// Kill ends the process at once (SIGKILL) and waits until it is gone.
+// Kill ends the process at once (SIGKILL) and waits until it has ended.
 func (s *Started) Kill() error {
 	s.peak = max(s.peak, s.Resident().Peak)
 	if err := s.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {

@@ -10,13 +10,13 @@ import (
 	"syscall"
 )
 
-// CanPause says whether this system stops processes and lets them go on.
+// CanPause reports whether this system can stop and continue processes.
 const CanPause = true
 
-// Pause stops the process where it is (SIGSTOP).
+// Pause stops the process (SIGSTOP).
 func (s *Started) Pause() error { return s.signal(syscall.SIGSTOP) }
 
-// Resume lets it go on (SIGCONT).
+// Resume continues the process (SIGCONT).
 func (s *Started) Resume() error { return s.signal(syscall.SIGCONT) }
 
 func (s *Started) signal(sig os.Signal) error {
@@ -26,9 +26,9 @@ func (s *Started) signal(sig os.Signal) error {
 	return nil
 }
 
-// PeakMemory returns the most memory that the process had resident, in bytes. The
-// process has ended. Of one that ended by itself it is no less than what its parent had
-// when it began: Linux counts that to a child.
+// PeakMemory returns the process' peak resident memory in bytes. It must not be called before Ended
+// is closed. If the process ended by itself, the value is at least the memory that its parent had
+// when it started, as Linux counts this for a child.
 func (s *Started) PeakMemory() int64 {
 	if s.peak > 0 {
 		return s.peak

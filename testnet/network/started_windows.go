@@ -1,13 +1,13 @@
 package network
 
-// CanPause says whether this system stops processes and lets them go on.
+// CanPause reports whether this system can stop and continue processes.
 const CanPause = false
 
-// Pause does nothing here.
+// Pause does nothing on this system.
 func (s *Started) Pause() error { return nil }
 
-// Resume does nothing here.
+// Resume does nothing on this system.
 func (s *Started) Resume() error { return nil }
 
-// PeakMemory is not known here.
+// PeakMemory is unknown on this system.
 func (s *Started) PeakMemory() int64 { return 0 }

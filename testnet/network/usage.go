@@ -2,9 +2,9 @@ package network
 
 import "time"
 
-// Usage is what a running process has taken; zero where the system does not say.
+// Usage is the resource usage of a running process; zero if the system does not report it.
 type Usage struct {
-	Peak int64 // most bytes that were resident
-	Own  int64 // bytes that are now, without those of files, which the system takes back when it wants
+	Peak int64 // peak resident memory in bytes
+	Own  int64 // current resident memory in bytes, without file pages, which the system can reclaim
 	CPU  time.Duration
 }

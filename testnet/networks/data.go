@@ -19,9 +19,9 @@ import (
 // Embedded is the data set that needs no folder.
 const Embedded = "cancer"
 
-// Load reads a data set, a row for each record, with the columns of its archive and those
-// that are made of them: every set has a column of record ids, and binary columns are 0
-// and 1. The folder may be nil for Embedded, and for the registry, which is drawn from it.
+// Load reads a data set, one row per record, with the columns of its archive and derived columns.
+// Every set has a column of record ids; binary columns are 0 and 1. folder may be nil for Embedded
+// and for the registry, which is drawn from it.
 func Load(set string, folder *corpus.Corpus) (corpus.Table, error) {
 	switch set {
 	case Embedded:
@@ -43,7 +43,7 @@ func Load(set string, folder *corpus.Corpus) (corpus.Table, error) {
 	return corpus.Table{}, fmt.Errorf("no data set %q", set)
 }
 
-// patients are those of the breast cancer data, with "patient" and "malignant".
+// patients returns the breast cancer data, with the columns "patient" and "malignant".
 func patients() (corpus.Table, error) {
 	table, err := cancer.Load()
 	if err != nil {
@@ -60,8 +60,8 @@ func patients() (corpus.Table, error) {
 	return with(out, "malignant", func(i int) string { return binary(table.Malignant[i]) }), nil
 }
 
-// registry are people drawn from the normal distribution with the means and covariances of
-// some columns of the breast cancer data, with "patient": always the same.
+// registry returns people drawn from the normal distribution with the means and covariances of some
+// columns of the breast cancer data, with a column "patient". The draw is always the same.
 func registry() (corpus.Table, error) {
 	table, err := cancer.Load()
 	if err != nil {
@@ -95,9 +95,9 @@ func registry() (corpus.Table, error) {
 	return out, nil
 }
 
-// heart are the patients of four hospitals, with "patient", which each hospital counts
-// from 1, "hospital", and "disease": some narrowing of the vessels. Whole numbers lose the
-// ".0" that three of the files write.
+// heart returns the patients of four hospitals, with the columns "patient", which each hospital
+// counts from 1, "hospital", and "disease", some narrowing of the vessels. It removes the ".0" of
+// whole numbers, which three of the files have.
 func heart(folder corpus.Corpus) (corpus.Table, error) {
 	hospitals, err := folder.Heart()
 	if err != nil {
@@ -121,7 +121,7 @@ func heart(folder corpus.Corpus) (corpus.Table, error) {
 	return with(out, "disease", func(i int) string { return binary(degree[i] != "0") }), nil
 }
 
-// admissions are those of the diabetes data; "insulin" becomes whether any was given.
+// admissions returns the diabetes data; "insulin" becomes whether any was given.
 func admissions(folder corpus.Corpus) (corpus.Table, error) {
 	out, err := folder.Diabetes130()
 	if err != nil {
@@ -134,8 +134,8 @@ func admissions(folder corpus.Corpus) (corpus.Table, error) {
 	return with(out, "insulin", func(i int) string { return binary(insulin[i] != "No") }), nil
 }
 
-// people are those of the census data, with "person", counted from 1, "male", "married"
-// and "high_income": above 50,000 a year.
+// people returns the census data, with the columns "person", counted from 1, "male", "married" and
+// "high_income", above 50,000 a year.
 func people(folder corpus.Corpus) (corpus.Table, error) {
 	out, err := folder.Adult()
 	if err != nil {
@@ -155,7 +155,7 @@ func people(folder corpus.Corpus) (corpus.Table, error) {
 	return with(out, "person", func(i int) string { return strconv.Itoa(i + 1) }), nil
 }
 
-// with adds a column, or replaces the one of that name.
+// with adds a column, or replaces the column of this name.
 func with(t corpus.Table, name string, value func(i int) string) corpus.Table {
 	out := corpus.Table{Rows: make([][]string, len(t.Rows))}
 	at := len(t.Names)

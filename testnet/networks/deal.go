@@ -11,20 +11,20 @@ import (
 	"github.com/cosketch/cosketch/testnet/corpus"
 )
 
-// Dealt is a data set as the parties of a study hold it, and as nobody does.
+// Dealt is a data set, both as the parties of a study hold it and pooled.
 type Dealt struct {
 	Pooled  corpus.Table
 	Parties []Part // in the order of the template
 }
 
-// Part is what one party holds.
+// Part is the data of one party.
 type Part struct {
 	Name    string
 	Rows    []int    // of Pooled, in the party's own order
 	Columns []string // of Pooled, the record ids first
 }
 
-// Deal gives every party its records and columns. The same seed deals the same.
+// Deal gives every party its records and columns. The same seed gives the same deal.
 func (t Template) Deal(s *study.Study, pooled corpus.Table, seed uint64) (Dealt, error) {
 	out := Dealt{Pooled: pooled}
 	rng := rand.New(rand.NewPCG(seed, 1))
@@ -68,7 +68,7 @@ func (t Template) Deal(s *study.Study, pooled corpus.Table, seed uint64) (Dealt,
 	return out, nil
 }
 
-// WriteCSV writes the file of one party.
+// WriteCSV writes the data file of one party.
 func (d Dealt) WriteCSV(party int, w io.Writer) error {
 	part := d.Parties[party]
 	columns := make([]int, len(part.Columns))

@@ -1,10 +1,10 @@
-// Package networks holds studies of public data between organisations as they might be: a
-// file each, with the study that its parties would sign but for keys and dates, and with
-// what the testnet does to play them: which data set it takes and how it deals that out.
+// Package networks has studies of public data between realistic organisations, one per file. A file
+// has the study that its parties would sign, except keys and dates, and says how the testnet runs
+// it: which data set to use, and how to deal it.
 //
-// A file NAME.yaml has two documents. The first is a Template's fields; the second is the
-// study file, in which names in capitals stand for what is known only when the network
-// runs: NONCE, AGGREGATOR_ID, AGGREGATOR_HPKE, AGGREGATOR_ADDRESS, EXPIRES, DEADLINE, and
+// A file NAME.yaml has two documents. The first has the fields of a Template. The second is the
+// study file. In it, names in capitals are placeholders for values that are known only when the
+// network runs: NONCE, AGGREGATOR_ID, AGGREGATOR_HPKE, AGGREGATOR_ADDRESS, EXPIRES, DEADLINE, and
 // for each party its name in capitals with _ID.
 package networks
 
@@ -25,36 +25,36 @@ import (
 //go:embed *.yaml demo/*.yaml
 var files embed.FS
 
-// Template is one network: a study, and how the testnet plays it.
+// Template is one network: a study, and how the testnet runs it.
 type Template struct {
 	Name     string `yaml:"-"`        // of the file
 	Title    string `yaml:"title"`    // what it is about, for people
 	Question string `yaml:"question"` // what it asks, in a sentence or two
-	Data     string `yaml:"data"`     // one of the Sets
+	Data     string `yaml:"data"`     // the name of a data set, see Load
 	Split    Split  `yaml:"split"`
-	Known    string `yaml:"known"` // a column of the data that groups records, beside which clusters are set; may be empty
+	Known    string `yaml:"known"` // a column of the data that groups records, to compare clusters with; may be empty
 
-	// Limits are how far right estimates may lie from the truth: see errortable.Check. Kinds that
-	// have none are not judged.
+	// Limits bound how far correct estimates may lie from the truth, see errortable.Check. Kinds
+	// without a limit are not judged.
 	Limits map[study.AnalysisKind]float64 `yaml:"limits"`
 
-	// AcceptReconstruction is what every steward writes into the site file.
+	// AcceptReconstruction is the value that every steward writes into the site file.
 	AcceptReconstruction bool `yaml:"accept_reconstruction"`
 
-	Parties []string `yaml:"-"` // as the study lists them
+	Parties []string `yaml:"-"` // in the order of the study
 
 	study string
 }
 
-// Split says which records each party holds; just one of the three is there. Columns are
-// the study's: in a vertical one each party has those it owns.
+// Split says which records each party holds; exactly one of the three fields is set. The study
+// defines the columns: in a vertical study each party has the columns it owns.
 type Split struct {
-	By   string  `yaml:"by"`   // those whose value in this column of the data is the party's name
+	By   string  `yaml:"by"`   // the records whose value in this column of the data is the party's name
 	Deal string  `yaml:"deal"` // "random": equal parts
-	Hold float64 `yaml:"hold"` // a random share of all, drawn by each for itself
+	Hold float64 `yaml:"hold"` // each party draws this random share of all records by itself
 }
 
-// String says it in words.
+// String describes the split in words.
 func (s Split) String() string {
 	switch {
 	case s.By != "":
@@ -65,7 +65,7 @@ func (s Split) String() string {
 	return "records are dealt out at random, to each party as many"
 }
 
-// All returns every template but those of the demonstration, in the order of their names.
+// All returns every template except those of the demonstration, ordered by name.
 func All() ([]Template, error) {
 	found, err := fs.Glob(files, "*.yaml")
 	if err != nil {
@@ -74,11 +74,13 @@ func All() ([]Template, error) {
 	return readAll(found)
 }
 
-// demo are the networks of the demonstration, in its order: whole records protected between
-// parties with other people and with other columns, what no noise gives away, and the rest.
+// demo lists the networks of the demonstration, in its order: first whole records protected between
+// parties with different people and with different columns, then what sketches without noise
+// reveal, then the rest.
 var demo = []string{"regions", "registry", "laboratories", "hospitals-plain", "hospitals-cells", "hospitals-identity", "hospitals-sparse", "laboratories-joined"}
 
-// Change returns the template with a part of its study replaced, which stands there once.
+// Change returns the template with a part of its study replaced. It returns an error unless this
+// part occurs exactly once.
 func (t Template) Change(from, to string) (Template, error) {
 	if n := strings.Count(t.study, from); n != 1 {
 		return Template{}, fmt.Errorf("changing the network %s: %q is there %d times", t.Name, from, n)
@@ -87,7 +89,7 @@ func (t Template) Change(from, to string) (Template, error) {
 	return t, nil
 }
 
-// DemoNames are the names of the networks of the demonstration, in its order.
+// DemoNames returns the names of the networks of the demonstration, in its order.
 func DemoNames() []string { return slices.Clone(demo) }
 
 // Demo returns the templates of the demonstration, in its order. Their data need no folder.
@@ -114,8 +116,8 @@ func readAll(found []string) (out []Template, err error) {
 	return out, nil
 }
 
-// Find returns the template of a name, or all those whose names have this before a dash, as
-// those of a data set have.
+// Find returns the template of this name, or all templates whose names have it before a dash, such
+// as those of a data set.
 func Find(name string) ([]Template, error) {
 	all, err := All()
 	if err != nil {
@@ -150,7 +152,7 @@ func Find(name string) ([]Template, error) {
 	return nil, fmt.Errorf("no network %q; there are %s", name, strings.Join(names, ", "))
 }
 
-// Parse reads a template, as the files of this package have it.
+// Parse reads a template in the format of this package's files.
 func Parse(name, source string) (Template, error) {
 	t, err := parse(name, source)
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 	"github.com/cosketch/cosketch/testnet/corpus"
 )
 
-// terms makes up keys; they sign nothing.
+// terms makes up keys, which are not used to sign.
 func terms(t *testing.T, parties []string) Terms {
 	t.Helper()
 	id := func(fill byte) string {
@@ -61,7 +61,7 @@ func parsed(t *testing.T, template Template) *study.Study {
 	return s
 }
 
-// TestTemplates reads every file with the nodes' own parser, and holds it against its name.
+// TestTemplates reads every file with the nodes' own parser, and compares it with its name.
 func TestTemplates(t *testing.T) {
 	all, err := All()
 	if err != nil {
@@ -125,7 +125,7 @@ func TestTermsMayNotLack(t *testing.T) {
 }
 
 // TestDemo reads the studies of the demonstration with the nodes' own parser. Their data need no
-// folder, and no value of those without noise is moved to a bound.
+// folder, and in studies without noise no value is moved to a bound.
 func TestDemo(t *testing.T) {
 	all, err := Demo()
 	if err != nil {
@@ -168,8 +168,9 @@ func TestDemo(t *testing.T) {
 }
 
 // TestRegistryFollowsTheData compares the correlations of the drawn records with those of the
-// patients. An entry has standard error at most 1/√200000 = .0022; .014 is 6.3 of them, so 15
-// entries together fail by chance less than once in 10⁸ runs (and the seed is fixed).
+// patients. An entry has a standard error of at most 1/√200000 = .0022. The tolerance .014 is 6.3
+// of these, so the false-rejection rate of 15 entries together is below 1e-8 (and the seed is
+// fixed).
 func TestRegistryFollowsTheData(t *testing.T) {
 	drawn, err := Load("registry", nil)
 	if err != nil {
@@ -199,7 +200,7 @@ func TestRegistryFollowsTheData(t *testing.T) {
 	}
 }
 
-// TestDealt deals every data set out, and reads what parties would find in their files.
+// TestDealt deals every data set, and reads what parties would find in their files.
 func TestDealt(t *testing.T) {
 	var folder *corpus.Corpus
 	if c, err := corpus.Open("", os.Getenv); err == nil {
@@ -298,7 +299,7 @@ func TestDecimal(t *testing.T) {
 	}
 }
 
-// TestChange changes what stands in a study once, and only that.
+// TestChange replaces text that occurs once in a study, and nothing else.
 func TestChange(t *testing.T) {
 	found, err := Find("laboratories")
 	if err != nil {

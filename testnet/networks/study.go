@@ -9,9 +9,10 @@ import (
 	"time"
 )
 
-// Terms are what a study file needs beside the template. All but the nonce are required.
+// Terms are the values that a study file needs besides the template. All except the nonce are
+// required.
 type Terms struct {
-	Nonce    [16]byte          // zero: one is drawn
+	Nonce    [16]byte          // if zero, one is drawn
 	ID, HPKE string            // the aggregator's peer id and key
 	Address  string            // where it listens, a multiaddr
 	Parties  map[string]string // the parties' peer ids by name
@@ -19,13 +20,13 @@ type Terms struct {
 	Deadline time.Time         // upload closes
 }
 
-// place is what stands in a template for a term.
+// place matches the placeholders of a template.
 var place = regexp.MustCompile(`\b(NONCE|EXPIRES|DEADLINE|[A-Z0-9]+_(ID|HPKE|ADDRESS))\b`)
 
-// Study fills the template in.
+// Study returns the study file: the template with its placeholders filled in.
 func (t Template) Study(terms Terms) ([]byte, error) {
 	if terms.Nonce == ([16]byte{}) {
-		rand.Read(terms.Nonce[:]) // it does not fail
+		rand.Read(terms.Nonce[:]) // it never fails
 	}
 	known := map[string]string{
 		"NONCE": fmt.Sprintf("%x", terms.Nonce), "AGGREGATOR_ID": terms.ID, "AGGREGATOR_HPKE": terms.HPKE,
@@ -50,8 +51,8 @@ func (t Template) Study(terms Terms) ([]byte, error) {
 
 func instant(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
 
-// Decimal writes a number in the one form that study files read: no sign in the exponent but
-// minus, and no exponent where digits do.
+// Decimal formats a number in the only form that study files accept: an exponent has no plus sign,
+// and is used only if needed.
 func Decimal(x float64) string {
 	return strings.ReplaceAll(strconv.FormatFloat(x, 'g', -1, 64), "e+", "e")
 }

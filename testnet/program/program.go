@@ -1,6 +1,6 @@
-// Package program has what the commands of the testnet and of the laboratory share: how they
-// are parsed and run, their exit codes, a temporary directory with the two programs in it, and
-// how it is told what was measured or why nothing was.
+// Package program is the common part of the commands of the testnet and of the laboratory: parsing,
+// running, exit codes, a temporary directory with the two programs, and the output of measurements
+// and errors.
 package program
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/cosketch/cosketch/testnet/network"
 )
 
-// The exit codes, those of the nodes' programs.
+// Exit codes, the same as those of the nodes' programs.
 const (
 	OK       = 0
 	Failed   = 1
@@ -29,17 +29,17 @@ const (
 
 // Streams are where a command writes.
 type Streams struct {
-	Out io.Writer // what was asked for
-	Log io.Writer // what happens meanwhile
+	Out io.Writer // the requested output
+	Log io.Writer // progress messages
 }
 
-// Command is one command of a program, with its flags. An error ends with Failed, but for those
-// of Wrong, Exit and of what Print cannot write.
+// Command is one command of a program, with its flags. An error exits with Failed, except those of
+// Wrong and Exit, and errors of Print in writing.
 type Command interface {
 	Run(context.Context, Streams) error
 }
 
-// ended is an error with an exit code; without an error nothing is said.
+// ended is an error with an exit code; if it wraps no error, no message is printed.
 type ended struct {
 	code int
 	err  error
@@ -54,7 +54,7 @@ func (e ended) Error() string {
 
 func (e ended) Unwrap() error { return e.err }
 
-// Wrong marks an error that other arguments mend; nil stays nil.
+// Wrong marks an error that other arguments can fix; nil stays nil.
 func Wrong(err error) error {
 	if err == nil {
 		return nil
@@ -65,7 +65,7 @@ func Wrong(err error) error {
 // Wrongf is Wrong of a new error.
 func Wrongf(format string, args ...any) error { return Wrong(fmt.Errorf(format, args...)) }
 
-// Exit ends the program with a code and says nothing.
+// Exit exits the program with a code, without a message.
 func Exit(code int) error {
 	if code == OK {
 		return nil
@@ -73,7 +73,7 @@ func Exit(code int) error {
 	return ended{code: code}
 }
 
-// Timed is the flag of commands that end by themselves. Each sets its default, as
+// Timed is the flag of commands that end by themselves. Each command sets its default, as in
 // `embed:"" set:"timeout=10m"`.
 type Timed struct {
 	Timeout time.Duration `default:"${timeout}" help:"Give up after this time."`
@@ -81,15 +81,15 @@ type Timed struct {
 
 func (t Timed) limit() time.Duration { return t.Timeout }
 
-// Formatted is the flag of commands that print for people and for programs.
+// Formatted is the flag of commands that print for people or for programs.
 type Formatted struct {
 	Format string `default:"text" enum:"text,json" help:"What to print on stdout: text or json."`
 }
 
-// Text reports whether people read what is printed.
+// Text reports whether the output is for people.
 func (f Formatted) Text() bool { return f.Format != "json" }
 
-// Print prints what was measured in the format that was asked for.
+// Print prints the measurements in the requested format.
 func (f Formatted) Print(s Streams, measured any, text func(io.Writer) error) error {
 	if f.Text() {
 		if err := text(s.Out); err != nil {
@@ -105,8 +105,8 @@ func (f Formatted) Print(s Streams, measured any, text func(io.Writer) error) er
 	return nil
 }
 
-// Main parses the arguments, runs the command that they choose and returns the exit code. The
-// name is what messages begin with. Interrupted, or after the command's timeout, it ends in order.
+// Main parses the arguments, runs the chosen command and returns the exit code. name is the prefix
+// of messages. When interrupted, or after the command's timeout, the command ends in order.
 func Main(name string, parser *kong.Kong, args []string, s Streams) int {
 	parsed, err := parser.Parse(args)
 	if err != nil {
@@ -135,8 +135,7 @@ func Main(name string, parser *kong.Kong, args []string, s Streams) int {
 	return how.code
 }
 
-// Built makes a temporary directory with the programs of a network in it, and says how to
-// remove it.
+// Built creates a temporary directory with the programs of a network in it. remove removes it.
 func Built(ctx context.Context, of string, log io.Writer) (dir string, remove func() error, err error) {
 	if dir, err = os.MkdirTemp("", "cosketch-"+of+"-"); err != nil {
 		return "", nil, fmt.Errorf("making a directory for the nodes: %w", err)
@@ -154,7 +153,7 @@ func Built(ctx context.Context, of string, log io.Writer) (dir string, remove fu
 	return dir, remove, nil
 }
 
-// In does something in such a directory, and removes it.
+// In calls do with such a directory, and removes it afterwards.
 func In(ctx context.Context, of string, log io.Writer, do func(dir string) error) (err error) {
 	dir, remove, err := Built(ctx, of, log)
 	if err != nil {
@@ -164,10 +163,10 @@ func In(ctx context.Context, of string, log io.Writer, do func(dir string) error
 	return do(dir)
 }
 
-// Explain says why a run ended: from outside, or by the error, which then comes with what
-// the aggregator said, where there is one.
+// Explain returns why a run ended: from outside, or by err. In the latter case it adds what the
+// aggregator said, if there is one.
 func Explain(ctx context.Context, err error, aggregator *network.Started) error {
-	// An interrupt at the terminal reaches the nodes too, and perhaps first.
+	// An interrupt at the terminal reaches the nodes too, possibly first.
 	select {
 	case <-ctx.Done():
 	case <-time.After(200 * time.Millisecond):

@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 )
 
-// Ask runs the program of a node on the node's own state, as its steward or operator would
-// type it, and returns the exit code. It asks at the terminal that in is, if it is one.
+// Ask runs a node's program on the node's own state, as its steward or operator would, and returns
+// the exit code. If in is a terminal, the program can ask questions there.
 func Ask(ctx context.Context, d Dir, name string, args []string, in *os.File, out, talk io.Writer) (int, error) {
 	about, err := d.Read()
 	if err != nil {
@@ -28,7 +28,7 @@ func Ask(ctx context.Context, d Dir, name string, args []string, in *os.File, ou
 	own := []string{"--state", filepath.Join(dir, "state"), "--config", filepath.Join(dir, "site.yaml")}
 	cmd := exec.CommandContext(ctx, d.Program(name), append(own, args...)...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, talk
-	cmd.Cancel = func() error { return nil } // Ctrl-C reaches it as well, and it knows how to end
+	cmd.Cancel = func() error { return nil } // Ctrl-C reaches the program too, which ends by itself
 	err = cmd.Run()
 	var ended *exec.ExitError
 	if errors.As(err, &ended) && ended.ExitCode() >= 0 {

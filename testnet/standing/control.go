@@ -16,20 +16,20 @@ import (
 	"github.com/cosketch/cosketch/testnet/networks"
 )
 
-// running returns the process that a node's pid file names, if it is the node's; 0 where
-// the node does not run.
+// running returns the process id in a node's pid file, if that process is the node; 0 if the node
+// does not run.
 func (d Dir) running(name string) (int, error) {
 	pid, err := d.pid(name)
 	if err != nil || pid == 0 || !alive(pid) {
 		return 0, err
 	}
 	if !strings.Contains(commandLine(pid), d.nodeDir(name)) {
-		return 0, nil // it has ended, or the number belongs to another program now
+		return 0, nil // the node has ended, or another program has its process id now
 	}
 	return pid, nil
 }
 
-// Kill ends a node at once, as SIGKILL does. It says what the node was at.
+// Kill ends a node at once (SIGKILL). It says what the node was doing.
 func Kill(ctx context.Context, d Dir, name string, talk io.Writer) error {
 	about, err := d.Read()
 	if err != nil {
@@ -94,7 +94,7 @@ func known(name string, t networks.Template) error {
 	return fmt.Errorf("%w %q in %s; there are %s", ErrName, name, t.Name, strings.Join(all, ", "))
 }
 
-// awaitEnd waits until a node's process is gone, or another has taken its place.
+// awaitEnd waits until a node's process has ended or was replaced.
 func (d Dir) awaitEnd(name string, pid int) error {
 	for range 100 {
 		if now, err := d.running(name); err != nil || now != pid {
@@ -105,8 +105,8 @@ func (d Dir) awaitEnd(name string, pid int) error {
 	return fmt.Errorf("%s, process %d, is still there 5 s after it was killed", name, pid)
 }
 
-// Down ends the process that keeps the network up, and all nodes; with remove it clears the
-// directory after that.
+// Down ends the process that keeps the network up, and all nodes. If remove is set, it then removes
+// the directory.
 func Down(d Dir, remove bool, talk io.Writer) error {
 	if !d.ours() {
 		return fmt.Errorf("%w %s", ErrNone, d)
@@ -149,7 +149,7 @@ func Down(d Dir, remove bool, talk io.Writer) error {
 	return nil
 }
 
-// awaitDown waits until nobody keeps the network up.
+// awaitDown waits until no process keeps the network up.
 func (d Dir) awaitDown() error {
 	const patience = 20 * time.Second
 	for began := time.Now(); time.Since(began) < patience; time.Sleep(100 * time.Millisecond) {
@@ -160,7 +160,7 @@ func (d Dir) awaitDown() error {
 	return fmt.Errorf("the network of %s is still up after %.0f s", d, patience.Seconds())
 }
 
-// Standing is a network's state, for programs.
+// Standing is the state of a network, for programs.
 type Standing struct {
 	About
 	Dir   string  `json:"dir"`
@@ -168,14 +168,14 @@ type Standing struct {
 	Nodes []State `json:"nodes"`
 }
 
-// State is one node's.
+// State is the state of one node.
 type State struct {
 	Name    string   `json:"name"`
-	PID     int      `json:"pid"` // 0: it does not run
+	PID     int      `json:"pid"` // 0 if it does not run
 	Studies []string `json:"studies"`
 }
 
-// Status says which nodes run and where their studies stand.
+// Status returns which nodes run and the states of their studies.
 func Status(ctx context.Context, d Dir) (Standing, error) {
 	about, err := d.Read()
 	if err != nil {
@@ -207,7 +207,7 @@ func Status(ctx context.Context, d Dir) (Standing, error) {
 	return out, nil
 }
 
-// Write tells it to people.
+// Write prints the state for people.
 func (s Standing) Write(w io.Writer) {
 	if s.Up {
 		fmt.Fprintf(w, "%s is up since %s, kept by process %d in %s.\n", s.Network, s.Since.Local().Format("2006-01-02 15:04:05"), s.PID, s.Dir)

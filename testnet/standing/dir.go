@@ -1,6 +1,6 @@
-// Package standing keeps a network of the testnet running in a directory, for people who
-// want to look at it: real processes, studies slow enough to watch, nodes that may be
-// killed and come back. Other commands find it by the directory alone.
+// Package standing keeps a network of the testnet running in a directory, for people who want to
+// look at it: real processes, studies slow enough to watch, nodes that may be killed and restarted.
+// Other commands find the network by its directory.
 package standing
 
 import (
@@ -18,11 +18,10 @@ import (
 	"github.com/cosketch/cosketch/testnet/steward"
 )
 
-// Dir is where a network stands: programs, nodes' directories, study files and About.
+// Dir is the directory of a network: programs, nodes' directories, study files and About.
 type Dir string
 
-// DefaultDir is the directory where nobody says another: cosketch/testnet in the XDG state
-// directory.
+// DefaultDir returns the default directory: cosketch/testnet in the XDG state directory.
 func DefaultDir() (Dir, error) {
 	base := os.Getenv("XDG_STATE_HOME")
 	if !filepath.IsAbs(base) {
@@ -35,15 +34,15 @@ func DefaultDir() (Dir, error) {
 	return Dir(filepath.Join(base, "cosketch", "testnet")), nil
 }
 
-// About is what is known of the network in a directory.
+// About describes the network in a directory.
 type About struct {
 	Network string    `json:"network"` // the template's name
 	Data    string    `json:"data"`    // folder of public data sets; empty for none
 	Seed    uint64    `json:"seed"`
-	PID     int       `json:"pid"` // of the process that keeps it up
+	PID     int       `json:"pid"` // process that keeps the network up
 	Since   time.Time `json:"since"`
 	Port    int       `json:"port"`  // of the aggregator
-	Pages   string    `json:"pages"` // URL of the aggregator's pages; empty where there are none
+	Pages   string    `json:"pages"` // URL of the aggregator's pages; empty if there are none
 	Restart bool      `json:"restart"`
 }
 
@@ -56,10 +55,10 @@ func (d Dir) path(parts ...string) string {
 
 func (d Dir) about() string { return d.path("network.json") }
 
-// Names of everything in it, for people.
+// nodeDir returns the directory of a node.
 func (d Dir) nodeDir(name string) string { return d.path("nodes", name) }
 
-// Program is the path of a node's program.
+// Program returns the path of a node's program.
 func (d Dir) Program(name string) string {
 	if name == aggregator {
 		return d.path("bin", network.Executable("aggregator"))
@@ -67,7 +66,7 @@ func (d Dir) Program(name string) string {
 	return d.path("bin", network.Executable("party"))
 }
 
-// Errors on which callers decide.
+// Errors that callers distinguish.
 var (
 	ErrBusy  = errors.New("another testnet up has this directory")
 	ErrNone  = errors.New("no network stands in")
@@ -75,7 +74,7 @@ var (
 	ErrName  = errors.New("no such node")
 )
 
-// Read returns what stands in the directory; ErrNone where nothing does.
+// Read returns the description of the network in the directory; ErrNone if there is none.
 func (d Dir) Read() (About, error) {
 	raw, err := os.ReadFile(d.about())
 	if errors.Is(err, os.ErrNotExist) {
@@ -103,7 +102,7 @@ func (d Dir) write(a About) error {
 	return os.Rename(temporary, d.about())
 }
 
-// make makes the directory, unless it holds something else.
+// make creates the directory. It returns an error if the directory contains something else.
 func (d Dir) make() error {
 	entries, err := os.ReadDir(string(d))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -120,7 +119,7 @@ func (d Dir) make() error {
 	return nil
 }
 
-// ours reports whether the directory was made by make.
+// ours reports whether make has created the directory.
 func (d Dir) ours() bool {
 	info, err := os.Stat(d.path(lockName))
 	return err == nil && info.Mode().IsRegular()
@@ -128,7 +127,7 @@ func (d Dir) ours() bool {
 
 const lockName = "up.lock"
 
-// lock makes this process the one that keeps the network up.
+// lock makes this process the one that keeps the network up. It returns ErrBusy if another does.
 func (d Dir) lock() (*flock.Flock, error) {
 	l := flock.New(d.path(lockName), flock.SetPermissions(0o600))
 	held, err := l.TryLock()
@@ -144,7 +143,7 @@ func (d Dir) lock() (*flock.Flock, error) {
 	return l, nil
 }
 
-// up reports whether some process keeps the network up.
+// up reports whether a process keeps the network up.
 func (d Dir) up() (bool, error) {
 	if !d.ours() {
 		return false, nil
@@ -159,7 +158,7 @@ func (d Dir) up() (bool, error) {
 	return false, l.Unlock()
 }
 
-// template is the network that stands in the directory.
+// template returns the template of the network in the directory.
 func (a About) template() (networks.Template, error) {
 	found, err := networks.Find(a.Network)
 	if err != nil {
@@ -168,8 +167,8 @@ func (a About) template() (networks.Template, error) {
 	return found[0], nil
 }
 
-// Dates of a study under pace: approvals and releases may take as long as they need, and
-// a party that is killed and stays away delays the others by no more than twice that.
+// dates returns the dates of a study with this pace. Approvals and releases have enough time. A
+// party that is killed and stays down delays the others by at most twice that time.
 func dates(parties int, pace time.Duration) steward.Dates {
 	work := max(time.Duration(2*parties+2)*pace, time.Minute)
 	return steward.Dates{Expires: work, Deadline: 2 * work}

@@ -12,11 +12,10 @@ import (
 	"github.com/cosketch/cosketch/testnet/network"
 )
 
-// comeBack is how long a node that ended stays away where nobody says otherwise.
+// comeBack is the default delay before a node that ended is restarted.
 const comeBack = 3 * time.Second
 
-// mostFailures is how often a node may end by itself within failuresWithin before it is
-// left alone.
+// A node that ends by itself mostFailures times within failuresWithin is not restarted.
 const (
 	mostFailures   = 5
 	failuresWithin = time.Minute
@@ -26,16 +25,16 @@ const (
 type keeper struct {
 	dir     Dir
 	node    *network.Node
-	serve   []string // its command
+	serve   []string // command that serves
 	restart bool
 	away    time.Duration
 	say     func(name, text string)
-	doing   func(ctx context.Context, name string) string // what a party was at, for the obituary
+	doing   func(ctx context.Context, name string) string // returns what a party was doing, for the message about its end
 }
 
 func (d Dir) pidFile(name string) string { return filepath.Join(d.nodeDir(name), "pid") }
 
-// pid reads a node's pid file; 0 where there is none.
+// pid reads a node's pid file; 0 if there is none.
 func (d Dir) pid(name string) (int, error) {
 	raw, err := os.ReadFile(d.pidFile(name))
 	if os.IsNotExist(err) {
@@ -51,8 +50,8 @@ func (d Dir) pid(name string) (int, error) {
 	return pid, nil
 }
 
-// keep runs the node until ctx ends, and again whenever it ends by itself. It closes
-// started once the node runs for the first time.
+// keep runs the node until ctx ends, and restarts it whenever it ends by itself. It closes started
+// once the node runs for the first time.
 func (k *keeper) keep(ctx context.Context, started chan<- struct{}) error {
 	var ends []time.Time
 	for first := true; ; first = false {
@@ -126,5 +125,5 @@ func (k *keeper) start() (*network.Started, *os.File, error) {
 	return process, log, nil
 }
 
-// openPages lets everybody on this machine look: these are nobody's data.
+// openPages makes the pages accessible to everybody on this machine, as the data are public.
 const openPages = "AGGREGATOR_HTTP_TOKENS=unless_loopback"

@@ -12,9 +12,9 @@ import (
 	"syscall"
 )
 
-// commandLine is the command line of a running process, its words between spaces; empty
-// where there is no such process. Numbers of processes are used again: whoever signals one
-// by a pid file looks first.
+// commandLine returns the command line of a running process, joined by spaces; empty if there is no
+// such process. Process ids are reused, so compare the command line before you signal a process
+// from a pid file.
 func commandLine(pid int) string {
 	if raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); err == nil {
 		return strings.ReplaceAll(strings.TrimRight(string(raw), "\x00"), "\x00", " ")
@@ -26,7 +26,7 @@ func commandLine(pid int) string {
 	return strings.TrimSpace(string(out))
 }
 
-// alive reports whether a process is there.
+// alive reports whether a process exists.
 func alive(pid int) bool {
 	err := syscall.Kill(pid, 0)
 	return err == nil || errors.Is(err, syscall.EPERM)

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// commandLine is the command line of a running process; empty where there is no such
-// process, or where this system does not say.
+// commandLine returns the command line of a running process; empty if there is no such process, or
+// if the system does not report it.
 func commandLine(pid int) string {
 	out, err := exec.Command("powershell", "-NoProfile", "-Command",
 		fmt.Sprintf("(Get-CimInstance Win32_Process -Filter 'ProcessId=%d').CommandLine", pid)).Output()
@@ -18,7 +18,7 @@ func commandLine(pid int) string {
 	return strings.TrimSpace(string(out))
 }
 
-// alive reports whether a process is there.
+// alive reports whether a process exists.
 func alive(pid int) bool { return commandLine(pid) != "" }
 
 // kill ends a process at once.
@@ -30,5 +30,5 @@ func kill(pid int) error {
 	return p.Kill()
 }
 
-// terminate ends a process: there is no asking here.
+// terminate ends a process at once, as this system has no signal to ask it.
 func terminate(pid int) error { return kill(pid) }

@@ -31,7 +31,7 @@ func template(t *testing.T, name string) (networks.Template, Dealer) {
 	return found[0], func(s *study.Study) (networks.Dealt, error) { return found[0].Deal(s, pooled, 1) }
 }
 
-// reader gives what is written to it line by line.
+// reader returns what is written to it line by line.
 type reader struct {
 	lines chan string
 	rest  []byte
@@ -49,7 +49,7 @@ func (r *reader) Write(p []byte) (int, error) {
 	}
 }
 
-// await returns the first line that has all of these words.
+// await returns the first line that contains all of these words.
 func (r *reader) await(t *testing.T, ctx context.Context, words ...string) string {
 	t.Helper()
 	for {
@@ -69,7 +69,7 @@ func (r *reader) await(t *testing.T, ctx context.Context, words ...string) strin
 	}
 }
 
-// TestUp kills nodes while a study runs, which ends with everybody's data all the same.
+// TestUp kills nodes while a study runs. The study must still end with the data of all parties.
 func TestUp(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds and runs both programs")
@@ -156,7 +156,7 @@ func TestNothingStands(t *testing.T) {
 	}
 }
 
-// TestStalePID leaves a process alone that has got a node's number.
+// TestStalePID checks that a process with a node's former process id is not touched.
 func TestStalePID(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no sleep")

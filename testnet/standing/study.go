@@ -16,22 +16,22 @@ import (
 	"github.com/cosketch/cosketch/testnet/steward"
 )
 
-// Dealer deals the network's data out for a study.
+// Dealer deals the network's data to the parties of a study.
 type Dealer func(*study.Study) (networks.Dealt, error)
 
-// Pacer takes a study through its life at a speed that people can follow: one steward
-// after the other approves, and one after the other releases.
+// Pacer takes a study through all its steps slowly enough to follow: stewards approve one after the
+// other, and release one after the other.
 type Pacer struct {
 	Dir   Dir
 	Site  *steward.Site
 	Dealt Dealer
-	Pace  time.Duration // between two steps
-	Talk  io.Writer     // gets the result
+	Pace  time.Duration // pause between two steps
+	Talk  io.Writer     // receives the result
 
 	say func(name, text string)
 }
 
-// Propose plays one more study on a network that another process keeps up.
+// Propose runs one more study on a network that another process keeps up.
 func Propose(ctx context.Context, d Dir, dealt func(About) (Dealer, error), pace time.Duration, talk io.Writer) error {
 	about, err := d.Read()
 	if err != nil {
@@ -56,7 +56,7 @@ func Propose(ctx context.Context, d Dir, dealt func(About) (Dealer, error), pace
 	return Pacer{Dir: d, Site: site, Dealt: deal, Pace: pace, Talk: talk, say: v.say}.Play(ctx)
 }
 
-// Play proposes a study and returns when it has ended at every party that runs.
+// Play proposes a study and returns when it has ended at every running party.
 func (p Pacer) Play(ctx context.Context) error {
 	draft, err := p.Site.Draft(dates(len(p.Site.Parties), p.Pace))
 	if err != nil {
@@ -76,7 +76,7 @@ func (p Pacer) Play(ctx context.Context) error {
 	return p.tell(ctx, draft)
 }
 
-// approve has one steward after the other approve who has not.
+// approve lets the stewards who have not approved yet approve, one after the other.
 func (p Pacer) approve(ctx context.Context, draft steward.Draft) error {
 	for _, party := range p.Site.Parties {
 		if s, known := snapshot(ctx, party, draft.Study.ID.String()); known && s.State != stored.Added {
@@ -93,8 +93,8 @@ func (p Pacer) approve(ctx context.Context, draft steward.Draft) error {
 	return nil
 }
 
-// Resume goes on with the studies that an earlier up left unfinished, and reports whether
-// there were any.
+// Resume continues the studies that an earlier up left unfinished, and reports whether there were
+// any.
 func (p Pacer) Resume(ctx context.Context) (bool, error) {
 	pending := map[string]bool{}
 	for _, party := range p.Site.Parties {
@@ -123,7 +123,7 @@ func (p Pacer) Resume(ctx context.Context) (bool, error) {
 	return len(pending) > 0, nil
 }
 
-// clock is the local time of day of an instant.
+// clock returns the local time of day of an instant.
 func clock(instant string) string {
 	t, err := time.Parse(time.RFC3339, instant)
 	if err != nil {
@@ -141,7 +141,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// release lets held sketches go, one after the other, until the study has ended everywhere.
+// release releases held sketches, one after the other, until the study has ended everywhere.
 func (p Pacer) release(ctx context.Context, id string) error {
 	released := map[string]bool{}
 	last := time.Now()
@@ -152,7 +152,7 @@ func (p Pacer) release(ctx context.Context, id string) error {
 			if !known || s.Active() {
 				pid, err := p.Dir.running(party.Name)
 				if about, read := p.Dir.Read(); err == nil && pid == 0 && read == nil && !about.Restart {
-					continue // it stays away
+					continue // the party stays down
 				}
 				waiting++
 			}
@@ -174,7 +174,7 @@ func (p Pacer) release(ctx context.Context, id string) error {
 	}
 }
 
-// tell prints the result beside the truth, or without who stayed away as it is.
+// tell prints the result next to the truth, or the result alone if a party is absent.
 func (p Pacer) tell(ctx context.Context, draft steward.Draft) error {
 	id := draft.Study.ID.String()
 	data, err := p.Dealt(draft.Study)

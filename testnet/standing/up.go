@@ -16,24 +16,24 @@ import (
 	"github.com/cosketch/cosketch/testnet/steward"
 )
 
-// Options are those of Up.
+// Options are the options of Up.
 type Options struct {
 	Dir      Dir               // required
 	Template networks.Template // required
 	Data     string            // folder of public data sets, for further studies
-	Dealt    Dealer            // required: the data, dealt out for a study
+	Dealt    Dealer            // required: deals the data for a study
 	Seed     uint64            // of the split
-	Restart  bool              // start nodes again that end by themselves
-	Away     time.Duration     // how long such a node stays away before; default: 3 s, so that people see it gone
-	Pace     time.Duration     // between two steps of stewards
+	Restart  bool              // restart nodes that end by themselves
+	Away     time.Duration     // delay before such a restart; default: 3 s, so that people see that the node is down
+	Pace     time.Duration     // pause between two steps of stewards
 	Study    bool              // propose a study at once
-	Talk     io.Writer         // required: what happens, for people
+	Talk     io.Writer         // required: log of events, for people
 }
 
-// studiesPaid is how many studies the budget of every party pays for.
+// studiesPaid is the number of studies that the budget of every party pays for.
 const studiesPaid = 10
 
-// Up keeps a network running until ctx ends. It returns when all nodes are gone.
+// Up keeps a network running until ctx ends. It returns when all nodes have ended.
 func Up(ctx context.Context, o Options) (err error) {
 	if o.Away == 0 {
 		o.Away = comeBack
@@ -90,7 +90,7 @@ func Up(ctx context.Context, o Options) (err error) {
 	return o.stand(ctx, about, site)
 }
 
-// interrupted takes what an interrupt broke off for what it is.
+// interrupted returns ctx's error if ctx has ended, otherwise err.
 func interrupted(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -98,7 +98,7 @@ func interrupted(ctx context.Context, err error) error {
 	return err
 }
 
-// port is the one that the studies so far name, or a free one.
+// port returns the port that earlier studies name, if it is free, otherwise a free port.
 func port(before int, talk io.Writer) (int, error) {
 	if before != 0 && network.Free(before) {
 		return before, nil
@@ -130,7 +130,7 @@ func (d Dir) open(ctx context.Context, about About, t networks.Template) (*stewa
 	return site, nil
 }
 
-// stand runs all nodes, and a study where one is wanted, until ctx ends.
+// stand runs all nodes, and a study if requested, until ctx ends.
 func (o Options) stand(ctx context.Context, about About, site *steward.Site) error {
 	running, stop := context.WithCancel(ctx)
 	defer stop()
@@ -187,13 +187,13 @@ func (o Options) stand(ctx context.Context, about About, site *steward.Site) err
 	return err
 }
 
-// aggregatorServes is the aggregator's command.
+// aggregatorServes returns the aggregator's command.
 func aggregatorServes(about About) []string {
 	pages := strings.TrimSuffix(strings.TrimPrefix(about.Pages, "http://"), "/")
 	return []string{"serve", "--listen", network.Loopback(about.Port), "--http", pages}
 }
 
-// explain says where everything is and how to look at it.
+// explain prints where everything is and how to look at it.
 func (o Options) explain(about About, site *steward.Site) {
 	one := site.Parties[0].Name
 	w := o.Talk
@@ -222,7 +222,8 @@ func names(site *steward.Site) string {
 	return out
 }
 
-// deal writes the parties' data and site files: those of a study that is thrown away.
+// deal writes the parties' data and site files. They are those of a draft study, which it then
+// discards.
 func deal(ctx context.Context, site *steward.Site, dealt Dealer) error {
 	draft, err := site.Draft(dates(len(site.Parties), time.Minute))
 	if err != nil {
@@ -237,7 +238,7 @@ func deal(ctx context.Context, site *steward.Site, dealt Dealer) error {
 	return errors.Join(err, ctx.Err())
 }
 
-// voice writes lines of what happens, one at a time.
+// voice writes lines about events, one at a time. It is safe for concurrent use.
 type voice struct {
 	mu sync.Mutex
 	w  io.Writer
@@ -249,7 +250,7 @@ func (v *voice) say(name, text string) {
 	fmt.Fprintf(v.w, "%s  %-11s %s\n", time.Now().Format("15:04:05"), name, text)
 }
 
-// endLeftOvers ends nodes that a killed testnet left behind.
+// endLeftOvers ends nodes that a killed testnet left running.
 func (d Dir) endLeftOvers(t networks.Template, talk io.Writer) error {
 	for _, name := range append([]string{aggregator}, t.Parties...) {
 		pid, err := d.running(name)

@@ -10,7 +10,7 @@ import (
 	"github.com/cosketch/cosketch/testnet/steward"
 )
 
-// snapshots asks a node where its studies stand; nil where that cannot be read just now.
+// snapshots returns the states of a node's studies; nil if they cannot be read now.
 func snapshots(ctx context.Context, n *network.Node) []stored.Snapshot {
 	var out []stored.Snapshot
 	if err := n.RunJSON(ctx, &out, "status"); err != nil {
@@ -19,7 +19,7 @@ func snapshots(ctx context.Context, n *network.Node) []stored.Snapshot {
 	return out
 }
 
-// snapshot is that of one study.
+// snapshot returns the state of one study.
 func snapshot(ctx context.Context, n *network.Node, id string) (stored.Snapshot, bool) {
 	for _, s := range snapshots(ctx, n) {
 		if s.Study == id {
@@ -29,13 +29,13 @@ func snapshot(ctx context.Context, n *network.Node, id string) (stored.Snapshot,
 	return stored.Snapshot{}, false
 }
 
-// watch says when the state of a study changes at a party.
+// watch reports when the state of a study changes at a party.
 type watch struct {
 	site *steward.Site
 	say  func(name, text string)
 }
 
-// every is how often nodes are asked.
+// every is the interval at which nodes are asked.
 const every = time.Second
 
 func (w *watch) run(ctx context.Context) {
@@ -60,7 +60,7 @@ func (w *watch) run(ctx context.Context) {
 	}
 }
 
-// doing is what a party was at when it ended, for its obituary.
+// doing returns what a party was doing when it ended, for the message about it.
 func (w *watch) doing(ctx context.Context, name string) string {
 	for _, party := range w.site.Parties {
 		if party.Name != name {
@@ -75,5 +75,5 @@ func (w *watch) doing(ctx context.Context, name string) string {
 	return ""
 }
 
-// siteOf is a site of one party alone, to look at it.
+// siteOf returns a site with one party only, to read its state.
 func siteOf(n *network.Node) *steward.Site { return &steward.Site{Parties: []*network.Node{n}} }

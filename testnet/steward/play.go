@@ -23,8 +23,8 @@ import (
 	"github.com/cosketch/cosketch/testnet/networks"
 )
 
-// Play takes a study from its file to what came of it: draft, deal, propose, approve, run and
-// collect. It returns how many bytes the data have, too.
+// Play runs a study from its file to the results: draft, deal, propose, approve, run and collect.
+// It also returns the size of the data in bytes.
 func (s *Site) Play(ctx context.Context, d Dates, pooled corpus.Table, seed uint64) (out errortable.Played, raw int64, err error) {
 	draft, err := s.Draft(d)
 	if err != nil {
@@ -47,7 +47,7 @@ func (s *Site) Play(ctx context.Context, d Dates, pooled corpus.Table, seed uint
 	return out, raw, err
 }
 
-// Run lets all parties serve a study at once, until each has its result.
+// Run lets all parties serve a study concurrently, until each has its result.
 func (s *Site) Run(ctx context.Context, d Draft, wait time.Duration) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -58,7 +58,7 @@ func (s *Site) Run(ctx context.Context, d Draft, wait time.Duration) error {
 		running.Go(func() {
 			if _, err := party.Run(ctx, "run", d.Study.ID.String(), "--wait", wait.String()); err != nil {
 				first.Do(func() { cause = err })
-				cancel() // the others would wait in vain
+				cancel() // the others would wait for ever
 			}
 		})
 	}
@@ -66,8 +66,8 @@ func (s *Site) Run(ctx context.Context, d Draft, wait time.Duration) error {
 	return cause
 }
 
-// Fetch has every party write the result, which is the same for all, and what it alone is
-// told of its records, into a directory of its own.
+// Fetch lets every party write the result, which is the same for all, and the private results about
+// its own records, into a directory of its own.
 func (s *Site) Fetch(ctx context.Context, d Draft) (result analysis.Result, dirs []string, err error) {
 	id := d.Study.ID.String()
 	var first []byte
@@ -96,8 +96,7 @@ func (s *Site) Fetch(ctx context.Context, d Draft) (result analysis.Result, dirs
 	return result, dirs, nil
 }
 
-// Collect fetches the plan, the result, and the clusters that each party is told of its own
-// records.
+// Collect fetches the plan, the result, and the clusters of each party's own records.
 func (s *Site) Collect(ctx context.Context, d Draft, data networks.Dealt) (out errortable.Played, err error) {
 	out = errortable.Played{Template: s.Template, Study: d.Study, Data: data}
 	if err := s.plan(ctx, d, &out); err != nil {
@@ -111,7 +110,7 @@ func (s *Site) Collect(ctx context.Context, d Draft, data networks.Dealt) (out e
 	for p, party := range s.Parties {
 		own := filepath.Join(dirs[p], OwnFile)
 		if slices.ContainsFunc(d.Study.Sketches, func(sk study.Sketch) bool { return sk.Side == sketch.Cells }) && clustered(out) {
-			if _, err := party.Run(ctx, "result", id, "--label", own); err != nil { // which the party tells by the published model
+			if _, err := party.Run(ctx, "result", id, "--label", own); err != nil { // labels that the party computes by the published model
 				return out, err
 			}
 		}
@@ -127,11 +126,11 @@ func (s *Site) Collect(ctx context.Context, d Draft, data networks.Dealt) (out e
 	return out, nil
 }
 
-// OwnFile is the name of the file in which a party is told of its own records; there is none
-// where it is told nothing.
+// OwnFile is the name of the file with a party's results about its own records. The file is missing
+// if there are none.
 const OwnFile = "labels.csv"
 
-// ReadOwn reads such a file: a map from headings for each record.
+// ReadOwn reads such a file: for each record a map by column heading.
 func ReadOwn(path string) ([]map[string]string, error) {
 	file, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -156,7 +155,7 @@ func ReadOwn(path string) ([]map[string]string, error) {
 	return out, nil
 }
 
-// clustered reports whether there are clusters to tell.
+// clustered reports whether the study has clusters.
 func clustered(p errortable.Played) bool {
 	for _, a := range p.Result.Analyses {
 		if a.CellMeans != nil {
@@ -166,8 +165,8 @@ func clustered(p errortable.Played) bool {
 	return false
 }
 
-// plan asks the operator's program for the forecast, with the record counts and, in a
-// vertical study, the overlap that the parties could tell each other.
+// plan asks the operator's program for the forecast. It passes the record counts and, in a vertical
+// study, the overlap, which the parties could tell each other.
 func (s *Site) plan(ctx context.Context, d Draft, out *errortable.Played) error {
 	var counts []string
 	for _, part := range out.Data.Parties {
@@ -177,10 +176,11 @@ func (s *Site) plan(ctx context.Context, d Draft, out *errortable.Played) error 
 	if d.Study.Partition == study.Vertical {
 		args = append(args, "--overlap", fmt.Sprintf("%.3f", overlap(out.Data)))
 	}
-	return s.Aggregator.RunJSONThough(ctx, &out.Plan, int(fail.Failed), args...) // where nothing is usable, the plan says so and ends with that
+	return s.Aggregator.RunJSONThough(ctx, &out.Plan, int(fail.Failed), args...) // if nothing is usable, the plan says so and exits with this code
 }
 
-// overlap is how many records the first two parties share, over those of the smaller one.
+// overlap returns the number of records that the first two parties share, divided by that of the
+// smaller party.
 func overlap(d networks.Dealt) float64 {
 	has := map[int]bool{}
 	for _, i := range d.Parties[0].Rows {
@@ -195,7 +195,8 @@ func overlap(d networks.Dealt) float64 {
 	return float64(shared) / float64(min(len(d.Parties[0].Rows), len(d.Parties[1].Rows)))
 }
 
-// clipped adds up how many records of a party each sketch cut, which the party alone knows.
+// clipped adds up how many records of a party were clipped in each sketch, which only the party
+// knows.
 func (s *Site) clipped(ctx context.Context, p int, id string, out *errortable.Played) error {
 	var inspected struct {
 		Sketches []struct {
@@ -217,8 +218,8 @@ func (s *Site) clipped(ctx context.Context, p int, id string, out *errortable.Pl
 	return nil
 }
 
-// clusters reads what a party is told of its records, in the order of its rows; nil where
-// that is nothing of clusters.
+// clusters reads the clusters of a party's records, in the order of its rows; nil if there are
+// none.
 func clusters(path string, data networks.Dealt, party int) ([]int, error) {
 	records, err := ReadOwn(path)
 	if err != nil || len(records) == 0 {

@@ -15,13 +15,13 @@ import (
 	"github.com/cosketch/cosketch/testnet/network"
 )
 
-// Release is a party's release and result, as its state directory holds them.
+// Release is a party's release and result, as stored in its state directory.
 type Release struct {
 	analysis.Contribution
 	T2     protocol.Digest
 	Result []byte
 	Plans  []release.Plan // by sketch
-	Study  *study.Study   // of two rounds as the second went by what came of the first
+	Study  *study.Study   // of two rounds: the study of the second, which depends on the result of the first
 }
 
 // ReadRelease reads a party's release and result of a study.

@@ -9,17 +9,16 @@ import (
 	"github.com/cosketch/cosketch/testnet/networks"
 )
 
-// DataFile is the name of a party's data in its own directory.
+// DataFile is the name of a party's data file in its own directory.
 const DataFile = "data.csv"
 
 // Terms are what every steward of a network decides alone.
 type Terms struct {
-	Studies int  // how many studies like this one the data's budget pays for; default: 1
+	Studies int  // the number of such studies that the data's budget pays for; default: 1
 	Ask     bool // hold sketches until the steward releases them
 }
 
-// SiteFile is a party's site file before any study: its data, and what may be spent on
-// them.
+// SiteFile returns a party's site file before any study: its data and their budget.
 func SiteFile(t networks.Template, s *study.Study, terms Terms) []byte {
 	var out strings.Builder
 	fmt.Fprintf(&out, "datasets:\n  %s:\n    source: %s\n    id: [%s]\n", t.Data, DataFile, strings.Join(s.Records.ID, ", "))
@@ -35,7 +34,7 @@ func SiteFile(t networks.Template, s *study.Study, terms Terms) []byte {
 	return []byte(out.String())
 }
 
-// line is a study's entry, to follow the others in a site file.
+// line returns a study's entry, to be appended to a site file.
 func line(t networks.Template, s *study.Study, terms Terms) string {
 	release := "auto"
 	if terms.Ask {

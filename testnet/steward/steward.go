@@ -1,6 +1,6 @@
-// Package steward does with the programs of a network what its operator and the stewards
-// of its parties do at theirs: deals the data out, proposes a study, approves it, runs it
-// and fetches what came of it. Everything goes through the programs' own commands.
+// Package steward runs the programs of a network as its operator and its parties' stewards do. It
+// deals the data, proposes a study, approves it, runs it and fetches the results. Everything is
+// done through the programs' own commands.
 package steward
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/cosketch/cosketch/testnet/networks"
 )
 
-// Site is a network whose aggregator serves.
+// Site is a network whose aggregator is serving.
 type Site struct {
 	Dir        string // where study files go
 	Address    string // of the aggregator, a multiaddr
@@ -27,8 +27,8 @@ type Site struct {
 	Terms      Terms
 }
 
-// Start makes the nodes of a network under home, from the programs that network.Build put into
-// dir, and starts its aggregator, which the caller stops.
+// Start creates the nodes of a network under home, using the programs that network.Build put into
+// dir. It starts the aggregator, which the caller must stop.
 func Start(ctx context.Context, dir, home string, t networks.Template) (*Site, *network.Started, error) {
 	port, err := network.FreePort()
 	if err != nil {
@@ -42,16 +42,16 @@ func Start(ctx context.Context, dir, home string, t networks.Template) (*Site, *
 	return s, serving, err
 }
 
-// Dates are a study's, counted from now.
+// Dates are the dates of a study, counted from now.
 type Dates struct{ Expires, Deadline time.Duration }
 
-// Draft is a study that nobody has been shown yet.
+// Draft is a study that has not been proposed yet.
 type Draft struct {
 	Study *study.Study
-	Path  string // of its file
+	Path  string // of the study file
 }
 
-// Draft writes the study's file, with a nonce of its own.
+// Draft writes the study's file, with a fresh nonce.
 func (s *Site) Draft(d Dates) (Draft, error) {
 	now := time.Now()
 	terms := networks.Terms{
@@ -76,7 +76,7 @@ func (s *Site) Draft(d Dates) (Draft, error) {
 	return out, nil
 }
 
-// Reopen reads the file of a study that Draft wrote.
+// Reopen reads a study's file that Draft wrote.
 func (s *Site) Reopen(id string) (Draft, error) {
 	out := Draft{Path: s.studyFile(id)}
 	source, err := os.ReadFile(out.Path)
@@ -93,8 +93,8 @@ func (s *Site) studyFile(id string) string {
 	return filepath.Join(s.Dir, s.Template.Name+"-"+id[:8]+".yaml")
 }
 
-// Deal writes every party's data and its site file, which names no study yet. It returns
-// how many bytes the data have.
+// Deal writes every party's data and its site file, which names no study yet. It returns the size
+// of the data in bytes.
 func (s *Site) Deal(d Draft, data networks.Dealt) (raw int64, err error) {
 	for p, party := range s.Parties {
 		var file bytes.Buffer
@@ -112,7 +112,7 @@ func (s *Site) Deal(d Draft, data networks.Dealt) (raw int64, err error) {
 	return raw, nil
 }
 
-// Propose hands the study to the aggregator and to every party.
+// Propose adds the study at the aggregator and at every party.
 func (s *Site) Propose(ctx context.Context, d Draft) error {
 	if _, err := s.Aggregator.Run(ctx, "study", "host", d.Path); err != nil {
 		return err
@@ -131,7 +131,7 @@ func (s *Site) Propose(ctx context.Context, d Draft) error {
 	return nil
 }
 
-// Agree proposes the study, and every steward approves it.
+// Agree proposes the study and lets every steward approve it.
 func (s *Site) Agree(ctx context.Context, d Draft) error {
 	if err := s.Propose(ctx, d); err != nil {
 		return err
@@ -144,8 +144,8 @@ func (s *Site) Agree(ctx context.Context, d Draft) error {
 	return nil
 }
 
-// Approve does what one party's steward does: names the data in the site file, and
-// approves by the id's first eight characters.
+// Approve does what a party's steward does: it names the data in the site file, and approves by the
+// first eight characters of the id.
 func (s *Site) Approve(ctx context.Context, d Draft, party *network.Node) error {
 	file, err := os.OpenFile(party.SiteFile(), os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {

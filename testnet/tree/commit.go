@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// At does something in a working tree of a commit of a repository, and removes it.
+// At calls do with a working tree of a commit of a repository, and removes the tree afterwards.
 func At(ctx context.Context, root, commit string, do func(dir string) error) (err error) {
 	home, err := os.MkdirTemp("", "cosketch-commit-")
 	if err != nil {
@@ -28,7 +28,7 @@ func At(ctx context.Context, root, commit string, do func(dir string) error) (er
 		return fmt.Errorf("checking out commit %q: %w", commit, err)
 	}
 	defer func() {
-		after, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute) // whatever ended it
+		after, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute) // also if ctx has ended
 		defer cancel()
 		_, failed := git(after, root, "worktree", "remove", "--force", dir)
 		err = errors.Join(err, failed)
@@ -36,7 +36,7 @@ func At(ctx context.Context, root, commit string, do func(dir string) error) (er
 	return do(dir)
 }
 
-// git runs a command of git in a directory and returns what it says.
+// git runs a git command in a directory and returns its output.
 func git(ctx context.Context, dir string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", dir}, args...)...)
 	cmd.Cancel, cmd.WaitDelay = func() error { return cmd.Process.Signal(os.Interrupt) }, 10*time.Second

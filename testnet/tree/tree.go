@@ -1,4 +1,4 @@
-// Package tree walks the Go files of the repository, for what holds and what counts the code.
+// Package tree walks the Go files of the repository, for programs that check or count the code.
 package tree
 
 import (
@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Files hands over every Go file below root, by its path from there with slashes, but for
-// those in testdata and in folders whose names begin with a dot.
+// Files calls each for every Go file below root, with its slash-separated path relative to root. It
+// skips testdata and folders whose names begin with a dot.
 func Files(root string, each func(path string, text []byte) error) error {
 	return filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
 		if err != nil {

@@ -22,36 +22,37 @@ import (
 	"github.com/cosketch/cosketch/testnet/networks"
 )
 
-// AttackOptions of Attack.
+// AttackOptions are the options of Attack.
 type AttackOptions struct {
 	Dir     string // required: an empty directory, with the programs that network.Build put there
-	Peers   int    // hostile ones, half of which the aggregator lists in studies of their own; at least 4
-	Studies int    // of honest parties, while they attack; at least 1
+	Peers   int    // number of hostile peers, half of which the aggregator lists in studies of their own; at least 4
+	Studies int    // number of studies of honest parties during the attack; at least 1
 	For     time.Duration
 	Log     io.Writer
 
-	// Attackers plays the hostile peers until the order's time is up: in a process of their own
-	// at the lowest priority, or in this one.
+	// Attackers runs the hostile peers until the order's time is over: in their own process at the
+	// lowest priority, or in this process.
 	Attackers func(context.Context, Order) (Tally, error)
 }
 
-// Attacked is what came of a hostile load.
+// Attacked has the measurements of an attack.
 type Attacked struct {
 	Peers    int         `json:"peers"`
-	Quiet    []float64   `json:"quiet_seconds"` // of each study without hostile peers
+	Quiet    []float64   `json:"quiet_seconds"` // duration of each study without hostile peers
 	Loaded   []float64   `json:"loaded_seconds"`
-	Calls    Tally       `json:"calls"`          // of hostile peers, by attack and answer
-	Costs    []Cost      `json:"costs"`          // of one hostile call
-	Memory   int64       `json:"memory_bytes"`   // most that the aggregator had resident
-	Most     int64       `json:"memory_limit"`   // what it may have
-	Disk     int64       `json:"disk_bytes"`     // of its state directory, at the end
-	MostDisk int64       `json:"disk_limit"`     // what that may have
-	Pages    map[int]int `json:"pages"`          // by HTTP status
-	Seconds  float64     `json:"attack_seconds"` // how long hostile peers were at work
+	Calls    Tally       `json:"calls"`          // calls of hostile peers, by attack and outcome
+	Costs    []Cost      `json:"costs"`          // cost of one hostile call
+	Memory   int64       `json:"memory_bytes"`   // peak resident memory of the aggregator
+	Most     int64       `json:"memory_limit"`   // limit of Memory
+	Disk     int64       `json:"disk_bytes"`     // size of its state directory at the end
+	MostDisk int64       `json:"disk_limit"`     // limit of Disk
+	Pages    map[int]int `json:"pages"`          // number of responses by HTTP status
+	Seconds  float64     `json:"attack_seconds"` // duration of the attack
 }
 
-// Bounds of an attacked aggregator: its memory_mib, and what a program has besides; the longest that a
-// study may take, in quiet ones.
+// Limits of an attacked aggregator. Its memory may be memoryMiB, which it is configured with, plus
+// besidesMiB for the rest of the program. A study may take mostSlowdown times as long as the
+// slowest quiet one.
 const (
 	memoryMiB     = 512
 	besidesMiB    = 128
@@ -63,8 +64,8 @@ const (
 	hostileKinds  = 2 // listed and unlisted
 )
 
-// Attack lets honest parties finish studies, first alone and then beside hostile peers. It returns what it
-// measured, and an error that names the first thing that was not as it must be.
+// Attack lets honest parties finish studies, first alone and then during an attack by hostile
+// peers. It returns the measurements, and an error for the first violation.
 func Attack(ctx context.Context, o AttackOptions) (out Attacked, err error) {
 	port, err := network.FreePort()
 	if err != nil {
@@ -125,7 +126,7 @@ func Attack(ctx context.Context, o AttackOptions) (out Attacked, err error) {
 	return out, err
 }
 
-// judge says what is not as it must be.
+// judge returns an error for the first violation.
 func (a Attacked) judge() error {
 	slow := mostSlowdown * slices.Max(a.Quiet)
 	for i, seconds := range a.Loaded {
@@ -150,16 +151,16 @@ func (a Attacked) judge() error {
 	return nil
 }
 
-// attacked is the nodes of one run.
+// attacked has the nodes of one run.
 type attacked struct {
 	site    *site
 	serving *network.Started
 	pages   string // host and port
-	token   string // of a reader
+	token   string // token of a reader
 	order   Order
 }
 
-// seat configures the aggregator, and makes studies whose parties are the hostile peers.
+// seat configures the aggregator, and hosts studies whose parties are the hostile peers.
 func (a *attacked) seat(ctx context.Context, listed int) error {
 	config := fmt.Sprintf("limits: {memory_mib: %d}\nhttp: {listen: \"%s\", tokens: always}\n", memoryMiB, a.pages)
 	if err := os.WriteFile(a.site.Aggregator.SiteFile(), []byte(config), 0o600); err != nil {
@@ -201,7 +202,7 @@ func (a *attacked) seat(ctx context.Context, listed int) error {
 	return nil
 }
 
-// hostileStudies is how many studies the listed peers may spoil.
+// hostileStudies is the number of studies that the listed peers may spoil.
 const hostileStudies = 4
 
 const hostileNetwork = `data: none
@@ -224,7 +225,7 @@ privacy: {unit: attribute, mechanism: laplace, epsilon: 8}
 analyses: [{kind: k-means, clusters: 3, restarts: 1}]
 `
 
-// readersToken makes one for all that a reader may see.
+// readersToken creates a token for everything that a reader may see.
 func (a *attacked) readersToken(ctx context.Context) (string, error) {
 	var made struct {
 		Token string `json:"token"`
@@ -233,7 +234,8 @@ func (a *attacked) readersToken(ctx context.Context) (string, error) {
 	return made.Token, err
 }
 
-// study plays one of the honest parties, from its proposal to the last party's result, and checks it.
+// study runs a study of the honest parties, from its proposal to the last party's result, and
+// checks it.
 func (a *attacked) study(ctx context.Context, n int) (seconds float64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, studyDeadline)
 	defer cancel()
@@ -252,7 +254,8 @@ func (a *attacked) study(ctx context.Context, n int) (seconds float64, err error
 	return time.Since(began).Seconds(), a.site.check(ctx, id)
 }
 
-// load plays studies beside the hostile peers. Where the studies are done early, these go on to their end.
+// load runs studies during the attack. If the studies finish early, the attack continues to its
+// end.
 func (a *attacked) load(ctx context.Context, o AttackOptions, out *Attacked) error {
 	attacking, stop := context.WithCancel(ctx)
 	defer stop()
@@ -268,7 +271,7 @@ func (a *attacked) load(ctx context.Context, o AttackOptions, out *Attacked) err
 	defer enough()
 	go func() { looked <- a.look(looking) }()
 	var failed error
-	for n := range o.Studies { // over all of the attack, as it has many phases
+	for n := range o.Studies { // spread over the whole attack, as it has many phases
 		due := time.Duration((float64(n) + 0.5) / float64(o.Studies) * float64(o.For))
 		if err := pauseFor(ctx, due-time.Since(began)); err != nil {
 			failed = err
@@ -297,7 +300,7 @@ func (a *attacked) load(ctx context.Context, o AttackOptions, out *Attacked) err
 	return failed
 }
 
-// pauseFor waits, unless the time is over.
+// pauseFor waits; it returns ctx's error if ctx ends first.
 func pauseFor(ctx context.Context, pause time.Duration) error {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
@@ -309,7 +312,7 @@ func pauseFor(ctx context.Context, pause time.Duration) error {
 	}
 }
 
-// look asks for pages until it is told to stop, and counts by status; 0 is no answer.
+// look requests pages until ctx ends, and counts the responses by status; 0 is no response.
 func (a *attacked) look(ctx context.Context) map[int]int {
 	out := map[int]int{}
 	client := http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
@@ -344,10 +347,10 @@ func (a *attacked) look(ctx context.Context) map[int]int {
 type Cost struct {
 	Attack string  `json:"attack"`
 	Calls  int     `json:"calls"`
-	CPU    float64 `json:"cpu_milliseconds"` // of a call; 0 where the system does not say
+	CPU    float64 `json:"cpu_milliseconds"` // per call; 0 if the system does not report it
 }
 
-// costs makes hostile calls one after the other and looks at the aggregator's clock.
+// costs makes hostile calls one after the other and measures the aggregator's processor time.
 func (a *attacked) costs(ctx context.Context) (out []Cost, err error) {
 	peer, err := a.order.listed(0)
 	if err != nil {
@@ -365,10 +368,10 @@ func (a *attacked) costs(ctx context.Context) (out []Cost, err error) {
 	return out, nil
 }
 
-// callsOfCost is how many calls are measured together.
+// callsOfCost is the number of calls that are measured together.
 const callsOfCost = 60
 
-// Write prints what was measured, for people.
+// Write prints the measurements for people.
 func (a Attacked) Write(w io.Writer) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%d hostile peers for %.0f s; %d studies of honest parties beside them.\n", a.Peers, a.Seconds, len(a.Loaded))

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Honest parties finish beside hostile peers, and what is too much is said.
+// Honest parties finish during an attack, and violations are reported.
 func TestAttack(t *testing.T) {
 	dir := programsIn(t)
 	var log bytes.Buffer
@@ -17,7 +17,7 @@ func TestAttack(t *testing.T) {
 	if len(a.Loaded) < studies {
 		t.Fatalf("%v\n%s", err, log.String())
 	}
-	if err != nil && !strings.Contains(err.Error(), "beside hostile peers, at most") { // how long it takes is no test's business
+	if err != nil && !strings.Contains(err.Error(), "beside hostile peers, at most") { // the duration is not tested
 		t.Error(err)
 	}
 	for _, name := range []string{"held calls", "refused post", "silent connections", "slow forms", "pages without a token"} {
@@ -48,7 +48,7 @@ func TestAttack(t *testing.T) {
 	}
 }
 
-// A party takes the worst reply to a call within its bounds.
+// A party handles the worst reply to a call within its limits.
 func TestReply(t *testing.T) {
 	dir := programsIn(t)
 	var log bytes.Buffer

@@ -23,33 +23,33 @@ import (
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
-// Order is what hostile peers are told.
+// Order tells hostile peers whom to attack, and for how long.
 type Order struct {
 	Aggregator string   `json:"aggregator"` // its peer id
 	Address    string   `json:"address"`    // a multiaddr
 	Port       int      `json:"port"`
 	Pages      string   `json:"pages"`   // host and port
-	Studies    []string `json:"studies"` // files of studies that list peers with the seeds
+	Studies    []string `json:"studies"` // study files that list the peers with these seeds
 	Seeds      [][]byte `json:"seeds"`
 	Unlisted   int      `json:"unlisted"`
 	Seconds    float64  `json:"seconds"`
 }
 
-// Tally counts calls by attack and by what came of them.
+// Tally counts calls by attack and outcome.
 type Tally map[string]map[string]int
 
-// Bounds of what hostile peers do.
+// Limits of what hostile peers do.
 const (
 	frame      = 8 << 20
-	pace       = 20 * time.Millisecond // between two calls of one peer
+	pace       = 20 * time.Millisecond // interval between two calls of one peer
 	callTime   = 20 * time.Second
-	silent     = 256 // connections of one silent address
+	silent     = 256 // number of silent connections per address
 	slowPosts  = 64
 	heldSlices = 64 << 10
-	strangers  = 40 // a minute and peer
+	strangers  = 40 // per minute and peer
 )
 
-// hostile is one peer with what it knows.
+// hostile is one hostile peer.
 type hostile struct {
 	raw     *raw.Peer
 	signer  protocol.Signer
@@ -79,7 +79,7 @@ func (o Order) peer(seed []byte) (*hostile, error) {
 	return h, err
 }
 
-// listed is one of the peers that the aggregator lists.
+// listed returns one of the peers that the aggregator lists.
 func (o Order) listed(i int) (*hostile, error) { return o.peer(o.Seeds[i]) }
 
 func (o Order) stranger() (*hostile, error) {
@@ -90,16 +90,16 @@ func (o Order) stranger() (*hostile, error) {
 	return o.peer(seed[:])
 }
 
-// call is one hostile call, made over and over.
+// call is one kind of hostile call, which is repeated.
 type call struct {
 	name string
-	send func(context.Context, *hostile) string // what came of it
+	send func(context.Context, *hostile) string // returns the outcome
 }
 
-// names of the calls of nodes, and one that there is not.
+// callNames are the names of the nodes' calls, and one that does not exist.
 var callNames = []string{"post", "read", "chunk", "progress", "document", "hello", "ledger", "further", "studies", "query", "nosuch"}
 
-// calls are those whose cost is measured, and that listed peers make at random.
+// calls are the calls whose cost is measured, and which listed peers make at random.
 var calls = func() (out []call) {
 	for _, name := range []string{"post", "read", "chunk", "hello", "ledger"} {
 		out = append(out, call{"empty fields, 8 MiB: " + name, func(ctx context.Context, h *hostile) string {
@@ -140,17 +140,18 @@ var calls = func() (out []call) {
 
 func (h *hostile) study() *study.Study { return h.studies[mathrand.IntN(len(h.studies))] }
 
-// junk is an envelope of the agreement on a seed whose payload is none, of a size or as large as its kind may be.
+// junk returns an envelope of the seed agreement with an invalid payload of the given size, but at
+// most the largest of its kind.
 func (h *hostile) junk(size int) protocol.Verified {
 	kind := []protocol.Kind{protocol.KindCommit, protocol.KindShare, protocol.KindConfirm}[mathrand.IntN(3)]
 	e, err := h.signer.Seal(h.study().ID, kind, 1, bytes.Repeat([]byte{0xff}, min(size, kind.MaxPayload())))
 	if err != nil {
-		panic(err) // a known kind of a possible size
+		panic(err) // cannot fail for a known kind and a valid size
 	}
 	return e
 }
 
-// ask makes a call and says what came of it.
+// ask makes a call and returns the outcome.
 func (h *hostile) ask(ctx context.Context, name string, sent []byte) string {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
@@ -166,14 +167,14 @@ func (h *hostile) ask(ctx context.Context, name string, sent []byte) string {
 	return fmt.Sprintf("code %d", code)
 }
 
-// attackers are all hostile peers of one order.
+// attackers are all hostile peers of an order.
 type attackers struct {
 	Order
 	mu    sync.Mutex
 	tally Tally
 }
 
-// PlayAttackers attacks an aggregator of this machine until the order's time is up.
+// PlayAttackers attacks an aggregator on this machine until the order's time is over.
 func PlayAttackers(ctx context.Context, o Order) (Tally, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(o.Seconds*float64(time.Second)))
 	defer cancel()
@@ -213,7 +214,7 @@ func (a *attackers) count(attack, answer string) {
 	a.tally[attack][answer]++
 }
 
-// every calls what is done until the time is up, a pause apart.
+// every calls do at this interval until ctx ends.
 func every(ctx context.Context, pause time.Duration, do func()) {
 	ticker := time.NewTicker(pause)
 	defer ticker.Stop()
@@ -243,7 +244,7 @@ func (a *attackers) spoil(ctx context.Context, h *hostile) {
 	})
 }
 
-// hold opens calls that announce much and send a little of it now and then.
+// hold opens calls that announce a large frame, send a small part of it and stay open.
 func (a *attackers) hold(ctx context.Context, h *hostile) {
 	var open []raw.Stream
 	defer func() {
@@ -267,7 +268,7 @@ func (a *attackers) hold(ctx context.Context, h *hostile) {
 	})
 }
 
-// silence holds connections of one address on which nothing is said.
+// silence opens connections from one address and sends nothing.
 func (a *attackers) silence(ctx context.Context, from string) {
 	var held sync.WaitGroup
 	for range silent {
@@ -281,7 +282,7 @@ func (a *attackers) silence(ctx context.Context, from string) {
 				}
 				a.count("silent connections", "opened")
 				defer context.AfterFunc(ctx, func() { conn.Close() })()
-				io.Copy(io.Discard, conn) // until the other side has enough of it
+				io.Copy(io.Discard, conn) // until the other side closes
 				conn.Close()
 			})
 		})
@@ -289,7 +290,7 @@ func (a *attackers) silence(ctx context.Context, from string) {
 	held.Wait()
 }
 
-// knock connects as ever new strangers.
+// knock connects repeatedly, as a new stranger each time.
 func (a *attackers) knock(ctx context.Context) {
 	every(ctx, time.Minute/strangers, func() {
 		h, err := a.stranger()
@@ -304,7 +305,7 @@ func (a *attackers) knock(ctx context.Context) {
 	})
 }
 
-// sign posts forms whose bodies never end.
+// sign posts forms whose bodies are never complete.
 func (a *attackers) sign(ctx context.Context) {
 	var held sync.WaitGroup
 	for range slowPosts {
@@ -326,7 +327,7 @@ func (a *attackers) sign(ctx context.Context) {
 	held.Wait()
 }
 
-// status is that of an answer's first line.
+// status returns the status in a response's first line.
 func status(answer []byte) string {
 	fields := strings.Fields(string(answer))
 	if len(fields) < 2 {
@@ -335,7 +336,7 @@ func status(answer []byte) string {
 	return "status " + fields[1]
 }
 
-// browse asks for what a token is needed for, without one.
+// browse requests pages that need a token, with an invalid one.
 func (a *attackers) browse(ctx context.Context) {
 	client := http.Client{Timeout: callTime}
 	defer client.CloseIdleConnections()

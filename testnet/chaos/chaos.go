@@ -1,12 +1,11 @@
-// Package chaos disturbs studies between real processes: it kills (SIGKILL), pauses
-// (SIGSTOP) and restarts nodes and cuts the network between them at random times, and
-// then checks that nothing was lost, spent twice or left hanging.
+// Package chaos disturbs studies between real processes. It kills (SIGKILL), pauses (SIGSTOP) and
+// restarts nodes and cuts the network between them at random times. Then it checks that nothing was
+// lost, spent twice or left hanging.
 //
-// Noise and seed are drawn anew in every run, so the outcome of a disturbed study is
-// not set beside that of another run. It is checked against what it must be: each
-// party's ledger has one entry for each of the study's sketches, also where these are of two rounds, every party holds the
-// same signed result, and that result is, byte for byte, what the analyses make of
-// the releases that the parties stored before their first byte left.
+// Noise and seed are drawn anew in every run, so results of two runs cannot be compared. Instead,
+// these must hold: each party's ledger has one entry for each of the study's sketches, also with
+// two rounds. Every party has the same signed result. The result is, byte for byte, the output of
+// the analyses on the releases that the parties stored before they sent the first byte.
 package chaos
 
 import (
@@ -17,16 +16,16 @@ import (
 	"time"
 )
 
-// Options of Run.
+// Options are the options of Run.
 type Options struct {
 	Dir    string // required: an empty directory, with the programs that network.Build put there
-	Seed   uint64 // of the disturbances
-	Rounds int    // required: studies to disturb, at least 1
-	Two    bool   // they are of two rounds
+	Seed   uint64 // seed of the disturbances
+	Rounds int    // required: number of studies to disturb, at least 1
+	Two    bool   // studies have two rounds
 	Log    io.Writer
 }
 
-// Count says how often nodes and network were disturbed.
+// Count counts the disturbances of nodes and network.
 type Count struct {
 	Kills  int `json:"kills"`
 	Pauses int `json:"pauses"`
@@ -39,16 +38,16 @@ func (c *Count) add(d Count) {
 	c.Cuts += d.Cuts
 }
 
-// Round is one study that went through.
+// Round is one study that succeeded.
 type Round struct {
 	Study string `json:"study"`
 	Count
 	Seconds  float64 `json:"seconds"`
-	Restarts int     `json:"restarts"` // of processes that were killed
+	Restarts int     `json:"restarts"` // restarts of killed processes
 }
 
-// Run disturbs study after study. It returns the rounds that were right, and an error
-// that names the first thing that was not.
+// Run disturbs one study after the other. It returns the rounds that succeeded, and an error for
+// the first violation.
 func Run(ctx context.Context, o Options) ([]Round, error) {
 	scene, err := laboratories(1 << 18)
 	if o.Two {
@@ -84,7 +83,7 @@ func Run(ctx context.Context, o Options) ([]Round, error) {
 	return rounds, nil
 }
 
-// Sum adds the rounds up.
+// Sum returns the total counts of the rounds.
 func Sum(rounds []Round) (total Count) {
 	for _, r := range rounds {
 		total.add(r.Count)

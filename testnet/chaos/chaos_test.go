@@ -12,7 +12,7 @@ import (
 	"github.com/cosketch/cosketch/testnet/network"
 )
 
-// A disturbed study passes the check; one that is not what it must be does not.
+// A disturbed study passes the check; a manipulated one does not.
 func TestRound(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*roundDeadline)
 	defer cancel()
@@ -57,7 +57,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// built makes both programs, once for all tests, in a directory that TestMain removes.
+// built builds both programs, once for all tests, in a directory that TestMain removes.
 var built func() (dir string, err error)
 
 func TestMain(m *testing.M) {
@@ -71,7 +71,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// programsIn is a directory of the test's own with both programs in it.
+// programsIn returns a directory of the test with both programs in it.
 func programsIn(t *testing.T) (dir string) {
 	t.Helper()
 	if testing.Short() {

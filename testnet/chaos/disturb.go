@@ -10,27 +10,27 @@ import (
 	"github.com/cosketch/cosketch/testnet/network"
 )
 
-// How a round goes.
+// Parameters of a round.
 const (
-	meanPause     = 150 * time.Millisecond // between two disturbances
+	meanPause     = 150 * time.Millisecond // mean time between two disturbances
 	longestOutage = 400 * time.Millisecond
-	most          = 14 // disturbances of one round
+	most          = 14 // maximum number of disturbances per round
 	roundDeadline = 90 * time.Second
-	look          = 5 * time.Millisecond // how often processes are looked at
+	look          = 5 * time.Millisecond // interval at which processes are checked
 )
 
-// member is one node's process of a round, and what is being done to it.
+// member is the process of one node in a round, with its disturbance.
 type member struct {
 	node    *network.Node
 	args    []string
 	ends    bool // exits with 0 when the study is done; an aggregator never does
 	process *network.Started
 	done    bool
-	again   time.Time // when a killed process is started again
-	goesOn  time.Time // when a paused one goes on
+	again   time.Time // when a killed process is restarted
+	goesOn  time.Time // when a paused process is continued
 }
 
-// disturber runs one round. One goroutine owns it.
+// disturber runs one round. It is not safe for concurrent use.
 type disturber struct {
 	site  *site
 	relay *network.Relay
@@ -38,7 +38,7 @@ type disturber struct {
 	round *Round
 
 	members []*member
-	mended  time.Time // when the cut network is whole again; zero while it is
+	mended  time.Time // when the cut network is mended; zero if it is not cut
 }
 
 // run starts all nodes and disturbs them until every party has its result.
@@ -98,7 +98,7 @@ func (d *disturber) outage() time.Duration {
 	return time.Duration(d.rng.Int64N(int64(longestOutage)))
 }
 
-// mend ends outages that are over and reports whether every party is done.
+// mend ends disturbances that are over, and reports whether every party is done.
 func (d *disturber) mend(now time.Time) (finished bool, err error) {
 	if !d.mended.IsZero() && now.After(d.mended) {
 		d.relay.Mend()
@@ -126,7 +126,7 @@ func (d *disturber) mend(now time.Time) (finished bool, err error) {
 	return finished, nil
 }
 
-// look notices a process that has ended by itself.
+// look detects a process that has ended by itself.
 func (m *member) look() error {
 	if m.process == nil || m.done {
 		return nil
@@ -145,7 +145,7 @@ func (m *member) look() error {
 	return nil
 }
 
-// disturb does one thing to one node, or to the network.
+// disturb disturbs one node, or the network.
 func (d *disturber) disturb(now time.Time) error {
 	m := d.members[d.rng.IntN(len(d.members))]
 	switch what := d.rng.IntN(3); {
@@ -156,7 +156,7 @@ func (d *disturber) disturb(now time.Time) error {
 			d.round.Cuts++
 		}
 	case m.done || !m.again.IsZero() || !m.goesOn.IsZero():
-		return nil // there is nothing to disturb, or it is disturbed already
+		return nil // the process is done or already disturbed
 	case what == 1 && network.CanPause:
 		m.goesOn = now.Add(d.outage())
 		d.round.Pauses++
@@ -165,7 +165,7 @@ func (d *disturber) disturb(now time.Time) error {
 		if err := m.process.Kill(); err != nil {
 			return err
 		}
-		if m.ends && m.process.Err() == nil { // it was done just then
+		if m.ends && m.process.Err() == nil { // it finished just before it was killed
 			m.done = true
 			return nil
 		}
@@ -175,7 +175,7 @@ func (d *disturber) disturb(now time.Time) error {
 	return nil
 }
 
-// waiting says what the parties that are not done say.
+// waiting returns the last lines of the parties that are not done.
 func (d *disturber) waiting() (said string) {
 	for _, m := range d.members {
 		if m.ends && !m.done && m.process != nil {

@@ -21,8 +21,8 @@ import (
 	"github.com/cosketch/cosketch/testnet/networks"
 )
 
-// Of the large study: the first party has wide columns, so that its sketch is large, and
-// the others one each. Entries have width bytes, by noise of the least ε there is.
+// The large study: the first party has many columns, so that its sketch is large, the others one
+// each. Noise of the smallest possible ε makes entries entryWidth bytes wide.
 const (
 	wide         = 12
 	entryWidth   = 5
@@ -31,8 +31,8 @@ const (
 	largeEpsilon = 1e-4
 )
 
-// large is a study in which the first party's sketch has at least so many bytes, k of its
-// columns' sketches, and its data.
+// large returns a study in which the first party's sketch has at least size bytes, with its
+// dimension k and its data.
 func large(size int64) (t networks.Template, k int64, pooled corpus.Table, err error) {
 	k = (size + bytesPerRow - 1) / bytesPerRow
 	if k > largestK {
@@ -88,10 +88,10 @@ analyses:
   - {kind: correlation, estimator: E2}
 `
 
-// A sketch of COSKETCH_UPLOAD bytes, such as 1073741824, arrives whole over a connection
-// that is cut ten times, with at most a chunk re-sent each time, and neither side needs
-// memory for it: the party is killed when its release is stored, so that what it holds
-// afterwards is of the upload, and the aggregator when all but the end has arrived.
+// A sketch of COSKETCH_UPLOAD bytes, such as 1073741824, arrives completely over a connection that
+// is cut ten times, with at most a chunk re-sent each time. Neither side's memory grows with it.
+// The party is killed when its release is stored, so that its memory afterwards is that of the
+// upload. The aggregator is killed when all but the end has arrived.
 func TestLargeUpload(t *testing.T) {
 	size, err := strconv.ParseInt(os.Getenv("COSKETCH_UPLOAD"), 10, 64)
 	if err != nil {
@@ -132,7 +132,7 @@ func TestLargeUpload(t *testing.T) {
 	small := []*network.Started{start(s.Parties[1], run...), start(s.Parties[2], run...)}
 	party := start(s.Parties[0], run...)
 
-	// The others' sketches are small and there before the large one is made.
+	// The others' sketches are small and arrive before the large one is complete.
 	row := k * entryWidth
 	others, whole := 2*2*row, (wide+1)*row
 	header := filepath.Join(s.Parties[0].StateDir(), "releases", id, "header")
@@ -175,8 +175,8 @@ func TestLargeUpload(t *testing.T) {
 	must(t, aggregator.Kill())
 	must(t, s.check(ctx, id))
 
-	// Each cut may cost the chunk that was under way, and so may the aggregator's end.
-	// TLS and yamux add less than a part in 256.
+	// Each cut may cost the chunk in transfer, and so may killing the aggregator. TLS and yamux add
+	// less than 1/256.
 	lost := up - whole - whole/256
 	t.Logf("%d bytes up for a sketch of %d in %.1f s, after %.1f s of making it: at most %d re-sent a cut",
 		up, whole, uploading.Seconds(), made.Seconds(), max(0, up-whole)/(cuts+1))
@@ -185,7 +185,7 @@ func TestLargeUpload(t *testing.T) {
 	if whole < size || lost > (cuts+1)*protocol.ChunkSize+1<<20 {
 		t.Errorf("%d bytes went up for a sketch of %d, cut %d times", up, whole, cuts)
 	}
-	const least = 192 << 20 // of a process that holds some chunks, whatever the sketch's size
+	const least = 192 << 20 // for a process that holds some chunks, whatever the size of the sketch
 	if sending > least || taking > least {
 		t.Errorf("memory grows with the sketch: party %d, aggregator %d bytes", sending, taking)
 	}

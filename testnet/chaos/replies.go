@@ -19,30 +19,30 @@ import (
 	"github.com/cosketch/cosketch/testnet/network"
 )
 
-// Reply is how a party took the replies of a hostile aggregator to one of its calls.
+// Reply says how a party handled hostile replies to one of its calls.
 type Reply struct {
 	Call    string  `json:"call"`
 	Payload string  `json:"payload"`
-	Asked   int     `json:"asked"` // how often the party made the call
+	Asked   int     `json:"asked"` // number of times that the party made the call
 	Exit    string  `json:"exit"`
-	Said    string  `json:"said,omitempty"` // the party's last line
+	Said    string  `json:"said,omitempty"` // last line of the party's stderr
 	Seconds float64 `json:"seconds"`
-	Memory  int64   `json:"memory_bytes"` // most that the party had resident
+	Memory  int64   `json:"memory_bytes"` // peak resident memory of the party
 }
 
-// What a party may take of a hostile aggregator.
+// Limits of a party with a hostile aggregator.
 const (
 	partyMemory = 256 << 20
 	partyWait   = 8 * time.Second
-	partyEnd    = partyWait + 10*time.Second // it looks at its state at the end
+	partyEnd    = partyWait + 10*time.Second // at the end it reads its state
 )
 
-// payloads are the worst that a reply of some size may be: messages that would be many more in memory than
-// on the wire, and one that is larger than it may be.
+// payloads returns the worst replies of a size: messages that take far more memory than bytes on
+// the wire. It also returns one that is larger than allowed.
 func payloads(size int) map[string][]byte {
 	out := map[string][]byte{"zeros": make([]byte, size), "groups": bytes.Repeat([]byte{0x0b}, size), "too much": make([]byte, frame)}
 	for number := byte(1); number <= mostFields; number++ {
-		tag := number<<3 | 2 // a field of bytes, of texts, of messages or of packed numbers
+		tag := number<<3 | 2 // type of a field of bytes, texts, messages or packed numbers
 		out[fmt.Sprintf("empty fields %d", number)] = bytes.Repeat([]byte{tag, 0}, size/2)
 		one := binary.AppendUvarint([]byte{tag}, uint64(size-5))
 		out[fmt.Sprintf("one field %d", number)] = append(one, make([]byte, size-5)...)
@@ -50,18 +50,19 @@ func payloads(size int) map[string][]byte {
 	return out
 }
 
-// mostFields is the highest number of a field that a reply with a payload has.
+// mostFields is the highest field number of a reply with a payload.
 const mostFields = 3
 
-// replyCalls are the calls of a party that runs a study, with the largest answers that each takes (SPEC, section 18.1).
+// replyCalls are the calls of a party that runs a study, with the largest reply that each accepts
+// (SPEC, section 18.1).
 var replyCalls = []struct {
 	name string
 	size int
 }{{"hello", 1 << 10}, {"read", 4<<20 + 4<<10}, {"post", 8}, {"ledger", 1 << 10}, {"progress", 1 << 10}, {"chunk", 8}, {"document", 4<<20 + 1<<10}}
 
-// Replies lets a party run studies at an aggregator that answers one of its calls with the worst that it may:
-// each call in turn, with each payload. Which are played is up to the filter. It returns what it measured, and an
-// error that names the first thing that was not as it must be.
+// Replies lets a party run studies with an aggregator that answers one of its calls with a payload:
+// each call in turn, with each payload that take selects. It returns the measurements, and an error
+// for the first violation.
 func Replies(ctx context.Context, dir string, take func(call, payload string) bool, log io.Writer) (out []Reply, err error) {
 	n := 0
 	for _, to := range replyCalls {
@@ -101,12 +102,12 @@ func (r Reply) judge() error {
 	return nil
 }
 
-// between is an aggregator to parties, and each party to the aggregator behind it: it passes calls on, but answers
-// one call of one party with a payload.
+// between is a proxy: an aggregator for the parties, and each party for the real aggregator. It
+// forwards calls, but answers one call of one party with a payload.
 type between struct {
 	host    *p2p.Host
 	clients map[protocol.PeerID]*p2p.Host
-	behind  string // where the aggregator listens
+	behind  string // address of the real aggregator
 	own     protocol.PeerID
 
 	victim  protocol.PeerID
@@ -117,7 +118,7 @@ type between struct {
 	asked int
 }
 
-// newBetween listens at a port in the aggregator's name.
+// newBetween listens at a port with the aggregator's identity.
 func newBetween(s *site, port int) (b *between, err error) {
 	b = &between{clients: map[protocol.PeerID]*p2p.Host{}, behind: network.Loopback(s.port)}
 	defer func() {
@@ -179,7 +180,7 @@ func (b *between) close() {
 	}
 }
 
-// reply plays one study with a hostile reply.
+// reply runs one study with a hostile reply.
 func reply(ctx context.Context, dir string, n int, call string, payload []byte) (r Reply, err error) {
 	r.Call = call
 	behind, err := network.FreePort()
@@ -245,8 +246,8 @@ func reply(ctx context.Context, dir string, n int, call string, payload []byte) 
 	return r, nil
 }
 
-// watch waits for the end of a process and returns the most memory that it had resident. What the system says
-// afterwards would be of the program that started it, too.
+// watch waits until a process ends and returns its peak resident memory. It must be measured
+// meanwhile, as the system's figure afterwards includes the program that started the process.
 func watch(ctx context.Context, p *network.Started) (peak int64) {
 	ticker := time.NewTicker(look)
 	defer ticker.Stop()
@@ -262,7 +263,7 @@ func watch(ctx context.Context, p *network.Started) (peak int64) {
 	}
 }
 
-// WriteReplies prints what was measured, for people.
+// WriteReplies prints the measurements for people.
 func WriteReplies(w io.Writer, all []Reply) error {
 	var most Reply
 	for _, r := range all {

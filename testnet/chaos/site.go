@@ -15,22 +15,21 @@ import (
 	"github.com/cosketch/cosketch/testnet/steward"
 )
 
-// site is the nodes, and what they have.
+// site has the nodes and their data.
 type site struct {
 	steward.Site
-	pooled   corpus.Table // empty: those that the template names
-	port     int          // at which the aggregator listens; its address is that of the relay
+	pooled   corpus.Table // empty: the template's data set
+	port     int          // where the aggregator listens; studies name the relay's port
 	ids      []string     // studies so far
-	debits   int          // of a study
+	debits   int          // ledger entries per study
 	lifetime time.Duration
 }
 
-// mostStudies is for how many studies the parties' budgets last.
+// mostStudies is the number of studies that the parties' budgets pay for.
 const mostStudies = 1000
 
-// laboratories is what is disturbed: their data with noise, in a sketch of several
-// chunks, so that there is an upload to be cut. The sketch of dimension k has 33 bytes for
-// each of it.
+// laboratories returns the study that is disturbed: the network of that name with noise, and with a
+// sketch of several chunks, so that uploads can be cut. A sketch of dimension k has 33·k bytes.
 func laboratories(k int) (networks.Template, error) {
 	found, err := networks.Find("laboratories")
 	if err != nil {
@@ -43,7 +42,7 @@ func laboratories(k int) (networks.Template, error) {
 	return t.Change("privacy: {mechanism: none}", "privacy: {unit: attribute, mechanism: laplace, epsilon: 1}")
 }
 
-// hospitals have studies of two rounds: k-means by the code points that follow from the first.
+// hospitals returns a study of two rounds: k-means by code points that depend on the first round.
 func hospitals() (networks.Template, error) {
 	found, err := networks.Find("hospitals-cells")
 	if err != nil {
@@ -56,7 +55,7 @@ func hospitals() (networks.Template, error) {
 	return t.Change("privacy: {unit: record", "rounds: 2\nprivacy: {unit: record")
 }
 
-// newSite makes the nodes under home, from the programs in dir.
+// newSite creates the nodes under home, with the programs in dir.
 func newSite(ctx context.Context, dir, home string, relay, port int, t networks.Template) (*site, error) {
 	s := &site{port: port, lifetime: 10 * time.Minute}
 	s.Dir, s.Address, s.Template, s.Terms.Studies = home, network.Loopback(relay), t, mostStudies
@@ -65,7 +64,7 @@ func newSite(ctx context.Context, dir, home string, relay, port int, t networks.
 	return s, err
 }
 
-// relayed makes the nodes with a relay before the aggregator, which the caller closes.
+// relayed creates the nodes with a relay in front of the aggregator, which the caller must close.
 func relayed(ctx context.Context, dir, home string, t networks.Template) (*site, *network.Relay, error) {
 	port, err := network.FreePort()
 	if err != nil {
@@ -82,7 +81,8 @@ func relayed(ctx context.Context, dir, home string, t networks.Template) (*site,
 	return s, relay, nil
 }
 
-// propose makes a study, and every steward approves it. The data are dealt out for the first.
+// propose creates a study and lets every steward approve it. The data are dealt for the first
+// study.
 func (s *site) propose(ctx context.Context) (id string, err error) {
 	draft, err := s.Draft(steward.Dates{Expires: s.lifetime * 3 / 4, Deadline: s.lifetime})
 	if err != nil {
@@ -110,7 +110,7 @@ func (s *site) propose(ctx context.Context) (id string, err error) {
 	return id, nil
 }
 
-// check says what is wrong after a round.
+// check returns an error if the ledgers or results are wrong after a round.
 func (s *site) check(ctx context.Context, id string) error {
 	for _, party := range s.Parties {
 		var budget struct {
@@ -134,8 +134,7 @@ func (s *site) check(ctx context.Context, id string) error {
 	return s.checkResult(ctx, id)
 }
 
-// checkResult compares every party's result with what the analyses make of the stored
-// releases.
+// checkResult compares every party's result with the output of the analyses on the stored releases.
 func (s *site) checkResult(ctx context.Context, id string) error {
 	draft, err := s.Reopen(id)
 	if err != nil {
@@ -144,7 +143,7 @@ func (s *site) checkResult(ctx context.Context, id string) error {
 	study := draft.Study
 	options := analysis.Options{Study: study, Attempt: 1, Complete: true}
 	results := make([][]byte, len(s.Parties))
-	for _, party := range study.Parties { // in the order that the result has
+	for _, party := range study.Parties { // in the order of the result
 		p, node := s.nodeNamed(party.Name)
 		read, err := steward.ReadRelease(node, study)
 		if err != nil {
@@ -175,5 +174,5 @@ func (s *site) nodeNamed(name string) (int, *network.Node) {
 			return p, n
 		}
 	}
-	panic("chaos: no node " + name) // the study file was made from their names
+	panic("chaos: no node " + name) // impossible: the study file was made from these names
 }

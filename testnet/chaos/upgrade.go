@@ -13,79 +13,79 @@ import (
 	"github.com/cosketch/cosketch/testnet/network"
 )
 
-// UpgradeOptions are what Upgrade is told. All but Take are required.
+// UpgradeOptions are the options of Upgrade. All but Take are required.
 type UpgradeOptions struct {
 	Dir    string                  // an empty directory
-	Before string                  // where the old programs are
-	After  string                  // where the new ones are
-	Take   func(state string) bool // which states are played; nil: all
+	Before string                  // directory of the old programs
+	After  string                  // directory of the new programs
+	Take   func(state string) bool // selects the states to play; nil: all
 	Log    io.Writer
 }
 
-// Upgraded is what came of a study whose nodes got other programs on the way.
+// Upgraded is the outcome of a study whose programs were changed while it ran.
 type Upgraded struct {
 	State    string  `json:"state"`
 	Begun    string  `json:"begun"`    // by which programs
 	Finished string  `json:"finished"` // by which programs
-	At       string  `json:"at"`       // where each node was when the programs changed
-	Tries    int     `json:"tries"`    // how often a study was begun until one was there
+	At       string  `json:"at"`       // state of each node when the programs changed
+	Tries    int     `json:"tries"`    // number of studies begun until one reached the state
 	Outcome  Outcome `json:"outcome"`
 	Why      string  `json:"why,omitempty"`
 	Seconds  float64 `json:"seconds"` // from the change to the end
 }
 
-// Outcome says how a study went on.
+// Outcome is the outcome of a study after the change.
 type Outcome string
 
 // The outcomes.
 const (
-	Whole   Outcome = "whole"   // finished, and everything is as in a study that nothing happened to
-	Refused Outcome = "refused" // by old programs, of what new ones began
+	Whole   Outcome = "whole"   // finished, with the same ledgers as an undisturbed study
+	Refused Outcome = "refused" // refused by old programs, as new ones had begun it
 	Broken  Outcome = "BROKEN"
 )
 
-// programs says where the programs of the aggregator and of the parties are.
+// programs has the directories of the aggregator's and the parties' programs.
 type programs struct{ name, aggregator, parties string }
 
-// way is who begins a study and who finishes it.
+// way says which programs begin a study and which finish it.
 type way struct {
 	begin, finish programs
 	mayRefuse     bool
 }
 
-// state is where the nodes of a study are stopped.
+// state is a state in which the nodes of a study are stopped.
 type state struct {
 	name    string
 	acts    []act
-	ask     bool            // every steward is asked before a sketch leaves
-	byHand  bool            // the programs change with every file
-	party   []session.State // where the first party may then be; nil: anywhere
-	host    []session.State // where the aggregator may then be; nil: anywhere
-	entries int             // of the first party's ledger
-	kept    int64           // bytes that the aggregator holds at least
+	ask     bool            // stewards must release each sketch
+	byHand  bool            // the study is finished by files, and the programs change with every file
+	party   []session.State // allowed states of the first party; nil: any
+	host    []session.State // allowed states of the aggregator; nil: any
+	entries int             // number of entries of the first party's ledger
+	kept    int64           // least size of the aggregator's state in bytes
 }
 
-// act runs the aggregator and some parties. Each party is killed once it has said something, or
-// all are once the aggregator has; then the aggregator is.
+// act runs the aggregator and some parties. Each party is killed once it has said something, or all
+// are killed once the aggregator has. Then the aggregator is killed.
 type act struct {
 	parties []int
-	says    string        // by a party
-	hears   string        // said by the aggregator
-	sent    int64         // or so many bytes have gone to the aggregator
-	until   session.State // the aggregator goes on alone until this is its state
+	says    string        // text in a party's log
+	hears   string        // text in the aggregator's log
+	sent    int64         // or this many bytes were sent to the aggregator
+	until   session.State // then the aggregator continues alone until it is in this state
 }
 
-// everybody is the parties of the study.
+// everybody are the indexes of all parties of the study.
 var everybody = []int{0, 1, 2}
 
-// signed is how a party's log names a message that is stored and not yet sent.
+// signed returns how a party's log names a message that is stored and not yet sent.
 func signed(kind protocol.Kind) string { return fmt.Sprintf(`"kind":%q`, kind) }
 
-// waits is how it names a state that is stored.
+// waits returns how a log names a state that is stored.
 func waits(state session.State) string { return fmt.Sprintf(`"state":%q`, state) }
 
-// states are all that a study passes, in order. What a party has signed is stored before its
-// state is, so that it may be killed in between.
+// states returns all states of a study, in order. A party stores what it has signed before it
+// stores its state, so it may be killed in between.
 func states() []state {
 	const partly = protocol.ChunkSize + protocol.ChunkSize/4 // of a release of three chunks
 	all := func(says string) []act { return []act{{parties: everybody, says: says}} }
@@ -112,7 +112,7 @@ func states() []state {
 	}
 }
 
-// StateNames are the names of the states that Upgrade plays.
+// StateNames returns the names of the states that Upgrade plays.
 func StateNames() (out []string) {
 	for _, s := range states() {
 		out = append(out, s.name)
@@ -120,16 +120,16 @@ func StateNames() (out []string) {
 	return append(out, mixed)
 }
 
-// The names of studies that are stopped nowhere.
+// Names of studies that are not stopped.
 const (
-	undisturbed = "undisturbed" // nothing happens to it
-	mixed       = "mixed"       // its nodes never have the same programs
+	undisturbed = "undisturbed" // the programs do not change
+	mixed       = "mixed"       // old and new programs run the study together
 )
 
-// Upgrade brings a study to each state with the old programs and lets the new ones finish it, and
-// the other way round. Then nodes with old and with new programs play a study together. Beside
-// these it plays one that nothing happens to. It returns what came of each, and an error only
-// where that cannot be told.
+// Upgrade brings a study to each state with the old programs and finishes it with the new ones, and
+// vice versa. Then nodes with old and with new programs run a study together. For comparison it
+// also runs an undisturbed study. It returns the outcomes, and an error only if an outcome cannot
+// be determined.
 func Upgrade(ctx context.Context, o UpgradeOptions) ([]Upgraded, error) {
 	before, after := programs{"old", o.Before, o.Before}, programs{"new", o.After, o.After}
 	u := upgrader{UpgradeOptions: o}
@@ -151,7 +151,7 @@ func Upgrade(ctx context.Context, o UpgradeOptions) ([]Upgraded, error) {
 	return u.out, nil
 }
 
-// WriteUpgraded prints a line for each study, for people.
+// WriteUpgraded prints one line per study, for people.
 func WriteUpgraded(w io.Writer, all []Upgraded) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "state\tbegun by\tfinished by\toutcome\ts\tthree parties and the aggregator were")
@@ -172,13 +172,13 @@ func WriteUpgraded(w io.Writer, all []Upgraded) error {
 	return nil
 }
 
-// nodes are those of a site, with the programs of one build.
+// nodes are the nodes of a site, with the programs of one build.
 type nodes struct {
 	aggregator *network.Node
 	parties    []*network.Node
 }
 
-// staff gives a site's nodes other programs.
+// staff returns a site's nodes with other programs.
 func (s *site) staff(ctx context.Context, with programs) (out nodes, err error) {
 	open := func(dir, program string, n *network.Node) (*network.Node, error) {
 		again, err := network.OpenNode(ctx, filepath.Join(dir, network.Executable(program)), n.Dir(), n.Name)
@@ -200,5 +200,5 @@ func (s *site) staff(ctx context.Context, with programs) (out nodes, err error) 
 	return out, nil
 }
 
-// use lets nodes act from now on.
+// use makes the site use these nodes from now on.
 func (s *site) use(n nodes) { s.Aggregator, s.Parties = n.aggregator, n.parties }

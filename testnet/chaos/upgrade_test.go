@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A study whose nodes get programs anew is finished; what it must not spend is noticed.
+// A study is finished after its programs were replaced, and a wrong ledger is detected.
 func TestUpgrade(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
@@ -37,7 +37,7 @@ func TestUpgrade(t *testing.T) {
 	}
 }
 
-// A process is heard once, also where it speaks in pieces.
+// An ear hears a text once, also if it is written in pieces.
 func TestEar(t *testing.T) {
 	e := listen(`"state":"seeded"`)
 	heard := func() bool {

@@ -21,21 +21,21 @@ import (
 )
 
 const (
-	mostTries      = 5                // at stopping a study where it is to be stopped
-	actDeadline    = 30 * time.Second // to get there
-	finishDeadline = 30 * time.Second // from there to the result; an undisturbed study takes some 4 s
-	mostRounds     = 8                // of bundles; a study needs five
+	mostTries      = 5                // attempts to stop a study in its state
+	actDeadline    = 30 * time.Second // to reach the state
+	finishDeadline = 30 * time.Second // from the state to the result; an undisturbed study takes about 4 s
+	mostRounds     = 8                // rounds of bundles; a study needs five
 )
 
-// upgrader plays the studies. One goroutine owns it.
+// upgrader runs the studies. It is not safe for concurrent use.
 type upgrader struct {
 	UpgradeOptions
 	played int
-	spent  []spent // by party, in a study that nothing happened to; nil before that
+	spent  []spent // ledgers by party of the undisturbed study; nil before it
 	out    []Upgraded
 }
 
-// taken tries a state that is to be played.
+// taken calls try if the state is selected.
 func (u *upgrader) taken(ctx context.Context, s state, w way) error {
 	if u.Take != nil && !u.Take(s.name) {
 		return nil
@@ -43,7 +43,7 @@ func (u *upgrader) taken(ctx context.Context, s state, w way) error {
 	return u.try(ctx, s, w)
 }
 
-// try plays a study through a state, and notes what came of it.
+// try runs a study through a state and records the outcome.
 func (u *upgrader) try(ctx context.Context, s state, w way) (err error) {
 	out := Upgraded{State: s.name, Begun: w.begin.name, Finished: w.finish.name, Outcome: Broken}
 	for there := false; !there && err == nil; {
@@ -70,13 +70,13 @@ func (u *upgrader) try(ctx context.Context, s state, w way) (err error) {
 	return err
 }
 
-// refusal reports whether a program ended by itself and said why.
+// refusal reports whether a program exited by itself with an exit code that explains why.
 func refusal(err error) bool {
 	var ended *exec.ExitError
 	return errors.As(err, &ended) && slices.Contains([]fail.Exit{fail.Failed, fail.Connection, fail.Usage, fail.Refused, fail.Disagreement}, fail.Exit(ended.ExitCode()))
 }
 
-// once plays one study, and reports whether it was stopped where it was to be.
+// once runs one study, and reports whether it was stopped in its state.
 func (u *upgrader) once(ctx context.Context, s state, w way, out *Upgraded) (there bool, err error) {
 	u.played++
 	p, err := newPlay(ctx, filepath.Join(u.Dir, fmt.Sprintf("play-%d", u.played)), s, w)
@@ -104,7 +104,7 @@ func (u *upgrader) once(ctx context.Context, s state, w way, out *Upgraded) (the
 	return there, p.look(ctx, u.spent)
 }
 
-// play is one study, between nodes of its own.
+// play is one study, with nodes of its own.
 type play struct {
 	*site
 	state
@@ -114,7 +114,7 @@ type play struct {
 	id    string
 }
 
-// newPlay makes the nodes, by the programs that begin the study.
+// newPlay creates the nodes, with the programs that begin the study.
 func newPlay(ctx context.Context, home string, s state, w way) (p *play, err error) {
 	scene, err := laboratories(1 << 18)
 	if err != nil {
@@ -135,7 +135,7 @@ func newPlay(ctx context.Context, home string, s state, w way) (p *play, err err
 
 func (p *play) close() error { return errors.Join(p.relay.Close(), os.RemoveAll(p.home)) }
 
-// begin brings the study to its state and leaves no process behind.
+// begin brings the study to its state. No process runs afterwards.
 func (p *play) begin(ctx context.Context) (err error) {
 	if p.id, err = p.propose(ctx); err != nil {
 		return err
@@ -148,16 +148,16 @@ func (p *play) begin(ctx context.Context) (err error) {
 	return nil
 }
 
-// ear waits for a process to say something.
+// ear waits for a text in the output of a process.
 type ear struct {
-	text  string // nothing: it hears nothing
+	text  string // empty: it waits for nothing
 	said  []byte
 	heard chan struct{}
 }
 
 func listen(text string) *ear { return &ear{text: text, heard: make(chan struct{})} }
 
-// Write takes what the process says, on one goroutine.
+// Write receives the output. It is not safe for concurrent use.
 func (e *ear) Write(data []byte) (int, error) {
 	if e.text == "" {
 		return len(data), nil
@@ -167,11 +167,11 @@ func (e *ear) Write(data []byte) (int, error) {
 		close(e.heard)
 		e.text, e.said = "", nil
 	}
-	e.said = e.said[bytes.LastIndexByte(e.said, '\n')+1:] // what is sought is within a line
+	e.said = e.said[bytes.LastIndexByte(e.said, '\n')+1:] // the text is within one line
 	return len(data), nil
 }
 
-// verbose has a process tell every message.
+// verbose makes a process log every message.
 var verbose = []string{"--log-level", "debug"}
 
 // serve starts the aggregator and waits until it listens.
@@ -179,7 +179,7 @@ func (p *play) serve(ctx context.Context, e *ear) (*network.Started, error) {
 	return p.Aggregator.Serve(ctx, p.port, e, slices.Clone(verbose)...)
 }
 
-// act plays one act, and kills whoever it started.
+// act plays one act, and kills the processes that it started.
 func (p *play) act(ctx context.Context, a act) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, actDeadline)
 	defer cancel()
@@ -209,7 +209,7 @@ func (p *play) act(ctx context.Context, a act) (err error) {
 	return p.awaitHost(ctx, a.until)
 }
 
-// await waits for the moment at which a party is killed.
+// await waits until a party must be killed.
 func (p *play) await(ctx context.Context, party *network.Started, a act, sent int64, said, heard <-chan struct{}) error {
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
@@ -231,7 +231,7 @@ func (p *play) await(ctx context.Context, party *network.Started, a act, sent in
 	}
 }
 
-// awaitHost waits until the aggregator has the study in a state.
+// awaitHost waits until the study is in a state at the aggregator.
 func (p *play) awaitHost(ctx context.Context, state session.State) error {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
@@ -248,7 +248,7 @@ func (p *play) awaitHost(ctx context.Context, state session.State) error {
 	}
 }
 
-// snapshot is where the study stands at a node.
+// snapshot returns the state of the study at a node.
 func (p *play) snapshot(ctx context.Context, n *network.Node) (stored.Snapshot, error) {
 	var all []stored.Snapshot
 	if err := n.RunJSON(ctx, &all, "status"); err != nil {
@@ -262,7 +262,8 @@ func (p *play) snapshot(ctx context.Context, n *network.Node) (stored.Snapshot, 
 	return stored.Snapshot{}, fmt.Errorf("%s does not know study %s", n.Name, p.id[:8])
 }
 
-// where says where each node is, and reports whether the study is where it was to be stopped.
+// where returns the state of each node, and reports whether the study is where it should be
+// stopped.
 func (p *play) where(ctx context.Context) (text string, there bool, err error) {
 	var at []string
 	for _, n := range append(slices.Clone(p.Parties), p.Aggregator) {
@@ -287,7 +288,7 @@ func (p *play) where(ctx context.Context) (text string, there bool, err error) {
 	return text, err == nil && len(ledgers[0].Entries) == p.entries && kept >= p.kept, err
 }
 
-// end gives the nodes the programs that finish the study, and lets them.
+// end lets the nodes finish the study, with the programs of the finish.
 func (p *play) end(ctx context.Context) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, finishDeadline)
 	defer cancel()
@@ -318,8 +319,8 @@ func (p *play) end(ctx context.Context) (err error) {
 	return p.Run(ctx, draft, finishDeadline)
 }
 
-// carry finishes the study by hand. Who reads a file has other programs than who wrote it, and
-// each round they change places, so that every kind of file is read by old and by new programs.
+// carry finishes the study by exchanging files. Writer and reader of a file have different programs
+// and swap them each round, so that every kind of file is read by old and by new programs.
 func (p *play) carry(ctx context.Context) error {
 	writers, err := p.staff(ctx, p.way.begin)
 	if err != nil {
@@ -344,8 +345,8 @@ func (p *play) carry(ctx context.Context) error {
 	return fmt.Errorf("there is no result after %d rounds of bundles", mostRounds)
 }
 
-// round carries what the parties have to say to the aggregator, and its answers back. It reports
-// whether every party is done.
+// round carries the parties' files to the aggregator, and its answers back. It reports whether
+// every party is done.
 func (p *play) round(ctx context.Context, writers, readers nodes) (done bool, err error) {
 	take := []string{"advanced", "import"}
 	for _, party := range writers.parties {
@@ -372,7 +373,7 @@ func (p *play) round(ctx context.Context, writers, readers nodes) (done bool, er
 	return done, nil
 }
 
-// spent is what a party's ledger says, without what differs between studies.
+// spent is a party's ledger without what differs between studies.
 type spent struct {
 	Entries []struct {
 		Dataset, Unit, Mechanism string
@@ -387,7 +388,7 @@ type spent struct {
 	}
 }
 
-// ledgers are those of all parties.
+// ledgers returns the ledgers of all parties.
 func (p *play) ledgers(ctx context.Context) ([]spent, error) {
 	out := make([]spent, len(p.Parties))
 	for i, party := range p.Parties {
@@ -398,7 +399,7 @@ func (p *play) ledgers(ctx context.Context) ([]spent, error) {
 	return out, nil
 }
 
-// look says what is not as in a study that nothing happened to.
+// look returns an error if the study's end differs from that of an undisturbed study.
 func (p *play) look(ctx context.Context, want []spent) error {
 	draft, err := p.Reopen(p.id)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/cosketch/cosketch/testnet/steward"
 )
 
-// Sketches whose way is cut again and again arrive whole, and no cut costs a party
-// more than the chunk that was under way.
+// Sketches arrive completely although their connection is cut repeatedly. A cut costs a party at
+// most the chunk in transfer.
 func TestUploadSurvivesCuts(t *testing.T) {
 	k := full.Or(1<<18, 1<<21)
 	const cuts = 10
@@ -40,7 +40,7 @@ func TestUploadSurvivesCuts(t *testing.T) {
 		defer parties[p].Kill()
 	}
 
-	// The size of an upload is known beforehand: width 3, from the noise.
+	// The size of an upload is known beforehand: width 3, due to the noise.
 	size := int64(len(parties) * 3 * 11 * k)
 	rng := rand.New(rand.NewPCG(1, 1))
 	tick := time.NewTicker(time.Millisecond)
@@ -77,7 +77,7 @@ func TestUploadSurvivesCuts(t *testing.T) {
 	if total != size {
 		t.Errorf("the sketches have %d bytes together, the test thought %d", total, size)
 	}
-	const rest = 4 << 20 // agreement, reads of the board, framing, several handshakes a cut
+	const rest = 4 << 20 // agreement, reads of the board, framing, several handshakes per cut
 	if most := total + int64(made*len(parties)*protocol.ChunkSize) + rest; between.Up() > most {
 		t.Errorf("%d bytes went up for sketches of %d and %d cuts, at most %d were due", between.Up(), total, made, most)
 	}

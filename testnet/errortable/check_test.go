@@ -30,8 +30,7 @@ func TestDistance(t *testing.T) {
 	}
 }
 
-// TestChecks: an undefined estimate fails, and so do wrong ones; kinds without a limit are not
-// judged.
+// TestChecks: undefined and wrong estimates fail; kinds without a limit are not judged.
 func TestChecks(t *testing.T) {
 	p := played(t, "laboratories")
 	features := []analysis.Feature{{Party: "north", Column: "mean radius"}, {Party: "west", Column: "worst radius"}}
@@ -58,7 +57,7 @@ func TestChecks(t *testing.T) {
 	}
 }
 
-// TestPage: the report has each study, its answers and figures, and asks nobody for anything.
+// TestPage: the report has every study with its answers and figures, and makes no requests.
 func TestPage(t *testing.T) {
 	p := played(t, "laboratories")
 	a := analysis.Analysis{

@@ -1,13 +1,13 @@
-// Package errortable sets every answer of a study on dealt-out data beside what the pooled
-// data say, which only the testnet sees: how far estimates are from the truth, how many of
-// their intervals hold it, what the plan forecast before anything left, and for clusters
-// and classifiers how well they do beside the largest class and beside the pooled data.
+// Package errortable compares every answer of a study with the pooled data, which only the testnet
+// sees. It shows how far estimates are from the truth, how many intervals cover it, and what the
+// plan forecast before the study. Clusters and classifiers are compared with the largest class and
+// with the pooled data.
 //
-// The truth is that of the data as they are. What a study's own terms make of them, by
-// bounds that values are moved to, by centres that stand for missing values and, where
-// moments answer, by the clip, is an error too, and its part is shown: more budget does not
-// mend it, other terms do. Intervals are about the data as the terms have them. Where columns
-// sides are clipped, how many records were cut is all that is said of it.
+// The truth is that of the original data. The study's own terms change the data: values are moved
+// to bounds, centres replace missing values, and records are clipped if the study uses moments. The
+// resulting error is shown separately, as only other terms reduce it, not more budget. Intervals
+// are about the data changed by the terms. If columns-side sketches are clipped, only the number of
+// clipped records is shown.
 package errortable
 
 import (
@@ -22,49 +22,49 @@ import (
 	"github.com/cosketch/cosketch/testnet/networks"
 )
 
-// Played is a study that was played, and what came of it.
+// Played is a study that was run, with its results.
 type Played struct {
 	Template networks.Template
 	Study    *study.Study
 	Data     networks.Dealt
 	Plan     plan.Plan
 	Result   analysis.Result
-	Labels   [][]int // by party and its rows in Data, the clusters of k-means; nil without
-	Clipped  []int64 // by sketch: records of all parties that were cut to the clip; nil where none are
+	Labels   [][]int // k-means clusters by party and row of its Data; nil if there are none
+	Clipped  []int64 // by sketch: number of clipped records of all parties; nil if none are clipped
 }
 
-// Table is all of a study's answers beside the truth.
+// Table has all of a study's answers with the truth.
 type Table struct {
 	Numbers []Numbers    `json:"numbers"`
 	Groups  []Groups     `json:"groups"`
 	Classes []Classes    `json:"classifiers"`
 	Missing []Unanswered `json:"unanswered"`
-	Cut     float64      `json:"cut"` // share of the records that are cut to the clip, in the sketch where most are; 0 where none are
+	Cut     float64      `json:"cut"` // share of clipped records in the sketch with most of them; 0 if none are clipped
 }
 
 // Numbers is one analysis whose answers have intervals.
 type Numbers struct {
 	Kind      study.AnalysisKind `json:"kind"`
-	Of        string             `json:"of,omitempty"`      // what of the analysis, where it has several sorts of numbers
-	Measure   string             `json:"measure,omitempty"` // what errors and sizes are in
-	Answers   int                `json:"answers"`           // all that the analysis gives about several parties' data
-	Undefined int                `json:"undefined"`         // of them
-	Covered   int                `json:"covered"`           // of the defined ones, the interval holds the truth
-	ByTerms   int                `json:"covered_by_terms"`  // the interval holds what the terms make of the truth, which is what it is about
+	Of        string             `json:"of,omitempty"`      // which numbers of the analysis, if it has several kinds
+	Measure   string             `json:"measure,omitempty"` // unit of errors and sizes
+	Answers   int                `json:"answers"`           // number of answers about several parties' data
+	Undefined int                `json:"undefined"`         // number of undefined answers
+	Covered   int                `json:"covered"`           // number of defined answers whose interval covers the truth
+	ByTerms   int                `json:"covered_by_terms"`  // number whose interval covers the truth changed by the terms, which the interval is about
 	Level     float64            `json:"level"`
-	RMSE      float64            `json:"rmse"`            // root mean square error of the defined ones
-	Size      float64            `json:"size"`            // root mean square of the truths, what an answer of 0 would err by; of means 1, a spread
-	Terms     float64            `json:"terms"`           // part of the error that is the terms' own: the truth by the terms, from that of the data
-	Forecast  *Forecast          `json:"forecast"`        // nil where the plan says nothing of it
-	Distance  float64            `json:"distance"`        // root mean square of the defined ones from the truth, in half-widths of their intervals; see Check
-	Limit     float64            `json:"limit,omitempty"` // the largest distance that passes; 0: it is not judged
+	RMSE      float64            `json:"rmse"`            // root mean square error of the defined answers
+	Size      float64            `json:"size"`            // root mean square of the truths, which is the error of an answer of 0; for means 1, a spread
+	Terms     float64            `json:"terms"`           // error due to the terms alone: root mean square difference between the truth with and without them
+	Forecast  *Forecast          `json:"forecast"`        // nil if the plan has none
+	Distance  float64            `json:"distance"`        // root mean square distance of the defined answers from the truth, in half-widths of their intervals; see Check
+	Limit     float64            `json:"limit,omitempty"` // the largest distance that passes; 0: not judged
 	Worst     Example            `json:"worst"`
 	Each      []Example          `json:"each"` // all answers, in the order of the result
 }
 
 // Forecast is the standard error that the plan expected.
 type Forecast struct {
-	Hardest float64 `json:"hardest"` // of the answer that errs most
+	Hardest float64 `json:"hardest"` // of the answer with the largest
 	Easiest float64 `json:"easiest"`
 	Verdict string  `json:"verdict"`
 }
@@ -80,22 +80,22 @@ type Example struct {
 	Undefined string `json:"undefined,omitempty"` // why there is no estimate
 }
 
-// Covered says whether the interval holds the truth.
+// Covered reports whether the interval covers the truth.
 func (e Example) Covered() bool { return e.Undefined == "" && e.Low <= e.Truth && e.Truth <= e.High }
 
 // Groups is one analysis that groups records.
 type Groups struct {
 	Kind     study.AnalysisKind `json:"kind"`
 	Clusters int                `json:"clusters"`
-	Pooled   Agreement          `json:"pooled"` // with k-means on the pooled data, scaled as the study scales them
+	Pooled   Agreement          `json:"pooled"` // with k-means on the pooled data, scaled as in the study
 	Known    *Agreement         `json:"known,omitempty"`
-	Column   string             `json:"column,omitempty"`  // that Known is of
+	Column   string             `json:"column,omitempty"`  // the column that Known refers to
 	Ceiling  float64            `json:"ceiling,omitempty"` // agreement of the pooled clusters with Known
 	Forecast *Forecast          `json:"forecast"`
 }
 
-// Agreement is the share of records on which two groupings agree, and what one group for
-// everybody would reach.
+// Agreement is the share of records on which two groupings agree, and the share that a single group
+// for all records would reach.
 type Agreement struct {
 	Share    float64 `json:"share"`
 	Baseline float64 `json:"baseline"`
@@ -170,7 +170,7 @@ func records(r analysis.Result) (n int64) {
 	return n
 }
 
-// forecastOf finds a kind in a plan.
+// forecastOf returns the forecast for a kind in a plan; nil if there is none.
 func forecastOf(p plan.Plan, kind study.AnalysisKind) *Forecast {
 	for _, sk := range p.Sketches {
 		for _, a := range sk.Analyses {
@@ -182,7 +182,7 @@ func forecastOf(p plan.Plan, kind study.AnalysisKind) *Forecast {
 	return nil
 }
 
-// tally adds up the answers of one kind.
+// tally accumulates the answers of one kind.
 type tally struct {
 	n              Numbers
 	squares, sizes float64
@@ -191,8 +191,7 @@ type tally struct {
 	distances      float64
 }
 
-// add takes one answer. truth and terms are in the answer's own unit, of which unit is one
-// of the measure.
+// add adds one answer. truth and terms are in the answer's own unit; unit converts to the measure.
 func (t *tally) add(name string, x analysis.Number, truth, terms, unit float64) error {
 	t.n.Answers++
 	if x.Undefined != "" || x.Estimate == nil {
@@ -234,7 +233,7 @@ func (t *tally) add(name string, x analysis.Number, truth, terms, unit float64) 
 	return nil
 }
 
-// close ends the sums.
+// close computes the root mean squares and returns the numbers.
 func (t *tally) close() Numbers {
 	if n := float64(t.n.Answers - t.n.Undefined); n > 0 {
 		t.n.RMSE, t.n.Size, t.n.Terms = math.Sqrt(t.squares/n), math.Sqrt(t.sizes/n), math.Sqrt(t.terms/n)

@@ -22,7 +22,7 @@ import (
 	"github.com/cosketch/cosketch/testnet/networks"
 )
 
-// played is a network of the embedded data, dealt out, without any answers.
+// played returns a network of the embedded data with its dealt data, without answers.
 func played(t *testing.T, name string) Played {
 	t.Helper()
 	found, err := networks.Find(name)
@@ -76,8 +76,8 @@ func about(x, half float64) analysis.Number {
 	return analysis.Number{Estimate: &x, Low: &low, High: &high}
 }
 
-// shared are the values of two columns for the records that two parties both have, found
-// by ids, not as the package finds them.
+// shared returns the values of two columns for the records that two parties have in common. It
+// matches ids, unlike the package.
 func shared(t *testing.T, p Played, a, b analysis.Feature) (x, y []float64) {
 	t.Helper()
 	read := func(f analysis.Feature) map[int]float64 {
@@ -116,7 +116,7 @@ func make1(t *testing.T, p Played) Table {
 	return out
 }
 
-// TestPairs holds right, wrong and missing answers against the truth.
+// TestPairs compares right, wrong and missing answers with the truth.
 func TestPairs(t *testing.T) {
 	p := played(t, "cancer-vertical-open")
 	features := []analysis.Feature{{Party: "north", Column: "mean radius"}, {Party: "south", Column: "radius error"}, {Party: "west", Column: "worst radius"}, {Party: "north", Column: "mean texture"}}
@@ -126,14 +126,14 @@ func TestPairs(t *testing.T) {
 		answer.Pairs = append(answer.Pairs, analysis.Pair{I: pair[0], J: pair[1], Number: about(stat.Correlation(x, y, nil), 0.01)})
 	}
 	answer.Pairs = append(answer.Pairs,
-		analysis.Pair{I: 0, J: 3, Number: about(0, 0.01)}, // within a party: not counted
+		analysis.Pair{I: 0, J: 3, Number: about(0, 0.01)}, // within one party: not counted
 		analysis.Pair{I: 1, J: 3, Number: analysis.Number{Undefined: "no shared records"}})
 	p.Result.Analyses = []analysis.Analysis{answer}
 	right := make1(t, p).Numbers[0]
 	if right.Answers != 4 || right.Undefined != 1 || right.Covered != 3 || right.RMSE > 1e-9 || right.Size < 0.5 {
 		t.Errorf("right answers: %+v", right)
 	}
-	// Values outside the public bounds: what the terms make of the data is another thing.
+	// Values lie outside the public bounds, so the terms change the data.
 	if right.Terms == 0 || right.ByTerms == 3 && right.Terms > 0.01 {
 		t.Errorf("by the terms: %+v", right)
 	}
@@ -170,7 +170,7 @@ func TestIntersection(t *testing.T) {
 	}
 }
 
-// TestRegression holds coefficients that gonum finds for one column alone.
+// TestRegression checks coefficients against gonum's for a single column.
 func TestRegression(t *testing.T) {
 	p := played(t, "cancer-vertical-open")
 	on, target := analysis.Feature{Party: "north", Column: "mean radius"}, analysis.Feature{Party: "west", Column: "worst radius"}
@@ -189,7 +189,7 @@ func TestRegression(t *testing.T) {
 	}
 }
 
-// TestUnion is about means and clusters of a horizontal study.
+// TestUnion checks means and clusters of a horizontal study.
 func TestUnion(t *testing.T) {
 	p := played(t, "cancer-horizontal-record")
 	x, err := p.Data.Pooled.Numbers("mean radius")
@@ -235,7 +235,7 @@ func TestUnion(t *testing.T) {
 	}
 }
 
-// TestReasons says where an error comes from.
+// TestReasons checks the stated reasons of errors.
 func TestReasons(t *testing.T) {
 	for want, n := range map[string]Numbers{
 		"own terms":            {RMSE: 0.5, Terms: 0.4, Forecast: &Forecast{Hardest: 0.5}},

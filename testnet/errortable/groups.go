@@ -13,7 +13,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// points are all records in the units in which the study sketches them, without the label.
+// points returns all records in the units in which the study sketches them, without the label.
 func (t *truth) points() *mat.Dense {
 	var kept []column
 	for _, c := range t.Study.Columns {
@@ -30,7 +30,7 @@ func (t *truth) points() *mat.Dense {
 	return out
 }
 
-// groups compares the clusters that the parties hold of their records.
+// groups compares the clusters that the parties have for their records.
 func (t *truth) groups(ctx context.Context, a analysis.Analysis, forecast *Forecast) (Groups, error) {
 	out := Groups{Kind: a.Kind, Forecast: forecast}
 	if a.KMeans != nil {
@@ -40,7 +40,7 @@ func (t *truth) groups(ctx context.Context, a analysis.Analysis, forecast *Forec
 	}
 	pooled, err := cluster.KMeans(ctx, t.points(), cluster.Options{
 		Clusters: out.Clusters,
-		Rand:     rand.New(rand.NewPCG(1, 1)), // fixed: ten restarts find as good an optimum from any seed
+		Rand:     rand.New(rand.NewPCG(1, 1)), // fixed, as ten restarts find an equally good optimum from any seed
 	})
 	if err != nil {
 		return out, fmt.Errorf("k-means on the pooled data: %w", err)
@@ -59,7 +59,7 @@ func (t *truth) groups(ctx context.Context, a analysis.Analysis, forecast *Forec
 			return out, fmt.Errorf("%s has not the cluster of each of its %d records", part.Name, len(part.Rows))
 		}
 		for i, row := range part.Rows {
-			// In a vertical study several parties have a record, and are told the same of it.
+			// In a vertical study several parties have the same record, with the same cluster.
 			if other, told := label[row]; told && other != t.Labels[p][i] {
 				return out, fmt.Errorf("%s has the cluster %d for a record of which another party has %d", part.Name, t.Labels[p][i], other)
 			} else if told {
@@ -91,7 +91,8 @@ func agreement(found, other []int) (out Agreement, err error) {
 	return out, err
 }
 
-// classes compares a classifier with the same one on the pooled data and plain labels.
+// classes compares a classifier with the same classifier trained on the pooled data and plain
+// labels.
 func (t *truth) classes(ctx context.Context, asked study.Analysis, c analysis.Classifier, forecast *Forecast) (Classes, error) {
 	out := Classes{Kind: asked.Kind, Column: c.Column, Labels: c.Labels, Forecast: forecast}
 	if c.Accuracy.Estimate == nil || c.Accuracy.Low == nil || c.Accuracy.High == nil {

@@ -18,7 +18,7 @@ import (
 
 var runs = flag.Int("runs", 40, "simulated runs; 20,000 and more give the figures in Check's comment")
 
-// simulated is one study's sketches as floats: what the nodes compute, without rounding,
+// simulated has the sketches of one study as floats: what the nodes compute, but without rounding,
 // agreement and network.
 type simulated struct {
 	Played
@@ -28,7 +28,7 @@ type simulated struct {
 	truth     map[study.AnalysisKind][]judged
 }
 
-// judged is one number across parties, and what the pooled data say.
+// judged is one number across parties, with the truth from the pooled data.
 type judged struct {
 	a, b  [2]int // party and column
 	truth float64
@@ -206,7 +206,7 @@ func (s *simulated) sketches(rng *rand.Rand) []*mat.Dense {
 	return out
 }
 
-// judge makes the check of one analysis.
+// judge returns the check of one analysis.
 func (s *simulated) judge(kind study.AnalysisKind, each []Example) Check {
 	c := tally{n: Numbers{Kind: kind, Limit: s.Template.Limits[kind]}}
 	for _, e := range each {
@@ -220,16 +220,16 @@ func (s *simulated) judge(kind study.AnalysisKind, each []Example) Check {
 	return Table{Numbers: []Numbers{c.close()}}.Checks(s.Template.Name)[0]
 }
 
-// extended is the distance that a run exceeds with probability FalseAlarm / 5, if the excess
+// extended returns the distance that a run exceeds with probability FalseAlarm / 5, if the excess
 // over the 99th percentile of the sorted distances is exponential.
 func extended(d []float64) float64 {
 	tail := d[len(d)*99/100:]
 	return tail[0] + (stat.Mean(tail, nil)-tail[0])*math.Log(0.01/(FalseAlarm/5))
 }
 
-// TestLimits repeats the simulation behind the limits: right intervals pass in every run
-// (seeds are fixed; by the limits' construction less than one seed in a million would fail),
-// and intervals of a quarter of their width fail in most.
+// TestLimits repeats the simulation behind the limits. Correct intervals pass in every run (seeds
+// are fixed; by construction of the limits less than one seed in a million would fail). Intervals
+// of a quarter of their width fail in most runs.
 func TestLimits(t *testing.T) {
 	for _, name := range []string{"laboratories", "registry"} {
 		s := simulate(t, name)
@@ -255,7 +255,7 @@ func TestLimits(t *testing.T) {
 			quantile := func(p float64) float64 { return d[int(p*float64(len(d)-1))] }
 			t.Logf("%s, %s: median %.2f, 99 %% %.2f, 99.9 %% %.2f, largest %.2f, extended %.2f; limit %.1f; quarter intervals caught in %d of %d",
 				name, kind, quantile(0.5), quantile(0.99), quantile(0.999), quantile(1), extended(d), s.Template.Limits[kind], narrow[kind], *runs)
-			// Three intersections carry little evidence; correlations carry enough.
+			// Three intersections give little evidence; correlations give enough.
 			if want := *runs * 3 / 4; kind == study.Correlation && narrow[kind] < want {
 				t.Errorf("%s, %s: quarter intervals fail in %d of %d runs only", name, kind, narrow[kind], *runs)
 			}

@@ -13,19 +13,19 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Study is a study that was played, for people and programs.
+// Study is the report on a study that was run, for people and programs.
 type Study struct {
-	Name     string `json:"name"` // of its network
+	Name     string `json:"name"` // name of the network
 	Title    string `json:"title"`
 	Question string `json:"question"`
 	Study    string `json:"study"` // its id
 
 	Partition study.Partition `json:"partition"`
-	Unit      dp.Unit         `json:"unit,omitempty"`    // that is protected; empty: none
-	Promise   string          `json:"promise,omitempty"` // in a few words, as "every whole record at ε = 1"
+	Unit      dp.Unit         `json:"unit,omitempty"`    // unit of protection; empty: none
+	Promise   string          `json:"promise,omitempty"` // short, such as "every whole record at ε = 1"
 	Privacy   string          `json:"privacy"`
-	Exposure  string          `json:"exposure,omitempty"` // what sketches without noise give away
-	Attacked  *Attacked       `json:"attacked,omitempty"` // the same, as it was measured
+	Exposure  string          `json:"exposure,omitempty"` // what sketches without noise reveal
+	Attacked  *Attacked       `json:"attacked,omitempty"` // what an attack on sketches without noise recovers, measured
 
 	Split    string    `json:"split"`
 	Parties  []Holder  `json:"parties"`
@@ -37,7 +37,7 @@ type Study struct {
 	Table    Table     `json:"table"`
 }
 
-// Holder is a party, and what it has.
+// Holder is a party and the size of its data.
 type Holder struct {
 	Name    string `json:"name"`
 	Records int    `json:"records"`
@@ -47,8 +47,8 @@ type Holder struct {
 //go:embed page.html.tmpl
 var pageSource string
 
-// Page writes studies as one page: style and figures inside, no script, no request to
-// anywhere.
+// Page writes studies as one self-contained page: style and figures are inline, without scripts and
+// without requests.
 func Page(w io.Writer, studies []Study) error {
 	page, err := template.New("page").Funcs(template.FuncMap{
 		"style": figure.Style, "digits": digits, "percent": block.Percent, "chart": chart, "rule": func() string { return Rule },
@@ -65,7 +65,7 @@ func Page(w io.Writer, studies []Study) error {
 	return nil
 }
 
-// chart draws estimates over the truth; nil where there are fewer than two.
+// chart plots estimates against the truth; nil if there are fewer than two.
 func chart(of string, at int, n Numbers) *figure.Figure {
 	low, high := math.Inf(1), math.Inf(-1)
 	held, missed := block.Curve{Name: "the interval holds the truth", Look: block.Marks}, block.Curve{Name: "it does not", Look: block.Marks}

@@ -11,23 +11,24 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Attacked is what a party's own attack on its release recovered.
+// Attacked is what a party's attack on its own release recovered.
 type Attacked struct {
 	Party    string  `json:"party"`
-	Knows    string  `json:"knows"`   // what the attacker has beside the release
-	Measure  string  `json:"measure"` // what the others are shares of
+	Knows    string  `json:"knows"`   // what the attacker knows besides the release
+	Measure  string  `json:"measure"` // the unit that Value and Baseline are shares of
 	Value    float64 `json:"value"`
-	Baseline float64 `json:"baseline"` // by guessing
+	Baseline float64 `json:"baseline"` // Value if guessed without the release
 }
 
-// String says it in words.
+// String describes it in words.
 func (a Attacked) String() string {
 	return fmt.Sprintf("from the release of %s an attacker who knows %s recovers %s of %s (%s without the release)",
 		a.Party, strings.ReplaceAll(a.Knows, ";", ","), block.Percent(a.Value), a.Measure, block.Percent(max(a.Baseline, 0)))
 }
 
-// Seen says what was seen, in a sentence of each sort of study that was played: whole records
-// protected, of parties with other records and of parties with other columns; and no noise.
+// Seen returns the findings, one sentence for each sort of study that was run: whole records
+// protected, of parties with different records and of parties with different columns; and studies
+// without noise.
 func Seen(all []Study) (out []string) {
 	add := func(is func(Study) bool, says func(Study) string) {
 		if i := slices.IndexFunc(all, is); i >= 0 {
@@ -49,7 +50,7 @@ func Seen(all []Study) (out []string) {
 	return out
 }
 
-// found says in short how good the numbers are, and how many of their intervals hold the truth.
+// found summarises how accurate the numbers are, and how many of their intervals cover the truth.
 func (t Table) found() string {
 	covered, defined := 0, 0
 	var parts []string
@@ -62,7 +63,7 @@ func (t Table) found() string {
 	return fmt.Sprintf("%s, and %d of %d intervals hold the truth", strings.Join(parts, ", "), covered, defined)
 }
 
-// Checks are those of all studies.
+// Checks returns the checks of all studies.
 func Checks(all []Study) (out []Check) {
 	for _, s := range all {
 		out = append(out, s.Checks...)

@@ -9,7 +9,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// What was seen is a sentence of each sort of study that was played, with its own figures.
+// Seen has one sentence for each sort of study that was run, with its own figures.
 func TestSeen(t *testing.T) {
 	numbers := Table{Numbers: []Numbers{{Kind: study.Correlation, Answers: 3, Covered: 2, RMSE: 0.0125}, {Kind: study.Mean, Answers: 2, Undefined: 2}}}
 	all := []Study{
@@ -35,7 +35,7 @@ func TestSeen(t *testing.T) {
 	}
 }
 
-// Where records are cut as a whole, values far from their centre stay where they are.
+// If records are clipped as a whole, values far from their centre are not moved.
 func TestFarValuesStay(t *testing.T) {
 	truth, err := newTruth(played(t, "regions"))
 	if err != nil {
@@ -58,7 +58,7 @@ func TestFarValuesStay(t *testing.T) {
 	}
 }
 
-// The digits of a short interval tell its ends apart.
+// A short interval is printed with enough digits to distinguish its ends.
 func TestDigitsOfAnExample(t *testing.T) {
 	for want, e := range map[string]Example{"14.13": {Estimate: 14.127, Low: 14.05, High: 14.2}, "0.26": {Estimate: 0.262, Low: 0.1, High: 0.4}, "14": {Estimate: 14.127}} {
 		if got := e.Digits(e.Estimate); got != want {

@@ -9,7 +9,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/block"
 )
 
-// Write tells the verdicts first and then the figures, for a terminal.
+// Write prints the verdicts and then the figures, for a terminal.
 func (t Table) Write(w io.Writer) {
 	for _, v := range t.Verdicts() {
 		present.Paragraph(w, "  ", fmt.Sprintf("%s, %s: %s.", v.Kind, v.Grade, trimmed(v.Said)))
@@ -57,7 +57,7 @@ func (t Table) numbers(w io.Writer) {
 	}
 }
 
-// groups are clusters and classifiers.
+// groups prints clusters and classifiers.
 func (t Table) groups(w io.Writer) {
 	table := present.NewTable("kind", "beside", ">the study", ">largest class", ">pooled data")
 	for _, g := range t.Groups {
@@ -72,7 +72,7 @@ func (t Table) groups(w io.Writer) {
 	table.Write(w)
 }
 
-// forecastText is the range of the standard errors that the plan expected.
+// forecastText formats the range of the standard errors that the plan expected.
 func forecastText(f *Forecast) string {
 	switch {
 	case f == nil || f.Hardest == 0:
@@ -92,7 +92,7 @@ func digits(x float64) string {
 	return fmt.Sprintf("%.2g", x)
 }
 
-// Digits writes a number of the answer so that the ends of its interval are told apart.
+// Digits formats a number of the answer with enough digits to distinguish the ends of its interval.
 func (e Example) Digits(x float64) string {
 	if width := e.High - e.Low; width > 0 && width < math.Abs(x)/10 {
 		return fmt.Sprintf("%.*f", max(0, 1-int(math.Floor(math.Log10(width)))), x)

@@ -13,19 +13,19 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// truth computes what answers aim at from the pooled data.
+// truth computes the true answers from the pooled data.
 type truth struct {
 	Played
-	holds   map[string][]bool // by party: which pooled rows it has
+	holds   map[string][]bool // by party: whether it has each pooled row
 	columns map[string]column
 }
 
-// column is one column of the pooled data, as it is and by the study's terms.
+// column is one column of the pooled data, original and changed by the study's terms.
 type column struct {
-	raw     []float64 // NaN where missing
-	bounded []float64 // moved to the bounds; the public centre where missing
-	terms   []float64 // the same and, where moments answer, cut to the clip
-	origin  float64   // where the fixed point is 0
+	raw     []float64 // NaN if missing
+	bounded []float64 // moved to the bounds; the public centre if missing
+	terms   []float64 // bounded and, if the study uses moments, clipped
+	origin  float64   // the value that the fixed point encodes as 0
 	step    float64
 	encode  func(x float64) float64 // from the scale of answers to the units of the sketch
 }
@@ -48,7 +48,7 @@ func newTruth(p Played) (*truth, error) {
 			return nil, err
 		}
 		out := column{raw: make([]float64, len(values)), bounded: make([]float64, len(values))}
-		scale, bits := c.Scale, p.Study.ReadBits() // as parties read values
+		scale, bits := c.Scale, p.Study.ReadBits() // the resolution at which parties read values
 		if p.Study.Wide() {
 			scale = scale.Unlimited()
 		}
@@ -60,7 +60,7 @@ func newTruth(p Played) (*truth, error) {
 			}
 			v, _ := scale.Encode(x, bits)
 			if out.raw[i], out.bounded[i] = scale.Transform().Apply(x), decode(v); math.IsInf(out.raw[i], -1) {
-				out.raw[i] = math.NaN() // of no logarithm there is no truth before the terms
+				out.raw[i] = math.NaN() // without a logarithm there is no truth before the terms
 			}
 		}
 		out.terms = slices.Clone(out.bounded)
@@ -76,8 +76,8 @@ func newTruth(p Played) (*truth, error) {
 	return t, nil
 }
 
-// clip cuts records as a moments sketch does: around the public centre, to a length, the label
-// aside. Where each party chooses its own length the terms leave them as they are.
+// clip clips records as a moments sketch does: around the public centre, to a length, without the
+// label. If the parties choose their own lengths, the records are left unchanged.
 func (t *truth) clip(index int) {
 	clips := t.Study.Clips(index)
 	if len(clips) != 1 {
@@ -109,11 +109,11 @@ func (t *truth) clip(index int) {
 	}
 }
 
-// steps is a bounded value in steps of the fixed point.
+// steps returns a bounded value in steps of the fixed point.
 func (c column) steps(i int) float64 { return (c.bounded[i] - c.origin) / c.step }
 
-// rows are the pooled rows that all of these parties have; without any, those that some
-// party has.
+// rows returns the pooled rows that all of these parties have. Without parties, it returns the rows
+// that at least one party has.
 func (t *truth) rows(parties ...string) []int {
 	var out []int
 	for i := range t.Data.Pooled.Rows {
@@ -131,7 +131,7 @@ func (t *truth) rows(parties ...string) []int {
 	return out
 }
 
-// of returns the parties that features name.
+// of returns the parties of the features.
 func of(features ...analysis.Feature) (out []string) {
 	for _, f := range features {
 		if f.Party != "" && !slices.Contains(out, f.Party) {
@@ -141,7 +141,8 @@ func of(features ...analysis.Feature) (out []string) {
 	return out
 }
 
-// pair is two columns over rows: those with both values, and all after the terms.
+// pair is two columns over rows: x and y for records with both values, termsX and termsY for all
+// records after the terms.
 type pair struct{ x, y, termsX, termsY []float64 }
 
 func (t *truth) pair(a, b analysis.Feature) pair {
@@ -176,7 +177,7 @@ func (t *truth) numbers(a analysis.Analysis, forecast *Forecast) ([]Numbers, err
 	for _, answer := range a.Pairs {
 		f, g := a.Features[answer.I], a.Features[answer.J]
 		if f.Party != "" && f.Party == g.Party {
-			continue // known to it without any study
+			continue // the party knows it without a study
 		}
 		name := f.Name() + ", " + g.Name()
 		if a.Kind == study.Intersection {
@@ -208,9 +209,9 @@ func (t *truth) numbers(a analysis.Analysis, forecast *Forecast) ([]Numbers, err
 	return []Numbers{one.close()}, nil
 }
 
-// regression compares coefficients, each in spreads of the target per spread of its column,
-// and the explained share. The truth is over the records that all of these columns' parties
-// have, without those that lack a value.
+// regression compares coefficients, each in spreads of the target per spread of its column, and the
+// explained share. The truth is over the records that the parties of all these columns have, except
+// records with missing values.
 func (t *truth) regression(a analysis.Analysis) ([]Numbers, error) {
 	r := a.Regression
 	all := append(slices.Clone(a.Features), r.Target)
@@ -250,7 +251,7 @@ func (t *truth) regression(a analysis.Analysis) ([]Numbers, error) {
 	return []Numbers{coefficients.close(), share.close()}, nil
 }
 
-// discriminant compares the shares of the classes, and the means of the columns in each in
+// discriminant compares the shares of the classes, and the means of the columns in each class in
 // spreads of the column.
 func (t *truth) discriminant(a analysis.Analysis) ([]Numbers, error) {
 	label, rows := t.columns[a.LDA.Column], t.rows()
@@ -282,7 +283,7 @@ func (t *truth) discriminant(a analysis.Analysis) ([]Numbers, error) {
 	return []Numbers{shares.close(), means.close()}, nil
 }
 
-// at are the values of these rows that are there.
+// at returns the values of these rows that are not missing.
 func at(values []float64, rows []int) (out []float64) {
 	for _, i := range rows {
 		if !math.IsNaN(values[i]) {
@@ -296,8 +297,8 @@ func mean(values []float64, rows []int) float64 { return stat.Mean(at(values, ro
 
 func spread(values []float64, rows []int) float64 { return stat.StdDev(at(values, rows), nil) }
 
-// leastSquares regresses the last of these columns on the others, with an intercept, and
-// a penalty of ridge times each one's variance.
+// leastSquares regresses the last column on the others, with an intercept and a penalty of ridge
+// times each column's variance.
 func leastSquares(columns [][]float64, ridge float64) (coefficients []float64, explained float64, err error) {
 	d := len(columns) - 1
 	covariance := func(i, j int) float64 { return stat.Covariance(columns[i], columns[j], nil) }

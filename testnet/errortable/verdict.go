@@ -6,26 +6,27 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Grade says what an answer is good for.
+// Grade says how useful an answer is.
 type Grade string
 
-// The grades. Numbers are good while they err by at most a quarter of their typical size
-// and none is undefined, and rough up to three fifths and half of them undefined. Clusters and classifiers are graded by how much of the way
-// they go from one group for everybody to the pooled data: four fifths, or two.
+// The grades. Numbers are good if their error is at most a quarter of their typical size and none
+// is undefined. They are rough if it is at most three fifths and at most half of them are
+// undefined. Clusters and classifiers are graded by how far they get from a single group for all
+// records to the pooled data: good from four fifths of the way, rough from two fifths.
 const (
 	Good  Grade = "good"
 	Rough Grade = "rough"
 	NoUse Grade = "NO USE"
 )
 
-// Verdict is a grade in words.
+// Verdict is a grade with its reasons.
 type Verdict struct {
 	Kind  study.AnalysisKind `json:"kind"`
 	Grade Grade              `json:"grade"`
 	Said  string             `json:"said"`
 }
 
-// Verdicts judge every analysis, in the order of the table.
+// Verdicts returns a verdict for every analysis, in the order of the table.
 func (t Table) Verdicts() []Verdict {
 	var out []Verdict
 	for _, n := range t.Numbers {
@@ -88,7 +89,7 @@ func (n Numbers) subject() string {
 	return answers + " " + err
 }
 
-// amount writes a size in the measure.
+// amount formats a size in the measure.
 func (n Numbers) amount(x float64) string {
 	switch n.Measure {
 	case "share":
@@ -99,7 +100,7 @@ func (n Numbers) amount(x float64) string {
 	return fmt.Sprintf("%.2g %s", x, n.Measure)
 }
 
-// reason says where most of an error comes from.
+// reason says what causes most of an error.
 func (n Numbers) reason(cut float64) string {
 	switch {
 	case 2*n.Terms*n.Terms > n.RMSE*n.RMSE:
@@ -137,7 +138,7 @@ func (c Classes) verdict() Verdict {
 	return out
 }
 
-// way grades how far something goes from a baseline to what could be had.
+// way grades how far reached gets from a baseline to the best possible value.
 func way(reached, baseline, most float64) Grade {
 	share := (reached - baseline) / max(most-baseline, 1e-9)
 	switch {

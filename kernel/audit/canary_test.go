@@ -32,7 +32,7 @@ func trials(g dp.Guarantee, n int, scale float64, rng *rand.Rand) Trials {
 			z := shift + scale/float64(g.Epsilon())*(rng.ExpFloat64()-rng.ExpFloat64())
 			return math.Round(1e6*math.Abs(z)) - math.Round(1e6*math.Abs(z-1)) // on a grid: ±1e6 is an atom
 		}
-		// Randomised response of the ε that the scale leaves.
+		// Randomised response at ε divided by scale.
 		if rng.Float64() < 1/(1+math.Exp(float64(g.Epsilon())/scale)) {
 			return 1 - shift
 		}

@@ -19,7 +19,7 @@ func ExampleJudge() {
 	trials := func(mean float64) []float64 {
 		out := make([]float64, 20_000)
 		for i := range out {
-			out[i] = mean + (rng.ExpFloat64()-rng.ExpFloat64())/3 // scale 1/3 where the answer moves by 1
+			out[i] = mean + (rng.ExpFloat64()-rng.ExpFloat64())/3 // scale 1/3, while the answer changes by 1
 		}
 		return out
 	}

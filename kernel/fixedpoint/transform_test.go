@@ -84,8 +84,8 @@ func TestTransformsAreAccurate(t *testing.T) {
 	}
 }
 
-// The digest of many transformed numbers, bit by bit: what any other program or processor
-// has to get.
+// One digest over the bits of many transformed numbers, which every other implementation and
+// processor must reproduce.
 func TestTransformsHaveTheSameBitsEverywhere(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	h := sha256.New()
@@ -127,10 +127,10 @@ func TestTransformedScales(t *testing.T) {
 		{typical, 1.9, -1024, true},    //
 		{typical, 0, -1024, true},      //
 		{typical, -2000, -1024, true},  //
-		{far, 2e6, 1024, false},        // goes on further
+		{far, 2e6, 1024, false},        // not limited to three spreads
 		{far, 2e9, 2048, false},        //
 		{far, 2e-3, -2048, false},      //
-		{far, 0, -1024, true},          // but where there is no logarithm
+		{far, 0, -1024, true},          // except without a logarithm
 		{far, -5, -1024, true},         //
 		{signed, -1e4, 0, false},       //
 		{signed, 1e6, 1024, false},     //
@@ -224,7 +224,7 @@ func TestEncodeColumnTransforms(t *testing.T) {
 		dst := make([]int64, len(values))
 		encoded, clamped := s.EncodeColumn(dst, 1, values, f)
 		rising := dst
-		if s.far && s.transform.IsLog() { // 0 and less are no outliers
+		if s.far && s.transform.IsLog() { // values of 0 and less do not count as outliers
 			rising = dst[len(dst)-len(slices.DeleteFunc(slices.Clone(values), func(x float64) bool { return x <= 0 })):]
 		}
 		if encoded != len(values) || !slices.IsSorted(rising) {

@@ -141,7 +141,7 @@ func TestLargeBatches(t *testing.T) {
 		x[61*3000] = 1 << 15
 		checkProducts(t, spec, trial(1), labels[:61], x)
 	}
-	labels, x := drawBatch(3, 40, 3, false) // as few records in a block as ever
+	labels, x := drawBatch(3, 40, 3, false) // a large K limits a block to few records
 	checkOuters(t, Spec{Rademacher, 1 << 18, 0}, trial(1), labels, x, 3)
 }
 

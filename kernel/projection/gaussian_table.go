@@ -2,11 +2,11 @@ package projection
 
 import _ "embed"
 
-// gaussianTable is the inverse of a distribution function, as little-endian integers:
-// first the guide, 2^15 + 1 integers of 16 bits, then the thresholds, 32768 of 64 bits.
-// Threshold j, from 1, is round(2^63·P(|N(0,1)| < (j − 1/2)/4096)), the last one 2^63, which
-// is never reached. Entry g of the guide
-// is how many thresholds are at most g·2^48. Its test writes it, with -update.
+// gaussianTable is the inverse of a distribution function, as little-endian integers: first the
+// guide, 2^15 + 1 integers of 16 bits, then the thresholds, 32768 of 64 bits. Threshold j, from 1,
+// is round(2^63·P(|N(0,1)| < (j − 1/2)/4096)). The last one is 2^63, which is never reached. Entry
+// g of the guide is the number of thresholds that are at most g·2^48. The test of this file writes
+// the table, with -update.
 //
 //go:embed gaussian.table
 var gaussianTable string

@@ -196,8 +196,8 @@ func (f *Fixed) Spec() Spec { return f.spec }
 // Columns returns d, the number of columns that are projected.
 func (f *Fixed) Columns() int { return len(f.rows) }
 
-// Project overwrites y, m × K row-major, with the projections Σ_j x_j r(label_j)
-// of m records of length d, x being m × d. It panics if the shapes differ.
+// Project overwrites y, m × K row-major, with the projections Σ_j x_j r(label_j) of m records of
+// length d, where x is m × d. It panics if the shapes differ.
 func (f *Fixed) Project(y, x []int64) {
 	k, d := f.spec.K, len(f.rows)
 	m := len(x) / d

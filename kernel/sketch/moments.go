@@ -303,7 +303,7 @@ func (b *MomentsBuilder) bound(e int, lacks []int) int64 {
 	return int64(root(uint64(max(square, 0))))
 }
 
-// whole stands for no clip: all records are taken as they are.
+// whole represents no clip: records are not clipped.
 const whole = math.MaxInt
 
 // sum adds records of a block to sums. For which = clip e it adds the records for which e is the
@@ -378,7 +378,7 @@ func (b *MomentsBuilder) whole(w *momentWorker, which int) []int64 {
 	for _, v := range w.chosen {
 		w.coarse = append(w.coarse, Round(v, b.options.Fine))
 	}
-	if which >= 0 { // they fit as they are
+	if which >= 0 { // they fit without clipping
 		return w.coarse
 	}
 	for i, lacks := range w.lacking {

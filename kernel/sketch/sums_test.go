@@ -280,8 +280,8 @@ func TestSumsSensitivity(t *testing.T) {
 				furthest[dp.Replaced] = dp.Max(furthest[dp.Replaced], apart(x, y))
 			}
 		}
-		// Attained exactly where the package comment of dp says so; with moments replaced,
-		// the last term of the bound and what 7 is short of 5√2 are not.
+		// Attained exactly where the package comment of dp says so. With moments replaced, two
+		// parts of the bound are not attained: its last term, and the difference between 5√2 and 7.
 		for n, least := range map[dp.Neighbours]float64{dp.Zeroed: 1, dp.Replaced: map[Side]float64{Cells: 1, Moments: 0.98}[side]} {
 			want := declared(side, n)
 			got := furthest[n]

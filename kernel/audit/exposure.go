@@ -169,10 +169,11 @@ func (s Shape) held() (n, functions int, err error) {
 // the columns side this needs k·functions ≤ m/10 and, for a sparse projection, m/k ≥ 20. On the
 // records side k may be at most a tenth of the attributes.
 //
-// Some sketches are refused whatever their size. Sketches of binary and categorical columns: few
-// values can be read off far smaller sketches. Moments: two releases that differ by a record reveal
-// that record. Cells and counts: a record may be alone in its cell. Only the steward of the data
-// may overrule a refusal, in the party's own site file.
+// Some sketches are refused whatever their size. Sketches of binary and categorical columns: if
+// few values are possible, they can be read off far smaller sketches. Sides Moments and Look: two
+// releases that differ by a record reveal values of that record. Sides Cells, Codes and Counts: a
+// record may be alone in its cell. Only the steward of the data may overrule a refusal, in the
+// party's own site file.
 func (e Exposure) Acceptable() (ok bool, reason string) {
 	p := e.Shape.Projection
 	switch row, sums := e.Shape.summed(); {

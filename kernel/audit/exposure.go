@@ -33,9 +33,9 @@ type Exposure struct {
 
 	// Share is the number of values released per value held. It is k·functions/m on the columns
 	// side and k per attribute on the records side. For m records of d columns it is (d+3)/(2m) for
-	// moments, 2^L·(1+d)/(m·d) for cells, k·(1+d)/(m·d) for codes, and the number of cells per m·d
-	// for counts. At 1 the sketch determines the data. Shares of sketches of the same data add up,
-	// as the ranks of independent matrices do.
+	// moments, 2^L·(1+d)/(m·d) for cells, k·(1+d)/(m·d) for codes, the number of cells per m·d for
+	// counts, and 2/m for the side Look. At 1 the sketch determines the data. Shares of sketches of
+	// the same data add up, as the ranks of independent matrices do.
 	Share float64
 
 	// RSquared is the part of a column's variance (columns side) or of a record's squared norm

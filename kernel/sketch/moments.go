@@ -10,7 +10,7 @@ import (
 
 // MomentsOptions describes a moments sketch to be built.
 type MomentsOptions struct {
-	SumsOptions // Clip is not used; Limit is required
+	SumsOptions // Clip is not used. Largest is in steps of 2^-Fine
 	Layout      MomentLayout
 	// Clips are the lengths to which records are clipped, in increasing order: one row of the
 	// sketch for each. If empty, records are not clipped.

@@ -11,8 +11,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// A batch's records say where they are, those that were left out notwithstanding, and an
-// error can point there.
+// Batch.Lines gives each record's place even if records were left out, and ErrorAt can point there.
 func TestBatchLines(t *testing.T) {
 	schema := Schema{
 		ID: []string{"id"}, Missing: study.MissingSkip, Bits: testBits, MaxRecords: 100,
@@ -50,7 +49,7 @@ func TestBatchLines(t *testing.T) {
 	}
 }
 
-// A header alone is an error unless it is allowed, and then an empty source is complete.
+// A header alone is an error unless AllowEmpty is set; then an empty source is complete.
 func TestAllowEmpty(t *testing.T) {
 	path := write(t, clinicHeader)
 	for _, allow := range []bool{false, true} {

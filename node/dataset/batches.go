@@ -6,39 +6,41 @@ import (
 	"io"
 )
 
-// Batches is record batches, column by column, that a package of its own reads: what it links is then in the programs
-// alone that hand it to a Stream.
+// Batches iterates over record batches, column by column. Another package implements it, so that
+// only programs that pass one to a Stream link its dependencies.
 type Batches interface {
 	Names() []string // of the columns
-	// Fill is what appends a column's values, as numbers or as texts; or nil, and what the column holds.
+	// Fill returns a function that appends a column's values, as numbers or as texts; nil if it
+	// cannot, and what the column holds.
 	Fill(column int, number bool) (_ Fill, holds string)
-	// Next goes to the next batch and returns how many records it has; io.EOF after the last.
+	// Next advances to the next batch and returns its number of records; io.EOF after the last.
 	Next() (records int64, err error)
 	Close()
 }
 
-// Fill appends the values of records of the batch in hand, from one to before another.
+// Fill appends the values of records [from, to) of the current batch.
 type Fill func(v *Vector, from, to int) error
 
-// OpenBatches opens a stream of record batches, or a file of them, which it can read at any place.
+// OpenBatches opens a stream of record batches, or Arrow's file format if from supports random
+// access.
 type OpenBatches func(from io.Reader) (Batches, error)
 
-// batchStream is record batches being read; one is in memory, as large as its writer made it.
+// batchStream reads record batches. One is in memory, as large as its writer made it.
 type batchStream struct {
 	name    string
 	plan    *plan
 	reader  Batches
 	columns []batchColumn
-	records int64 // of the batch in hand
-	at      int64 // of them, the next
+	records int64 // of the current batch
+	at      int64 // the next of them
 	read    int64 // records in all
 }
 
-// batchColumn is one column that is wanted.
+// batchColumn is one wanted column.
 type batchColumn struct {
 	fill  Fill
 	words *standIns
-	texts *Vector // texts that words or their own form make numbers; or nil
+	texts *Vector // texts to be parsed as numbers; or nil
 }
 
 const unreadableStream = "not a readable stream of Arrow record batches"
@@ -57,7 +59,8 @@ func openBatches(name string, from io.Reader, open OpenBatches, p *plan) (_ *bat
 	return a, nil
 }
 
-// guard runs a step of reading. The library's answer to some damaged streams is a panic, which becomes an error here.
+// guard runs a step of reading. The library panics on some damaged streams; guard turns that into
+// an error.
 func (a *batchStream) guard(step func() error) (err error) {
 	defer func() {
 		if recover() != nil {

@@ -17,9 +17,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// The benchmarks read a table of 50 numbers with six decimals and a 16-byte id a
-// record: 50,000 records, or 1,000,000 with COSKETCH_FULL set. The figures per
-// second are of the file's bytes.
+// The benchmarks read a table of 50 numbers with six decimals and a 16-byte id per record: 50,000
+// records, or 1,000,000 with COSKETCH_FULL set. Throughput is in bytes of the file.
 
 const benchFields = 50
 
@@ -95,8 +94,8 @@ func BenchmarkCSV(b *testing.B) {
 	for _, workers := range []int{1, 2} {
 		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) { benchmarkOpen(b, path, workers) })
 	}
-	// What one goroutine takes with the standard library, values parsed and nothing
-	// checked or kept.
+	// Baseline: one goroutine with the standard library, which parses values but checks and keeps
+	// nothing.
 	b.Run("encoding-csv", func(b *testing.B) {
 		info, err := os.Stat(path)
 		if err != nil {
@@ -170,8 +169,8 @@ func BenchmarkParquet(b *testing.B) {
 	for _, workers := range []int{1, 2} {
 		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) { benchmarkOpen(b, path, workers) })
 	}
-	// What one goroutine takes with the library's column API, values encoded and nothing
-	// checked, ids not looked at.
+	// Baseline: one goroutine with the library's column API, which encodes values but checks
+	// nothing and ignores ids.
 	b.Run("one-goroutine", func(b *testing.B) { benchmarkPages(b, path) })
 }
 

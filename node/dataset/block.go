@@ -10,7 +10,7 @@ import (
 	"github.com/cosketch/cosketch/seed/transcript"
 )
 
-// plan is what every block is made by. It does not change while a Reader reads.
+// plan holds what all blocks have in common. It does not change while a Reader reads.
 type plan struct {
 	schema  Schema
 	columns []column // one per field
@@ -18,7 +18,7 @@ type plan struct {
 	width   int      // entries of a row
 	idKey   [32]byte // see idHash
 
-	blockValues int // the integers that a block is to hold, roughly
+	blockValues int // approximate number of integers per block
 }
 
 func newPlan(s Schema, w Words, o Options) *plan {
@@ -30,10 +30,10 @@ func newPlan(s Schema, w Words, o Options) *plan {
 	return p
 }
 
-// idHash is a SHA-256, cut to 16 bytes, of a key and a record id. Two of m
-// different ids share one with probability below m²/2¹²⁹ (10⁹ ids: 1.5e-21), and
-// then the data are refused. The key is drawn for each Reader and kept in memory
-// only, so that hashes which were spilled to a disk say nothing about ids.
+// idHash is the SHA-256 of a key and a record id, cut to 16 bytes. The probability that two of m
+// different ids collide is below m²/2¹²⁹ (10⁹ ids: 1.5e-21), and then the data are refused. The key
+// is drawn for each Reader and kept in memory only, so hashes that were spilled to a disk reveal
+// nothing about ids.
 type idHash struct{ hi, lo uint64 }
 
 // sighting is an id and where it was seen.
@@ -42,22 +42,22 @@ type sighting struct {
 	at position
 }
 
-// block is what a run of records becomes: rows of integers, ids, and counts. A
-// worker fills it, up to the first error; the Reader takes it.
+// block holds an encoded run of records: rows of integers, ids and counts. A worker fills it, up to
+// the first error; the Reader takes it.
 type block struct {
 	plan *plan
-	fold cases.Caser // not for several goroutines
+	fold cases.Caser // not safe for concurrent use
 
-	arena   []byte  // ids of the records kept, one after the other
-	ends    []int   // where each ends in the arena
-	lines   []int64 // where each is in its file
+	arena   []byte  // ids of the records kept, concatenated
+	ends    []int   // end of each id in the arena
+	lines   []int64 // place of each record in its file
 	values  []int64
 	seen    []sighting // of every record, in order
 	skipped int64
-	fields  []FieldSummary // counts; without names
+	fields  []FieldSummary // counts without names
 	err     error          // ends the data
 
-	complete bool   // the row in hand has every value
+	complete bool   // the current row has every value
 	start    int    // of its id in the arena
 	hashed   []byte // key and id
 	cells    []cell // of the scanner
@@ -75,8 +75,8 @@ func (b *block) reset() {
 	clear(b.fields)
 }
 
-// addIDPart normalises the i-th id column's value, in UTF-8, and appends it to the
-// id of the row in hand.
+// addIDPart normalises the value of the i-th id column, in UTF-8, and appends it to the current
+// row's id.
 func (b *block) addIDPart(i int, part []byte) *problem {
 	s := &b.plan.schema
 	if len(s.ID) > 1 {
@@ -101,7 +101,7 @@ func (b *block) addIDPart(i int, part []byte) *problem {
 	return nil
 }
 
-// endID notes the row's id as seen.
+// endID records the current row's id as seen.
 func (b *block) endID(at position) {
 	b.hashed = append(append(b.hashed[:0], b.plan.idKey[:]...), b.arena[b.start:]...)
 	sum := sha256.Sum256(b.hashed)
@@ -109,7 +109,7 @@ func (b *block) endID(at position) {
 	b.seen = append(b.seen, sighting{id, at})
 }
 
-// addMissing appends what stands for an absent value of the i-th field.
+// addMissing appends the encoding of an absent value of the i-th field.
 func (b *block) addMissing(i int) *problem {
 	switch {
 	case b.plan.schema.Missing == study.MissingRefuse:
@@ -147,8 +147,8 @@ func (b *block) addNumber(i int, x float64) *problem {
 	return wrong
 }
 
-// addCategory appends a value of the i-th field, categorical. White space around
-// it does not count.
+// addCategory appends a value of the i-th field, which is categorical. White space around it is
+// ignored.
 func (b *block) addCategory(i int, value []byte) *problem {
 	if value = trimSpace(value); len(value) == 0 {
 		return b.addMissing(i)
@@ -158,7 +158,7 @@ func (b *block) addCategory(i int, value []byte) *problem {
 	return wrong
 }
 
-// endRow keeps the row in hand, or leaves it out.
+// endRow keeps the current row, or leaves it out.
 func (b *block) endRow() {
 	if !b.complete && b.plan.schema.Missing == study.MissingSkip {
 		b.arena, b.values = b.arena[:b.start], b.values[:len(b.ends)*b.plan.width]
@@ -170,12 +170,12 @@ func (b *block) endRow() {
 	b.complete, b.start = true, len(b.arena)
 }
 
-// FieldSummary counts the values of one field, in records that were left out too.
+// FieldSummary counts the values of one field, those of left-out records included.
 type FieldSummary struct {
 	Name    string // the study's name of the column
 	Clamped int64  // values outside the public bounds, clipped to them
 	Missing int64  // empty values
-	// NoLogarithm counts those of Clamped that are 0 or less under transform log.
+	// NoLogarithm counts those of Clamped that are 0 or less under the log transform.
 	NoLogarithm int64
 }
 

@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// Command is a program that writes a CSV file to its standard output. It is run once for each pass over the data,
-// with the rights and the environment of this process and nothing to read, and no shell sees its words.
+// Command is a program that writes CSV to its standard output. It runs once for each pass over the
+// data, with the rights and environment of this process, an empty standard input and no shell.
 type Command struct {
 	Args []string // required: the program, and its arguments
-	Dir  string   // where it is run. Default: the current directory
+	Dir  string   // working directory. Default: the current directory
 }
 
-// String names the program without its arguments, which may hold what is not to be said.
+// String names the program without its arguments, which may hold secrets.
 func (c *Command) String() string {
 	if len(c.Args) == 0 {
 		return "a command"
@@ -26,10 +26,10 @@ func (c *Command) String() string {
 	return "the output of " + filepath.Base(c.Args[0])
 }
 
-// CommandError is the cause of an Error about a program that failed. What it wrote to standard error may quote values: it
-// is for the data's owner, and in no message.
+// CommandError is the cause of an Error about a program that failed. The program's standard error
+// may quote values, so it is for the data's owner only, and is not part of the error message.
 type CommandError struct {
-	Said string // the end of it
+	Said string // the end of its standard error
 	Err  error
 }
 
@@ -40,11 +40,11 @@ func (e *CommandError) Unwrap() error { return e.Err }
 const (
 	// mostSaid bounds what is kept of a program's standard error.
 	mostSaid = 4 << 10
-	// commandGrace is how long a program that was stopped may leave its output open.
+	// commandGrace is how long a stopped program may keep its output open.
 	commandGrace = 5 * time.Second
 )
 
-// running is a program that is being read.
+// running is a running program whose output is being read.
 type running struct {
 	name string
 	ctx  context.Context
@@ -53,7 +53,7 @@ type running struct {
 	out  io.ReadCloser
 	said tail
 	done bool
-	end  error // what the end of its output means
+	end  error // returned by Read after the end of the output
 }
 
 // start runs the program.
@@ -76,7 +76,7 @@ func (c *Command) start(ctx context.Context) (*running, error) {
 	return r, nil
 }
 
-// reason is what the operating system said, without the path.
+// reason returns the operating system's message without the path.
 func reason(err error) string {
 	var wrapped *exec.Error
 	if errors.As(err, &wrapped) {
@@ -85,7 +85,7 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// Read reads what the program writes. Its end is the end of the data only if the program did not fail.
+// Read reads the program's output. It returns io.EOF only if the program succeeded.
 func (r *running) Read(p []byte) (int, error) {
 	if !r.done {
 		n, err := r.out.Read(p)
@@ -116,12 +116,12 @@ func (r *running) wait() error {
 	return e
 }
 
-// Close ends the program, and those that it started.
+// Close kills the program and those that it started.
 func (r *running) Close() error {
 	r.stop()
 	if !r.done {
 		r.done = true
-		r.cmd.Wait() // it was told to end, and nothing of it is wanted
+		r.cmd.Wait() // the program was killed: its result is ignored
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ func outputSchema(t testing.TB) Schema {
 	return Schema{ID: []string{"id"}, Bits: 12, MaxRecords: 1 << 40, Missing: study.MissingCentre, Fields: []Field{{Name: "x", Kind: study.Numeric, Scale: bounds(t, 0, 16)}}}
 }
 
-// What a program writes is read as a file that holds it.
+// A program's output is read like a file with that content.
 func TestCommand(t *testing.T) {
 	const text = "id;x\nr1;1,5\nr2;NA\n"
 	source := shell("cat data.csv; pwd >&2")
@@ -48,14 +48,15 @@ func TestCommand(t *testing.T) {
 	if d := describe(t, source, DescribeOptions{ID: []string{"id"}}); d.Records != 2 || d.Columns[1].Missing != 1 {
 		t.Errorf("%+v", d)
 	}
-	// No shell sees the words.
+	// No shell interprets the arguments.
 	words := Source{Command: &Command{Args: []string{"/bin/echo", "id,x\nr1,$HOME;`id`\nr2,$HOME;`id`"}}}
 	if d := describe(t, words, DescribeOptions{}); d.Columns[1].Common[0].Value != "$HOME;`id`" {
 		t.Errorf("%+v", d.Columns)
 	}
 }
 
-// A program that fails fails the reading, however much it wrote before, and what it says is in no message.
+// A program that fails makes the reading fail, however much it wrote before. Its standard error is
+// in no message.
 func TestCommandFails(t *testing.T) {
 	for name, c := range map[string]struct {
 		source     Source
@@ -83,7 +84,7 @@ func TestCommandFails(t *testing.T) {
 	}
 }
 
-// The end of its context or of its reader is that of a program, and of those that it started.
+// Ending the context, or closing the reader, ends the program and those that it started.
 func TestCommandEnds(t *testing.T) {
 	for _, how := range []string{"context", "reader"} {
 		pid := filepath.Join(t.TempDir(), "pid")
@@ -124,7 +125,7 @@ func TestCommandEnds(t *testing.T) {
 	}
 }
 
-// ended waits until a process is gone, or only its entry is left.
+// ended waits until a process is gone or a zombie.
 func ended(pid int) bool {
 	deadline := time.After(20 * time.Second)
 	tick := time.NewTicker(10 * time.Millisecond)

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// killWhole makes the end of a program that of the programs that it started, too.
+// killWhole makes cancelling cmd kill the programs that it started as well.
 func killWhole(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

@@ -8,11 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// csvFile is a CSV file being read. Its next cuts the text into chunks of whole
-// records, which takes no more than counting quotes: a line feed ends a record if
-// the number of quotes before it is even. Where the syntax is broken that may cut
-// wrongly, but then the error lies in an earlier record of the same chunk, and what
-// follows is never used. The chunks are parsed independently of each other.
+// csvFile reads a CSV file. next cuts the text into chunks of whole records, for which it only
+// counts quotes: a line feed ends a record if the number of quotes before it is even. Broken syntax
+// may lead to a wrong cut, but then an earlier record of the same chunk is in error, and nothing
+// after it is used. Chunks are parsed independently of each other.
 type csvFile struct {
 	*text
 	number  int // of the file in the source
@@ -28,11 +27,11 @@ type csvFile struct {
 	assume  bool // see Options.assumeEncoding
 	assumed bool
 
-	chunkBytes int // aimed at
+	chunkBytes int // target size
 	limit      int64
-	carry      []byte // read, and not yet in a chunk
+	carry      []byte // read, but not yet in a chunk
 	line       int64  // of the first byte of carry
-	done       bool   // everything was read, or what follows cannot be
+	done       bool   // everything was read, or the rest cannot be
 }
 
 const (
@@ -48,7 +47,7 @@ func openCSV(p path, number int, pl *plan, fixed Dialect, options Options) (inpu
 	return readCSV(t, number, pl, fixed, options)
 }
 
-// openOutput reads the CSV file that a program writes.
+// openOutput runs a program and reads its output as CSV.
 func openOutput(ctx context.Context, from *Command, pl *plan, fixed Dialect, options Options) (input, error) {
 	f, err := openCommand(ctx, from)
 	if err != nil {
@@ -61,7 +60,7 @@ func openOutput(ctx context.Context, from *Command, pl *plan, fixed Dialect, opt
 	return readCSV(t, 0, pl, fixed, options)
 }
 
-// readCSV reads a text, which belongs to the input.
+// readCSV reads a text, which then belongs to the input.
 func readCSV(t *text, number int, pl *plan, fixed Dialect, options Options) (input, error) {
 	c := &csvFile{text: t, number: number, plan: pl, limit: options.MaxRecordBytes, assume: options.assumeEncoding, line: 1, chunkBytes: leastChunk}
 	if err := c.readHeader(fixed); err != nil {
@@ -71,8 +70,7 @@ func readCSV(t *text, number int, pl *plan, fixed Dialect, options Options) (inp
 	return c, nil
 }
 
-// readHeader reads the first row, finds the schema's columns in it, and chooses the
-// size of chunks.
+// readHeader reads the first row, finds the schema's columns in it, and chooses the chunk size.
 func (c *csvFile) readHeader(fixed Dialect) error {
 	written, sample, err := c.format(fixed)
 	if err != nil {
@@ -114,7 +112,7 @@ func (c *csvFile) readHeader(fixed Dialect) error {
 	return c.locate(s.first, s.cells)
 }
 
-// startsUTF8 reports whether a text begins in UTF-8, which may be cut within a character.
+// startsUTF8 reports whether a sample is UTF-8; it may end within a character.
 func startsUTF8(sample []byte) bool {
 	for cut := range min(utf8.UTFMax, len(sample)+1) {
 		if utf8.Valid(sample[:len(sample)-cut]) {
@@ -161,7 +159,7 @@ type chunk struct {
 	from *csvFile
 	data []byte
 	line int64 // of the first byte
-	cut  bool  // the last record is longer than the limit, and its end is missing
+	cut  bool  // the last record exceeds the limit and is incomplete
 }
 
 func (c *csvFile) next(_ context.Context, reuse rows) (rows, error) {
@@ -169,7 +167,7 @@ func (c *csvFile) next(_ context.Context, reuse rows) (rows, error) {
 	return c.nextChunk(ch)
 }
 
-// nextChunk fills a chunk, a new one if reuse is nil.
+// nextChunk fills a chunk; a new one if reuse is nil.
 func (c *csvFile) nextChunk(reuse *chunk) (*chunk, error) {
 	if c.done && len(c.carry) == 0 {
 		return nil, io.EOF
@@ -245,7 +243,7 @@ func (c *csvFile) scanner(ch *chunk) scanner {
 	return scanner{data: ch.data, line: ch.line, mark: c.dialect.Delimiter.mark(), slots: c.slots, limit: c.limit, cut: ch.cut}
 }
 
-// parse turns the chunk's records into rows of the block, up to the first error.
+// parse encodes the chunk's records into the block, up to the first error.
 func (ch *chunk) parse(b *block) {
 	c := ch.from
 	s := c.scanner(ch)
@@ -266,7 +264,7 @@ func (ch *chunk) parse(b *block) {
 	}
 }
 
-// parseRecord adds the record that was scanned last.
+// parseRecord adds the record scanned last.
 func (c *csvFile) parseRecord(b *block, s *scanner) {
 	for i, slot := range c.ids {
 		if wrong := b.addIDPart(i, c.dialect.Encoding.decode(s.cells[slot].text)); wrong != nil {
@@ -285,7 +283,7 @@ func (c *csvFile) parseRecord(b *block, s *scanner) {
 	b.endRow()
 }
 
-// hint adds to a problem's hint what the dialect has to do with it.
+// hint returns a problem's hint, extended by advice about the dialect.
 func (c *csvFile) hint(p *problem) string {
 	d := c.dialect
 	switch {

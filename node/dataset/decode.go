@@ -7,11 +7,11 @@ import (
 	"github.com/parquet-go/parquet-go/encoding"
 )
 
-// errDictionary is an index that a page's dictionary does not have.
+// errDictionary reports an index outside of a page's dictionary.
 var errDictionary = errors.New("an index outside of its dictionary")
 
-// contents returns a page's values, those that are there, and indexes into them if
-// the page has a dictionary.
+// contents returns a page's present values; if the page has a dictionary, the dictionary's values
+// and indexes into them.
 func contents(page parquet.Page) (values encoding.Values, indexes []int32) {
 	data := page.Data()
 	if d := page.Dictionary(); d != nil {
@@ -20,7 +20,7 @@ func contents(page parquet.Page) (values encoding.Values, indexes []int32) {
 	return data, nil
 }
 
-// numbers appends n of the values, by their indexes if there are any.
+// numbers appends n of the values, through their indexes if there are any.
 func numbers[T int32 | int64 | uint32 | uint64 | float32 | float64](v *Vector, values []T, indexes []int32, from, n int, divisor float64) error {
 	v.addPresent(n)
 	if indexes == nil {

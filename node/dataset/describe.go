@@ -12,34 +12,33 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Description says what a source holds, column by column. It quotes values and numbers
-// computed from them: it is for the data's owner on the owner's machine, never to be
-// logged or sent.
+// Description says what a source holds, column by column. It quotes values and numbers computed
+// from them: it is for the data's owner on the owner's machine and must never be logged or sent.
 type Description struct {
 	Records int64
-	Columns []ColumnDescription // in the order in which the files name them first
-	IDs     *IDDescription      // nil where no id columns were named
+	Columns []ColumnDescription // in the order in which the files first name them
+	IDs     *IDDescription      // nil if no id columns were named
 	Origins []Origin
-	// Problems keep values from being read, of all columns that seem to be numbers or dates; with
-	// DescribeOptions.Fields, those of the study's columns.
+	// Problems keep values from being read. They cover all columns that seem to be numbers or
+	// dates; with DescribeOptions.Fields, the study's columns instead.
 	Problems []Problem
 }
 
-// IDDescription counts the records that their ids do not tell apart.
+// IDDescription counts the records whose ids are repeated or absent.
 type IDDescription struct {
 	Repeated int64    `json:"repeated"`            // records whose id an earlier one has
 	Where    []string `json:"where,omitempty"`     // the first few pairs
 	Absent   int64    `json:"without"`             // records with an empty part of their id
 	Columns  []string `json:"columns"`             // that make the id
-	First    string   `json:"absent_at,omitempty"` // the first record without
+	First    string   `json:"absent_at,omitempty"` // the first record without an id
 	LedBy0   int64    `json:"with_leading_zero"`   // records with a part of their id that begins with 0
 }
 
 // Kind is what a column seems to hold.
 type Kind string
 
-// The kinds of columns. Only the first three are kinds of a study's columns, and a date
-// is a number there: days since 1970-01-01.
+// The kinds of columns. Only the first three are also kinds of a study's columns, where a date is a
+// number: days since 1970-01-01.
 const (
 	KindNumeric     Kind = "numeric"
 	KindBinary      Kind = "binary"
@@ -50,7 +49,8 @@ const (
 	KindOther       Kind = "other" // of a type that no study can use; see Holds
 )
 
-// Serves reports whether a column that seems to be of this kind can be one of a study's of another.
+// Serves reports whether a column that seems to be of this kind can serve as a study's column of
+// kind asked.
 func (k Kind) Serves(asked study.ColumnKind) bool {
 	switch asked {
 	case study.Numeric:
@@ -65,63 +65,64 @@ func (k Kind) Serves(asked study.ColumnKind) bool {
 type ColumnDescription struct {
 	Name     string `json:"name"`
 	Kind     Kind   `json:"kind"`            // a guess
-	Holds    string `json:"holds,omitempty"` // of KindOther: what it is
+	Holds    string `json:"holds,omitempty"` // what a column of KindOther holds
 	Present  int64  `json:"present"`
 	Missing  int64  `json:"missing"`
-	Distinct int    `json:"distinct"`      // different values, as they are written
+	Distinct int    `json:"distinct"`      // distinct values, as written
 	More     bool   `json:"more_distinct"` // there are more than Distinct
-	// Doubtful says that the name of a CSV file's column is empty, a number, a date or
-	// one of the column's values: the first row may be data.
+	// Doubtful reports that the name of a CSV file's column is empty, a number, a date or one of
+	// the column's values, so that the first row may be data.
 	Doubtful bool `json:"doubtful_name,omitempty"`
 
-	// Of numbers and dates, which count as days since 1970-01-01; nil where none is there.
+	// Numbers describes numbers and dates, the latter as days since 1970-01-01; nil if there are
+	// none.
 	Numbers *NumberDescription `json:"numbers,omitempty"`
-	// NotNumbers counts the values of a numeric or date column that are none, Odd is
-	// where the first is, and OtherDates how many of them are dates in a form that the
-	// dialect does not name.
+	// NotNumbers counts the values of a numeric or date column that are neither, Odd is the place
+	// of the first, and OtherDates counts those that are dates in a form that the dialect does not
+	// name.
 	NotNumbers int64  `json:"not_numbers,omitempty"`
 	Odd        string `json:"not_number_at,omitempty"`
 	OtherDates int64  `json:"other_dates,omitempty"`
 
-	// Common are the most common values of a binary or categorical column, the most
-	// common first.
+	// Common lists the most common values of a binary or categorical column, most common first.
 	Common []ValueCount `json:"common,omitempty"`
 
-	// Truths says of a categorical column whose values are all words for yes or no, or for a missing value, which is 1, which 0, and which
-	// nothing.
+	// Truths maps the values of a categorical column to 1, 0 or missing, if all of them are words
+	// for yes, no or a missing value.
 	Truths map[string]string `json:"truths,omitempty"`
 
-	// Against counts the values that a study would not take as they are; nil for columns
-	// that DescribeOptions.Fields does not name.
+	// Against counts the values that a study would not take as they are; nil for columns that
+	// DescribeOptions.Fields does not name.
 	Against *FitDescription `json:"against,omitempty"`
 
-	absent []string // where the first few missing values are; of CSV files
+	absent []string // places of the first few missing values; CSV files only
 }
 
-// Lacking is the problem that values are missing, and why it is one.
+// Lacking returns the problem that values are missing, with why that is one.
 func (c ColumnDescription) Lacking(why string) Problem {
 	return Problem{Column: c.Name, Count: c.Missing, What: counted(c.Missing, "value is missing, ", "values are missing, ") + why, Where: c.absent}
 }
 
-// Constant reports whether all values that are there are the same.
+// Constant reports whether all present values are equal.
 func (c ColumnDescription) Constant() bool { return c.Distinct == 1 && !c.More }
 
-// NumberDescription is how numbers are distributed.
+// NumberDescription describes the distribution of numbers.
 type NumberDescription struct {
 	Least     float64   `json:"least"`
 	Greatest  float64   `json:"greatest"`
 	Quantiles []float64 `json:"quantiles"` // at QuantileLevels
-	// Histogram counts the sampled numbers in bins of equal width from Low on.
+	// Histogram counts the sampled numbers in bins of equal width, the first of which begins at
+	// Low.
 	Low       float64 `json:"histogram_low"`
 	Width     float64 `json:"histogram_width"`
 	Histogram []int64 `json:"histogram"`
-	// Sampled is how many numbers quantiles and histogram were computed from: all, or a
+	// Sampled is how many numbers the quantiles and the histogram were computed from: all, or a
 	// sample that does not depend on their values.
 	Sampled int   `json:"sampled"`
 	Count   int64 `json:"count"`
 }
 
-// QuantileLevels are the shares of values below NumberDescription.Quantiles.
+// QuantileLevels returns the levels of NumberDescription.Quantiles.
 func QuantileLevels() []float64 { return []float64{0.05, 0.25, 0.5, 0.75, 0.95} }
 
 // ValueCount is a value and how many records have it.
@@ -134,27 +135,27 @@ type ValueCount struct {
 type FitDescription struct {
 	Below   int64  `json:"below"`   // numbers that would be clipped at the lower end
 	Above   int64  `json:"above"`   // numbers that would be clipped at the upper end
-	Refused int64  `json:"refused"` // values at which reading would stop
+	Refused int64  `json:"refused"` // values that would end the reading with an error
 	First   string `json:"refused_at,omitempty"`
 }
 
 // DescribeOptions tunes Describe. The zero value is ready to use.
 type DescribeOptions struct {
-	// ID lists columns that together identify a record, to look for repetitions.
-	// Default: none is looked for.
+	// ID lists columns that together identify a record, to look for repeated ids. Default: no
+	// check.
 	ID []string
-	// Normalize is applied to each of them. Default: none.
+	// Normalize is applied to each id column. Default: none.
 	Normalize []study.Normalization
-	// Fields are columns as a study describes them, whose values are counted against its
-	// public bounds and lists. Default: none. Bits is required beside them.
+	// Fields are a study's columns. Values are counted against their public bounds and lists.
+	// Default: none. Bits is required with them.
 	Fields []Field
 	Bits   fixedpoint.Bits
-	// Reading is how the source is read; batches and workers do not matter.
+	// Reading says how the source is read; batches and workers are ignored.
 	Reading Options
 }
 
-// Describe reads a whole source, without a schema, in memory that does not grow with the
-// number of records. Errors about the data are of type *Error and quote no value.
+// Describe reads a whole source without a schema, in memory that does not grow with the number of
+// records. Errors about the data are of type *Error and quote no value.
 func Describe(ctx context.Context, source Source, options DescribeOptions) (Description, error) {
 	options.Reading = options.Reading.withDefaults()
 	s, err := newSurvey(options)
@@ -168,14 +169,14 @@ func Describe(ctx context.Context, source Source, options DescribeOptions) (Desc
 	return out, errors.Join(err, s.seen.Close())
 }
 
-// survey is a description in the making.
+// survey builds a Description.
 type survey struct {
 	options DescribeOptions
-	plan    *plan // of the id columns alone
+	plan    *plan // for the id columns only
 	fields  map[string]column
 	columns []*tally
 	seen    *ids
-	id      *block // for one record's id
+	id      *block // holds one record's id
 	absent  int64
 	first   string // place of the first record without an id
 	places  []place
@@ -206,7 +207,7 @@ func newSurvey(o DescribeOptions) (*survey, error) {
 	return s, nil
 }
 
-// read goes through all inputs.
+// read reads all inputs.
 func (s *survey) read(ctx context.Context, source Source) error {
 	s.words = source.Words
 	if source.SQL != nil {
@@ -247,9 +248,9 @@ func (s *survey) read(ctx context.Context, source Source) error {
 	return nil
 }
 
-// begin returns the tallies of an input's columns, in their order. Columns of several
-// inputs are the same if their names are, and the second of a name in one is the second
-// in another.
+// begin returns the tallies of an input's columns, in their order. Columns of several inputs are
+// identified by name. If an input repeats a name, its n-th column of that name is identified with
+// the n-th of another input.
 func (s *survey) begin(names []string, written bool) []*tally {
 	out := make([]*tally, len(names))
 	earlier := map[string]int{}
@@ -276,7 +277,7 @@ func (s *survey) begin(names []string, written bool) []*tally {
 	return out
 }
 
-// end is called after an input's records: where a column is not in it, it is missing.
+// end is called after an input's records. Columns that the input lacks count as missing.
 func (s *survey) end(origin *Origin) {
 	for _, t := range s.columns {
 		t.missing = s.records - t.present
@@ -284,7 +285,7 @@ func (s *survey) end(origin *Origin) {
 	s.origins = append(s.origins, *origin)
 }
 
-// addID notes the id in hand, whose parts the id block was given.
+// addID notes the current record's id from its parts.
 func (s *survey) addID(parts func(i int) []byte, at position) (int, *problem) {
 	if len(s.plan.schema.ID) == 0 {
 		return 0, nil
@@ -312,7 +313,7 @@ func (s *survey) addID(parts func(i int) []byte, at position) (int, *problem) {
 	return 0, nil
 }
 
-// where names a record's place.
+// where names a record's place for people.
 func (s *survey) where(at position) string {
 	from := s.places[at.file()]
 	what := "row"

@@ -27,7 +27,7 @@ func describe(t testing.TB, source Source, o DescribeOptions) Description {
 	return d
 }
 
-// brief is what a description says of each column, on a line.
+// brief returns a description with one line for each column.
 func brief(d Description) string {
 	var out []string
 	for _, c := range d.Columns {
@@ -111,7 +111,7 @@ d: date 22+0 of 10 odd 22 at line 2`
 	if !d.Columns[1].Constant() || d.Columns[0].Constant() || d.Columns[3].OtherDates != 21 {
 		t.Errorf("%+v", d.Columns)
 	}
-	// What may be a record where the names should be is marked.
+	// A header that may be a record is marked.
 	d = describe(t, Files(write(t, "2001-01-02,north,7,\n2001-01-03,north,8,\n2001-01-04,south,9,\n")), DescribeOptions{})
 	for i, c := range d.Columns {
 		if !c.Doubtful {
@@ -135,10 +135,10 @@ z: numeric 1+4 of 1 5…5`
 	}
 }
 
-// Normalised ids are compared, all columns of them.
+// Ids are compared after normalisation, over all their columns.
 func TestDescribeIDs(t *testing.T) {
 	o := DescribeOptions{ID: []string{"a", "b"}, Normalize: []study.Normalization{study.NormalizeTrim, study.NormalizeCasefold}}
-	o.Reading.HeldIDs = 1 // spill
+	o.Reading.HeldIDs = 1 // force a spill
 	d := describe(t, Files(write(t, "a,b\nx,1\nX ,1\nx,2\nx,1\n")), o)
 	if d.IDs.Repeated != 2 || !reflect.DeepEqual(d.IDs.Where, []string{"line 2 and line 3", "line 2 and line 5"}) {
 		t.Errorf("%+v", d.IDs)
@@ -199,8 +199,8 @@ b: empty 0+3 of 0`
 	}
 }
 
-// The same judgement as that of Open: what it clips is counted at its end, and where it would
-// stop is said.
+// Describe judges as Open does: it counts what Open clips at each bound, and says where Open would
+// stop.
 func TestDescribeAgainst(t *testing.T) {
 	path := write(t, "id,x,w,s\nr1,-1,a,0\nr2,0,b,1\nr3,10,c,2\nr4,10.5,a,1\nr5,11,a,1\nr6,word,a,1\n")
 	d := describe(t, Files(path), DescribeOptions{Bits: 16, Fields: []Field{
@@ -225,8 +225,8 @@ func TestDescribeAgainst(t *testing.T) {
 	}
 }
 
-// Beyond the bounds of memory, least, greatest and counts stay exact, and the quantiles of a
-// sample are within a standard error of about 0.2 percentage points of the truth.
+// Beyond the memory bounds, least, greatest and counts stay exact, and the quantiles of a sample
+// have a standard error of about 0.2 percentage points.
 func TestDescribeManyRecords(t *testing.T) {
 	const n = 200_000
 	r := rand.New(rand.NewPCG(1, 2))
@@ -248,7 +248,7 @@ func TestDescribeManyRecords(t *testing.T) {
 	}
 	for i, p := range QuantileLevels() {
 		at, _ := slices.BinarySearch(values, c.Numbers.Quantiles[i])
-		if got := float64(at) / n; math.Abs(got-p) > 0.015 { // 5 standard errors at the least sample
+		if got := float64(at) / n; math.Abs(got-p) > 0.015 { // 5 standard errors at the smallest sample
 			t.Errorf("quantile %g is at %g", p, got)
 		}
 	}
@@ -325,7 +325,7 @@ func writeAs(t *testing.T, text, name string) string {
 	return path
 }
 
-// Whatever the file: it is described or refused.
+// Any file is described or refused.
 func FuzzDescribe(f *testing.F) {
 	f.Add([]byte("a;b\n1,5;x\n"))
 	f.Add([]byte("a,a\n2001-02-03,\"\"\n"))

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// fileFormat is how a file is written.
+// fileFormat says how a file is written.
 type fileFormat struct {
-	Parquet     bool        // the rest is about CSV files
+	Parquet     bool        // the other fields are about CSV files
 	Dialect     Dialect     // complete
 	Compression compression // of the whole file
 	Mark        bool        // a byte order mark begins the text
-	UTF16       bool        // the file is, and its text was decoded before all else
-	CRLF        bool        // lines end as on Windows
+	UTF16       bool        // the file is UTF-16; the other fields describe it after decoding
+	CRLF        bool        // lines end with CRLF
 }
 
 // String describes the file: "CSV, gzip, semicolon, decimal comma, utf-8, CRLF".
@@ -39,8 +39,8 @@ func (f fileFormat) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// format looks at the beginning of the text and says how it is written. What is fixed
-// is taken as given. An encoding other than UTF-8 is never assumed.
+// format detects how the text is written from its beginning. What fixed gives is not detected. An
+// encoding other than UTF-8 is never assumed.
 func (t *text) format(fixed Dialect) (f fileFormat, sample []byte, err error) {
 	if sample, err = t.sample(); err != nil {
 		return fileFormat{}, nil, err
@@ -53,7 +53,7 @@ func (t *text) format(fixed Dialect) (f fileFormat, sample []byte, err error) {
 	}, sample, nil
 }
 
-// sampleRows is how many rows the detection looks at.
+// sampleRows is how many rows the detection examines.
 const sampleRows = 200
 
 // detect completes a dialect from the beginning of a text.
@@ -82,8 +82,8 @@ func detect(sample []byte, fixed Dialect) Dialect {
 	return d
 }
 
-// firstRows splits off at most n whole rows that are not blank, line breaks in
-// quotes included. The last row of the sample counts only if it is the only one.
+// firstRows splits off at most n whole non-blank rows; quoted line breaks do not end a row. The
+// last row of the sample counts only if it is the only one.
 func firstRows(sample []byte, n int) [][]byte {
 	var rows [][]byte
 	quoted, start := false, 0
@@ -107,9 +107,9 @@ func firstRows(sample []byte, n int) [][]byte {
 	return rows
 }
 
-// detectDelimiter returns the delimiter that splits all rows into the same number
-// of fields, the most of them. Where none does, it is the one that splits the
-// header into the most, so that the row at fault is reported and not the header.
+// detectDelimiter returns the delimiter that splits all rows into an equal number of fields,
+// preferring more fields. If none does, it returns the one that splits the header into the most
+// fields, so that the faulty row is reported and not the header.
 func detectDelimiter(rows [][]byte) Delimiter {
 	best, most, agreed := Comma, 0, false
 	if len(rows) == 0 {
@@ -131,7 +131,7 @@ func detectDelimiter(rows [][]byte) Delimiter {
 	return best
 }
 
-// splitRow cuts a row at the delimiters outside quotes, without judging it.
+// splitRow splits a row at the delimiters outside quotes, without checking its syntax.
 func splitRow(row []byte, mark byte) [][]byte {
 	var fields [][]byte
 	quoted, start := false, 0
@@ -150,12 +150,12 @@ func splitRow(row []byte, mark byte) [][]byte {
 var (
 	withComma = regexp.MustCompile(`^[+-]?[0-9]*,[0-9]+([eE][+-]?[0-9]+)?$`)
 	withPoint = regexp.MustCompile(`^[+-]?[0-9]*\.[0-9]+([eE][+-]?[0-9]+)?$`)
-	// thousands could as well be a number with commas between groups of digits.
+	// thousands may be a number with a comma as thousands separator.
 	thousands = regexp.MustCompile(`^[+-]?[1-9][0-9]{0,2},[0-9]{3}$`)
 )
 
-// commaDecimals reports whether the rows hold numbers with a decimal comma, one of
-// them at least beyond doubt, and none with a decimal point.
+// commaDecimals reports whether the rows hold numbers with a decimal comma, at least one of them
+// unambiguous, and none with a decimal point.
 func commaDecimals(rows [][]byte, d Dialect) bool {
 	found := false
 	for _, row := range rows {

@@ -9,23 +9,23 @@ import (
 	"golang.org/x/text/encoding/charmap"
 )
 
-// Dialect says how a CSV file is written, and numbers and dates that the cells of a workbook hold as text. An empty field stands for what is not
-// known beforehand and is detected, if it can be without risk.
+// Dialect says how a CSV file is written, and how a workbook's cells hold numbers and dates as
+// text. An empty field is detected, if that can be done without risk.
 type Dialect struct {
-	// Delimiter stands between values. Default: detected from the first rows.
+	// Delimiter separates values. Default: detected from the first rows.
 	Delimiter Delimiter
-	// Decimal is the mark in numbers. Default: detected from the first rows, where
-	// the delimiter is not a comma and nothing speaks against it; else the point.
+	// Decimal is the decimal mark in numbers. Default: the comma if the first rows show it and the
+	// delimiter is not a comma; otherwise the point.
 	Decimal Decimal
-	// Thousands is the mark between groups of three digits before the decimal mark, where numbers have one.
-	// Default: none. It is never assumed: 1.234 is another number with it. With point or comma, Decimal is
-	// by default the other one of the two.
+	// Thousands separates groups of three digits before the decimal mark. Default: none. It is
+	// never assumed, because it makes 1.234 another number. If it is point or comma, Decimal
+	// defaults to the other one of the two.
 	Thousands Thousands `json:",omitzero"`
-	// Encoding is that of the text. Default: UTF-8. Another is never assumed: no
-	// check could confirm the guess, and a wrong one makes other record ids.
+	// Encoding is the encoding of the text. Default: UTF-8. Another is never assumed: no check
+	// could confirm the guess, and a wrong one changes record ids.
 	Encoding Encoding
-	// Date is how a numeric column's dates are written, which become days since
-	// 1970-01-01. Default: DateISO, which is understood beside every other form.
+	// Date is the form of a numeric column's dates, which are read as days since 1970-01-01.
+	// Default: DateISO, which is understood beside every other form.
 	Date DateForm
 }
 
@@ -80,7 +80,7 @@ type Thousands string
 const (
 	ThousandsPoint      Thousands = "point"
 	ThousandsComma      Thousands = "comma"
-	ThousandsSpace      Thousands = "space" // or one that is narrow or does not break
+	ThousandsSpace      Thousands = "space" // including narrow and no-break spaces
 	ThousandsApostrophe Thousands = "apostrophe"
 )
 
@@ -89,7 +89,7 @@ func AllThousands() []Thousands {
 	return []Thousands{ThousandsPoint, ThousandsComma, ThousandsSpace, ThousandsApostrophe}
 }
 
-// marks are the characters that are written for it.
+// marks returns the characters that are used for it.
 func (t Thousands) marks() []string {
 	switch t {
 	case ThousandsPoint:
@@ -104,7 +104,7 @@ func (t Thousands) marks() []string {
 	return nil
 }
 
-// Check refuses a dialect in which one mark has two meanings.
+// Check returns an error if one mark has two meanings.
 func (d Dialect) Check() error {
 	if d.Thousands != "" && string(d.Thousands) == string(d.Decimal) {
 		return fmt.Errorf("%s is the decimal mark and the mark between thousands: it can be one of them", d.Decimal)
@@ -112,9 +112,8 @@ func (d Dialect) Check() error {
 	return nil
 }
 
-// Encoding names a character encoding. In each, ASCII characters are one byte and
-// no other character has such bytes, so that rows and values are found before
-// anything is decoded.
+// Encoding names a character encoding. In each of them, ASCII characters are single bytes that
+// occur in no other character, so rows and values can be found before decoding.
 type Encoding string
 
 const (
@@ -125,8 +124,8 @@ const (
 // Encodings lists every encoding.
 func Encodings() []Encoding { return []Encoding{UTF8, Windows1252} }
 
-// decode returns the text in UTF-8: the same slice if nothing has to change, and
-// otherwise a copy. Text that is not valid stays invalid.
+// decode returns the text in UTF-8: the same slice if nothing has to change, otherwise a copy.
+// Invalid text stays invalid.
 func (e Encoding) decode(text []byte) []byte {
 	if e != Windows1252 || isASCII(text) {
 		return text
@@ -160,8 +159,8 @@ const (
 // DateForms lists every form of dates.
 func DateForms() []DateForm { return []DateForm{DateISO, DateDots, DateSlashes, DateUS} }
 
-// YAML is what fixes the dialect in a site file: the value of a dataset's key csv.
-// What is empty is left out.
+// YAML returns the dialect as the value of a dataset's key csv in a site file. Empty fields are
+// left out.
 func (d Dialect) YAML() string {
 	var parts []string
 	for _, part := range [][2]string{{"delimiter", string(d.Delimiter)}, {"decimal", string(d.Decimal)}, {"thousands", string(d.Thousands)}, {"encoding", string(d.Encoding)}, {"date", string(d.Date)}} {
@@ -172,7 +171,7 @@ func (d Dialect) YAML() string {
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 
-// With returns the dialect with what other fixes.
+// With returns d overridden by the fields that other sets.
 func (d Dialect) With(other Dialect) Dialect {
 	return Dialect{
 		Delimiter: cmp.Or(other.Delimiter, d.Delimiter), Decimal: cmp.Or(other.Decimal, d.Decimal), Thousands: cmp.Or(other.Thousands, d.Thousands),
@@ -180,7 +179,7 @@ func (d Dialect) With(other Dialect) Dialect {
 	}
 }
 
-// Common returns what two dialects agree on.
+// Common returns the fields on which the dialects agree.
 func (d Dialect) Common(other Dialect) Dialect {
 	if d.Delimiter != other.Delimiter {
 		d.Delimiter = ""

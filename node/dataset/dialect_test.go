@@ -13,7 +13,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// detected is how a file is written.
+// detected returns the detected format of a file.
 func detected(path string, fixed Dialect) (fileFormat, error) {
 	files, err := Files(path).files()
 	if err != nil {
@@ -58,7 +58,7 @@ func TestDetect(t *testing.T) {
 	}
 }
 
-// german is a file as a hospital's export writes it, and what it holds.
+// german is a CSV file as a German hospital exports it; germanTable is its content.
 const german = "PATIENT;Gr\xf6\xdfe;Aufnahme;Station\r\n\"M\xfcller;1\";1,5;1970-01-02;a\r\nP2;\"3,25\";03.01.1970;\x80\r\n"
 
 func germanSchema(t testing.TB) Schema {

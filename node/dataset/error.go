@@ -7,19 +7,19 @@ import (
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
-// Error says what is wrong with the data, where, and what to do about it. None of
-// its parts holds a value or a record id.
+// Error says what is wrong with the data, where, and what to do about it. None of its fields holds
+// a value or a record id.
 type Error struct {
-	File    string // as it was given to Open, or the database without secrets
-	Line    int64  // of a CSV file's text, from 1, the header's included; 0 when the file as a whole is meant
-	Row     int64  // of a Parquet file or a query, from 1; 0 when the whole is meant
-	Column  string // the column's name in the file; empty when the whole line is meant
+	File    string // as given to Open, or the database without secrets
+	Line    int64  // of a CSV file's text, from 1, counting the header; 0 for the file as a whole
+	Row     int64  // of a Parquet file or a query, from 1; 0 for the whole
+	Column  string // the column's name in the file; empty for the whole line
 	Message string // what was found or expected
 	Hint    string // what to do; may be empty
-	Err     error  // the cause, where the operating system gave one
+	Err     error  // the cause, or nil
 }
 
-// What several kinds of source can answer.
+// Messages that several kinds of source use.
 const (
 	cannotOpen = "cannot be opened"
 	cannotRead = "cannot be read"
@@ -51,8 +51,9 @@ func (e *Error) Fail() *fail.Error { return fail.DataFile.Fail().With(e.Hint) }
 // Unwrap returns the cause, so that errors.Is(err, fs.ErrNotExist) works.
 func (e *Error) Unwrap() error { return e.Err }
 
-// AbsentError is the cause of an Error about columns that data do not have. Header is what stands where names of
-// columns are looked for, for the eyes of the data's owner alone: a CSV file without a header has its first record there.
+// AbsentError is the cause of an Error about columns that the data lack. Header is the row searched
+// for column names. It is for the data's owner only: in a CSV file without a header it is the first
+// record.
 type AbsentError struct{ Columns, Header []string }
 
 func (e *AbsentError) Error() string { return "no column " + quoted(e.Columns, ", ") }

@@ -13,7 +13,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// secret stands for a value or an id that no error may show.
+// secret marks values and ids that no error may show.
 const secret = "s3cr3t"
 
 func TestBadFiles(t *testing.T) {
@@ -126,7 +126,7 @@ func TestNotAFile(t *testing.T) {
 		t.Errorf("device: %v", err)
 	}
 	if os.Geteuid() == 0 {
-		return // root may read everything
+		return // root can read every file
 	}
 	locked := write(t, clinicHeader)
 	if err := os.Chmod(locked, 0); err != nil {

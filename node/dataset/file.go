@@ -13,19 +13,17 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// file is a file being read from its beginning to its end: it hashes and counts
-// what is read.
+// file reads a file from beginning to end, hashing and counting its bytes.
 type file struct {
 	path
 	f    io.ReadCloser
 	hash hash.Hash
 	read int64
 
-	program bool // what is read is a program's output, which ends without an error if it did
+	program bool // reads a program's output, whose end without an error means success
 }
 
-// statFile looks at a file before it is opened: opening a pipe would wait for its
-// writer.
+// statFile stats a file before it is opened: opening a pipe would wait for its writer.
 func statFile(name string) (fs.FileInfo, error) {
 	info, err := os.Stat(name)
 	switch {
@@ -51,7 +49,7 @@ func openFile(p path) (*file, error) {
 	return &file{path: p, f: f, hash: sha256.New()}, nil
 }
 
-// Read reads on.
+// Read implements io.Reader.
 func (f *file) Read(p []byte) (int, error) {
 	n, err := f.f.Read(p)
 	f.hash.Write(p[:n])
@@ -64,7 +62,7 @@ func (f *file) Read(p []byte) (int, error) {
 
 func (f *file) Close() error { return f.f.Close() }
 
-// unchanged reports a file that somebody wrote to since the reading began.
+// unchanged returns an error if the file changed since the reading began.
 func (f *file) unchanged() error {
 	opened, isFile := f.f.(*os.File)
 	if !isFile {
@@ -82,7 +80,7 @@ func (f *file) unchanged() error {
 
 func (f *file) digest() protocol.Digest { return protocol.Digest(f.hash.Sum(nil)) }
 
-// HashFile returns the SHA-256 of a file's bytes: the Digest of its Origin, where it is CSV.
+// HashFile returns the SHA-256 of a file's bytes; for CSV it is the Digest of its Origin.
 func HashFile(ctx context.Context, name string) (protocol.Digest, error) {
 	info, err := statFile(name)
 	if err != nil {
@@ -106,7 +104,7 @@ func HashFile(ctx context.Context, name string) (protocol.Digest, error) {
 	}
 }
 
-// fileError reports what the operating system said, without the path twice.
+// fileError wraps an operating system error, without repeating the path.
 func fileError(name, message string, err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) {
@@ -118,7 +116,7 @@ func fileError(name, message string, err error) error {
 	return &Error{File: name, Message: message, Err: err}
 }
 
-// openCommand starts a program and hashes what it writes.
+// openCommand starts a program and hashes its output.
 func openCommand(ctx context.Context, c *Command) (*file, error) {
 	r, err := c.start(ctx)
 	if err != nil {

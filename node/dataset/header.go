@@ -8,14 +8,14 @@ import (
 	"github.com/cosketch/cosketch/protocol/schema"
 )
 
-// header is the names of a file's or a query's columns, and where they stand.
+// header holds the column names of a file or a query, in order.
 type header struct {
 	file  string
-	line  int64 // 0 where the names are not in a line
+	line  int64 // 0 if the names are not on a line
 	names []string
 
 	delimiter Delimiter // of a CSV file
-	query     bool      // the names are those of a query's result
+	query     bool      // the names come from a query's result
 }
 
 func (h header) fail(column, message, hint string) *Error {
@@ -47,9 +47,9 @@ func (h header) locate(wanted []string) ([]int, error) {
 	return nil, e
 }
 
-// absenceHint lists the file's columns, if at least one is known to be a name:
-// a CSV file without a header would show its first record otherwise. Names that do
-// not stand in a line are names for certain.
+// absenceHint lists the file's columns if at least one is known to be a name: otherwise a CSV file
+// without a header would reveal its first record. Names that are not on a line are certain to be
+// names.
 func (h header) absenceHint(wanted, absent []string) string {
 	isName := func(cell string) bool {
 		return slices.ContainsFunc(wanted, func(w string) bool { return strings.EqualFold(w, cell) })

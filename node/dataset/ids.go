@@ -12,20 +12,19 @@ import (
 	"slices"
 )
 
-// ids finds repeated ids among any number of records in bounded memory. Sightings
-// are held until there are too many, then sorted by the highest bits of their hash
-// into shelves and appended to a file as one run. At the end each shelf of every
-// run is loaded and searched by itself: equal hashes are on the same shelf. The
-// work is linear in the records. A shelf holds about one in 4096 of all sightings:
-// 6 MB for 10⁹ records.
+// ids finds repeated ids among any number of records in bounded memory. Sightings are held up to a
+// limit, then sorted into shelves by the highest bits of their hash and appended to a file as one
+// run. At the end, one shelf of all runs at a time is loaded and searched, since equal hashes are
+// on the same shelf. The work is linear in the number of records. A shelf holds about one in 4096
+// of all sightings: 6 MB for 10⁹ records.
 type ids struct {
 	dir   string
-	limit int // of held
+	limit int // most sightings in held
 	held  []sighting
 	spare []sighting // for sorting
-	runs  []int64    // where each begins in the file
+	runs  []int64    // offset of each in the file
 	file  *os.File   // or nil
-	size  int64      // written
+	size  int64      // bytes written
 	table []uint32
 }
 
@@ -34,7 +33,7 @@ const (
 	shelves   = 1 << shelfBits
 	// sightingBytes is the size of a sighting in the file.
 	sightingBytes = 24
-	// readBytes is shared by the buffers through which all runs are read.
+	// readBytes is the total size of the buffers through which runs are read.
 	readBytes = 32 << 20
 )
 
@@ -42,11 +41,11 @@ func newIDs(dir string, limit int) *ids { return &ids{dir: dir, limit: limit} }
 
 func (s sighting) shelf() uint64 { return s.id.hi >> (64 - shelfBits) }
 
-// add notes sightings; each is later than all before.
+// add records sightings. Each must have a later position than all before.
 func (s *ids) add(more []sighting) error {
 	for len(more) > 0 {
 		n := min(len(more), s.limit-len(s.held))
-		if len(s.held) > 0 { // what does not fit one block seldom ends soon
+		if len(s.held) > 0 { // a source with more than one block usually has many
 			s.held = slices.Grow(s.held, s.limit-len(s.held))
 		}
 		s.held = append(s.held, more[:n]...)
@@ -67,8 +66,7 @@ func (s *ids) place() string {
 	return s.dir
 }
 
-// sort brings the held sightings into the order of their shelves; on a shelf they
-// stay in the order of their positions.
+// sort groups the held sightings by shelf, and keeps the order of positions within each shelf.
 func (s *ids) sort() (counts [shelves]uint32) {
 	for i := range s.held {
 		counts[s.held[i].shelf()]++
@@ -95,8 +93,8 @@ func (s *ids) spill() error {
 			return err
 		}
 		s.file = f
-		// Where an open file can be removed, a crash leaves nothing. Elsewhere Close
-		// removes it.
+		// Where an open file can be removed, nothing is left after a crash. Elsewhere Close removes
+		// it.
 		os.Remove(f.Name())
 	}
 	counts := s.sort()
@@ -134,11 +132,10 @@ func (s *ids) Close() error {
 	return err
 }
 
-// repeat is a repeated id: where it was first, and where it was again.
+// repeat is a repeated id: its first place, and a later one.
 type repeat struct{ earlier, later position }
 
-// repeats is what was found: the first few in the order of later, and how many
-// there are.
+// repeats holds the first few repeats, sorted by their later place, and the number of all.
 type repeats struct {
 	first []repeat
 	count int64
@@ -156,7 +153,7 @@ func (r *repeats) add(one repeat) {
 	}
 }
 
-// repeats compares everything that was added. It is called once.
+// repeats compares all sightings. It must be called once only.
 func (s *ids) repeats() (repeats, error) {
 	var out repeats
 	if s.file == nil {
@@ -175,7 +172,7 @@ func (s *ids) repeats() (repeats, error) {
 	return out, err
 }
 
-// compareRuns goes through all runs, one shelf of each at a time.
+// compareRuns searches all runs, one shelf at a time.
 func (s *ids) compareRuns(out *repeats) error {
 	if len(s.held) > 0 {
 		if err := s.spill(); err != nil {
@@ -200,7 +197,7 @@ func (s *ids) compareRuns(out *repeats) error {
 	return nil
 }
 
-// load reads a run's next shelf and adds it to what is held.
+// load reads a run's next shelf and appends it to held.
 func (s *ids) load(r *bufio.Reader) error {
 	var b [sightingBytes]byte
 	if _, err := io.ReadFull(r, b[:4]); err != nil {
@@ -216,8 +213,8 @@ func (s *ids) load(r *bufio.Reader) error {
 	return nil
 }
 
-// search finds the repeats on one shelf, whose sightings are in the order of their
-// positions, with a hash table that is at most half full.
+// search finds the repeats on one shelf, whose sightings are sorted by position. Its hash table is
+// at most half full.
 func (s *ids) search(shelf []sighting, out *repeats) {
 	size := 1 << bits.Len(uint(2*len(shelf)))
 	if cap(s.table) < size {

@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever is held and whatever is spilled, the repeats are those that a map finds.
+// Whatever is held or spilled, the repeats are those that a map finds.
 func TestRepeats(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -26,7 +26,7 @@ func TestRepeats(t *testing.T) {
 		var batch []sighting
 		for i, id := range seen {
 			where := at(i/40, int64(i%40+1))
-			// Few shelves and slots, so that different ids meet there.
+			// Few shelves and slots, so that different ids collide.
 			batch = append(batch, sighting{idHash{uint64(id%3) << 60, uint64(id)}, where})
 			if earlier, again := first[id]; again {
 				all = append(all, repeat{earlier, where})

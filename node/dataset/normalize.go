@@ -11,13 +11,13 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// normalize applies the steps in their listed order and each once: casefold, for
-// example, can leave text that is not NFC, so a study that wants both lists nfc
-// after it as well. It reports false for text that is not valid UTF-8.
+// normalize applies each step once, in the listed order. Case folding, for example, can leave text
+// that is not NFC, so a study that wants both lists nfc again after casefold. It reports false for
+// text that is not valid UTF-8.
 //
-// Parties must agree to the byte on the result. NFC and case folding are stable
-// for every character that Unicode has assigned; a character newer than the tables
-// of a party's build would stay as it is.
+// Parties must agree on every byte of the result. NFC and case folding are stable for every
+// assigned Unicode character; a character newer than the Unicode tables of a party's build stays as
+// it is.
 func normalize(id string, steps []study.Normalization, fold cases.Caser) (string, bool) {
 	if !utf8.ValidString(id) {
 		return "", false
@@ -37,8 +37,8 @@ func normalize(id string, steps []study.Normalization, fold cases.Caser) (string
 	return id, true
 }
 
-// appendNormalized appends the normalised id to dst. Ids in ASCII, the most frequent
-// ones, take a way without allocations.
+// appendNormalized appends the normalised id to dst. ASCII ids, the usual case, are normalised
+// without allocations.
 func appendNormalized(dst, id []byte, steps []study.Normalization, fold cases.Caser) ([]byte, bool) {
 	if !isASCII(id) {
 		normal, ok := normalize(string(id), steps, fold)
@@ -49,7 +49,7 @@ func appendNormalized(dst, id []byte, steps []study.Normalization, fold cases.Ca
 	for _, step := range steps {
 		part := dst[start:]
 		switch step {
-		case study.NormalizeNFC: // ASCII is
+		case study.NormalizeNFC: // ASCII is NFC
 		case study.NormalizeTrim:
 			dst = append(dst[:start], bytes.TrimSpace(part)...)
 		case study.NormalizeCasefold:
@@ -71,8 +71,8 @@ func appendNormalized(dst, id []byte, steps []study.Normalization, fold cases.Ca
 	return dst, true
 }
 
-// caseFold is Unicode full case folding. On ASCII it is ToLower, which does not
-// allocate where nothing changes.
+// caseFold is Unicode full case folding. For ASCII it uses ToLower, which does not allocate if
+// nothing changes.
 func caseFold(s string, fold cases.Caser) string {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {

@@ -24,7 +24,7 @@ func TestCaseFold(t *testing.T) {
 			t.Errorf("caseFold(%q) = %q, want %q", in, got, want)
 		}
 	}
-	// The short cut for ASCII agrees with the long way.
+	// The fast path for ASCII agrees with the general one.
 	rapid.Check(t, func(rt *rapid.T) {
 		s := rapid.StringMatching(`[\x00-\x7f]*`).Draw(rt, "s")
 		if got, want := caseFold(s, fold), fold.String(s); got != want {
@@ -33,7 +33,7 @@ func TestCaseFold(t *testing.T) {
 	})
 }
 
-// The way for ASCII agrees with the general one, for every order of the steps.
+// The fast path for ASCII agrees with the general one, for every order of the steps.
 func TestAppendNormalized(t *testing.T) {
 	fold := cases.Fold()
 	steps := []study.Normalization{study.NormalizeNFC, study.NormalizeTrim, study.NormalizeCasefold, study.NormalizeDigits}

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// exactPowers are the powers of ten that float64 holds exactly.
+// exactPowers are the powers of ten that float64 represents exactly.
 var exactPowers = [...]float64{
 	1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
 	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
@@ -30,14 +30,15 @@ func parseNumber(cell []byte, mark byte, form DateForm) (float64, *problem) {
 	}
 	if mark != '.' {
 		if bytes.IndexByte(cell, '.') >= 0 {
-			return 0, notNumber // not two marks
+			return 0, notNumber // not the decimal mark
 		}
 		cell = bytes.Replace(cell, []byte{mark}, []byte{'.'}, 1)
 	}
 	return parseDecimal(string(cell))
 }
 
-// number reads a finite decimal number, or a date. What is neither is told apart as far as that helps to mend it.
+// number reads a finite decimal number, or a date. For any other text, the problem says how to mend
+// it if that is known.
 func (d *Dialect) number(cell []byte) (float64, *problem) {
 	mark := d.Decimal.mark()
 	if x, ok := parseShort(cell, mark); ok { // most are
@@ -58,7 +59,7 @@ func (d *Dialect) number(cell []byte) (float64, *problem) {
 		}
 		for _, other := range AllThousands() {
 			for _, mark := range []byte(".,") {
-				// One point or comma alone may as well be a decimal mark.
+				// A single point or comma may just as well be a decimal mark.
 				if plain, ok := other.ungroup(cell, mark); ok && (other != ThousandsPoint && other != ThousandsComma || len(cell)-len(plain) > 1 || bytes.IndexByte(plain, mark) >= 0) {
 					return 0, grouped
 				}
@@ -68,7 +69,8 @@ func (d *Dialect) number(cell []byte) (float64, *problem) {
 	return 0, wrong
 }
 
-// ungroup returns a number without the marks between its groups of three digits, which it must have.
+// ungroup returns a number without its thousands separators. ok is false if it has none, or if they
+// do not separate groups of three digits.
 func (t Thousands) ungroup(cell []byte, decimal byte) (plain []byte, ok bool) {
 	marks := t.marks()
 	if len(marks) == 0 || marks[0][0] == decimal {
@@ -103,7 +105,7 @@ func (t Thousands) ungroup(cell []byte, decimal byte) (plain []byte, ok bool) {
 	}
 }
 
-// dateLike says what keeps a value that looks like a date from being one; nil where it does not.
+// dateLike returns why a text that looks like a date is none; nil if it does not look like one.
 func dateLike(cell []byte) *problem {
 	m := datePattern.FindSubmatch(cell)
 	switch {
@@ -117,13 +119,12 @@ func dateLike(cell []byte) *problem {
 	return notADay
 }
 
-// datePattern is a date by its looks: what comes first, marks, what comes last, the time of day.
+// datePattern matches what looks like a date: first number, separators, last number, time of day.
 var datePattern = regexp.MustCompile(`^([0-9]{1,2}|[0-9]{4})([./-])[0-9]{1,2}([./-])([0-9]{4}|[0-9]{1,2})([T ][0-9:.]+Z?)?$`)
 
-// parseShort reads numbers without exponent whose digits, as one integer, float64
-// holds exactly: one division by an exact power of ten is then correctly rounded
-// (Clinger 1990), the same result as strconv's. It reports false for all others,
-// be they numbers or not.
+// parseShort reads numbers without exponent whose digits, taken as one integer, float64 represents
+// exactly. One division by an exact power of ten is then correctly rounded (Clinger 1990), as
+// strconv's result is. It reports false for all other texts, numbers or not.
 func parseShort(cell []byte, mark byte) (float64, bool) {
 	i, negative := 0, false
 	if len(cell) > 0 && (cell[0] == '-' || cell[0] == '+') {
@@ -147,7 +148,7 @@ func parseShort(cell []byte, mark byte) (float64, bool) {
 	x := float64(mantissa)
 	if point >= 0 {
 		if digits == 1 {
-			return 0, false // a mark alone
+			return 0, false // only a mark
 		}
 		x /= exactPowers[digits-1-point]
 	}
@@ -157,7 +158,7 @@ func parseShort(cell []byte, mark byte) (float64, bool) {
 	return x, mantissa <= 1<<53
 }
 
-// parseDecimal reads a finite decimal number. strconv would also take hexadecimal
+// parseDecimal reads a finite decimal number. It refuses what strconv also accepts: hexadecimal
 // numbers, underscores and words for infinity.
 func parseDecimal(cell string) (float64, *problem) {
 	for i := range len(cell) {
@@ -180,8 +181,9 @@ func parseDecimal(cell string) (float64, *problem) {
 	return x, nil
 }
 
-// parseDate reads a date of the Gregorian calendar, in ISO form or the given one, as days since 1970-01-01.
-// Days and months of the others may have one digit, and midnight may follow: exports write both.
+// parseDate reads a date of the Gregorian calendar, in ISO form or the given one, as days since
+// 1970-01-01. In other forms than ISO, days and months may have one digit, and midnight may follow,
+// because exports write both.
 func parseDate(cell []byte, form DateForm) (days float64, ok bool) {
 	if len(cell) > 10 {
 		if cell = trimMidnight(cell); cell == nil {
@@ -218,12 +220,12 @@ func parseDate(cell []byte, form DateForm) (days float64, ok bool) {
 	d, dOK := number(day)
 	t := time.Date(y, time.Month(m), d, 0, 0, 0, 0, time.UTC)
 	if !yOK || !mOK || !dOK || t.Year() != y || int(t.Month()) != m || t.Day() != d {
-		return 0, false // a day like 30 February, which time.Date moves
+		return 0, false // such as 30 February, which time.Date moves
 	}
 	return dayNumber(t), true
 }
 
-// trimMidnight returns a date without the time of day, nil where that is another than midnight.
+// trimMidnight returns a date without its time of day; nil if that is not midnight.
 func trimMidnight(cell []byte) []byte {
 	i := bytes.IndexAny(cell, " T")
 	if i < 0 {
@@ -236,7 +238,7 @@ func trimMidnight(cell []byte) []byte {
 	return cell[:i]
 }
 
-// number reads digits only.
+// number reads an unsigned integer; digits only.
 func number(digits []byte) (n int, ok bool) {
 	for _, b := range digits {
 		if b < '0' || b > '9' {

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// checkNumber compares the parser with the slow one of the standard library.
+// checkNumber compares the parser with the standard library's.
 func checkNumber(t interface{ Fatalf(string, ...any) }, text string) {
 	want, wrong := parseDecimal(text)
 	if short, ok := parseShort([]byte(text), '.'); ok && (wrong != nil || math.Float64bits(short) != math.Float64bits(want)) {
@@ -26,7 +26,7 @@ func checkNumber(t interface{ Fatalf(string, ...any) }, text string) {
 		}
 		want, wrong := want, wrong
 		if dateElsewhere(cell) {
-			wrong = otherDate // no number either, and the hint is another
+			wrong = otherDate // not a number either, but with another hint
 		}
 		got, problem := parseNumber([]byte(cell), mark, DateISO)
 		if problem != wrong || problem == nil && math.Float64bits(got) != math.Float64bits(want) {
@@ -82,7 +82,7 @@ func TestDates(t *testing.T) {
 			if !ok || got != float64(days) {
 				rt.Fatalf("%s: got %v, %v, want %d", day.Format(layout), got, ok, days)
 			}
-			// ISO is understood beside every form, and no other unless it is named.
+			// ISO is understood beside every form; other forms only if named.
 			if got, ok := parseDate([]byte(day.Format("2006-01-02")), form); !ok || got != float64(days) {
 				rt.Fatalf("%s beside %s: %v, %v", day.Format("2006-01-02"), form, got, ok)
 			}

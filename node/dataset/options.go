@@ -4,27 +4,26 @@ import "runtime"
 
 // Options tunes a Reader. The zero value is ready to use.
 type Options struct {
-	// BatchRecords is the largest number of records in a batch. Default: 16384. Records
-	// are read in blocks of about 512 KiB of integers, or less where many goroutines
-	// parse, and no batch spans two.
+	// BatchRecords is the largest number of records in a batch. Default: 16384. Records are read in
+	// blocks of about 512 KiB of integers, or less with many workers, and no batch spans two
+	// blocks.
 	BatchRecords int
-	// MaxRecordBytes bounds one record of a CSV file, and so the damage of a quote
-	// that is never closed. Default: 16 MiB.
+	// MaxRecordBytes bounds one record of a CSV file, and thereby the damage of an unclosed quote.
+	// Default: 16 MiB.
 	MaxRecordBytes int64
-	// Workers is how many goroutines parse values, beside one that reads. It does
-	// not change what is read. Default: one per processor.
+	// Workers is how many goroutines parse values, besides the one that reads. It does not change
+	// the result. Default: one per processor.
 	Workers int
-	// SpillDir is where keyed hashes of ids wait to be compared when there are too
-	// many to hold; nobody else may be able to read it. Default: os.TempDir.
+	// SpillDir is where keyed hashes of ids are stored if there are too many to hold in memory.
+	// Nobody else may be able to read it. Default: os.TempDir.
 	SpillDir string
-	// AllowEmpty takes a source that has a header and no records, as one of several
-	// that are read by themselves may be. Default: it is an error.
+	// AllowEmpty accepts a source with a header and no records, for callers that read several
+	// sources separately. Default: it is an error.
 	AllowEmpty bool
-	// HeldIDs is how many of them are held in memory, in 24 bytes each, twice.
-	// Default: 2¹⁹, 24 MiB.
+	// HeldIDs is how many hashes are held in memory, 24 bytes each, twice. Default: 2¹⁹, 24 MiB.
 	HeldIDs int
 
-	assumeEncoding bool // Windows-1252 where a CSV file is not UTF-8 and no encoding is fixed
+	assumeEncoding bool // use Windows-1252 if a CSV file is not UTF-8 and no encoding is given
 }
 
 func (o Options) withDefaults() Options {
@@ -43,12 +42,12 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// blockValues returns how many integers a block is to hold: as many as stay in a
-// processor's second-level cache, beside what they are made of, until they are used, and
-// 2²² in all blocks together.
+// blockValues returns how many integers a block holds: as many as fit into a processor's
+// second-level cache, together with their source, until they are used, and at most 2²² in all
+// blocks.
 func (o Options) blockValues() int {
 	return max(1<<14, min(1<<16, 1<<22/(o.Workers+2)))
 }
 
-// hintLimit says where a limit of records comes from.
+// hintLimit says where the limit of records comes from.
 const hintLimit = "party study explain tells how many the study can take"

@@ -13,8 +13,8 @@ import (
 	"github.com/cosketch/cosketch/kernel/parallel"
 )
 
-// parquetFile is a Parquet file being read, page by page and several columns at a
-// time; a page of each column is in memory.
+// parquetFile reads a Parquet file page by page, several columns in parallel; one page of each
+// column is in memory.
 type parquetFile struct {
 	path
 	plan    *plan
@@ -24,24 +24,24 @@ type parquetFile struct {
 	groups  []parquet.RowGroup
 	columns []parquetColumn
 	rows    int64 // in all
-	read    int64 // of them
-	left    int64 // of the row group in hand
+	read    int64 // rows read so far
+	left    int64 // of the current row group
 }
 
-// parquetColumn is one column that is wanted, at a place in a row group.
+// parquetColumn is one wanted column, and the position in a row group.
 type parquetColumn struct {
 	index    int // of the leaf
 	decoder  decoder
-	required byte // the definition level of a value that is there
+	required byte // the definition level of a present value
 	words    *standIns
-	texts    *Vector // texts that words or their own form make numbers; or nil
+	texts    *Vector // texts to be parsed as numbers; or nil
 	pages    parquet.Pages
 
 	page    parquet.Page
-	levels  []byte // of the page; empty if every value is there
+	levels  []byte // of the page; nil if every value is present
 	records int    // of the page
-	at      int    // of them, the next
-	value   int    // of those that are there, the next
+	at      int    // the next of them
+	value   int    // the next of those that are present
 }
 
 func openParquet(p path, number int, pl *plan, workers int) (_ input, err error) {
@@ -57,8 +57,8 @@ func openParquet(p path, number int, pl *plan, workers int) (_ input, err error)
 	return q, nil
 }
 
-// guard runs a step of reading. The library's answer to some damaged files is a
-// panic, which becomes an error here.
+// guard runs a step of reading. The library panics on some damaged files; guard turns that into an
+// error.
 func (q *parquetFile) guard(step func() error) (err error) {
 	defer func() {
 		if recover() != nil {
@@ -157,8 +157,8 @@ func (q *parquetFile) nextRows(ctx context.Context, reuse rows) (rows, error) {
 	return t, nil
 }
 
-// fill decodes the next values of all columns, several columns at a time. Which
-// goroutine decodes a column changes nothing: each goes on where it was.
+// fill decodes the next values of all columns, several columns in parallel. Each column keeps its
+// own position, so the result does not depend on scheduling.
 func (q *parquetFile) fill(t *typedRows) error {
 	failures := make([]error, len(q.columns))
 	parallel.Share(len(q.columns), q.workers, func(_, i int) {
@@ -202,7 +202,7 @@ func (c *parquetColumn) fill(v *Vector, n int, isNumber bool) error {
 	return nil
 }
 
-// turn goes to the next page.
+// turn reads the next page.
 func (c *parquetColumn) turn() error {
 	c.release()
 	page, err := c.pages.ReadPage()
@@ -223,7 +223,7 @@ func (c *parquetColumn) turn() error {
 	return nil
 }
 
-// copy appends n values of the page in hand, in runs of those that are there.
+// copy appends n values of the current page, in runs of present values.
 func (c *parquetColumn) copy(v *Vector, n int, isNumber bool) error {
 	for end := c.at + n; c.at < end; {
 		run := end - c.at
@@ -271,8 +271,8 @@ func (q *parquetFile) finish() (*Origin, error) {
 	return &Origin{Name: q.name, Format: fileFormat{Parquet: true}.String()}, nil
 }
 
-// progress counts records, as shares of the file: which bytes hold the columns that
-// are wanted is nobody's interest.
+// progress scales the share of records read to the file's size, since the bytes of unwanted columns
+// are never read.
 func (q *parquetFile) progress() int64 {
 	if q.rows == 0 {
 		return q.info.Size()
@@ -285,15 +285,15 @@ func (q *parquetFile) Close() error {
 	return errors.Join(err, q.file.Close())
 }
 
-// decoder appends n values of a page from one on, counting those that are there.
+// decoder appends n values of a page, starting at index from; both count present values.
 type decoder func(v *Vector, page parquet.Page, from, n int) error
 
 // HoldsText is what a column of strings holds.
 const HoldsText = "text"
 
-// decoderFor returns nil and what a column holds if that is not wanted. Numbers are
-// booleans (0 and 1), integers, floating point, decimals in integers, and dates
-// (days since 1970-01-01); texts are strings and integers.
+// decoderFor returns the decoder for a column; nil, and what the column holds, if that is not
+// wanted. Numbers are booleans (0 and 1), integers, floating point, decimals in integers, and dates
+// (days since 1970-01-01). Texts are strings and integers.
 func decoderFor(t parquet.Type, isNumber bool) (_ decoder, holds string) {
 	var divisor, signed = 1.0, true
 	if logical := t.LogicalType(); logical != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// writeParquet writes rows with a row group for every so many of them.
+// writeParquet writes rows, group of them in each row group.
 func writeParquet[T any](t testing.TB, rows []T, group int, options ...parquet.WriterOption) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -70,8 +70,8 @@ func visitSchema(t testing.TB) Schema {
 	return s
 }
 
-// A Parquet file gives what the same table as CSV gives, whatever its row groups,
-// pages and dictionaries.
+// A Parquet file reads like the CSV file of the same table, whatever its row groups, pages and
+// dictionaries.
 func TestParquet(t *testing.T) {
 	schema := visitSchema(t)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -180,14 +180,14 @@ func TestBadParquet(t *testing.T) {
 	}
 }
 
-// sameColumns compares errors, whatever the order in which a writer put columns.
+// sameColumns compares errors regardless of the order in which a writer stored columns.
 func sameColumns(got, want string) bool {
 	head, _, listed := strings.Cut(want, "the file has")
 	return got == want || listed && strings.HasPrefix(got, head)
 }
 
-// A damaged file is an error or the same data, never a panic, and never more than
-// there was.
+// A damaged file gives an error or the same data, never a panic, and never more records than
+// before.
 func TestDamagedParquet(t *testing.T) {
 	rows := make([]visit, 50)
 	for i := range rows {

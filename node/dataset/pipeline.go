@@ -8,30 +8,30 @@ import (
 	"github.com/cosketch/cosketch/kernel/parallel"
 )
 
-// pipeline reads ahead: a producer reads runs of records one after the other,
-// workers parse them side by side, and the Reader takes the results in the order
-// of the source. A fixed number of tasks goes round, so memory is bounded. A panic of
-// any of them is one of take or close.
+// pipeline reads ahead: a producer reads runs of records one after the other, workers parse them in
+// parallel, and the Reader takes the results in the order of the source. The number of tasks in
+// circulation is fixed, so memory is bounded. A panic of any goroutine is raised again by take or
+// close.
 type pipeline struct {
 	stop   context.CancelFunc
 	group  *parallel.Group
-	broken chan struct{} // closed when a goroutine panics: a task may never be done
+	broken chan struct{} // closed when a goroutine panics, since a task may then never be done
 
 	free  chan *task // to the producer
 	jobs  chan *task // to the workers
 	order chan *task // to the Reader, closed after the last one
 }
 
-// task is one run of records on its way.
+// task is one run of records on its way through the pipeline.
 type task struct {
 	rows  rows // nil if reading failed: the block holds the error
 	block *block
-	read  int64         // bytes of the source that were read up to it
+	read  int64         // bytes of the source read up to its end
 	done  chan struct{} // receives when the block is filled
 }
 
-// startPipeline reads a sequence, which belongs to the pipeline until order is
-// closed or the pipeline is.
+// startPipeline starts to read a sequence, which belongs to the pipeline until order or the
+// pipeline is closed.
 func startPipeline(ctx context.Context, p *plan, workers int, source *sequence) *pipeline {
 	ctx, stop := context.WithCancel(ctx)
 	tasks := workers + 2 // one being read, one being taken
@@ -88,14 +88,14 @@ func (l *pipeline) produce(ctx context.Context, source *sequence) {
 	}
 }
 
-// errBroken is what is left to say after a panic, which came before it.
+// errBroken is the error after a panic.
 var errBroken = errors.New("reading ended in a mistake of this program")
 
 // take returns the next task with its block filled, or nil after the last.
 func (l *pipeline) take(ctx context.Context) (*task, error) {
 	select {
 	case t, more := <-l.order:
-		if !more { // after the last task, or where the producer panicked
+		if !more { // after the last task, or if the producer panicked
 			l.close()
 			return nil, nil
 		}
@@ -114,13 +114,13 @@ func (l *pipeline) take(ctx context.Context) (*task, error) {
 
 // sequence is the inputs of a source, one after the other.
 type sequence struct {
-	open    []func() (input, error) // those that are still to be opened
+	open    []func() (input, error) // still to be opened
 	current input                   // or nil
-	origins []Origin                // of those that were read completely
-	before  int64                   // bytes of those
+	origins []Origin                // inputs that were read completely
+	before  int64                   // bytes of origins
 }
 
-// next reads on; io.EOF after the last input.
+// next returns the next rows; io.EOF after the last input.
 func (s *sequence) next(ctx context.Context, reuse rows) (rows, error) {
 	for {
 		if s.current == nil {
@@ -158,7 +158,7 @@ func (s *sequence) progress() int64 {
 	return s.before + s.current.progress()
 }
 
-// Close closes the input in hand.
+// Close closes the current input.
 func (s *sequence) Close() error {
 	if s.current == nil {
 		return nil

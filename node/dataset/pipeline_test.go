@@ -16,8 +16,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// manyRecords is a file of many chunks; the schema has a field that one value in
-// seven is missing of.
+// manyRecords returns a file of many chunks. One value in seven of its schema's field is missing.
 func manyRecords(t testing.TB, n int) (string, Schema) {
 	var text strings.Builder
 	text.WriteString("id,note,x\n")
@@ -51,7 +50,7 @@ func TestWorkersDoNotMatter(t *testing.T) {
 	}
 }
 
-// Of several errors, the first one in the file is reported.
+// Of several errors, the first in the file is reported.
 func TestFirstError(t *testing.T) {
 	path, schema := manyRecords(t, 120_000)
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
@@ -86,7 +85,7 @@ func TestNothingRunsOn(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if batches == 3 { // the end of Open's context ends the reading, too
+		if batches == 3 { // the end of Open's context also ends the reading
 			cancel()
 			for err == nil {
 				_, err = r.Next(context.Background())
@@ -102,8 +101,8 @@ func TestNothingRunsOn(t *testing.T) {
 	}
 }
 
-// stumbling is an input that panics: at a run of records, either while it reads it or when
-// that is parsed.
+// stumbling is an input that panics at a run of records, either while reading it or while parsing
+// it.
 type stumbling struct {
 	input
 	at      int // which run, from 0
@@ -118,7 +117,7 @@ func (s *stumbling) Close() error {
 	return s.input.Close()
 }
 
-// gap is where a goroutine stumbles, once it may.
+// gap makes a goroutine panic once may is closed.
 type gap struct{ may, stumbled chan struct{} }
 
 func (g gap) stumble() {
@@ -150,7 +149,7 @@ func (s *stumbling) next(ctx context.Context, reuse rows) (rows, error) {
 
 func (r *stumblingRows) parse(*block) { r.stumble() }
 
-// stumblingReader is a Reader whose input panics.
+// stumblingReader returns a Reader whose input panics.
 func stumblingReader(t *testing.T, path string, schema Schema, o Options, at int, reading bool) (*Reader, *stumbling) {
 	t.Helper()
 	r, err := Open(t.Context(), Files(path), schema, o)
@@ -162,21 +161,21 @@ func stumblingReader(t *testing.T, path string, schema Schema, o Options, at int
 	return r, s
 }
 
-// caught is what a call panics with.
+// caught returns the panic of a call.
 func caught(call func()) (v any) {
 	defer func() { v = recover() }()
 	call()
 	return nil
 }
 
-// carriesTheStumble reports whether a panic is that of the input, with its stack.
+// carriesTheStumble reports whether a panic is the input's, with its stack.
 func carriesTheStumble(v any) bool {
 	p, ok := v.(*parallel.Panic)
 	return ok && p.Value == "stumbled" && strings.Contains(p.Stack, "dataset.(*stumbling")
 }
 
-// A panic of whichever goroutine is one of Next; the Reader says no more that all is well, and
-// closes as ever.
+// A panic of any goroutine reaches Next. Afterwards the Reader never reports success, and closes as
+// usual.
 func TestPanicsArriveAtNext(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	path, schema := manyRecords(t, 60_000)
@@ -208,7 +207,7 @@ func TestPanicsArriveAtNext(t *testing.T) {
 	}
 }
 
-// A panic that Next did not come to is one of Close, which has closed the input.
+// A panic that Next did not meet reaches Close, which has closed the input.
 func TestPanicsArriveAtClose(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	path, schema := manyRecords(t, 60_000)

@@ -1,7 +1,7 @@
 package dataset
 
-// position says where a record is: the number of its file, from 0, and its line
-// there (CSV) or row (Parquet, SQL), from 1. Later records have larger positions.
+// position is a record's place: the number of its file, from 0, and its line (CSV) or row (Parquet,
+// SQL), from 1. Later records have larger positions.
 type position uint64
 
 const (

@@ -11,19 +11,20 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// postgres is the result of a query of a PostgreSQL server, row by row as they arrive. It asks by the protocol itself:
-// what database/sql needs in addition knows 90 types that no column has, and is 3 MB of each program.
+// postgres is the result of a query of a PostgreSQL server, row by row as they arrive. It uses the
+// wire protocol directly: the adapter for database/sql knows 90 types that no column has, and adds
+// 3 MB to each program.
 type postgres struct {
 	stop   context.CancelFunc
 	conn   *pgconn.PgConn
 	result *pgconn.ResultReader
 	read   []func(raw []byte) any // per column
-	ahead  bool                   // the row in hand is still to come
+	ahead  bool                   // the current row is not yet returned by Next
 	err    error                  // what ended the rows
 }
 
-// openPostgres asks a query in a transaction that cannot write, and looks for its first row: most of what is wrong
-// with a query is said in its place. The step that failed is named beside the error.
+// openPostgres runs a query in a read-only transaction and fetches its first row, because most
+// mistakes in a query show there. step names the step that failed.
 func openPostgres(ctx context.Context, config *pgconn.Config, query string) (_ *postgres, step string, err error) {
 	ctx, stop := context.WithCancel(ctx)
 	p := &postgres{stop: stop}
@@ -57,7 +58,7 @@ func openPostgres(ctx context.Context, config *pgconn.Config, query string) (_ *
 	return p, "", nil
 }
 
-// names are those of the columns.
+// names returns the names of the columns.
 func (p *postgres) names() (out []string) {
 	for _, f := range p.result.FieldDescriptions() {
 		out = append(out, f.Name)
@@ -94,8 +95,8 @@ func (p *postgres) Scan(targets ...any) error {
 
 func (p *postgres) Err() error { return p.err }
 
-// Close gives up what is left of the result, and with the connection the transaction. It returns when nothing of them
-// is left, for which the library allows 15 s.
+// Close discards the rest of the result and closes the connection, which ends the transaction. It
+// returns once both are gone, for which the library allows 15 s.
 func (p *postgres) Close() error {
 	if p.conn == nil {
 		p.stop()
@@ -113,8 +114,8 @@ func (p *postgres) Close() error {
 	return err
 }
 
-// postgresTypes read the types, by their numbers, that are asked for as PostgreSQL stores them: no setting of a server
-// changes how those are written. All others arrive as texts, exact decimals among them.
+// postgresTypes read, by type OID, the types requested in PostgreSQL's binary format, which no
+// setting of a server changes. All other types arrive as text, exact decimals included.
 var postgresTypes = map[uint32]func(raw []byte) any{
 	16:   sized(1, func(raw []byte) any { return raw[0] != 0 }),                                                 // boolean
 	17:   func(raw []byte) any { return raw },                                                                   // bytea
@@ -131,7 +132,7 @@ var postgresTypes = map[uint32]func(raw []byte) any{
 	1184: sized(8, postgresTime(time.Local)),                                                                    // timestamptz
 }
 
-// sized reads values of so many bytes; what a server sends of another size is none of this type.
+// sized reads values of that many bytes; a value of another size is not of this type.
 func sized(bytes int, read func([]byte) any) func([]byte) any {
 	return func(raw []byte) any {
 		if len(raw) != bytes {
@@ -141,10 +142,10 @@ func sized(bytes int, read func([]byte) any) func([]byte) any {
 	}
 }
 
-// epoch is where PostgreSQL begins to count.
+// epoch is day zero of PostgreSQL's dates and times.
 var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// The first and the last day or instant stand for what is before and after all others.
+// PostgreSQL encodes infinities as the first and the last day or instant.
 const before, after = "-infinity", "infinity"
 
 func postgresDate(raw []byte) any {

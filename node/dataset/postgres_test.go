@@ -75,7 +75,7 @@ func TestPostgres(t *testing.T) {
 		t.Errorf("%s rows are left", left)
 	}
 
-	// Every type is read as it is stored, whatever the server's settings say about how to write it.
+	// Every type is read as stored, whatever output format the server's settings ask for.
 	answer("ALTER ROLE steward SET DateStyle = 'German'; ALTER ROLE steward SET extra_float_digits = -15; ALTER ROLE steward SET bytea_output = 'escape'")
 	for value, want := range map[string]int64{
 		"17::int8": 17, "17::int4": 17, "17::int2": 17, "17::oid": 17, "17::numeric(9,3)": 17, "'17'": 17, "'17'::varchar": 17,
@@ -95,7 +95,7 @@ func TestPostgres(t *testing.T) {
 			t.Errorf("%s: %v", value, err)
 		}
 	}
-	// What else a query does wrong.
+	// Other mistakes in a query.
 	for query, says := range map[string]string{
 		"SELECT 1; SELECT 2": "the query fails: ", "SET search_path TO public": `no column "id"`, "": "no SQL query is given", "SELECT $1 AS id": "the query fails",
 		"SELECT n AS id, 1 AS flag, 'a' AS ward, 10/(500-n) AS x FROM generate_series(1, 900) AS n": "the query fails after 499 rows with SQLSTATE 22012",
@@ -105,7 +105,7 @@ func TestPostgres(t *testing.T) {
 		}
 	}
 
-	// A result larger than what is read at once, and one that is given up.
+	// A result of several batches, and one that is abandoned.
 	long := "SELECT n AS id, n % 256 AS x, 1 AS flag, 'a' AS ward FROM (SELECT generate_series(1, 100) AS n) AS series"
 	if got, _, err := ask(long); err != nil || len(got.IDs) != 100 {
 		t.Errorf("%d records, %v", len(got.IDs), err)
@@ -133,7 +133,7 @@ func TestPostgres(t *testing.T) {
 		t.Errorf("%s queries that were given up still run", left)
 	}
 
-	// Neither a wrong password nor an absent server shows a secret.
+	// Errors about a wrong password or an absent server show no secret.
 	for _, wrong := range []string{strings.Replace(dsn, "pw@", "PW@", 1), strings.Replace(dsn, "127.0.0.1", "127.0.0.2", 1)} {
 		t.Setenv("COSKETCH_TEST_DSN", wrong)
 		if _, _, err := ask(long); err == nil || strings.Contains(strings.ToLower(err.Error()), postgrestest.Password) || !strings.Contains(err.Error(), ": cannot be opened") {

@@ -11,33 +11,33 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Reading is how a source's values are read: what is said about it, and not detected.
+// Reading says how a source's values are read, where that is given and not detected.
 type Reading struct {
 	CSV   Dialect
 	Words Words
 }
 
-// With returns the reading with what other says, which counts where both say something.
+// With returns r overridden by other.
 func (r Reading) With(other Reading) Reading {
 	return Reading{r.CSV.With(other.CSV), r.Words.With(other.Words)}
 }
 
-// IsZero reports whether nothing is said.
+// IsZero reports whether nothing is given.
 func (r Reading) IsZero() bool { return r.CSV == (Dialect{}) && r.Words.IsZero() }
 
-// Problem is one kind of mistake in one column of a source, or in its rows as a whole. It quotes nothing of a
-// record but words that this package knows by itself, such as NA, in the spelling of the data.
+// Problem is one kind of mistake in one column of a source, or in its rows as a whole. It quotes
+// nothing of a record except words that this package knows, such as NA, as the data spell them.
 type Problem struct {
-	Column string   // its name in the data; empty: rows as a whole
+	Column string   // its name in the data; empty for rows as a whole
 	Count  int64    // of values, or of rows
 	What   string   // what they are: "97 words for a missing value (k.A.)"
 	Where  []string // the first few of them: "line 3"
-	Mend   Reading  // what to say so that they are read; zero where that is not known
+	Mend   Reading  // settings with which they can be read; zero if unknown
 	Hint   string   // what else to do; may be empty
-	Stops  bool     // no record of the source is read as long as it is there
+	Stops  bool     // the source cannot be read until this is fixed
 }
 
-// String is the problem on a line.
+// String returns the problem as one line.
 func (p Problem) String() string {
 	text := p.What
 	if p.Column != "" {
@@ -55,7 +55,7 @@ func (p Problem) String() string {
 	return text
 }
 
-// Mend returns what to say so that of several problems all those go away that can.
+// Mend returns the settings that fix as many of the problems as possible.
 func Mend(problems []Problem) (r Reading) {
 	for _, p := range problems {
 		r = r.With(p.Mend)
@@ -63,7 +63,7 @@ func Mend(problems []Problem) (r Reading) {
 	return r
 }
 
-// places counts records and remembers the first few.
+// places counts records and keeps the positions of the first few.
 type places struct {
 	n     int64
 	first [3]position
@@ -84,7 +84,7 @@ func (p *places) problem(column, what string, where func(position) string) Probl
 	return out
 }
 
-// missingWords are those for a missing value, folded; truths those of yes and no.
+// missingWords are words for a missing value, truths words for yes and no; all in lower case.
 var (
 	missingWords = []string{
 		"na", "n/a", "n.a.", "nan", "#n/a", "#nv", "null", "none", "nil", "missing", "unknown", "-", "--", ".", "?",
@@ -96,10 +96,10 @@ var (
 	}
 )
 
-// mostSpellings is how many spellings of known words a column's findings name.
+// mostSpellings bounds the spellings of known words that a column's findings count separately.
 const mostSpellings = 8
 
-// spelled counts words in their spellings.
+// spelled counts words by spelling.
 type spelled map[string]*places
 
 func (s *spelled) add(word []byte, at position) {
@@ -119,7 +119,7 @@ func (s *spelled) add(word []byte, at position) {
 
 func (s spelled) words() []string { return slices.Sorted(maps.Keys(s)) }
 
-// all are the places of all words.
+// all merges the places of all words.
 func (s spelled) all() (out places) {
 	var first []position
 	for _, p := range s {
@@ -131,22 +131,23 @@ func (s spelled) all() (out places) {
 	return out
 }
 
-// findings are what a column's texts are that are not numbers, and how they could become some.
+// findings classifies a column's texts that are not numbers, and says how they could be read as
+// numbers.
 type findings struct {
 	numbers places // would be numbers in another form
 	forms   uint   // a bit for each of numberForms that reads all numbers of the column
-	pointed int64  // numbers with a point or comma in them that are read
-	dates   places // in another form than the one that is named
+	pointed int64  // numbers with a point or comma that can be read
+	dates   places // in another form than the given one
 	fits    [len(dateForms)]int64
-	wrong   map[*problem]*places // looks like a date and is none
+	wrong   map[*problem]*places // looks like a date but is none
 	missing spelled
 	truth   spelled
-	cases   map[string]string // a value, by how the data write it
+	cases   map[string]string // from a spelling in the data to the study's value
 	cased   places
 	rest    places
 }
 
-// numberForms are the forms of numbers, the simplest first.
+// numberForms are the forms of numbers, simplest first.
 var numberForms = [...]Dialect{
 	{Decimal: DecimalComma}, {Decimal: DecimalPoint},
 	{Decimal: DecimalComma, Thousands: ThousandsPoint}, {Decimal: DecimalPoint, Thousands: ThousandsComma},
@@ -154,12 +155,12 @@ var numberForms = [...]Dialect{
 	{Decimal: DecimalComma, Thousands: ThousandsApostrophe}, {Decimal: DecimalPoint, Thousands: ThousandsApostrophe},
 }
 
-// dateForms are those that have to be named.
+// dateForms are the forms of dates that must be given.
 var dateForms = [...]DateForm{DateDots, DateSlashes, DateUS}
 
 const allForms = 1<<len(numberForms) - 1
 
-// formsOf are those of some forms in which the text is a number.
+// formsOf returns those of the given forms in which the text is a number.
 func formsOf(value []byte, among uint) (out uint) {
 	for i := range numberForms {
 		if among&(1<<i) == 0 {
@@ -178,7 +179,7 @@ func formsOf(value []byte, among uint) (out uint) {
 	return out
 }
 
-// read notes a text that is a number as it is: another form has to read it, too.
+// read notes a text that is a number as it is: another form must read it, too.
 func (f *findings) read(value []byte) {
 	if bytes.IndexByte(value, '.') >= 0 || bytes.IndexByte(value, ',') >= 0 {
 		f.pointed++
@@ -188,7 +189,7 @@ func (f *findings) read(value []byte) {
 	}
 }
 
-// unread notes a text that is no number, and why.
+// unread notes a text that is not a number, and why.
 func (f *findings) unread(value []byte, wrong *problem, at position) {
 	switch folded := strings.ToLower(string(value[:min(len(value), 32)])); {
 	case wrong == otherDate:
@@ -218,7 +219,7 @@ func (f *findings) unread(value []byte, wrong *problem, at position) {
 	}
 }
 
-// room reports whether a word is counted by itself.
+// room reports whether a word is counted separately.
 func (s spelled) room(word []byte) bool { return len(s) < mostSpellings || s[string(word)] != nil }
 
 // refused notes a text that a study's binary or categorical column does not take.
@@ -246,7 +247,7 @@ func (f *findings) refused(value []byte, of *column, at position) {
 	}
 }
 
-// looksLikeDate is how many texts look like dates and are none.
+// looksLikeDate returns how many texts look like dates but are none.
 func (f *findings) looksLikeDate() (n int64) {
 	for _, p := range f.wrong {
 		n += p.n
@@ -254,7 +255,7 @@ func (f *findings) looksLikeDate() (n int64) {
 	return n
 }
 
-// wants is what a column's values are to be.
+// wants returns the kind that a column's values should have.
 func (t *tally) wants() study.ColumnKind {
 	if t.field != nil {
 		return t.field.field.Kind
@@ -266,7 +267,7 @@ func (t *tally) wants() study.ColumnKind {
 	return ""
 }
 
-// problems says what keeps the source from being read, first that of rows, then column by column.
+// problems returns what keeps the source from being read: first the rows, then column by column.
 func (s *survey) problems() (out []Problem) {
 	out = append(out, s.rowProblems...)
 	var asked []*tally
@@ -290,13 +291,14 @@ func (s *survey) problems() (out []Problem) {
 	return out
 }
 
-// agreed is the form in which all columns can be read that now cannot, and why there is none.
+// agreed is the one form in which all columns that cannot be read now can be read; hint says why
+// there is none.
 type agreed struct {
 	mend Dialect
 	hint string
 }
 
-// numberForm looks for the form of numbers that reads those of all columns.
+// numberForm looks for one form of numbers that reads all columns.
 func (s *survey) numberForm(asked []*tally) agreed {
 	forms, unread := uint(allForms), int64(0)
 	for _, t := range asked {
@@ -317,7 +319,7 @@ func (s *survey) numberForm(asked []*tally) agreed {
 			one = append(one, d)
 		}
 	}
-	// 1,234 is either 1.234 or 1234: who wrote it has to say.
+	// 1,234 is either 1.234 or 1234: the data's owner has to say.
 	for _, other := range one {
 		if string(other.Thousands) == string(one[0].Decimal) {
 			return agreed{hint: fmt.Sprintf("is the %[1]s a decimal mark or between thousands? Say --decimal %[1]s, or --thousands %[1]s", one[0].Decimal)}
@@ -335,7 +337,7 @@ func (s *survey) numberForm(asked []*tally) agreed {
 	return agreed{mend: one[0]}
 }
 
-// dateForm looks for the form of dates that reads those of all columns.
+// dateForm looks for one form of dates that reads all columns.
 func (s *survey) dateForm(asked []*tally) agreed {
 	var fit []DateForm
 	total := int64(0)
@@ -367,10 +369,10 @@ func (s *survey) dateForm(asked []*tally) agreed {
 	return agreed{hint: fmt.Sprintf("no day is above 12, so that day and month cannot be told apart: say --date %s, or --date %s", fit[0], fit[1])}
 }
 
-// hintCast is what to do about texts whose form nothing says.
+// hintCast is the hint for texts whose form no setting describes.
 const hintCast = "store it as a number or a date, or cast it to one in the query"
 
-// numericProblems are those of a column of numbers or dates.
+// numericProblems returns the problems of a column of numbers or dates.
 func (t *tally) numericProblems(where func(position) string, numbers, dates agreed) (out []Problem) {
 	f := &t.found
 	if t.typed {
@@ -401,7 +403,7 @@ func (t *tally) numericProblems(where func(position) string, numbers, dates agre
 	return append(out, t.restProblems(where, rest, "not a number", "not numbers", "correct it, or if it is a word for a missing value name it: --missing WORD")...)
 }
 
-// binaryProblems are those of a column of zeros and ones.
+// binaryProblems returns the problems of a column of zeros and ones.
 func (t *tally) binaryProblems(where func(position) string) (out []Problem) {
 	f := &t.found
 	if len(f.truth) > 0 {
@@ -417,7 +419,7 @@ func (t *tally) binaryProblems(where func(position) string) (out []Problem) {
 	return append(out, t.restProblems(where, f.rest, "neither 0 nor 1", "neither 0 nor 1", fmt.Sprintf("say which value is 1: --values '%s=VALUE:1,OTHER:0'", t.name))...)
 }
 
-// categoryProblems are those of a column of a study's list.
+// categoryProblems returns the problems of a categorical column of the study.
 func (t *tally) categoryProblems(where func(position) string) (out []Problem) {
 	f := &t.found
 	if f.cased.n > 0 {
@@ -430,7 +432,7 @@ func (t *tally) categoryProblems(where func(position) string) (out []Problem) {
 		fmt.Sprintf("say which of the study's values it is: --values '%s=VALUE:STUDYS'", t.name))...)
 }
 
-// missingProblems are the words that stand for a missing value, it seems.
+// missingProblems returns the words that seem to stand for a missing value.
 func (t *tally) missingProblems(where func(position) string) []Problem {
 	words := t.found.missing
 	if len(words) == 0 {
@@ -451,7 +453,7 @@ func (t *tally) restProblems(where func(position) string, rest places, one, seve
 	return []Problem{p}
 }
 
-// joined are two sorts of places as one.
+// joined merges two places.
 func joined(a, b places) places {
 	first := append(slices.Clone(a.first[:min(a.n, int64(len(a.first)))]), b.first[:min(b.n, int64(len(b.first)))]...)
 	slices.SortFunc(first, cmp.Compare)

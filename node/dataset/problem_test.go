@@ -10,7 +10,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// table is a CSV file with an id column and one of values.
+// table returns a CSV file with an id column and a value column.
 func texts(mark string, values ...string) string {
 	text := "id" + mark + "x\n"
 	for i, v := range values {
@@ -19,7 +19,7 @@ func texts(mark string, values ...string) string {
 	return text
 }
 
-// rowsOf reads a source strictly.
+// rowsOf reads a source with Open, which is strict.
 func rowsOf(source Source, s Schema) ([]string, []int64, error) {
 	read, _, err := readSource(source, s, Options{})
 	return read.IDs, read.Values, err
@@ -28,12 +28,12 @@ func rowsOf(source Source, s Schema) ([]string, []int64, error) {
 func latin1(text string) string {
 	var out []byte
 	for _, r := range text {
-		out = append(out, byte(r)) // what the tests write is in both
+		out = append(out, byte(r)) // the tests' files are valid in both
 	}
 	return string(out)
 }
 
-// said are problems as a person reads them, and the reading that mends them.
+// said returns problems as text, and the reading that mends them.
 func said(d Description) (lines []string, mend Reading) {
 	for _, p := range d.Problems {
 		lines = append(lines, p.String())
@@ -41,7 +41,8 @@ func said(d Description) (lines []string, mend Reading) {
 	return lines, Mend(d.Problems)
 }
 
-// Each problem is named with its count and places, and never quoted; what is proposed reads the file.
+// Each problem is reported with count and places and without quotes; with the proposed reading the
+// file can be read.
 func TestProblems(t *testing.T) {
 	words := func(missing ...string) Reading { return Reading{Words: Words{Missing: missing}} }
 	maps := func(of map[string]string) Reading {
@@ -51,7 +52,7 @@ func TestProblems(t *testing.T) {
 	ward := Field{Name: "x", Kind: study.Categorical, Values: []string{"North", "South"}}
 	for name, c := range map[string]struct {
 		text  string
-		field *Field // of the study; or none asks
+		field *Field // of the study; empty if no study asks
 		want  []string
 		mend  Reading
 	}{
@@ -112,7 +113,7 @@ func TestProblems(t *testing.T) {
 		if !reflect.DeepEqual(mend, c.mend) {
 			t.Errorf("%s: mend %+v, want %+v", name, mend, c.mend)
 		}
-		// Mended, only what has no mend is left.
+		// With the mend applied, only problems without a mend are left.
 		source.CSV, source.Words = mend.CSV, mend.Words
 		left := describe(t, source, o)
 		unmended := 0
@@ -127,7 +128,7 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// What is proposed is what the strict reader needs: with it the file is read, without it refused.
+// With the proposed reading the strict reader accepts the file; without it, it refuses.
 func TestMended(t *testing.T) {
 	text := "PatNr;Größe (cm);Kosten;Aufnahme;Raucher;Bereich\r\n" +
 		"000013;171,5;1.234,50;31.12.2020;ja;Süd\r\n" +
@@ -151,7 +152,7 @@ func TestMended(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The same as a clean file says.
+	// The values equal those of a clean file.
 	clean := "PatNr,Größe (cm),Kosten,Aufnahme,Raucher,Bereich\n" +
 		"000013,171.5,1234.5,2020-12-31,1,Süd\n000007,,12345,2021-02-01,0,Nord\n000100,180,-7.25,2021-06-05,,Nord\n"
 	wantIDs, want, err := rowsOf(Files(write(t, clean)), schema)
@@ -160,7 +161,7 @@ func TestMended(t *testing.T) {
 	}
 }
 
-// Words are about values: whom a record is about stays.
+// Words apply to values only: ids stay.
 func TestWordsLeaveIDs(t *testing.T) {
 	schema := Schema{ID: []string{"id"}, Bits: 12, MaxRecords: 10, Missing: study.MissingCentre, Fields: []Field{{Name: "id", Kind: study.Numeric, Scale: bounds(t, 0, 1000)}}}
 	source := Files(write(t, "id\n007\nNA\n999\n"))
@@ -173,7 +174,7 @@ func TestWordsLeaveIDs(t *testing.T) {
 	}
 }
 
-// Numbers of cards and places are no quantities; numbers of months are.
+// Equally long numbers with leading zeros are codes, not quantities; month numbers are quantities.
 func TestLeadingZeros(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string
@@ -198,7 +199,7 @@ func TestThousands(t *testing.T) {
 			t.Errorf("%s: %v, %v", text, x, wrong)
 		}
 	}
-	// Without the option, what may be thousands is said.
+	// Without the option, possible thousands separators are reported.
 	for text, want := range map[string]*problem{"1.234,5": grouped, "1 234": grouped, "1'234": grouped, "1,234": notNumber, "31.02.1990": notADay, "1.2.90": shortYear, "2020-01-02 10:00": timeOfDay, "A1": notNumber} {
 		if _, wrong := (&Dialect{Decimal: DecimalPoint, Date: DateDots}).number([]byte(text)); wrong != want {
 			t.Errorf("%s: %v, want %v", text, wrong, want)
@@ -206,7 +207,8 @@ func TestThousands(t *testing.T) {
 	}
 }
 
-// Words for yes and no are proposed with those for a missing value beside them; a column that has only the latter says neither.
+// Words for yes and no are proposed together with those for a missing value; a column with only the
+// latter proposes neither.
 func TestYesAndNoBesideMissingWords(t *testing.T) {
 	one := func() *int64 { n := int64(1); return &n }
 	for name, want := range map[string]map[string]string{

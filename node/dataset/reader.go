@@ -13,17 +13,17 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// Batch is a run of m consecutive records that were kept. It belongs to its Reader
-// and is overwritten after the next call of Next: copy what must last.
+// Batch is a run of m consecutive records that were kept. It belongs to its Reader and is
+// overwritten by the next call of Next: copy what must last.
 type Batch struct {
-	First  int64    // position of the first of them among all records kept, from 0
+	First  int64    // index of the first of them among all records kept, from 0
 	IDs    [][]byte // m normalised record ids
 	Values []int64  // m×n in row-major order, n = Schema.Entries()
 	Lines  []int64  // m line numbers (CSV) or row numbers, for Source.ErrorAt
 }
 
-// Pick appends to dst the entries at these places of each record's n, record by
-// record, and returns the extended slice.
+// Pick appends to dst, record by record, each record's entries at these indexes, and returns the
+// extended slice.
 func (b Batch) Pick(dst []int64, at []int) []int64 {
 	if len(b.IDs) == 0 {
 		return dst
@@ -37,8 +37,8 @@ func (b Batch) Pick(dst []int64, at []int) []int64 {
 	return dst
 }
 
-// Of returns the values that each record has at these entries, as Pick does: picked into buf, or the batch's own
-// where they are all in order.
+// Of returns the entries at these indexes of each record, as Pick does. It returns the batch's own
+// values if at selects all in order, and otherwise a copy in buf.
 func (b Batch) Of(buf *[]int64, at []int) []int64 {
 	whole := len(b.IDs) == 0 || len(at) == len(b.Values)/len(b.IDs)
 	for i, j := range at {
@@ -53,46 +53,46 @@ func (b Batch) Of(buf *[]int64, at []int) []int64 {
 
 // Summary counts what a Reader has read so far.
 type Summary struct {
-	Records  int64          // kept, that is delivered in batches
+	Records  int64          // kept, that is, delivered in batches
 	Skipped  int64          // left out under study.MissingSkip
 	Limit    int64          // Schema.MaxRecords
 	Fields   []FieldSummary // in the schema's order
-	Bytes    int64          // read of Size; for a query, both are 0
-	Size     int64          // of the files when they were opened, in bytes
-	Complete bool           // everything was read and is as the schema asks
+	Bytes    int64          // bytes read out of Size; both are 0 for a query
+	Size     int64          // total size of the files when opened, in bytes
+	Complete bool           // everything was read and satisfies the schema
 	Origins  []Origin       // the files or the query; nil until Complete
-	// Digest is the SHA-256 of the file's bytes, or of the files' digests one after
-	// the other where there are several; zero unless all are CSV, and until Complete.
+	// Digest is the SHA-256 of the file's bytes; for several files, of their concatenated digests.
+	// It is zero unless all are CSV, and until Complete.
 	Digest protocol.Digest
 }
 
-// Reader delivers one source's records. It is for one goroutine.
+// Reader delivers one source's records. It is not safe for concurrent use.
 type Reader struct {
 	name     string // of the source
 	plan     *plan
 	options  Options
 	ctx      context.Context // Open's, for the pipeline
 	sequence *sequence
-	pipeline *pipeline // from the first Next on
+	pipeline *pipeline // started by the first Next
 	places   []place   // of the inputs, for positions
 
 	task    *task // being delivered, or nil
-	taken   int   // of its records
-	rows    int64 // records read, those left out included
+	taken   int   // records delivered from it
+	rows    int64 // records read, including those left out
 	seen    *ids
 	summary Summary
-	err     error // what every further call of Next returns
+	err     error // returned by every further call of Next
 	slices  [][]byte
 }
 
-// place is where records are.
+// place says where records are.
 type place struct {
 	name string
 	text bool // records are on lines, not in rows
 }
 
-// Each reads a source to its end. It hands on each batch of records and then, to observe, what was read so far.
-// Errors are those of Open and Reader.Next, and the first of take.
+// Each reads a source to its end. It passes each batch of records to take, and the counts so far to
+// observe. It returns the errors of Open and Reader.Next, and the first error of take.
 func Each(ctx context.Context, source Source, schema Schema, options Options, take func(Batch) error, observe func(Summary)) (Summary, error) {
 	r, err := Open(ctx, source, schema, options)
 	if err != nil {
@@ -114,9 +114,9 @@ func Each(ctx context.Context, source Source, schema Schema, options Options, ta
 	}
 }
 
-// Open opens a source and checks the header of its first file, or the columns of
-// its query. The caller closes the Reader, which stops reading when ctx ends, too.
-// Errors about the data are of type *Error; others are about source and schema.
+// Open opens a source and checks the header of its first file, or the columns of its query. The
+// caller must close the Reader; reading also stops when ctx ends. Errors about the data are of type
+// *Error; others are about source and schema.
 func Open(ctx context.Context, source Source, schema Schema, options Options) (*Reader, error) {
 	schema, err := schema.prepared()
 	if err != nil {
@@ -138,7 +138,7 @@ func Open(ctx context.Context, source Source, schema Schema, options Options) (*
 	return r, nil
 }
 
-// open opens the first input; the others follow when it is their turn.
+// open opens the first input; next opens the others when needed.
 func (r *Reader) open(source Source) error {
 	if source.Elsewhere != "" {
 		return source.NotHere()
@@ -189,8 +189,8 @@ func (r *Reader) open(source Source) error {
 	return err
 }
 
-// Close ends the reading, waits for its goroutines, and removes what was spilled. A panic of
-// these that Next did not come to is one of Close.
+// Close stops the reading, waits for its goroutines, and removes spilled data. It panics if one of
+// them panicked and Next did not.
 func (r *Reader) Close() (err error) {
 	defer func() { err = errors.Join(r.sequence.Close(), r.seen.Close()) }()
 	if r.pipeline != nil {
@@ -206,8 +206,8 @@ func (r *Reader) Summary() Summary {
 	return s
 }
 
-// Next returns the next batch, never an empty one, and io.EOF after the last. An
-// error is final, the end of ctx included; errors about the data are of type *Error.
+// Next returns the next batch, which is never empty, and io.EOF after the last. Errors are final,
+// including the end of ctx. Errors about the data are of type *Error.
 func (r *Reader) Next(ctx context.Context) (Batch, error) {
 	for r.err == nil {
 		if r.task != nil && r.taken < len(r.task.block.ends) {
@@ -219,7 +219,7 @@ func (r *Reader) Next(ctx context.Context) (Batch, error) {
 	return Batch{}, r.err
 }
 
-// advance takes the next block, or finishes.
+// advance takes the next block; after the last it calls finish.
 func (r *Reader) advance(ctx context.Context) error {
 	if err := context.Cause(ctx); err != nil {
 		return r.ended(err)
@@ -247,7 +247,7 @@ func (r *Reader) advance(ctx context.Context) error {
 
 func (r *Reader) ended(err error) error { return fmt.Errorf("reading %s: %w", r.name, err) }
 
-// account adds a block to the counts and enforces what concerns the whole source.
+// account adds a block to the counts and enforces limits on the whole source.
 func (r *Reader) account(t *task) error {
 	b, limit := t.block, r.plan.schema.MaxRecords
 	r.summary.Bytes = t.read
@@ -268,7 +268,7 @@ func (r *Reader) account(t *task) error {
 	return r.seen.add(b.seen)
 }
 
-// batch returns the next records of the block in hand.
+// batch returns the next records of the current block.
 func (r *Reader) batch() Batch {
 	b, n := r.task.block, r.plan.width
 	from := r.taken
@@ -328,7 +328,7 @@ func digest(origins []Origin) protocol.Digest {
 	return protocol.Digest(h.Sum(nil))
 }
 
-// repeated reports repeated ids, a few of them.
+// repeated returns the error about repeated ids, with the first few.
 func (r *Reader) repeated(found repeats) error {
 	pairs := make([]string, len(found.first))
 	for i, p := range found.first {
@@ -352,7 +352,7 @@ func (r *Reader) repeated(found repeats) error {
 	return r.fail(found.first[0].later, "record id repeated: "+list, "a record may appear once: remove or merge the repeated rows")
 }
 
-// fail reports a record.
+// fail returns an error about a record.
 func (r *Reader) fail(at position, message, hint string) error {
 	from := r.places[at.file()]
 	e := &Error{File: from.name, Message: message, Hint: hint}

@@ -65,7 +65,7 @@ func write(t testing.TB, text string) string {
 	return path
 }
 
-// table is what all batches of a file add up to.
+// table collects all batches of a file.
 type table struct {
 	IDs    []string
 	Values []int64
@@ -108,8 +108,8 @@ func TestRead(t *testing.T) {
 	text := "\ufeff" + strings.ReplaceAll(clinicHeader+
 		" P1 ,\"a \"\"quoted\"\", and\nsplit comment\",64,170,1,a\n"+
 		"Stra\u00dfe,, 1.28e2 ,200,0,b\n"+
-		"\n"+ // passed over
-		"u\u0308,,-5,500,1, u\u0308 \n"+ // clipped twice; decomposed
+		"\n"+ // skipped
+		"u\u0308,,-5,500,1, u\u0308 \n"+ // clipped twice; id in decomposed form
 		"p4,,,,,\n", "\n", "\r\n")
 	schema := clinic(t)
 	schema.Missing = study.MissingCentre
@@ -168,8 +168,8 @@ func TestMissingSkip(t *testing.T) {
 	}
 }
 
-// TestRequiredStaysAbsent: nothing stands for an absent value that is required, whatever
-// stands for others; a record without it may still be left out.
+// TestRequiredStaysAbsent checks that a required value is never replaced when absent, unlike
+// others; its record may still be left out.
 func TestRequiredStaysAbsent(t *testing.T) {
 	schema := clinic(t)
 	last := len(schema.Fields) - 1
@@ -230,7 +230,7 @@ func TestNormalizationOrder(t *testing.T) {
 			t.Errorf("%v: got %+q, want %+q", c.steps, got, c.want)
 		}
 	}
-	// U+01F0 folds to two characters that compose again: the order counts.
+	// U+01F0 folds to two characters that NFC composes again, so the order of steps matters.
 	if a, b := caseFoldOnce(study.NormalizeNFC, study.NormalizeCasefold), caseFoldOnce(study.NormalizeCasefold, study.NormalizeNFC); a == b {
 		t.Errorf("both orders give %+q", a)
 	}
@@ -261,8 +261,8 @@ func TestBatchSizeDoesNotMatter(t *testing.T) {
 	})
 }
 
-// Whatever a CSV writer writes is read back: ids and numbers, with quotes, commas
-// and line breaks around them.
+// Whatever a CSV writer writes is read back: ids and numbers, with quotes, commas and line breaks
+// around them.
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		ids := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-z",\n ü]{0,8}[a-z]`), 1, 20, rapid.ID).Draw(rt, "ids")
@@ -332,7 +332,7 @@ func TestFileChanges(t *testing.T) {
 }
 
 func TestBoundedMemory(t *testing.T) {
-	// A quote that is never closed, and 64 MiB behind it.
+	// An unclosed quote followed by 64 MiB.
 	path := write(t, "patient\n1\n\"2\n")
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {

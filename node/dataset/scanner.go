@@ -7,18 +7,17 @@ import (
 	"math/bits"
 )
 
-// scanner splits text into records as RFC 4180 says: fields between delimiters, a
-// field in quotes where it holds a delimiter, a quote (doubled) or a line break.
-// Blank lines are passed over. It looks at every byte but keeps only the fields
-// that are asked for.
+// scanner splits text into records according to RFC 4180: fields are separated by delimiters, and
+// quoted if they hold a delimiter, a quote (doubled) or a line break. Blank lines are skipped. It
+// looks at every byte but keeps only the wanted fields.
 type scanner struct {
 	data  []byte
 	line  int64 // of data[at]
 	at    int
 	mark  byte    // the delimiter
-	slots []int32 // per field of a record: its index in cells, or -1; nil: every field
-	limit int64   // bytes of a record
-	cut   bool    // the data end within a record that goes on
+	slots []int32 // index in cells of each field of a record, -1 if unwanted; nil: every field
+	limit int64   // most bytes of a record
+	cut   bool    // the data end within an unfinished record
 
 	cells   []cell
 	first   int64 // line of the record
@@ -28,10 +27,10 @@ type scanner struct {
 // cell is a field's text, valid until the next record.
 type cell struct {
 	text []byte
-	line int64 // where the field begins
+	line int64 // line on which the field begins
 }
 
-// flaw is what is wrong with a record, and where.
+// flaw says what is wrong with a record, and where.
 type flaw struct {
 	line          int64
 	message, hint string
@@ -42,8 +41,8 @@ const (
 	hintNeverClose = "is a quoted value never closed?"
 )
 
-// next scans the next record into cells. It returns how many fields the record
-// has, 0 at the end of the data.
+// next scans the next record into cells. It returns the number of its fields, 0 at the end of the
+// data.
 func (s *scanner) next() (fields int, wrong *flaw) {
 	s.skipBlank()
 	if s.at == len(s.data) {
@@ -105,7 +104,7 @@ func (s *scanner) skipBlank() {
 	}
 }
 
-// unquoted scans a field without quotes, and what ends it.
+// unquoted scans an unquoted field and its terminator.
 func (s *scanner) unquoted() (value []byte, last bool, _ *flaw) {
 	start := s.at
 	end := s.special(start)
@@ -138,12 +137,12 @@ const (
 	eachBreak = '\n' * eachByte
 )
 
-// zeroes marks the bytes of w that are zero by their highest bit. Bytes above the
-// lowest such one may be marked falsely.
+// zeroes sets the highest bit of each zero byte of w. Bytes above the lowest zero byte may be
+// marked falsely.
 func zeroes(w uint64) uint64 { return (w - eachByte) &^ w & highBits }
 
-// special returns the place of the first delimiter, quote or line feed from start
-// on, or the end of the data. It looks at eight bytes at once.
+// special returns the position of the first delimiter, quote or line feed from start on, or the end
+// of the data. It examines eight bytes at a time.
 func (s *scanner) special(start int) int {
 	data, marks := s.data, uint64(s.mark)*eachByte
 	at := start
@@ -161,8 +160,7 @@ func (s *scanner) special(start int) int {
 	return at
 }
 
-// quoted scans a field in quotes, and what ends it. The value is made only if it
-// is wanted.
+// quoted scans a quoted field and its terminator. The value is unescaped only if it is wanted.
 func (s *scanner) quoted(wanted bool) (value []byte, last bool, _ *flaw) {
 	start := s.at + 1
 	at := start
@@ -209,8 +207,8 @@ func (s *scanner) quoted(wanted bool) (value []byte, last bool, _ *flaw) {
 	}
 }
 
-// unclosed reports a quote that nothing closes in the rest of the data. It is
-// noticed on the last line that has text.
+// unclosed reports a quoted field that the rest of the data does not close. It gives the last line
+// that has text as the place where this was noticed.
 func (s *scanner) unclosed(rest []byte) *flaw {
 	if s.cut {
 		return s.tooLong()
@@ -225,8 +223,8 @@ func (s *scanner) notClosed(noticed int64) *flaw {
 	return &flaw{s.first, "a quoted value is not closed, or a quote in it not doubled", ""}
 }
 
-// unescape returns the value of a text between quotes: doubled quotes are one, and
-// CRLF is a line feed. It lives in the scratch buffer.
+// unescape returns the value of a text between quotes: a doubled quote becomes one, CRLF a line
+// feed. The result lives in the scratch buffer.
 func (s *scanner) unescape(text []byte) []byte {
 	start := len(s.scratch)
 	for i := 0; i < len(text); i++ {

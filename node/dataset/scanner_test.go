@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// scanned is what a scanner or the standard library's reader makes of a text:
-// records with the line of each field, and the line of the error that ends them.
+// scanned is the result of a scanner or of the standard library's reader: records with the line of
+// each field, and the line of the error that ended them.
 type scanned struct {
 	Records [][]string
 	Lines   [][]int64
@@ -95,7 +95,7 @@ func FuzzScanner(f *testing.F) {
 	})
 }
 
-// Cutting into chunks changes nothing: not what is read, nor where an error is.
+// Cutting into chunks changes neither what is read nor where an error is.
 func TestChunksDoNotMatter(t *testing.T) {
 	schema := clinic(t)
 	schema.Missing = "centre"
@@ -128,7 +128,7 @@ func TestChunksDoNotMatter(t *testing.T) {
 	})
 }
 
-// parseInChunks describes all that a file becomes, cut into chunks of about a size.
+// parseInChunks returns everything read from a file with chunks of about that size.
 func parseInChunks(t *testing.T, name string, schema Schema, size int) string {
 	schema, err := schema.prepared()
 	if err != nil {

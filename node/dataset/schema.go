@@ -11,31 +11,30 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Schema says what a file must hold. It comes from the study, with the column
-// names of the party's own file from its site file.
+// Schema says what a file must hold. It comes from the study; the column names of the party's own
+// file come from its site file.
 type Schema struct {
-	// ID lists the file's columns that identify a record. Required. A single
-	// column's normalised value is the id itself; several are joined, each with
-	// its length in front (transcript.AppendField), so that ("ab", "c") and
-	// ("a", "bc") differ.
+	// ID lists the file's columns that identify a record. Required. A single column's normalised
+	// value is the id itself. Several are joined, each with a length prefix
+	// (transcript.AppendField), so that ("ab", "c") and ("a", "bc") differ.
 	ID []string
 	// Normalize is applied to every id column's value, in this order, before
 	// they are joined. Default: none.
 	Normalize []study.Normalization
-	// Duplicates says what a repeated id is. Default: study.DuplicatesRefuse.
+	// Duplicates says how repeated ids are treated. Default: study.DuplicatesRefuse.
 	Duplicates study.Duplicates
-	// Missing says what an absent value becomes. Default: study.MissingRefuse.
+	// Missing says how absent values are treated. Default: study.MissingRefuse.
 	Missing study.Missing
-	// Fields are the value columns in the order of the batches' entries. May be
-	// empty: a party can take part in an intersection with its ids alone.
+	// Fields are the value columns in the order of the batches' entries. May be empty: a party can
+	// take part in an intersection with its ids only.
 	Fields []Field
-	// Apart refuses one column of the file as two fields: the study promises something about one value at a
-	// time, which would then count twice.
+	// Apart refuses two fields that read the same column of the file: the study promises something
+	// about one value at a time, and that value would count twice.
 	Apart bool
-	// Bits is the fixed point's resolution. Required.
+	// Bits is the resolution of the fixed-point numbers. Required.
 	Bits fixedpoint.Bits
-	// MaxRecords is the largest number of records the file may hold, records that
-	// are left out included. Required.
+	// MaxRecords is the largest number of records the file may hold, including records that are
+	// left out. Required.
 	MaxRecords int64
 }
 
@@ -47,18 +46,19 @@ type Field struct {
 	Header string
 	// Kind says what a value is. Required.
 	Kind study.ColumnKind
-	// Scale maps values to integers; bounds 0 and 1 for binary columns. Required
-	// for numeric and binary columns, not used for categorical ones.
+	// Scale maps values to integers; its bounds are 0 and 1 for binary columns. Required for
+	// numeric and binary columns, unused for categorical ones.
 	Scale fixedpoint.Scale
-	// Required makes an absent value an error where study.MissingCentre would stand for it or study.MissingCount leave it out.
+	// Required makes an absent value an error even under study.MissingCentre and
+	// study.MissingCount.
 	Required bool
 	// Values lists a categorical column's values in the order of its entries.
 	// Required for categorical columns.
 	Values []string
 }
 
-// Entries returns how many integers of a row the field takes: one, or one per
-// value of a categorical column.
+// Entries returns how many integers of a row the field takes: one, or one for each value of a
+// categorical column.
 func (f Field) Entries() int {
 	if f.Kind == study.Categorical {
 		return len(f.Values)
@@ -75,14 +75,14 @@ func (s Schema) Entries() int {
 	return n
 }
 
-// Check says why no file can be read by the schema; nil where one can.
+// Check returns an error if no file can be read with the schema.
 func (s Schema) Check() error {
 	_, err := s.prepared()
 	return err
 }
 
-// prepared returns a copy with defaults filled in and names in normal form, or
-// says why the schema cannot be read by.
+// prepared returns a copy with defaults filled in and names normalised, or an error if the schema
+// is invalid.
 func (s Schema) prepared() (Schema, error) {
 	if len(s.ID) == 0 {
 		return s, fmt.Errorf("preparing schema: no id column")
@@ -164,8 +164,8 @@ func (f Field) prepared() (Field, error) {
 	return f, nil
 }
 
-// cleanName is the form in which column names and categorical values of study and
-// file are compared: without white space around them, in NFC.
+// cleanName normalises column names and categorical values of study and file before they are
+// compared: it trims white space and converts to NFC.
 func cleanName(s string) string {
 	return norm.NFC.String(strings.TrimSpace(s))
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// One column of a file may be two of a study where whole records are protected, as it is and as its
-// logarithm; where single values are, it would count twice.
+// Two fields of a study may read one column of the file, as it is and as its logarithm, if whole
+// records are protected. If single values are protected, it would count twice.
 func TestOneColumnUnderTwoNames(t *testing.T) {
 	scale, err := fixedpoint.Bounds(0, 100)
 	if err != nil {

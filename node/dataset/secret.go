@@ -10,14 +10,14 @@ import (
 	"github.com/cosketch/cosketch/node/private"
 )
 
-// Secret says where something is that no configuration file may hold. Exactly one
-// of the two is set.
+// Secret says where to find a secret, which must not be in a configuration file. Exactly one of the
+// fields is set.
 type Secret struct {
 	Env  string // name of an environment variable
-	File string // path of a file that nobody else may read, white space around the secret aside
+	File string // path of a file that nobody else may read; white space around the secret is ignored
 }
 
-// String names the place.
+// String names the place, not the secret.
 func (s Secret) String() string {
 	if s.Env != "" {
 		return "environment variable " + s.Env
@@ -25,7 +25,7 @@ func (s Secret) String() string {
 	return s.File
 }
 
-// value fetches the secret.
+// value reads the secret.
 func (s Secret) value() (string, error) {
 	if s.Env != "" {
 		value, ok := os.LookupEnv(s.Env)

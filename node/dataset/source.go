@@ -12,44 +12,43 @@ import (
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
-// Source says where a dataset's records are: in files, in a database, in what a program writes, in a stream, or elsewhere.
-// Exactly one of Files, SQL, Command, Stream and Elsewhere is set.
+// Source says where a dataset's records are: in files, in a database, in a program's output, in a
+// stream, or elsewhere. Exactly one of Files, SQL, Command, Stream and Elsewhere is set.
 type Source struct {
-	// Files are paths, or patterns of package path/filepath; a path that exists is
-	// never taken for a pattern. Files that end in .parquet are Parquet, those in .xlsx or .xlsm Excel's, all others
-	// CSV, compressed or not. Each has a header of its own, so that the order of
-	// columns may differ between them.
+	// Files are paths, or patterns of package path/filepath; an existing path is never taken for a
+	// pattern. Files that end in .parquet are Parquet, .xlsx or .xlsm Excel, all others CSV,
+	// compressed or not. Each has its own header, so the order of columns may differ between files.
 	Files []string
-	// CSV holds what is fixed about the CSV files; the rest is detected, in each
-	// file anew.
+	// CSV holds what is given about the CSV files; the rest is detected for each file separately.
 	CSV Dialect
-	// Sheet is the sheet of workbooks. Default: the first.
+	// Sheet names the sheet to read from workbooks. Default: the first.
 	Sheet string
-	// Words say what values stand for, wherever the records are.
+	// Words apply to every kind of source.
 	Words Words
-	// SQL is a query of a database.
+	// SQL is a database query.
 	SQL *SQL
 	// Command is a program that writes the records as CSV.
 	Command *Command
-	// Stream is records that come once.
+	// Stream is a stream of records, read once.
 	Stream *Stream
-	// Elsewhere says, to people, where records are that this machine does not read: see package part.
+	// Elsewhere describes to people where the records are, if this machine does not read them: see
+	// package part.
 	Elsewhere string
 }
 
-// Stream is records that are read once, as they come: CSV, compressed or not, or Arrow record batches; those in the format
-// of files from a file alone.
+// Stream is a stream of records, read once: CSV, compressed or not, or Arrow record batches.
+// Arrow's file format is read only from a file.
 type Stream struct {
 	Name  string      // for people, like "standard input"
 	From  io.Reader   // required
 	Arrow OpenBatches // required: that of package dataset/arrow
 }
 
-// Asked reports whether the records are the answer of a database or a program: nothing tells which of them
-// are new, and there is no file to look at.
+// Asked reports whether the records come from a database or a program: then there is no file to
+// look at, and nothing tells which records are new.
 func (s Source) Asked() bool { return s.SQL != nil || s.Command != nil }
 
-// Question is what is asked of a database or a program, whole.
+// Question returns the full query or command.
 func (s Source) Question() string {
 	if s.SQL != nil {
 		return s.SQL.Query
@@ -57,10 +56,10 @@ func (s Source) Question() string {
 	return strings.Join(s.Command.Args, "\n")
 }
 
-// Files is the source that consists of the files at these paths.
+// Files returns the source of the files at these paths.
 func Files(paths ...string) Source { return Source{Files: paths} }
 
-// Of is a source of other files that is read as this one.
+// Of returns a source of other files, read with the settings of s.
 func (s Source) Of(paths ...string) Source {
 	return Source{Files: paths, CSV: s.CSV, Sheet: s.Sheet, Words: s.Words}
 }
@@ -80,7 +79,7 @@ func (s Source) String() string {
 	return strings.Join(s.Files, ", ")
 }
 
-// path is one file of a source and what it was when the reading began.
+// path is one file of a source and its state when the reading began.
 type path struct {
 	name string
 	info fs.FileInfo
@@ -88,16 +87,16 @@ type path struct {
 
 func (p path) parquet() bool { return strings.EqualFold(filepath.Ext(p.name), ".parquet") }
 
-// workbook reports whether the file is one of Excel.
+// workbook reports whether the file is an Excel workbook.
 func (p path) workbook() bool {
 	ext := filepath.Ext(p.name)
 	return strings.EqualFold(ext, ".xlsx") || strings.EqualFold(ext, ".xlsm")
 }
 
-// lines reports whether records are on lines of text.
+// lines reports whether records are lines of text.
 func (p path) lines() bool { return !p.parquet() && !p.workbook() }
 
-// unchanged reports a file that is another than when the reading began.
+// unchanged returns an error if the file changed since the reading began.
 func (p path) unchanged() error {
 	info, err := os.Stat(p.name)
 	if err != nil {
@@ -109,7 +108,7 @@ func (p path) unchanged() error {
 	return nil
 }
 
-// files resolves the patterns: those of one in the order of their names.
+// files resolves the patterns; matches of one pattern are sorted by name.
 func (s Source) files() ([]path, error) {
 	if len(s.Files) == 0 {
 		return nil, fmt.Errorf("opening data: no file is named")
@@ -137,8 +136,8 @@ func (s Source) files() ([]path, error) {
 	return out, nil
 }
 
-// ErrorAt reports a record of a source that is one file or query, by its place in
-// Batch.Lines.
+// ErrorAt returns an error about a record of a source that is one file or query. line is its entry
+// in Batch.Lines.
 func (s Source) ErrorAt(line int64, message, hint string) *Error {
 	e := &Error{File: s.String(), Message: message, Hint: hint}
 	if s.SQL != nil || s.Command == nil && !(path{name: e.File}).lines() {
@@ -149,8 +148,7 @@ func (s Source) ErrorAt(line int64, message, hint string) *Error {
 	return e
 }
 
-// Paths resolves the patterns to the files of the source, in the order in which Open
-// reads them.
+// Paths resolves the patterns to the files of the source, in the order in which Open reads them.
 func (s Source) Paths() ([]string, error) {
 	files, err := s.files()
 	if err != nil {
@@ -163,7 +161,7 @@ func (s Source) Paths() ([]string, error) {
 	return out, nil
 }
 
-// match returns the paths that a pattern stands for.
+// match returns the paths that match a pattern.
 func match(pattern string) ([]string, error) {
 	if _, err := os.Lstat(pattern); err == nil || !strings.ContainsAny(pattern, "*?[") {
 		return []string{pattern}, nil
@@ -178,5 +176,5 @@ func match(pattern string) ([]string, error) {
 	return names, nil
 }
 
-// NotHere is the error of reading what is elsewhere.
+// NotHere returns the error of reading data that are elsewhere.
 func (s Source) NotHere() error { return fail.DataElsewhere.New(s.Elsewhere) }

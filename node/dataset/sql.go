@@ -17,13 +17,13 @@ import (
 	"github.com/cosketch/cosketch/node/sqlite"
 )
 
-// SQL is a query of a database, whose result is the records. It is asked once for
-// each pass over the data, in a transaction that cannot write.
+// SQL is a database query whose result rows are the records. It runs once for each pass over the
+// data, in a read-only transaction.
 type SQL struct {
 	Driver   Driver // required
-	Database string // path of the SQLite database; for SQLite alone
-	DSN      Secret // the data source name; for PostgreSQL alone
-	Query    string // required: one SELECT, whose columns are found by their names
+	Database string // path of the SQLite database; SQLite only
+	DSN      Secret // the data source name; PostgreSQL only
+	Query    string // required: one SELECT, whose columns are found by name
 }
 
 // Driver names a kind of database.
@@ -45,7 +45,7 @@ func (s *SQL) String() string {
 	return fmt.Sprintf("PostgreSQL (%s)", s.DSN)
 }
 
-// cursor goes through rows of values: a query's, or a sheet's.
+// cursor iterates over rows of a query or a sheet.
 type cursor interface {
 	Next() bool
 	Scan(targets ...any) error
@@ -63,17 +63,17 @@ type query struct {
 	tx      *sql.Tx
 	sheet   *sheet  // nil for a database
 	file    path    // of the sheet
-	texts   Dialect // of numbers and dates that are texts
+	texts   Dialect // for numbers and dates stored as text
 	rows    cursor
 	names   []string
 	sinks   []*sink
 	targets []any // one per column of the result
 	read    int64
-	current int64 // the number of the row in hand
-	ahead   bool  // the row in hand was not scanned
+	current int64 // number of the current row
+	ahead   bool  // the current row is not yet scanned
 }
 
-// openWorkbook opens a sheet of a workbook as the result of a query.
+// openWorkbook opens a sheet of a workbook like the result of a query.
 func openWorkbook(p path, number int, from Source, pl *plan, options Options) (*query, error) {
 	s, err := openSheet(p.name, from.Sheet, options.MaxRecordBytes)
 	if err != nil {
@@ -87,7 +87,7 @@ func openWorkbook(p path, number int, from Source, pl *plan, options Options) (*
 	return q, nil
 }
 
-// sheetError says what is wrong with a workbook.
+// sheetError turns an error from a workbook into an *Error.
 func sheetError(name string, err error) error {
 	var known *Error
 	if errors.As(err, &known) {
@@ -97,7 +97,7 @@ func sheetError(name string, err error) error {
 	return &Error{File: name, Message: "not a readable Excel workbook (.xlsx)", Hint: hintComplete, Err: err}
 }
 
-// step goes to the next row.
+// step advances to the next row.
 func (q *query) step() bool {
 	if q.ahead {
 		q.ahead = false
@@ -125,7 +125,7 @@ func openSQL(ctx context.Context, s *SQL, p *plan) (*query, error) {
 	return q, nil
 }
 
-// ask asks the query and finds the schema's columns in its result.
+// ask runs the query and finds the schema's columns in its result.
 func (q *query) ask(ctx context.Context, s *SQL) error {
 	switch s.Driver {
 	case SQLite:
@@ -142,7 +142,7 @@ func (q *query) askPostgres(ctx context.Context, s *SQL) error {
 		return err
 	}
 	config, err := pgconn.ParseConfig(dsn)
-	if err != nil { // its text may hold parts of the secret
+	if err != nil { // err may quote the secret
 		return &Error{File: s.String(), Message: "not a data source name", Hint: "write postgres://user:password@host/database or host=… user=… password=… dbname=…"}
 	}
 	rows, step, err := openPostgres(ctx, config, s.Query)
@@ -153,7 +153,7 @@ func (q *query) askPostgres(ctx context.Context, s *SQL) error {
 	return q.locate(rows.names())
 }
 
-// askSQLite opens the database so that nothing can write to it.
+// askSQLite opens the database read-only and runs the query.
 func (q *query) askSQLite(ctx context.Context, s *SQL) error {
 	if _, err := statFile(s.Database); err != nil {
 		return err
@@ -227,7 +227,7 @@ func (q *query) next(ctx context.Context, reuse rows) (rows, error) {
 		if t.records == 0 {
 			t.first = q.current
 		}
-		if q.current != t.first+int64(t.records) { // rows between are blank
+		if q.current != t.first+int64(t.records) { // blank rows lie between
 			q.ahead = true
 			break
 		}
@@ -263,7 +263,7 @@ func (q *query) end(ctx context.Context) error {
 	return q.explain(fmt.Sprintf("%s after %d rows", queryFails, q.read), err)
 }
 
-// scanFault reports the row after those that were read, whose values a sink refused.
+// scanFault returns the error about the current row, whose values a sink refused.
 func (q *query) scanFault(err error) error {
 	row := q.current
 	for i, s := range q.sinks {
@@ -286,7 +286,7 @@ func (q *query) finish() (*Origin, error) {
 	return &Origin{Name: q.from, Format: q.format}, nil
 }
 
-// progress is not known of a query, and of a sheet only at its end.
+// progress is unknown for a query; for a sheet it is always the file's size.
 func (q *query) progress() int64 {
 	if q.sheet != nil {
 		return q.file.info.Size()
@@ -308,12 +308,11 @@ func (q *query) Close() error {
 	return q.db.Close()
 }
 
-// plainStates are the classes of SQLSTATE whose messages are about the query, the
-// connection or the server; those of others, like 22 (data exceptions), may quote
-// values.
+// plainStates are the classes of SQLSTATE whose messages are about the query, the connection or the
+// server. Messages of other classes, such as 22 (data exceptions), may quote values.
 var plainStates = []string{"08", "0A", "25", "28", "3D", "3F", "42", "53", "55", "57", "58"}
 
-// explain reports what a database said, if that holds no value.
+// explain reports a database's message, unless it may quote values.
 func (q *query) explain(message string, err error) error {
 	var state *pgconn.PgError
 	var dial *pgconn.ConnectError
@@ -323,34 +322,34 @@ func (q *query) explain(message string, err error) error {
 	case state != nil:
 		return &Error{File: q.from, Message: fmt.Sprintf("%s: %s (SQLSTATE %s)", message, state.Message, state.Code), Err: err}
 	case errors.As(err, &dial):
-		// It names user, database and addresses, and never the password.
+		// The message names user, database and addresses, never the password.
 		said := strings.Join(strings.Fields(dial.Error()), " ")
 		return &Error{File: q.from, Message: message + ": " + said, Hint: "is the server running, and are host, port and TLS right?", Err: err}
 	}
 	return &Error{File: q.from, Message: fmt.Sprintf("%s: %v", message, err), Err: err}
 }
 
-// unwanted takes a value of a column that is not looked at.
+// unwanted discards values of a column that is not read.
 type unwanted struct{}
 
 func (unwanted) Scan(any) error { return nil }
 
-// both takes a value twice.
+// both passes each value to two scanners.
 type both struct{ first, second sql.Scanner }
 
 func (b both) Scan(value any) error { return errors.Join(b.first.Scan(value), b.second.Scan(value)) }
 
-// sink takes a column's values into a vector. After an error, it says why.
+// sink appends a column's values to a vector. After an error, holds or wrong says why.
 type sink struct {
 	to      *Vector
 	number  bool
 	words   *standIns
 	dialect *Dialect
-	holds   string   // a type that is not wanted
-	wrong   *problem // with the value
+	holds   string   // the type that was refused
+	wrong   *problem // with the refused value
 }
 
-// errRefused ends the reading; the sink knows the reason.
+// errRefused ends the reading; the sink holds the reason.
 var errRefused = errors.New("value refused")
 
 // Scan implements sql.Scanner.
@@ -390,7 +389,7 @@ func (s *sink) Scan(value any) error {
 		}
 		return errRefused
 	}
-	switch v := value.(type) { // not words: those are texts
+	switch v := value.(type) { // value itself: a replacement would be text
 	case float64:
 		s.to.AddNumber(v)
 	case bool:
@@ -412,7 +411,7 @@ func (s *sink) Scan(value any) error {
 	return nil
 }
 
-// text takes a text, which databases return for exact decimals, too.
+// text appends a text. Databases also return exact decimals as text.
 func (s *sink) text(value []byte) error {
 	if !s.number {
 		if !utf8.Valid(value) {

@@ -12,7 +12,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// sqliteDatabase makes a database by running statements.
+// sqliteDatabase creates a database by running statements.
 func sqliteDatabase(t testing.TB, statements string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "data.db")
@@ -59,7 +59,7 @@ func TestSQLite(t *testing.T) {
 		t.Errorf("got  %+v\nwant %+v", summary, wantSummary)
 	}
 
-	// Another order of columns is the same data, and one column can be wanted twice.
+	// The order of columns does not matter, and one column can be used twice.
 	source.SQL.Query = "SELECT x, flag, id, ward, ward AS again FROM visits ORDER BY rowid"
 	if got, _, err := readSource(source, sqlSchema(t), Options{BatchRecords: 1}); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, got %v", err, got)
@@ -121,8 +121,7 @@ func TestBadSQL(t *testing.T) {
 	}
 }
 
-// A result of many runs of records arrives in order; a Reader closed in the middle
-// of it ends the query.
+// A result of many runs of records arrives in order. Closing a Reader in the middle ends the query.
 func TestLongQuery(t *testing.T) {
 	path := sqliteDatabase(t, "CREATE TABLE one (x)")
 	source := Source{SQL: &SQL{Driver: SQLite, Database: path, Query: "WITH RECURSIVE n(id) AS (SELECT 0 UNION ALL SELECT id + 1 FROM n WHERE id < 39999) SELECT id, id % 256 AS x FROM n"}}

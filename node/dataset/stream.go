@@ -8,7 +8,7 @@ import (
 	"os"
 )
 
-// streamed is an input of a stream, whose records are on lines of text or in rows.
+// streamed is the input of a Stream; text reports whether its records are lines of text.
 type streamed struct {
 	input
 	text bool
@@ -16,10 +16,10 @@ type streamed struct {
 
 func (s streamed) lines() bool { return s.text }
 
-// continuation begins every message of a stream of Arrow record batches.
+// continuation begins every message of an Arrow stream.
 const continuation = "\xff\xff\xff\xff"
 
-// openStream finds out what a stream is by how it begins.
+// openStream detects the format of a stream from its first bytes.
 func openStream(s *Stream, p *plan, fixed Dialect, options Options) (streamed, error) {
 	from := bufio.NewReaderSize(s.From, sampleBytes)
 	start, err := from.Peek(signatureBytes)

@@ -17,7 +17,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// readCSV adds a CSV file's records. What keeps rows from being read is noted, and those are passed over.
+// readCSV adds a CSV file's records. Rows that cannot be read are noted as problems and skipped.
 func (s *survey) readCSV(ctx context.Context, name string, number int, open func(Options) (input, error)) error {
 	lenient := s.options.Reading
 	lenient.assumeEncoding = true
@@ -57,18 +57,18 @@ func (s *survey) readCSV(ctx context.Context, name string, number int, open func
 	return err
 }
 
-// rowSurvey is what is found about a CSV file's rows.
+// rowSurvey collects findings about a CSV file's rows.
 type rowSurvey struct {
 	*survey
 	file    *csvFile
 	columns []*tally
 	ids     []int
 
-	ragged    places // rows with another number of fields
-	notUTF8   places // values
-	utf8      bool   // others are, beyond ASCII
-	undefined bool   // bytes that are no characters of Windows-1252
-	broken    bool   // nothing can be read behind flaw
+	ragged    places // rows whose number of fields differs from the header's
+	notUTF8   places // values that are not UTF-8
+	utf8      bool   // other values are UTF-8 beyond ASCII
+	undefined bool   // there are bytes that Windows-1252 does not define
+	broken    bool   // nothing after flaw can be read
 	flaw      *flaw
 }
 
@@ -95,14 +95,15 @@ func (r *rowSurvey) read(ch *chunk) error {
 			sc.cells[i].text = r.decode(sc.cells[i].text, value)
 			r.columns[i].addText(trimSpace(sc.cells[i].text), value, &c.dialect)
 		}
-		r.addID(func(i int) []byte { return sc.cells[r.ids[i]].text }, record) // they are UTF-8
+		r.addID(func(i int) []byte { return sc.cells[r.ids[i]].text }, record) // cells are UTF-8 here
 		if err := r.flush(); err != nil {
 			return err
 		}
 	}
 }
 
-// decode returns a value in UTF-8. What is none is taken for Windows-1252, which reads all bytes.
+// decode returns a value in UTF-8. A value that is not UTF-8 is taken for Windows-1252, which
+// decodes all bytes.
 func (r *rowSurvey) decode(text []byte, where position) []byte {
 	c := r.file
 	if isASCII(text) {
@@ -122,7 +123,7 @@ func (r *rowSurvey) decode(text []byte, where position) []byte {
 	return Windows1252.decode(text)
 }
 
-// problems are those of the rows as a whole.
+// problems returns the problems of the rows as a whole.
 func (r *rowSurvey) problems() (out []Problem) {
 	add := func(p Problem, hint string) {
 		p.Hint, p.Stops = hint, true
@@ -159,7 +160,7 @@ func (r *rowSurvey) problems() (out []Problem) {
 	return out
 }
 
-// flush hands the id in hand to the comparison.
+// flush passes the current record's id to the comparison.
 func (s *survey) flush() error {
 	seen := s.id.seen
 	s.id.seen = s.id.seen[:0]
@@ -197,8 +198,8 @@ func (s *survey) readParquet(ctx context.Context, p path, number int) error {
 	return err
 }
 
-// parquetColumns returns the columns that can be read, each as what it is, and the
-// tallies of those; the others' say what they hold.
+// parquetColumns returns the readable columns by their own types, with their tallies. The tallies
+// of other columns say what those hold.
 func (s *survey) parquetColumns(p path) (fields []Field, readable []*tally, err error) {
 	f, err := os.Open(p.name)
 	if err != nil {
@@ -228,7 +229,7 @@ func (s *survey) parquetColumns(p path) (fields []Field, readable []*tally, err 
 	return fields, readable, err
 }
 
-// parquetKind says how a column is read, or else what it holds.
+// parquetKind returns how a column is read, or what it holds if it cannot be read.
 func parquetKind(c *parquet.Column) (kind study.ColumnKind, holds string, date bool) {
 	if !c.Leaf() || c.MaxRepetitionLevel() > 0 {
 		return "", "groups or lists", false
@@ -246,7 +247,7 @@ func parquetKind(c *parquet.Column) (kind study.ColumnKind, holds string, date b
 	return study.Categorical, holds, false
 }
 
-// readTyped adds typed records: their ids come first, then the columns' values.
+// readTyped adds typed records: first their ids, then the columns' values.
 func (s *survey) readTyped(t *typedRows, columns []*tally) error {
 	ids := t.columns[:len(s.plan.schema.ID)]
 	for i := range t.records {
@@ -279,7 +280,7 @@ func (s *survey) readTyped(t *typedRows, columns []*tally) error {
 func (s *survey) readQuery(ctx context.Context, q *query) (err error) {
 	defer q.Close()
 	names := q.names
-	// While the query takes the ids, the tallies take every value.
+	// Sinks of the query take the ids; the tallies take every value.
 	for i, t := range s.begin(names, false) {
 		watch := &watcher{tally: t, of: q}
 		t.typed = q.sheet == nil
@@ -307,13 +308,13 @@ func (s *survey) readQuery(ctx context.Context, q *query) (err error) {
 	return err
 }
 
-// watcher takes a column's values of a query into a tally.
+// watcher passes a query column's values to a tally.
 type watcher struct {
 	tally *tally
 	of    *query
 }
 
-// Scan implements sql.Scanner. It refuses nothing.
+// Scan implements sql.Scanner. It never fails.
 func (w *watcher) Scan(value any) error {
 	record := at(w.of.number, w.of.current)
 	switch v := value.(type) {

@@ -13,18 +13,18 @@ import (
 )
 
 const (
-	// keptNumbers and keptValues bound what the tallies of all columns hold, roughly.
+	// keptNumbers and keptValues bound, roughly, what the tallies of all columns hold; the other
+	// constants bound it for one column.
 	keptNumbers, leastNumbers, mostNumbers = 1 << 21, 256, 1 << 16
 	keptValues, leastValues, mostValues    = 1 << 18, 128, 1000
-	// longestValue is the most bytes of a value that is counted by itself; a column with
-	// a longer one is text.
+	// longestValue is the largest size in bytes of a value that is counted separately; a column
+	// with a longer one is text.
 	longestValue = 256
-	// mostCategories is how many different values a column that is taken to be
-	// categorical has at most.
+	// mostCategories bounds the distinct values of a column that is taken to be categorical.
 	mostCategories = 100
-	// mostCommon is how many of them a description lists.
+	// mostCommon is how many values a description lists.
 	mostCommon = 20
-	// mostBins is how many bins a histogram has at most; with a few numbers it has fewer.
+	// mostBins bounds a histogram's bins. Small samples get fewer, down to about fewestBins.
 	mostBins, fewestBins = 20, 8
 )
 
@@ -32,27 +32,27 @@ const (
 type tally struct {
 	name    string
 	nth     int    // of this name in its files
-	written bool   // the name is a CSV file's
-	holds   string // a type that no study can use
-	date    bool   // numbers are dates, as the type says
-	typed   bool   // of a database or Parquet: no dialect reads its texts
+	written bool   // the name stands in a CSV file
+	holds   string // what a column of unusable type holds
+	date    bool   // the column's type is a date
+	typed   bool   // from a database or Parquet: no dialect applies to its texts
 
 	present, missing  int64
-	numbers, dates    int64 // dates are numbers, too
+	numbers, dates    int64 // dates count as numbers too
 	otherDates        int64
 	binary            int64 // 0 or 1
 	odd               position
 	least, greatest   float64
-	fraction          bool // a number is not whole
+	fraction          bool // some number is not whole
 	sample            sample
 	values            map[string]*int64
-	more              bool // there are more different values
+	more              bool // there are more distinct values
 	mostValues        int
 	absent            places // empty texts
 	words             *standIns
 	found             findings
-	zeroLed           int64   // texts of digits that begin with 0
-	length            int     // of the texts that are numbers; -1 where it differs
+	zeroLed           int64   // digit strings with a leading zero
+	length            int     // common length of the texts that are numbers; -1 if it varies
 	field             *column // what a study wants, or nil
 	bits              fixedpoint.Bits
 	entries           []int64
@@ -68,16 +68,17 @@ func newTally(name string, nth, columns int) *tally {
 	}
 }
 
-// addText adds a value of text, trimmed; of a CSV file where a dialect is given.
+// addText adds a trimmed text. Without a dialect, numbers have a decimal point and dates are in ISO
+// form.
 func (t *tally) addText(value []byte, record position, d *Dialect) {
 	t.addRead(t.words.read(value), record, d)
 }
 
-// addRead adds a value of text in whose place words were read.
+// addRead adds a text after words were replaced.
 func (t *tally) addRead(value []byte, record position, d *Dialect) {
 	if len(value) == 0 {
 		t.absent.add(record)
-		return // missing, as what is not added
+		return // missing, since it is not counted
 	}
 	if d == nil {
 		d = &Dialect{Decimal: DecimalPoint, Date: DateISO}
@@ -150,7 +151,7 @@ func (t *tally) addNumber(x float64, record position) {
 	t.fits(x, f, wrong, record)
 }
 
-// ledByZero notes whether numbers are written as numbers of cards and places are: 00123.
+// ledByZero notes leading zeros and the length of numbers, to detect codes such as 00123.
 func (t *tally) ledByZero(value []byte) {
 	switch {
 	case t.length == 0:
@@ -163,10 +164,11 @@ func (t *tally) ledByZero(value []byte) {
 	}
 }
 
-// leastNumber is how long a number is at least whose zeros in front say that it counts nothing: months have two.
+// leastNumber is the length from which equally long numbers with leading zeros are codes. Months
+// have two digits.
 const leastNumber = 3
 
-// count counts a value among the different ones, as long as they are few and short.
+// count counts a value, separately as long as distinct values are few and short.
 func (t *tally) count(value []byte) {
 	t.present++
 	if t.more {
@@ -195,7 +197,7 @@ func (t *tally) number(x float64, record position) {
 	t.sample.add(x, uint64(record))
 }
 
-// fits counts what a study's column would not take as it is.
+// fits counts values that the study's column would clip or refuse.
 func (t *tally) fits(x float64, f fate, wrong *problem, record position) {
 	switch {
 	case wrong != nil:
@@ -209,7 +211,7 @@ func (t *tally) fits(x float64, f fate, wrong *problem, record position) {
 	}
 }
 
-// middle is a transformed number between the ends at which a scale clips.
+// middle returns a transformed number between a scale's clipping bounds.
 func middle(s fixedpoint.Scale) float64 {
 	if lo, hi, ok := s.Bounds(); ok {
 		return lo/2 + hi/2
@@ -218,8 +220,9 @@ func middle(s fixedpoint.Scale) float64 {
 	return centre
 }
 
-// kind guesses what the column is. A tenth of its values may be of another kind, as
-// words for missing values are; of those that are known, more. Numbers and dates in another form count as such.
+// kind guesses the kind of the column. Up to a tenth of its values may be of another kind;
+// recognised words for missing values are not counted at all. Numbers and dates in another form
+// count as such.
 func (t *tally) kind() Kind {
 	f := &t.found
 	values := t.present - f.missing.all().n
@@ -267,7 +270,7 @@ func (t *tally) describe(where func(position) string) ColumnDescription {
 	return out
 }
 
-// doubtful reports a name that may be a value.
+// doubtful reports whether the column's name may be a value.
 func (t *tally) doubtful() bool {
 	_, isValue := t.values[t.name]
 	_, wrong := parseNumber([]byte(t.name), '.', DateISO)
@@ -275,8 +278,8 @@ func (t *tally) doubtful() bool {
 	return t.name == "" || isValue || wrong == nil || wrong == otherDate || comma == nil || !utf8.ValidString(t.name)
 }
 
-// truths are what a column's values mean if all of them are words for yes or no, or for a missing value, which is empty;
-// none where no word says yes or no.
+// truths maps a column's values to 1, 0, or empty for missing, if all of them are words for yes, no
+// or a missing value. It returns nil if one is not, or if none means yes or no.
 func (t *tally) truths() map[string]string {
 	out, any := map[string]string{}, false
 	for value := range t.values {
@@ -310,7 +313,7 @@ func (t *tally) common() []ValueCount {
 	return out[:min(len(out), mostCommon)]
 }
 
-// distribution computes quantiles and histogram; nil without numbers.
+// distribution computes quantiles and histogram; nil if there are no numbers.
 func (t *tally) distribution() *NumberDescription {
 	if t.numbers == 0 {
 		return nil
@@ -324,8 +327,8 @@ func (t *tally) distribution() *NumberDescription {
 	return n
 }
 
-// bin counts numbers in bins whose edges are round, or around each whole number where
-// those are few.
+// bin fills the histogram. Bins have round edges; or, for few distinct whole numbers, one bin for
+// each.
 func (n *NumberDescription) bin(numbers []float64, whole bool) {
 	most := min(mostBins, max(fewestBins, 2*math.Cbrt(float64(len(numbers))))) // Rice's rule
 	place, bins := func(float64) float64 { return 0 }, 1.0
@@ -333,7 +336,7 @@ func (n *NumberDescription) bin(numbers []float64, whole bool) {
 	first := math.Floor(n.Least / step)
 	n.Low = n.Least
 	switch {
-	case n.Least == n.Greatest, step == 0, math.IsInf(step, 0), math.IsInf(first, 0), math.IsInf(first*step, 0): // or a step cannot tell them apart
+	case n.Least == n.Greatest, step == 0, math.IsInf(step, 0), math.IsInf(first, 0), math.IsInf(first*step, 0): // or too close for a step
 	case whole && n.Greatest-n.Least < mostBins:
 		place, bins = func(x float64) float64 { return x - n.Least }, n.Greatest-n.Least+1
 		n.Low, n.Width = n.Least-0.5, 1
@@ -348,7 +351,7 @@ func (n *NumberDescription) bin(numbers []float64, whole bool) {
 	}
 }
 
-// roundStep returns the least of 1, 2 and 5 times powers of ten that is not below x; 0 for 0.
+// roundStep returns the least of 1, 2 and 5 times powers of ten that is at least x; 0 for 0.
 func roundStep(x float64) float64 {
 	if x == 0 {
 		return 0
@@ -362,8 +365,8 @@ func roundStep(x float64) float64 {
 	return 10 * power
 }
 
-// sample holds some of many numbers: those whose record's hash is below a threshold that
-// is halved when there are too many. Which they are depends on the records' places alone.
+// sample keeps a subset of the numbers: those whose record's hash is at most a threshold, which is
+// halved when there are too many. The choice depends on the records' places only.
 type sample struct {
 	most  int
 	below uint64
@@ -398,7 +401,7 @@ func (s *sample) sorted() []float64 {
 	return out
 }
 
-// scatter is the finalizer of SplitMix64: a bijection in which nearby places are far apart.
+// scatter is the finalizer of SplitMix64: a bijection that maps nearby places far apart.
 func scatter(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9

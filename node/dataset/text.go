@@ -11,7 +11,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// compression names how a whole file is compressed; empty: not at all.
+// compression names how a whole file is compressed; empty if it is not.
 type compression string
 
 const (
@@ -19,31 +19,31 @@ const (
 	byZstd compression = "zstd"
 )
 
-// text is the decompressed text of a CSV file, past a byte order mark.
+// text is the decompressed text of a CSV file, after any byte order mark.
 type text struct {
 	file        *file
 	reader      *bufio.Reader
 	zstd        *zstd.Decoder // or nil
 	compression compression
 	marked      bool
-	utf16       bool // the file is; what is read is UTF-8
+	utf16       bool // the file is UTF-16; Read returns UTF-8
 }
 
 const (
 	hintUTF8  = "save the file as UTF-8"
 	hintSheet = "save the sheet as CSV in UTF-8, or the workbook as .xlsx"
-	// hintEncoding follows where Windows-1252 is the likely reason.
+	// hintEncoding is the hint if the text is probably Windows-1252.
 	hintEncoding = "save the file as UTF-8, or if it is windows-1252 say so: --encoding windows-1252, or csv: {encoding: windows-1252} in the site file"
 
 	sampleBytes = 64 << 10
-	// zstdWindow bounds the decoder's memory; zstd itself asks for consent above 128 MiB.
+	// zstdWindow bounds the decoder's memory. zstd itself requires an option above 128 MiB.
 	zstdWindow = 64 << 20
 )
 
-// signatureBytes is how many bytes tell a file of another form: the longest of signatures.
+// signatureBytes is the length of the longest of signatures.
 const signatureBytes = 16
 
-// signatures are beginnings of files that are not text, or not text to be read.
+// signatures are the first bytes of files that are not text or cannot be read as such.
 var signatures = []struct{ prefix, message, hint string }{
 	{"PK\x03\x04", "a workbook or archive, not text", "if it is a workbook let its name end in .xlsx"},
 	{"\xd0\xcf\x11\xe0", "a workbook, not text", hintSheet},
@@ -53,7 +53,7 @@ var signatures = []struct{ prefix, message, hint string }{
 	{"SQLite format 3\x00", "an SQLite database, not text", "name it with party data add NAME FILE --query 'SELECT …'"},
 }
 
-// openText opens a CSV file, compressed or not, as its first bytes tell.
+// openText opens a CSV file. Its first bytes tell whether it is compressed.
 func openText(p path) (*text, error) {
 	f, err := openFile(p)
 	if err != nil {
@@ -62,7 +62,7 @@ func openText(p path) (*text, error) {
 	return newText(f)
 }
 
-// newText reads what is in a file, which belongs to the text.
+// newText reads a file, which then belongs to the text.
 func newText(f *file) (*text, error) {
 	t := &text{file: f, reader: bufio.NewReaderSize(f, sampleBytes)}
 	if err := t.begin(); err != nil {
@@ -87,7 +87,7 @@ func (t *text) begin() error {
 		t.reader = bufio.NewReaderSize(z, sampleBytes)
 	case bytes.HasPrefix(start, []byte("\x28\xb5\x2f\xfd")):
 		t.compression = byZstd
-		// With one goroutine decoding happens in the caller's.
+		// With concurrency 1, decoding happens in the caller's goroutine.
 		t.zstd, err = zstd.NewReader(t.reader, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(zstdWindow))
 		if err != nil {
 			return t.explain(err)
@@ -122,7 +122,7 @@ func (t *text) begin() error {
 	return err
 }
 
-// decodeUTF16 passes over the mark and reads what follows as UTF-8.
+// decodeUTF16 skips the byte order mark and converts what follows to UTF-8.
 func (t *text) decodeUTF16(order binary.ByteOrder) error {
 	_, err := t.reader.Discard(2) // peeked at: cannot fail
 	t.utf16 = true
@@ -130,7 +130,7 @@ func (t *text) decodeUTF16(order binary.ByteOrder) error {
 	return err
 }
 
-// peek returns the next n bytes, or what is left if that is less.
+// peek returns the next n bytes, or fewer at the end, without consuming them.
 func (t *text) peek(n int) ([]byte, error) {
 	start, err := t.reader.Peek(n)
 	if err != nil && err != io.EOF {
@@ -139,11 +139,11 @@ func (t *text) peek(n int) ([]byte, error) {
 	return start, nil
 }
 
-// sample returns the beginning of the text, for the detection only: what is wrong
-// further on is found when it is read.
+// sample returns the beginning of the text, for detection only. Errors further on are found when
+// the text is read.
 func (t *text) sample() ([]byte, error) { return t.peek(sampleBytes) }
 
-// Read reads the text.
+// Read implements io.Reader.
 func (t *text) Read(p []byte) (int, error) {
 	n, err := t.reader.Read(p)
 	if err != nil && err != io.EOF {
@@ -152,11 +152,11 @@ func (t *text) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// explain says what a decompressor means.
+// explain turns a decompressor's error into an *Error.
 func (t *text) explain(err error) error {
 	var known *Error
 	switch {
-	case errors.As(err, &known), t.compression == "": // the file's own
+	case errors.As(err, &known), t.compression == "": // of the file itself
 		return err
 	case errors.Is(err, io.ErrUnexpectedEOF), t.compression == byGzip && errors.Is(err, io.EOF):
 		return &Error{File: t.file.name, Message: "the " + string(t.compression) + " data end too early", Hint: "the file is not complete: copy it again", Err: io.ErrUnexpectedEOF}

@@ -8,7 +8,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// transformed is a schema of one amount whose logarithm is taken.
+// transformed returns a schema with one amount under the log transform.
 func transformed(t *testing.T) Schema {
 	scale, err := fixedpoint.Log().Bounds(1, 1e6)
 	if err != nil {
@@ -20,8 +20,8 @@ func transformed(t *testing.T) Schema {
 	}
 }
 
-// Text and typed columns give one encoding; values without a logarithm are clipped, and
-// counted apart.
+// Text and typed columns are encoded alike. Values without a logarithm are clipped, and counted
+// separately.
 func TestReadTransformed(t *testing.T) {
 	type payment struct {
 		ID  int64    `parquet:"id"`
@@ -32,7 +32,7 @@ func TestReadTransformed(t *testing.T) {
 		rows = append(rows, payment{int64(i), &x})
 	}
 	full := writeParquet(t, rows, 100)
-	holes := writeParquet(t, append(rows, payment{ID: 7}), 100) // takes the way value by value
+	holes := writeParquet(t, append(rows, payment{ID: 7}), 100) // forces encoding value by value
 	want := []int64{0, 512, 1024, 0, 0, 0, 1024}
 	for path, missing := range map[string]int64{
 		full: 0, holes: 1,

@@ -8,8 +8,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// typedRows is a run of records whose values have types, as Parquet files and
-// databases hold them, column by column: the id columns', then the fields'.
+// typedRows is a run of records with typed values, as in Parquet files and databases, column by
+// column: first the id columns, then the fields.
 type typedRows struct {
 	plan    *plan
 	from    string // the file or the database, for errors
@@ -17,7 +17,7 @@ type typedRows struct {
 	first   int64  // row of the first record, from 1
 	records int
 	columns []Vector
-	fault   error // ends the data after these records, or nil
+	fault   error // ends the data after these records; or nil
 }
 
 // Vector is one column's values.
@@ -25,8 +25,8 @@ type Vector struct {
 	present []bool    // per record
 	absent  int       // records without a value
 	numbers []float64 // per record, of a numeric or binary column
-	text    []byte    // of other columns: one value after the other
-	ends    []int     // per record: where its value ends in text
+	text    []byte    // of other columns: the values concatenated
+	ends    []int     // per record: end of its value in text
 }
 
 func newTypedRows(p *plan, reuse rows) *typedRows {
@@ -45,13 +45,13 @@ func (v *Vector) reset() {
 	v.present, v.absent, v.numbers, v.text, v.ends = v.present[:0], 0, v.numbers[:0], v.text[:0], v.ends[:0]
 }
 
-// AddNumber adds a number, of a numeric or binary column.
+// AddNumber appends a number to a numeric or binary column.
 func (v *Vector) AddNumber(x float64) {
 	v.present = append(v.present, true)
 	v.numbers = append(v.numbers, x)
 }
 
-// addPresent notes n values that are there, which the caller appends.
+// addPresent marks n values as present; the caller appends them.
 func (v *Vector) addPresent(n int) {
 	from := len(v.present)
 	v.present = slices.Grow(v.present, n)[:from+n]
@@ -60,21 +60,21 @@ func (v *Vector) addPresent(n int) {
 	}
 }
 
-// AddText adds a text, of another column.
+// AddText appends a text to any other column.
 func (v *Vector) AddText(text []byte) {
 	v.present = append(v.present, true)
 	v.text = append(v.text, text...)
 	v.ends = append(v.ends, len(v.text))
 }
 
-// AddInteger adds an integer as a text.
+// AddInteger appends an integer as text.
 func (v *Vector) AddInteger(x int64) {
 	v.present = append(v.present, true)
 	v.text = strconv.AppendInt(v.text, x, 10)
 	v.ends = append(v.ends, len(v.text))
 }
 
-// AddNull adds an absent value; of a number or of a text.
+// AddNull appends an absent value, as a number or as a text.
 func (v *Vector) AddNull(isNumber bool) {
 	v.present = append(v.present, false)
 	v.absent++
@@ -93,13 +93,13 @@ func (v *Vector) at(i int) []byte {
 	return v.text[v.ends[i-1]:v.ends[i]]
 }
 
-// isNumber reports whether the i-th of all columns holds numbers, not texts.
+// isNumber reports whether column i, counted over ids and fields, holds numbers and not texts.
 func (p *plan) isNumber(i int) bool {
 	i -= len(p.schema.ID)
 	return i >= 0 && p.columns[i].field.Kind != study.Categorical
 }
 
-// mostTyped bounds the typed records that are read at once where they are narrow.
+// mostTyped bounds the typed records that are read at once.
 const mostTyped = 1 << 14
 
 // batchRows returns how many typed records are read at once.
@@ -107,8 +107,8 @@ func (p *plan) batchRows() int {
 	return max(1, min(mostTyped, p.blockValues/max(1, p.width, len(p.headers))))
 }
 
-// translate reads words in the place of a column's values, or of texts in its place. The first record that they make
-// wrong is the fault.
+// translate replaces words in a column. If texts is not nil, it parses the column from them. The
+// first record with a wrong replacement becomes the fault.
 func (t *typedRows) translate(column int, words *standIns, texts *Vector) {
 	if words == nil {
 		return
@@ -124,9 +124,8 @@ func (t *typedRows) translate(column int, words *standIns, texts *Vector) {
 	}
 }
 
-// parse encodes column by column, which is several times as fast as record by
-// record. Where a value is wrong or a record has to be left out, it begins again,
-// record by record: that way is the one that says what the first error is.
+// parse encodes column by column, several times as fast as record by record. If a value is wrong or
+// a record has to be left out, it starts over record by record, which finds the first error.
 func (t *typedRows) parse(b *block) {
 	if t.parseColumns(b) {
 		t.parseIDs(b)
@@ -141,11 +140,11 @@ func (t *typedRows) parse(b *block) {
 	}
 }
 
-// tile is how many records are encoded together: their entries stay in the cache
-// while they are written column by column.
+// tile is how many records are encoded together, so that their entries stay in the cache while
+// columns are written.
 const tile = 64
 
-// parseColumns encodes all values, or reports false.
+// parseColumns encodes all values. It reports false if one is wrong or a record must be left out.
 func (t *typedRows) parseColumns(b *block) bool {
 	ids, width := len(t.plan.schema.ID), t.plan.width
 	fields := t.columns[ids:]
@@ -167,8 +166,8 @@ func (t *typedRows) parseColumns(b *block) bool {
 	return true
 }
 
-// addColumn encodes the values of records from to to of the i-th field into dst,
-// which begins at the first one's place, or reports false.
+// addColumn encodes the i-th field of records [from, to) into dst, which begins at that field of
+// record from. It reports false if a value is wrong or missing.
 func (b *block) addColumn(i int, dst []int64, v *Vector, from, to int) bool {
 	c, bits, width := &b.plan.columns[i], b.plan.schema.Bits, b.plan.width
 	if c.field.Kind == study.Numeric && v.absent == 0 {
@@ -194,7 +193,7 @@ func (b *block) addColumn(i int, dst []int64, v *Vector, from, to int) bool {
 		case c.field.Kind == study.Categorical:
 			value := trimSpace(v.at(at))
 			if len(value) == 0 {
-				return false // missing, too
+				return false // missing as well
 			}
 			_, wrong = c.appendCategory(place, value, bits)
 		default:
@@ -208,7 +207,7 @@ func (b *block) addColumn(i int, dst []int64, v *Vector, from, to int) bool {
 	return true
 }
 
-// parseIDs adds the ids of records whose values are encoded.
+// parseIDs adds the ids of records whose values are encoded already.
 func (t *typedRows) parseIDs(b *block) {
 	for i := range t.records {
 		if t.parseID(b, i); b.err != nil {
@@ -255,7 +254,7 @@ func (t *typedRows) parseRecord(b *block, i int) {
 	b.endRow()
 }
 
-// typedHints say where in typed data to look, instead of the hints for text.
+// typedHints replace the hints for text.
 var typedHints = map[*problem]string{
 	notUTF8:   "store it as UTF-8",
 	notFinite: "store null where a value is missing",
@@ -272,7 +271,7 @@ func (t *typedRows) fail(row int64, column int, wrong *problem) error {
 	return &Error{File: t.from, Row: row, Column: t.plan.headers[column], Message: wrong.message, Hint: hint}
 }
 
-// wrongType reports a column that holds something else than it is wanted for.
+// wrongType reports a column whose type is not the wanted one.
 func (p *plan) wrongType(from string, row int64, column int, holds string) error {
 	wants, hint := "text or integers", ""
 	switch {

@@ -11,13 +11,13 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// drawTyped draws records of a table with columns of every kind, some values of
-// which are missing, clamped or wrong.
+// drawTyped draws records of a table with columns of every kind. Some values are missing, clamped
+// or wrong.
 func drawTyped(t *rapid.T, p *plan) *typedRows {
 	rows := newTypedRows(p, nil)
 	rows.from, rows.first = "table", 1
 	rows.records = rapid.IntRange(0, 3*tile).Draw(t, "records")
-	usual := rapid.IntRange(1, 300).Draw(t, "usual") // how rare what is missing or wrong is
+	usual := rapid.IntRange(1, 300).Draw(t, "usual") // one in so many is missing or wrong
 	rare := func() bool { return rapid.IntRange(0, usual).Draw(t, "rare") == 0 }
 	for range rows.records {
 		id := []string{"a", "B ", "c"}[rapid.IntRange(0, 2).Draw(t, "id")]
@@ -57,8 +57,8 @@ func drawTyped(t *rapid.T, p *plan) *typedRows {
 	return rows
 }
 
-// Column by column, records become what they become one by one: the same rows, the
-// same counts and the same first error.
+// Encoding column by column gives the result of encoding record by record: equal rows, counts and
+// first error.
 func TestParseColumnsIsParseRecords(t *testing.T) {
 	columnwise := 0
 	rapid.Check(t, func(rt *rapid.T) {
@@ -96,7 +96,7 @@ func TestParseColumnsIsParseRecords(t *testing.T) {
 			rt.Fatalf("after %d records: %v; want %d: %v", len(got.seen), got.err, len(want.seen), want.err)
 		}
 		if _, ok := want.err.(*Error); ok {
-			return // what else is in the block is not used
+			return // the rest of the block is not used
 		}
 		if string(got.arena) != string(want.arena) || !reflect.DeepEqual(append([]int{}, got.ends...), append([]int{}, want.ends...)) ||
 			!reflect.DeepEqual(append([]int64{}, got.values...), append([]int64{}, want.values...)) ||

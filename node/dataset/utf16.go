@@ -7,14 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-// utf16Reader reads text in UTF-16 as UTF-8. Half a character that stands alone becomes a byte that is not
-// UTF-8, which is found where values are.
+// utf16Reader converts UTF-16 to UTF-8. An unpaired surrogate becomes a byte that is not valid
+// UTF-8, which is detected when values are read.
 type utf16Reader struct {
 	from  io.Reader
 	order binary.ByteOrder
 	raw   [4 << 10]byte
-	held  int    // bytes of raw that are still to be decoded
-	out   []byte // decoded, and not yet read
+	held  int    // bytes of raw still to be decoded
+	out   []byte // decoded but not yet read
 	err   error
 }
 
@@ -34,7 +34,7 @@ func (u *utf16Reader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// decode decodes what is there, but for a character that may go on.
+// decode decodes what is there, except a character that may be incomplete.
 func (u *utf16Reader) decode() {
 	u.out = u.out[:0]
 	at := 0
@@ -58,7 +58,7 @@ func (u *utf16Reader) decode() {
 		u.out = append(u.out, 0xff)
 		at += 2
 	}
-	if at < u.held && u.err != nil { // half a unit at the end
+	if at < u.held && u.err != nil { // half a code unit at the end
 		u.out = append(u.out, 0xff)
 		at = u.held
 	}

@@ -49,7 +49,7 @@ func TestUTF16(t *testing.T) {
 	}
 }
 
-// A mark at the beginning says UTF-16 beyond doubt, and says which.
+// A byte order mark identifies UTF-16 and its byte order.
 func TestReadUTF16(t *testing.T) {
 	text := "id;Größe\r\nä1;1,5\r\nb;" + strings.Repeat(" ", sampleBytes) + "2\r\n"
 	schema := Schema{ID: []string{"id"}, Bits: 12, MaxRecords: 10, Fields: []Field{{Name: "Größe", Kind: study.Numeric, Scale: bounds(t, 0, 4)}}}

@@ -12,7 +12,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// column is a field, made ready for encoding.
+// column is a field prepared for encoding.
 type column struct {
 	field Field
 	words *standIns      // or nil
@@ -30,7 +30,7 @@ func newColumn(f Field, w Words) column {
 	return c
 }
 
-// problem is what is wrong with a value and what was expected.
+// problem says what is wrong with a value and what was expected.
 type problem struct{ message, hint string }
 
 var (
@@ -49,13 +49,13 @@ var (
 	noID       = &problem{"record id is empty", "every row needs an id that is not empty after normalisation"}
 )
 
-// hintMissing follows where a value may be a word for a missing one.
+// hintMissing is appended if a value may be a word for a missing one.
 const hintMissing = "; leave the field empty where a value is missing, or say missing: [WORD] in the site file"
 
-// appendMissing appends what stands for an absent value: the public centre, or for
-// a categorical column zeros, as if none of its values applied. (Half in each of
-// its v entries would be further from a value, in l1 norm v/2, than two values are
-// from each other, and would break the sensitivity for v > 4.)
+// appendMissing appends the encoding of an absent value: the public centre, or zeros for a
+// categorical column, as if none of its values applied. (Half in each of its v entries would not
+// do: its l1 distance from a value is v/2, more than the distance between two values, and breaks
+// the sensitivity for v > 4.)
 func (c *column) appendMissing(dst []int64, rule study.Missing, bits fixedpoint.Bits) []int64 {
 	if rule == study.MissingCount {
 		for range c.field.Entries() {
@@ -74,8 +74,8 @@ type fate uint8
 
 const (
 	within      fate = iota
-	clamped          // outside the public range, moved to its nearer end
-	noLogarithm      // the same, as it is 0 or less where logarithms are taken
+	clamped          // outside the public range, moved to its nearer bound
+	noLogarithm      // clamped, and 0 or less under a logarithm
 )
 
 // appendText appends the entries of a CSV value that is not empty.
@@ -133,7 +133,7 @@ func (c *column) appendCategory(dst []int64, value []byte, bits fixedpoint.Bits)
 	return dst, nil
 }
 
-// trimSpace is bytes.TrimSpace, quick where nothing is to be trimmed.
+// trimSpace is bytes.TrimSpace with a fast path for text without white space at its ends.
 func trimSpace(text []byte) []byte {
 	if n := len(text); n == 0 || text[0] > ' ' && text[0] < utf8.RuneSelf && text[n-1] > ' ' && text[n-1] < utf8.RuneSelf {
 		return text

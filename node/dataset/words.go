@@ -9,20 +9,21 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Words say what the data write in the place of an empty value, a number or a study's value. They are about
-// values alone: an id is read as it is, so that words do not change who a record is about.
+// Words say how words or numbers in the data are read: as missing, as a number, or as a value of
+// the study. They apply to values only. Ids are read as they are, so words do not change which
+// person a record is about.
 type Words struct {
-	// Missing are words for a missing value, in every column. White space around them does not count.
+	// Missing are words for a missing value, in every column. White space around them is ignored.
 	Missing []string
-	// Values says, by the column's name in the data and by a value there, what is read in its place:
-	// a number, a value of the study's list, or nothing, which is missing.
+	// Values maps a column's name in the data, and a value there, to what is read instead: a
+	// number, a value of the study's list, or empty for missing.
 	Values map[string]map[string]string
 }
 
 // IsZero reports whether there are no words.
 func (w Words) IsZero() bool { return len(w.Missing) == 0 && len(w.Values) == 0 }
 
-// With returns the words of both. Of a value that both read otherwise, other's reading counts.
+// With returns the words of both; other wins where they differ.
 func (w Words) With(other Words) Words {
 	out := Words{Missing: slices.Clone(w.Missing)}
 	for _, word := range other.Missing {
@@ -44,13 +45,13 @@ func (w Words) With(other Words) Words {
 	return out
 }
 
-// standIns are a column's words, made ready. nil has none.
+// standIns are a column's words, prepared for lookup. nil has none.
 type standIns struct {
-	begins [256]bool // first bytes of words, by which most values are told from them
+	begins [256]bool // first bytes of all words, which rule out most values quickly
 	reads  map[string][]byte
 }
 
-// of returns the words of a column; its own win over those of all columns.
+// of returns the words of a column; its own override those of all columns.
 func (w Words) of(header string) *standIns {
 	s := &standIns{reads: map[string][]byte{}}
 	add := func(word, to string) {
@@ -75,7 +76,7 @@ func (w Words) of(header string) *standIns {
 	return s
 }
 
-// read returns what is read in the place of a trimmed value.
+// read returns what a trimmed value is read as.
 func (s *standIns) read(value []byte) []byte {
 	if s == nil || len(value) == 0 {
 		return value
@@ -93,14 +94,15 @@ func (s *standIns) read(value []byte) []byte {
 	return value
 }
 
-// number returns what is read in the place of a number, which counts as it is written without an exponent.
+// number returns what a number is read as. Numbers are looked up in decimal notation without an
+// exponent.
 func (s *standIns) number(x float64) (to []byte, known bool) {
 	var text [32]byte
 	to, known = s.reads[string(strconv.AppendFloat(text[:0], x, 'f', -1, 64))]
 	return to, known
 }
 
-// value is read for a value of a database, of whatever type.
+// value is read for a database value of any type.
 func (s *standIns) value(value any) any {
 	if s == nil {
 		return value
@@ -122,8 +124,8 @@ func (s *standIns) value(value any) any {
 	return value
 }
 
-// translate reads words in the place of a column's numbers or texts. It returns how many records were read before
-// one that a word makes wrong, and why it is.
+// translate replaces words among a column's numbers or texts. If a replacement is wrong, it returns
+// how many records precede that one, and why.
 func (s *standIns) translate(v *Vector, isNumber bool) (records int, wrong *problem) {
 	if !isNumber {
 		in := *v
@@ -150,7 +152,8 @@ func (s *standIns) translate(v *Vector, isNumber bool) (records int, wrong *prob
 	return len(v.present), nil
 }
 
-// numbers reads texts as numbers into a Vector, as translate does.
+// numbers parses texts as numbers into a Vector, after replacing words. Its results are those of
+// translate.
 func (s *standIns) numbers(texts, into *Vector) (records int, wrong *problem) {
 	for i, present := range texts.present {
 		text := s.read(trimSpace(texts.at(i)))

@@ -8,7 +8,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// scored is a record whose numbers and texts have words in them.
+// scored is a record whose numbers and texts include words.
 type scored struct {
 	ID    string   `parquet:"id"`
 	Score *float64 `parquet:"score"`
@@ -16,7 +16,7 @@ type scored struct {
 	Ward  string   `parquet:"ward"`
 }
 
-// The same words mean the same in every form of data, and a map is applied once.
+// Words mean the same in every data format, and a replacement is not replaced again.
 func TestWordsEverywhere(t *testing.T) {
 	words := Words{Missing: []string{"999", "k.A."}, Values: map[string]map[string]string{
 		"score": {"1": "2", "2": "1"}, "smoke": {"ja": "1", "nein": "0"}, "ward": {"N": "north"},
@@ -51,7 +51,7 @@ func TestWordsEverywhere(t *testing.T) {
 		if got := brief(d); !strings.Contains(got, "score: numeric 2+2 of 2 1…2\nsmoke: binary 2+2 of 2") || !strings.Contains(got, "ward: categorical 3+1 of 2 north=2 south=1") {
 			t.Errorf("%s:\n%s", name, got)
 		}
-		// A word that makes no number is an error at its record.
+		// A replacement that is not a number is an error at its record.
 		source.Words.Values = map[string]map[string]string{"score": {"2": "two"}, "smoke": words.Values["smoke"], "ward": words.Values["ward"]}
 		if _, _, err := rowsOf(source, schema); err == nil || !strings.Contains(err.Error(), `column "score": not a decimal number`) || strings.Contains(err.Error(), "two") {
 			t.Errorf("%s: %v", name, err)

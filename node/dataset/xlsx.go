@@ -15,14 +15,14 @@ import (
 	"time"
 )
 
-// A workbook is a zip file of XML parts (ECMA-376, Office Open XML). Of them the workbook, its relations, styles and shared
-// texts are read whole, and the sheet as a stream. Numbers are as they are stored, whatever they are shown as; a
-// number whose style is that of a date is one.
+// A workbook is a zip file of XML parts (ECMA-376, Office Open XML). The workbook part, its
+// relationships, styles and shared strings are read whole, and the sheet as a stream. Numbers are
+// read as stored, not as displayed; a number whose style is that of a date is a date.
 
 const (
-	// mostShared bounds the texts that a workbook's cells share, in bytes.
+	// mostShared bounds the shared strings, in bytes.
 	mostShared = 512 << 20
-	// mostPart bounds the parts that are read whole, but for the shared texts.
+	// mostPart bounds the other parts that are read whole, in bytes.
 	mostPart = 16 << 20
 	// mostColumn is the last column that a sheet can have.
 	mostColumn = 1 << 14
@@ -34,16 +34,16 @@ type workbook struct {
 	shared []string
 	styles []cellStyle
 	since  time.Time // day 0
-	odd    bool      // day 60 is one that never was, 29 February 1900
+	odd    bool      // day 60 is 29 February 1900, which never was
 }
 
-// cellStyle is what a style says of a number.
+// cellStyle is what a style says about numbers.
 type cellStyle struct {
 	date   bool
-	digits int // at least, with zeros in front; 0: as it is
+	digits int // minimum, padded with leading zeros; 0: as stored
 }
 
-// sheet is the rows of a workbook's sheet.
+// sheet iterates over the rows of a sheet.
 type sheet struct {
 	*workbook
 	name    string
@@ -52,17 +52,17 @@ type sheet struct {
 	xml     *xml.Decoder
 	names   []string
 	row     int64 // its number in the sheet
-	cells   []any // of the row, by column; nil where nothing is
+	cells   []any // of the row, by column; nil for an empty cell
 	err     error
 }
 
-// padded is a whole number that is shown with zeros in front.
+// padded is a whole number displayed with leading zeros.
 type padded struct {
 	number int64
 	text   string
 }
 
-// errPart is why a file is no workbook; what is wrong within it helps nobody.
+// errPart says that a file is not a workbook. Details of its XML would help nobody.
 var errPart = errors.New("a part of the workbook is missing or damaged")
 
 // openSheet opens a sheet, by default the first, and reads the row of names.
@@ -80,7 +80,7 @@ func openSheet(file, name string, longest int64) (*sheet, error) {
 	return s, nil
 }
 
-// relation is an entry of a part's relations.
+// relation is an entry of a part's relationships.
 type relation struct {
 	ID     string `xml:"Id,attr"`
 	Type   string `xml:"Type,attr"`
@@ -159,7 +159,7 @@ func (w *workbook) open(name string, longest int64) (*sheet, error) {
 	return s, nil
 }
 
-// part reads a part whole.
+// part decodes a whole part.
 func (w *workbook) part(name string, into any) error {
 	f, err := w.zip.Open(name)
 	if err != nil {
@@ -172,7 +172,7 @@ func (w *workbook) part(name string, into any) error {
 	return nil
 }
 
-// relations are those of a part, by names of parts; of the whole for none.
+// relations returns the relationships of a part; those of the package if of is empty.
 func (w *workbook) relations(of string) ([]relation, error) {
 	dir, base := slashpath.Split(of)
 	var list struct {
@@ -191,7 +191,7 @@ func (w *workbook) relations(of string) ([]relation, error) {
 	return list.Relations, nil
 }
 
-// readShared reads the texts that cells share.
+// readShared reads the shared strings.
 func (w *workbook) readShared(name string) error {
 	f, err := w.zip.Open(name)
 	if err != nil {
@@ -222,7 +222,7 @@ func (w *workbook) readShared(name string) error {
 	}
 }
 
-// readText reads the texts in an element to its end, but for how they are pronounced.
+// readText reads to the end of an element and returns its text without phonetic guides.
 func readText(d *xml.Decoder, element string) (string, error) {
 	var text strings.Builder
 	within, spoken := false, 0
@@ -256,7 +256,7 @@ func readText(d *xml.Decoder, element string) (string, error) {
 	}
 }
 
-// readStyles reads what styles say of numbers.
+// readStyles reads the styles of numbers.
 func (w *workbook) readStyles(name string) error {
 	var sheet struct {
 		Formats []struct {
@@ -288,12 +288,13 @@ func (w *workbook) readStyles(name string) error {
 	return nil
 }
 
-// builtInDate reports whether one of the formats that need no code is that of a date or a time (ECMA-376, 18.8.30).
+// builtInDate reports whether a built-in format is that of a date or a time (ECMA-376, 18.8.30).
 func builtInDate(id int) bool {
 	return id >= 14 && id <= 22 || id >= 27 && id <= 36 || id >= 45 && id <= 47 || id >= 50 && id <= 58
 }
 
-// dateCode reports whether a format is that of a date or a time: it has a letter of one outside quotes and brackets.
+// dateCode reports whether a format code is that of a date or a time: it has a date letter outside
+// quotes and brackets.
 func dateCode(code string) bool {
 	quoted, bracket := false, false
 	for i := 0; i < len(code); i++ {
@@ -307,9 +308,9 @@ func dateCode(code string) bool {
 		case b == '[':
 			bracket = true
 		case b == '\\', b == '_', b == '*':
-			i++ // the next character is shown, or its width
+			i++ // skip the escaped or padding character
 		case b == ';':
-			return false // what follows is about negative numbers
+			return false // the rest formats negative numbers
 		case strings.IndexByte("ydmhsYDMHS", b) >= 0:
 			return true
 		}
@@ -317,7 +318,7 @@ func dateCode(code string) bool {
 	return false
 }
 
-// header reads up to the first row with cells, which holds the names.
+// header reads to the first row with cells, which holds the names.
 func (s *sheet) header() error {
 	if !s.Next() {
 		if s.err != nil {
@@ -342,7 +343,7 @@ func (s *sheet) header() error {
 	return nil
 }
 
-// Next goes to the next row that has a cell under a name.
+// Next advances to the next row that has a cell in a named column.
 func (s *sheet) Next() bool {
 	for s.err == nil {
 		token, err := s.xml.RawToken()
@@ -377,7 +378,7 @@ func attribute(of xml.StartElement, name string) string {
 	return ""
 }
 
-// readRow reads the cells of the row in hand.
+// readRow reads the cells of the current row.
 func (s *sheet) readRow() error {
 	clear(s.cells[:cap(s.cells)])
 	s.cells = s.cells[:len(s.names)]
@@ -404,12 +405,12 @@ func (s *sheet) readRow() error {
 			if err != nil {
 				return err
 			}
-			if s.names == nil && cell != nil { // the row of names is as long as it is
+			if s.names == nil && cell != nil { // the row of names sets the width
 				for len(s.cells) <= column {
 					s.cells = append(s.cells, nil)
 				}
 			}
-			if column < len(s.cells) { // what stands beside the named columns has no name
+			if column < len(s.cells) { // cells beyond the named columns are ignored
 				s.cells[column] = cell
 			}
 			column++
@@ -417,7 +418,7 @@ func (s *sheet) readRow() error {
 	}
 }
 
-// columnOf is the column, from 0, of a place such as AB12; -1 where it is none.
+// columnOf returns the column, from 0, of a cell reference such as AB12; -1 if it is not one.
 func columnOf(place string) int {
 	n := 0
 	for _, r := range place {
@@ -433,7 +434,7 @@ func columnOf(place string) int {
 	return -1
 }
 
-// readCell reads a cell to its end; nil where nothing is in it.
+// readCell reads a cell to its end; nil if it is empty.
 func (s *sheet) readCell(kind, style string) (cell any, err error) {
 	var value strings.Builder
 	within := false
@@ -486,7 +487,8 @@ func cellText(text string) any {
 	return text
 }
 
-// value is what a cell holds: a text, a number, a date, true or false. An error such as #N/A is its text.
+// value returns what a cell holds: a text, a number, a date or a boolean. An error such as #N/A is
+// returned as text.
 func (s *sheet) value(kind, style, text string) (any, error) {
 	switch kind {
 	case "s":
@@ -523,7 +525,7 @@ func (s *sheet) value(kind, style, text string) (any, error) {
 	return x, nil
 }
 
-// date is a number of days as a date. Of the days before 1 March 1900 Excel counts one too many.
+// date converts a day number to a date. Excel's day numbers before 1 March 1900 are off by one.
 func (s *sheet) date(days float64) time.Time {
 	whole := math.Floor(days)
 	if s.odd && whole < 60 {
@@ -532,7 +534,7 @@ func (s *sheet) date(days float64) time.Time {
 	return s.since.AddDate(0, 0, int(whole)).Add(time.Duration(math.Round((days-math.Floor(days))*86400)) * time.Second)
 }
 
-// Scan hands the row's cells to targets, as those of a database.
+// Scan stores the row's cells in targets, like database/sql.
 func (s *sheet) Scan(targets ...any) error {
 	for i, target := range targets {
 		if err := target.(interface{ Scan(any) error }).Scan(s.cells[i]); err != nil {
@@ -542,13 +544,13 @@ func (s *sheet) Scan(targets ...any) error {
 	return nil
 }
 
-// Err is what ended the rows early.
+// Err returns the error that ended the rows early, if any.
 func (s *sheet) Err() error { return s.err }
 
 // Close closes the workbook.
 func (s *sheet) Close() error { return errors.Join(s.part.Close(), s.zip.Close()) }
 
-// boundedReader refuses to read more than so many bytes at a time, which whoever uses it begins.
+// boundedReader fails once more than most bytes were read since its user last reset used.
 type boundedReader struct {
 	from       io.Reader
 	used, most int64

@@ -12,7 +12,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// parts are those of a workbook with two sheets, as programs write them.
+// parts are the parts of a workbook with two sheets, as programs write them.
 func parts(rows string) map[string]string {
 	const office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 	return map[string]string{
@@ -61,7 +61,7 @@ func sheetSchema(t testing.TB) Schema {
 	}}
 }
 
-// Numbers are as they are stored, dates by their style, ids with the zeros that they are shown with.
+// Numbers are read as stored, dates by their style, ids with the leading zeros that are displayed.
 func TestWorkbook(t *testing.T) {
 	rows := sheetHeader +
 		`<row r="3"><c r="A3" s="2"><v>13</v></c><c r="B3" s="4"><v>171.5</v></c><c r="C3" s="1"><v>44196</v></c><c r="D3" t="b"><v>1</v></c><c r="F3"><v>7</v></c></row>` +
@@ -85,13 +85,13 @@ func TestWorkbook(t *testing.T) {
 	if got, want := brief(d), "PatNr: text 3+0 of 3\nGröße: numeric 1+2 of 1 171.5…171.5\ngeboren: date 3+0 of 3 -25567…18627\nkrank: binary 2+1 of 2 0=1 1=1"; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	// Another sheet, by its name.
+	// Another sheet, by name.
 	other := source
 	other.Sheet = "Legende"
 	if d := describe(t, other, DescribeOptions{}); len(d.Columns) != 1 || d.Records != 1 {
 		t.Errorf("%+v", d)
 	}
-	// Days that count from 1904.
+	// Day numbers that start in 1904.
 	later := parts(sheetHeader + `<row r="3"><c r="A3"><v>1</v></c><c r="C3" s="1"><v>366</v></c></row>`)
 	later["xl/workbook.xml"] = strings.Replace(later["xl/workbook.xml"], "<workbookPr/>", `<workbookPr date1904="1"/>`, 1)
 	if got := describe(t, Files(writeWorkbook(t, later)), DescribeOptions{}).Columns[2].Numbers.Least; got != -24107+366 { // 1904-01-01 is day -24107
@@ -99,7 +99,8 @@ func TestWorkbook(t *testing.T) {
 	}
 }
 
-// Workbooks that other programs wrote: testdata holds the same three made-up records by openpyxl and by XlsxWriter.
+// Workbooks written by other programs: testdata holds three made-up records written by openpyxl and
+// by XlsxWriter.
 func TestWorkbooksOfOthers(t *testing.T) {
 	want, _, err := readSource(Files(write(t, "PatNr,Größe,geboren,krank\n000013,171.5,2020-12-31,1\n000007,,1950-02-01,0\n000100,180,1904-02-29,\n")), sheetSchema(t), Options{})
 	if err != nil {
@@ -115,7 +116,7 @@ func TestWorkbooksOfOthers(t *testing.T) {
 	}
 }
 
-// What is wrong is said at its row of the sheet, blank ones counted, and no cell is quoted.
+// An error gives its row of the sheet, counting blank ones, and quotes no cell.
 func TestWorkbookRefuses(t *testing.T) {
 	row := func(cells string) map[string]string { return parts(sheetHeader + `<row r="9">` + cells + `</row>`) }
 	without := func(part string) map[string]string {
@@ -167,7 +168,7 @@ func TestWorkbookRefuses(t *testing.T) {
 	}
 }
 
-// Problems of a sheet are listed as those of text are.
+// Problems of a sheet are listed like those of text.
 func TestWorkbookProblems(t *testing.T) {
 	rows := sheetHeader
 	for i := 3; i < 30; i++ {
@@ -183,7 +184,7 @@ func TestWorkbookProblems(t *testing.T) {
 	}
 }
 
-// Numbers and dates that a sheet holds as text are read as a CSV file's.
+// Numbers and dates stored as text are read as in a CSV file.
 func TestWorkbookTexts(t *testing.T) {
 	source := Files(writeWorkbook(t, parts(sheetHeader+`<row r="3"><c r="A3"><v>1</v></c><c r="B3" t="str"><v>171,5</v></c><c r="C3" t="str"><v>31.12.2020</v></c><c r="D3"><v>1</v></c></row>`)))
 	if _, _, err := rowsOf(source, sheetSchema(t)); err == nil {

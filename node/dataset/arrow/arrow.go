@@ -1,5 +1,6 @@
-// Package arrow reads Arrow record batches, in the streaming format or in that of files. It links 3.5 MB, and so is
-// apart from what reads other data: a program imports it if it hands it to a dataset.Stream.
+// Package arrow reads Arrow record batches, in the streaming format or the file format. It is
+// separate from package dataset because it links 3.5 MB: only programs that pass it to a
+// dataset.Stream import it.
 package arrow
 
 import (
@@ -16,21 +17,21 @@ import (
 	"github.com/cosketch/cosketch/node/dataset"
 )
 
-// batches is record batches being read; it implements dataset.Batches.
+// batches implements dataset.Batches.
 type batches struct {
 	reader reader
 	end    func()
-	batch  arrow.RecordBatch // the reader's own, up to its next
+	batch  arrow.RecordBatch // valid until the reader's next Read
 }
 
-// reader is one of either format.
+// reader reads either format.
 type reader interface {
 	Schema() *arrow.Schema
 	Read() (arrow.RecordBatch, error) // io.EOF after the last
 }
 
-// Open reads the format of files from what can be read at any place, and else the streaming format. It is a
-// dataset.OpenBatches.
+// Open reads the file format if from supports random access, and otherwise the streaming format. It
+// is a dataset.OpenBatches.
 func Open(from io.Reader) (dataset.Batches, error) {
 	if file, ok := from.(ipc.ReadAtSeeker); ok {
 		r, err := ipc.NewFileReader(file)
@@ -72,10 +73,10 @@ func (b *batches) Next() (int64, error) {
 
 func (b *batches) Close() { b.end() }
 
-// fill appends values of an array, from one to before another.
+// fill appends the values [at, to) of an array.
 type fill func(v *dataset.Vector, from arrow.Array, at, to int) error
 
-// each makes a fill of what adds one value that is there.
+// each makes a fill from a function that adds one present value.
 func each[A arrow.Array](isNumber bool, add func(v *dataset.Vector, from A, i int) error) fill {
 	return func(v *dataset.Vector, from arrow.Array, at, to int) error {
 		of, ok := from.(A)
@@ -113,7 +114,8 @@ func texts[A numeric[string]]() fill {
 	return each(false, func(v *dataset.Vector, from A, i int) error { v.AddText([]byte(from.Value(i))); return nil })
 }
 
-// fillFor returns nil and what a column holds if that is not wanted. Numbers and texts are those of decoderFor.
+// fillFor returns the fill for a column; nil, and what the column holds, if that is not wanted.
+// Numbers and texts are as in dataset's decoderFor.
 func fillFor(t arrow.DataType, isNumber bool) (_ fill, holds string) {
 	if d, ok := t.(*arrow.DictionaryType); ok {
 		fill, holds := fillFor(d.ValueType, isNumber)
@@ -193,7 +195,7 @@ func numbersFor(t arrow.DataType) (_ fill, holds string) {
 		divisor := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil)
 		return each(true, func(v *dataset.Vector, from *array.Decimal128, i int) error {
 			n := from.Value(i)
-			x := float64(int64(n.LowBits())) / math.Pow10(scale) // as a Parquet file's, which has no larger ones
+			x := float64(int64(n.LowBits())) / math.Pow10(scale) // as in Parquet, which has no larger ones
 			if n.HighBits() != int64(n.LowBits())>>63 || scale > 22 {
 				x, _ = new(big.Rat).SetFrac(n.BigInt(), divisor).Float64()
 			}
@@ -208,7 +210,7 @@ func numbersFor(t arrow.DataType) (_ fill, holds string) {
 	return nil, t.Name() + " values"
 }
 
-// nulls are values none of which is there.
+// nulls appends absent values.
 func nulls(isNumber bool) fill {
 	return func(v *dataset.Vector, _ arrow.Array, at, to int) error {
 		for range to - at {
@@ -218,7 +220,7 @@ func nulls(isNumber bool) fill {
 	}
 }
 
-// dictionary reads values by their indexes.
+// dictionary looks up values by their indexes.
 func dictionary(fill fill, isNumber bool) fill {
 	return func(v *dataset.Vector, from arrow.Array, at, to int) error {
 		d, ok := from.(*array.Dictionary)

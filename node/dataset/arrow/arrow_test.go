@@ -24,7 +24,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// visits are record batches with a column for many types; every seventh value is null.
+// visits returns record batches with columns of many types; every seventh value is null.
 func visits(t testing.TB, batches, each int) (*arrow.Schema, []arrow.RecordBatch) {
 	t.Helper()
 	dictionary := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}
@@ -77,7 +77,7 @@ func bounds(t testing.TB, lo, hi float64) fixedpoint.Scale {
 	return s
 }
 
-// schemaOf is what is asked of visits.
+// schemaOf returns the schema with which visits is read.
 func schemaOf(t testing.TB) dataset.Schema {
 	s := dataset.Schema{ID: []string{"patient", "visit"}, Missing: study.MissingCentre, Bits: 10, MaxRecords: 1 << 20}
 	for _, name := range []string{"age", "height", "cost", "day"} {
@@ -87,7 +87,7 @@ func schemaOf(t testing.TB) dataset.Schema {
 	return s
 }
 
-// asCSV is the same data as text.
+// asCSV returns the batches as CSV.
 func asCSV(batches []arrow.RecordBatch) string {
 	var b strings.Builder
 	b.WriteString("patient,visit,age,height,cost,day,smoker,ward\n")
@@ -128,7 +128,7 @@ func writeArrow(t testing.TB, w interface {
 	}
 }
 
-// Arrow record batches, in a stream or in a file, are the same records as CSV with the same values.
+// Arrow record batches, in a stream or in a file, read like CSV with the same values.
 func TestArrowIsAsCSV(t *testing.T) {
 	schema, all := visits(t, 4, 77)
 	var stream bytes.Buffer
@@ -182,7 +182,7 @@ func TestArrowIsAsCSV(t *testing.T) {
 	}
 }
 
-// What cannot be read is an error about the stream, whatever is wrong with it.
+// Whatever is wrong with a stream, the error is about the stream.
 func TestArrowRefusals(t *testing.T) {
 	schema, all := visits(t, 2, 30)
 	var stream bytes.Buffer
@@ -218,7 +218,7 @@ func TestArrowRefusals(t *testing.T) {
 	if testing.Short() {
 		step = 131
 	}
-	for at := range whole { // a changed byte is read or refused, and never a panic
+	for at := range whole { // a changed byte is read or refused, but never a panic
 		if at%step != 0 {
 			continue
 		}
@@ -231,8 +231,8 @@ func TestArrowRefusals(t *testing.T) {
 	}
 }
 
-// Decimals of any scale, and of more digits than 64 bits hold, are the numbers that their text is: a DataFrame of a
-// database often has 38.
+// Decimals of any scale, with more digits than 64 bits hold, equal the numbers of their text. A
+// DataFrame from a database often has 38 digits.
 func TestDecimals(t *testing.T) {
 	for _, c := range []struct {
 		scale int32

@@ -1,6 +1,6 @@
 //go:build unix
 
-// Package postgrestest gives tests a PostgreSQL server, where one is installed.
+// Package postgrestest runs a PostgreSQL server for tests, if one is installed.
 package postgrestest
 
 import (
@@ -17,12 +17,12 @@ import (
 	"testing"
 )
 
-// Password is that of the server's user. It must not appear in any error.
+// Password is the password of the server's user. It must not appear in any error.
 const Password = "s3cr3t-pw"
 
-// Start starts a server of its own on a loopback port, with its data in a new directory, and
-// returns a data source name. The server is stopped when the test ends. Where none is
-// installed, the test is skipped.
+// Start starts a separate server on a loopback port, with its data in a new directory, and returns
+// a data source name. The server is stopped when the test ends. The test is skipped if PostgreSQL
+// is not installed.
 func Start(t *testing.T) string {
 	t.Helper()
 	initdb, err := exec.LookPath("initdb")
@@ -52,7 +52,7 @@ func Start(t *testing.T) string {
 	}
 	port := listener.Addr().(*net.TCPAddr).Port
 	listener.Close()
-	// pg_ctl returns when the server accepts connections.
+	// pg_ctl returns once the server accepts connections.
 	ctl := filepath.Join(filepath.Dir(initdb), "pg_ctl")
 	options := fmt.Sprintf("-p %d -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync=off", port)
 	run(ctl, "start", "--wait", "--timeout=60", "--pgdata="+data, "--log="+filepath.Join(dir, "log"), "--options="+options)
@@ -60,8 +60,8 @@ func Start(t *testing.T) string {
 	return fmt.Sprintf("postgres://steward:%s@127.0.0.1:%d/postgres?sslmode=disable", Password, port)
 }
 
-// asUnprivileged gives a directory to an unprivileged user, where the test runs as
-// root, which the server refuses to do, and returns what runs programs as that user.
+// asUnprivileged returns a function that runs programs. If the test runs as root, which the server
+// refuses, they run as an unprivileged user, and dir is given to that user.
 func asUnprivileged(t *testing.T, dir string) func(program string, args ...string) {
 	var attributes *syscall.SysProcAttr
 	if os.Geteuid() == 0 {
@@ -81,7 +81,7 @@ func asUnprivileged(t *testing.T, dir string) func(program string, args ...strin
 	}
 	return func(program string, args ...string) {
 		t.Helper()
-		// The server inherits the output: a file, so that Run does not wait for it.
+		// The server inherits the output. It must be a file, or Run would wait for the server.
 		output, err := os.CreateTemp("", "cosketch-postgres-")
 		if err != nil {
 			t.Fatal(err)

@@ -27,27 +27,27 @@ import (
 	"github.com/cosketch/cosketch/protocol/ledger"
 )
 
-// A backup is a tar file: first "cosketch-backup", which names format and role, then the
-// node's files, then "SHA256SUMS" over them, so that one which was cut off is noticed.
-// What must not outlive its purpose is not in it: secrets/, kept/, held/ and locks/.
+// A backup is a tar file. Its first entry, "cosketch-backup", names format and role; then come the
+// node's files; the last, "SHA256SUMS", has their hashes, so that truncation is noticed. It leaves
+// out what must not outlive its purpose, such as secrets/, held/ and locks/.
 const (
 	backupFormat = "cosketch/backup/1"
 	backupHead   = "cosketch-backup"
 	backupSums   = "SHA256SUMS"
 )
 
-// ErrBackup reports a file that is no whole backup of a node of this role.
+// ErrBackup reports a file that is not a complete backup of a node of this role.
 var ErrBackup error = fail.NotABackup
 
-// BackupReport says what a backup holds.
+// BackupReport counts what a backup holds.
 type BackupReport struct {
 	Files int   `json:"files"`
 	Bytes int64 `json:"bytes"` // of the files
 }
 
-// Backup writes a consistent copy of the node's state, also beside a running node. It
-// holds the identity: who reads it can act as the node. Of a study that runs it lacks the
-// secrets, on purpose: a party restored from it takes no further part in that one.
+// Backup writes a consistent copy of the node's state, even while the node runs. It contains the
+// identity: whoever reads it can act as the node. It leaves out the secrets of running studies on
+// purpose, so a party restored from it takes no further part in those.
 func (s *Store) Backup(w io.Writer) (BackupReport, error) {
 	report, err := s.backup(w)
 	if err != nil {
@@ -57,7 +57,7 @@ func (s *Store) Backup(w io.Writer) (BackupReport, error) {
 }
 
 func (s *Store) backup(w io.Writer) (report BackupReport, err error) {
-	if err := s.writable(); err != nil { // the copy of the database is made beside it
+	if err := s.writable(); err != nil { // the database is copied into the state directory first
 		return report, err
 	}
 	staging, err := os.MkdirTemp(s.dir, "backup.*.tmp")
@@ -109,12 +109,12 @@ func (s *Store) backup(w io.Writer) (report BackupReport, err error) {
 	return report, s.Note(journal.Entry{At: now(), Event: journal.BackedUp, Bytes: report.Bytes, Note: fmt.Sprintf("%d files, the identity among them", report.Files)})
 }
 
-// mostTries bounds how often a copy of the database is made anew since a result came meanwhile.
+// mostTries bounds how often the database is copied again because results changed meanwhile.
 const mostTries = 10
 
-// freeze copies the database, and links the files of results as they were then: what a board
-// says of results and what is stored of them must be of one moment. It returns the directory
-// that has the results. All other files are written before the database speaks of them.
+// freeze copies the database and hard-links the result files as they were at that time: boards and
+// stored results must match. It returns the directory with the results. All other files are written
+// before the database refers to them.
 func (s *Store) freeze(snapshot, staging string) (from string, err error) {
 	for range mostTries {
 		before, err := s.listResults(s.dir)
@@ -125,9 +125,9 @@ func (s *Store) freeze(snapshot, staging string) (from string, err error) {
 			return "", err
 		}
 		if err := s.linkResults(before, staging); errors.Is(err, fs.ErrNotExist) {
-			continue // one has gone meanwhile
+			continue // one was removed meanwhile
 		} else if err != nil {
-			return s.dir, nil // a file system without links: they are copied as they are when their turn comes
+			return s.dir, nil // no hard links here: results are copied as they are later
 		}
 		after, err := s.listResults(s.dir)
 		if err != nil {
@@ -137,10 +137,10 @@ func (s *Store) freeze(snapshot, staging string) (from string, err error) {
 			return staging, nil
 		}
 	}
-	return staging, nil // of a node that stores results all the time: those from before the database was copied
+	return staging, nil // results keep changing: use those from before the copy of the database
 }
 
-// listResults are the files of results below a directory, by name.
+// listResults returns the result files below a directory, by name.
 func (s *Store) listResults(dir string) (map[string]fs.FileInfo, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -156,8 +156,7 @@ func (s *Store) listResults(dir string) (map[string]fs.FileInfo, error) {
 	return out, err
 }
 
-// linkResults gives the files of results a second name below staging, in the place of those of
-// an earlier try.
+// linkResults hard-links the result files below staging, replacing those of an earlier try.
 func (s *Store) linkResults(files map[string]fs.FileInfo, staging string) error {
 	if err := os.RemoveAll(filepath.Join(staging, resultsDir)); err != nil {
 		return err
@@ -174,7 +173,7 @@ func (s *Store) linkResults(files map[string]fs.FileInfo, staging string) error 
 	return nil
 }
 
-// debitsOf is the ledger of a copy of a database.
+// debitsOf reads the ledger from a copy of a database.
 func debitsOf(copied string) ([]ledger.Entry, error) {
 	db, err := openForReading(copied)
 	if err != nil {
@@ -184,7 +183,7 @@ func debitsOf(copied string) ([]ledger.Entry, error) {
 	return readLedger(context.Background(), db)
 }
 
-// backedUp are the directories whose files a backup holds.
+// backedUp returns the directories whose files a backup holds.
 func backedUp() []string { return []string{releasesDir, uploadsDir, sealedDir, resultsDir} }
 
 // backupWriter writes files one after the other and hashes them.
@@ -198,7 +197,7 @@ func (b *backupWriter) bytes(name string, data []byte) error {
 	return b.stream(name, int64(len(data)), strings.NewReader(string(data)))
 }
 
-// dir copies the files of a directory below at that wanted admits.
+// dir copies the files of directory dir below at for which wanted returns true.
 func (b *backupWriter) dir(at, dir string, wanted func(name string) bool) error {
 	root, err := os.OpenRoot(at)
 	if err != nil {
@@ -213,7 +212,6 @@ func (b *backupWriter) dir(at, dir string, wanted func(name string) bool) error 
 	})
 }
 
-// file copies a file.
 func (b *backupWriter) file(name, from string) error {
 	f, err := os.Open(from)
 	if err != nil {
@@ -241,8 +239,8 @@ func (b *backupWriter) stream(name string, size int64, from io.Reader) error {
 	return nil
 }
 
-// walkDir calls each with the files below a directory of root, by their slashed names and
-// without what a crash left half written. A missing directory has none.
+// walkDir calls each with the slash-separated names of the files below a directory of root,
+// skipping temporary files of interrupted writes. A missing directory is empty.
 func walkDir(root *os.Root, dir string, each func(name string, size int64) error) error {
 	if _, err := root.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -268,12 +266,12 @@ func walkFiles(root *os.Root, each func(name string, size int64) error) error {
 	return walkDir(root, ".", each)
 }
 
-// restoringDir is where Restore builds a state directory before its files have their names.
+// restoringDir is where Restore builds a state directory before it moves the files in place.
 const restoringDir = ".restoring"
 
-// Restore makes a state directory of a backup. The directory must be new or empty, and
-// has an identity only when everything else is there. A party whose ledger had gone on
-// after the backup is refused by the aggregators that countersigned it.
+// Restore makes a state directory from a backup. The directory must be new or empty; its identity
+// is put in place last. If a party's ledger had entries after the backup, the aggregators that
+// countersigned it refuse the party.
 func Restore(dir string, role Role, from io.Reader) (BackupReport, error) {
 	report, err := restore(dir, role, from)
 	if err != nil {
@@ -301,7 +299,7 @@ func restore(dir string, role Role, from io.Reader) (report BackupReport, err er
 		return report, err
 	}
 	for _, e := range there {
-		if e.Name() != restoringDir { // of a Restore that was killed
+		if e.Name() != restoringDir { // left by a Restore that was killed
 			return report, fmt.Errorf("it has files already, such as %s: name a new one with --state", e.Name())
 		}
 	}
@@ -338,7 +336,7 @@ func restore(dir string, role Role, from io.Reader) (report BackupReport, err er
 	return report, s.Note(journal.Entry{At: now(), Event: journal.Restored, Bytes: report.Bytes, Note: fmt.Sprintf("%d files", report.Files)})
 }
 
-// settle moves what was unpacked to its names, the identity last.
+// settle moves the unpacked files in place, the identity last.
 func settle(dir, staging string) error {
 	entries, err := os.ReadDir(staging)
 	if err != nil {
@@ -363,7 +361,7 @@ func settle(dir, staging string) error {
 	return os.Remove(staging)
 }
 
-// unpack hands a backup's files to put and compares them with its sums.
+// unpack passes a backup's files to put and checks them against its sums.
 func unpack(role Role, from io.Reader, put func(name string, from io.Reader) error) (report BackupReport, err error) {
 	begins := bufio.NewReaderSize(from, sniff.HeadSize)
 	seen, err := begins.Peek(sniff.HeadSize)
@@ -386,7 +384,7 @@ func unpack(role Role, from io.Reader, put func(name string, from io.Reader) err
 	sums := map[string]protocol.Digest{}
 	for {
 		h, err := in.Next()
-		if err != nil { // io.EOF, too: the sums are still to come
+		if err != nil { // including io.EOF, since the sums must still come
 			return report, fmt.Errorf("%w: it ends after %d files, and was cut off on its way, or as it was written: %w", ErrBackup, report.Files, err)
 		}
 		if h.Name == backupSums {
@@ -410,7 +408,7 @@ func unpack(role Role, from io.Reader, put func(name string, from io.Reader) err
 	}
 }
 
-// checkBackupHead refuses a backup of another format, or of the other role.
+// checkBackupHead refuses a backup of another format or role.
 func checkBackupHead(head []byte, role Role) error {
 	format, rest, _ := strings.Cut(string(head), "\n")
 	of, rest, _ := strings.Cut(rest, "\n")
@@ -425,14 +423,14 @@ func checkBackupHead(head []byte, role Role) error {
 	return fmt.Errorf("%w: its first lines are %.60q", ErrBackup, head)
 }
 
-// checkBackupName admits the files that Backup writes and nothing else.
+// checkBackupName accepts only the files that Backup writes.
 func checkBackupName(h *tar.Header) error {
 	top, below, nested := strings.Cut(h.Name, "/")
 	plain := path.Clean(h.Name) == h.Name && filepath.IsLocal(filepath.FromSlash(h.Name)) && !strings.Contains(h.Name, `\`)
 	known := !nested && slices.Contains([]string{databaseFile, ledgerFile, hpkeFile, identityFile}, top) ||
 		nested && below != "" && slices.Contains(backedUp(), top)
 	sparse := slices.ContainsFunc(slices.Collect(maps.Keys(h.PAXRecords)), func(key string) bool { return strings.HasPrefix(key, "GNU.sparse") })
-	if h.Typeflag != tar.TypeReg || sparse || !plain || !known { // few bytes of a sparse file fill a disk
+	if h.Typeflag != tar.TypeReg || sparse || !plain || !known { // a small sparse file can fill a disk
 		return fmt.Errorf("%w: %q does not belong into one", ErrBackup, h.Name)
 	}
 	return nil

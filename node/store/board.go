@@ -12,16 +12,16 @@ import (
 	"github.com/cosketch/cosketch/protocol/journal"
 )
 
-// Own is an envelope that this node signed, as it was signed.
+// Own is an envelope that this node signed.
 type Own struct {
 	Kind    protocol.Kind
 	Attempt uint32
 	Raw     []byte // encoded envelope
 }
 
-// PutOwn stores an own envelope before it is sent. There is one per study, kind
-// and attempt, for good: the same bytes again change nothing, others are
-// ErrConflict. Durable when it returns nil.
+// PutOwn stores an own envelope, which must happen before it is sent. There is one per study, kind
+// and attempt, for good: storing equal bytes again is a no-op, other bytes are ErrConflict. Durable
+// when it returns nil.
 func (s *Store) PutOwn(study protocol.StudyID, kind protocol.Kind, attempt uint32, raw []byte) error {
 	err := transact(s.db, func(tx *sql.Tx) error {
 		var before []byte
@@ -45,7 +45,7 @@ func (s *Store) PutOwn(study protocol.StudyID, kind protocol.Kind, attempt uint3
 	return nil
 }
 
-// Own returns this node's envelopes of a study in the order in which they were stored.
+// Own returns this node's envelopes of a study in the order of storage.
 func (s *Store) Own(study protocol.StudyID) ([]Own, error) {
 	own, err := collect(s.db, func(rows *sql.Rows) (o Own, err error) {
 		return o, rows.Scan(&o.Kind, &o.Attempt, &o.Raw)
@@ -56,10 +56,10 @@ func (s *Store) Own(study protocol.StudyID) ([]Own, error) {
 	return own, nil
 }
 
-// AppendBoard appends encoded envelopes to a study's board, whose length must be
-// from: otherwise nothing happens and the error is ErrConflict. A head that is not
-// nil replaces the stored one, also when there are no envelopes to append. All of
-// it is durable when it returns nil, or none. An aggregator's journal notes when.
+// AppendBoard appends encoded envelopes to a study's board. The board's length must be from;
+// otherwise it changes nothing and returns ErrConflict. A non-nil head replaces the stored one,
+// even without envelopes. The call is atomic, and durable when it returns nil. An aggregator also
+// notes the time of each envelope in its journal.
 func (s *Store) AppendBoard(study protocol.StudyID, from uint64, raws [][]byte, head []byte) error {
 	err := transact(s.db, func(tx *sql.Tx) error {
 		var count uint64
@@ -93,19 +93,19 @@ func (s *Store) AppendBoard(study protocol.StudyID, from uint64, raws [][]byte, 
 	return nil
 }
 
-// messageNote begins the journal's note of a message, before its number on the board.
+// messageNote precedes a message's number in journal notes.
 const messageNote = "message "
 
-// Noted is when an aggregator noted a message on a board, by its own clock.
+// Noted says when an aggregator noted a message on a board, by its own clock.
 type Noted struct {
 	Study  protocol.StudyID
-	Number uint64 // of the message, from 0
+	Number uint64 // of the message on the board, from 0
 	At     protocol.Instant
 }
 
-// Noted returns what the journal notes of boards after an entry, 0 for all of it, and the
-// journal's last entry, from which the next call can go on. It verifies nothing: Journal
-// does.
+// Noted returns the messages on boards that the journal notes after an entry (0: from the start),
+// and the number of the last entry read, to pass to the next call. It verifies nothing, unlike
+// Journal.
 func (s *Store) Noted(after uint64) (noted []Noted, last uint64, err error) {
 	fail := func(err error) ([]Noted, uint64, error) {
 		return nil, after, fmt.Errorf("reading the journal: %w", explain(err))
@@ -137,8 +137,8 @@ func (s *Store) Noted(after uint64) (noted []Noted, last uint64, err error) {
 	return noted, max(after, last), nil
 }
 
-// Board returns at most limit encoded envelopes of a board in order, beginning
-// with number from (the first is 0).
+// Board returns at most limit encoded envelopes of a board in order, starting with number from; the
+// first is 0.
 func (s *Store) Board(study protocol.StudyID, from uint64, limit int) ([][]byte, error) {
 	raws, err := collect(s.db, func(rows *sql.Rows) (raw []byte, err error) {
 		return raw, rows.Scan(&raw)

@@ -14,14 +14,13 @@ import (
 	"github.com/cosketch/cosketch/node/private"
 )
 
-// stagingDir is where Create builds a directory's files before any has its name.
+// stagingDir is where Create builds files before it moves them in place.
 const stagingDir = ".creating"
 
-// Create makes a state directory with a new identity and an empty ledger; dir may
-// exist and be empty. It never replaces an identity, database or ledger that is
-// there already. The identity's file comes last: a directory that has one is
-// complete and durable. Entropy is read in full (96 bytes for an aggregator, 64
-// for a party) and must be cryptographically secure.
+// Create makes a state directory with a new identity and an empty ledger; dir may exist if it is
+// empty. It never replaces an existing identity, database or ledger. The identity is put in place
+// last: a directory that has one is complete and durable. Create reads 96 bytes of entropy for an
+// aggregator and 64 for a party; entropy must be cryptographically secure.
 func Create(dir string, role Role, entropy io.Reader) error {
 	if err := create(dir, role, entropy); err != nil {
 		return fmt.Errorf("creating the %s's state directory %q: %w", role, dir, err)
@@ -84,7 +83,7 @@ func create(dir string, role Role, entropy io.Reader) error {
 	return os.RemoveAll(staging)
 }
 
-// lockCreate keeps a second Create out of the directory.
+// lockCreate excludes a concurrent Create in the directory.
 func lockCreate(dir string) (unlock func(), err error) {
 	if err := durable.Mkdir(filepath.Join(dir, locksDir)); err != nil {
 		return nil, err
@@ -100,7 +99,7 @@ func lockCreate(dir string) (unlock func(), err error) {
 	return func() { lock.Unlock() }, nil
 }
 
-// stage writes a node's files, each of them durably.
+// stage durably writes a node's files.
 func stage(dir string, role Role, entropy io.Reader) error {
 	var seed [ed25519.SeedSize]byte
 	if _, err := io.ReadFull(entropy, seed[:]); err != nil {

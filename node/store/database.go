@@ -10,8 +10,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
-// schema is layout 1, from which migrations lead on. What must not change is guarded by triggers, so that a slip
-// in this program, or a hand with a SQL shell, meets an error.
+// schema is layout 1, on which migrations build. Triggers guard what must not change, so that a bug
+// in this program or a person with a SQL shell meets an error.
 const schema = `
 CREATE TABLE meta (
 	role   TEXT NOT NULL,
@@ -64,17 +64,17 @@ CREATE TRIGGER board_keep  BEFORE UPDATE ON board  BEGIN SELECT RAISE(ABORT, 'bo
 CREATE TRIGGER board_stay  BEFORE DELETE ON board  BEGIN SELECT RAISE(ABORT, 'boards are append-only'); END;
 `
 
-// openDatabase opens an existing database for writing. Every transaction takes the
-// write lock at its beginning, so that what it read still holds when it writes.
+// openDatabase opens an existing database for writing. Every transaction takes the write lock at
+// its start, so that what it read still holds when it writes.
 func openDatabase(path string) (*sql.DB, error) {
 	return openAs(path, url.Values{"mode": {"rw"}, "_txlock": {"immediate"}}, "journal_mode(WAL)")
 }
 
-// connections are how many a database has at most.
+// connections bounds the connection pool of a database.
 const connections = 8
 
-// openAs opens an existing database with the parameters of a SQLite location and with
-// pragmas beside those of every connection.
+// openAs opens an existing database with SQLite URI parameters and with pragmas in addition to
+// those of every connection.
 func openAs(path string, query url.Values, pragmas ...string) (*sql.DB, error) {
 	query["_pragma"] = append([]string{"busy_timeout(10000)", "foreign_keys(1)", "synchronous(FULL)"}, pragmas...)
 	db, err := sqlite.Open(path, query)
@@ -82,13 +82,13 @@ func openAs(path string, query url.Values, pragmas ...string) (*sql.DB, error) {
 		return nil, err
 	}
 	db.SetMaxOpenConns(connections)
-	db.SetMaxIdleConns(connections) // each new one reads the whole schema
+	db.SetMaxIdleConns(connections) // each new connection reads the whole schema
 	return db, nil
 }
 
-// createDatabase makes a database with an empty ledger and leaves it in one file.
+// createDatabase creates a database with an empty ledger, in a single file.
 func createDatabase(path string, role Role, id ledgerID) error {
-	if err := writeFile(path, nil); err != nil { // SQLite gives its other files the mode of this one
+	if err := writeFile(path, nil); err != nil { // SQLite gives its other files this file's mode
 		return err
 	}
 	db, err := openDatabase(path)
@@ -102,7 +102,7 @@ func createDatabase(path string, role Role, id ledgerID) error {
 	return errors.Join(err, db.Close())
 }
 
-// makeTables makes them in an empty database.
+// makeTables creates the tables in an empty database.
 func makeTables(db *sql.DB, role Role, id ledgerID) error {
 	return transact(db, func(tx *sql.Tx) error {
 		for _, next := range append([]string{schema}, migrations()...) {
@@ -117,8 +117,8 @@ func makeTables(db *sql.DB, role Role, id ledgerID) error {
 	})
 }
 
-// checkDatabase refuses a database that this program cannot read, that belongs to
-// the other role, or whose ledger is not the one made with the identity.
+// checkDatabase refuses a database that this program cannot read, that belongs to the other role,
+// or whose ledger was not made with the identity.
 func checkDatabase(db *sql.DB, role Role, id ledgerID) error {
 	version, err := layout(db)
 	if err != nil {

@@ -19,46 +19,44 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// Names among the files of a held sketch.
+// Names of files of a held sketch.
 const (
 	heldManifestFile = "manifest"
 	heldDecisionFile = "decision"
 )
 
-// Held is the durable part of a study's held sketch: files that a manifest lists.
-// A file is written under a name that was never used before and counts for nothing
-// until a manifest that lists it is committed: that is the one step from an old
-// state to a new one, and what the new one does not list is overwritten and removed
-// after it. Whoever writes holds the lock of LockHeld.
+// Held is the durable part of a study's held sketch: files that a manifest lists. A new file gets a
+// name that was never used before, and does not count until a manifest that lists it is committed.
+// Commit is the only step from an old state to a new one; afterwards it overwrites and removes what
+// the new manifest does not list. Writers must hold the lock of LockHeld.
 type Held interface {
-	// Manifest returns what was committed last, or ErrNotFound when nothing is held.
+	// Manifest returns the manifest committed last, or ErrNotFound if nothing is held.
 	Manifest() ([]byte, error)
 	// Open opens a file of the held sketch, or returns ErrNotFound.
 	Open(name string) (*File, error)
-	// Create begins a file, replacing one of that name. That must not be one that the
-	// manifest lists, but may be that of a writer that was killed. Its bytes are
-	// durable when its Close returns nil.
+	// Create creates or replaces a file. The manifest must not list it; it may be a leftover of a
+	// writer that was killed. Its bytes are durable when its Close returns nil.
 	Create(name string) (io.WriteCloser, error)
-	// Commit makes these files, which were created and closed, and their manifest the
-	// held sketch. When it returns nil that is durable, and all other files are gone,
-	// the steward's decision about an earlier state among them.
+	// Commit makes manifest and files, which were created and closed, the held sketch. When it
+	// returns nil the change is durable and all other files are gone, including the steward's
+	// decision about an earlier state.
 	Commit(manifest []byte, files []string) error
-	// Discard removes what was created and never committed.
+	// Discard removes files that were created but never committed.
 	Discard(files []string) error
-	// Decide records that the steward wants the held sketch released as it is now.
-	// Every later Commit takes the decision back. Durable when it returns nil.
+	// Decide records that the steward wants the held sketch released in its present state. Every
+	// later Commit revokes the decision. Durable when it returns nil.
 	Decide() error
-	// Decided reports whether the steward wants the held sketch released as it is now.
+	// Decided reports whether the steward wants the held sketch released in its present state.
 	Decided() (bool, error)
-	// Destroy overwrites and removes the held sketch; having none is no error. What
-	// DestroySecrets says about disks goes for it too.
+	// Destroy overwrites and removes the held sketch. It is no error if there is none. The limits
+	// that DestroySecrets describes apply here too.
 	Destroy() error
 }
 
 // Held returns the held sketch of a study, which need not exist.
 func (s *Store) Held(study protocol.StudyID) Held { return &heldSketch{s, study} }
 
-// heldSketch is a held sketch in a directory of its own.
+// heldSketch is a held sketch in its own directory.
 type heldSketch struct {
 	store *Store
 	study protocol.StudyID
@@ -146,7 +144,7 @@ func (h *heldSketch) Discard(files []string) error {
 	return nil
 }
 
-// sweep erases all files but those to keep.
+// sweep erases all files except those to keep.
 func (h *heldSketch) sweep(keep []string) error {
 	files, err := os.ReadDir(h.path())
 	if err != nil {
@@ -203,7 +201,7 @@ func (h *heldSketch) destroy() error {
 		}
 		return err
 	}
-	// Without its name the manifest is never seen half overwritten.
+	// Rename the manifest first, so that it is never seen half overwritten.
 	err := durable.Rename(h.path(heldManifestFile), h.path(heldManifestFile+".gone"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -217,9 +215,9 @@ func (h *heldSketch) destroy() error {
 	return durable.SyncDir(h.store.path(heldDir))
 }
 
-// LockHeld makes the caller the one that changes, releases or destroys a study's
-// held sketch. It waits for another one that long, then returns ErrBusy. The lock
-// ends with unlock or with the process.
+// LockHeld gives the caller the exclusive right to change, release or destroy a study's held
+// sketch. If another holds the lock it waits up to patience, then returns ErrBusy. unlock or the
+// end of the process releases it.
 func (s *Store) LockHeld(study protocol.StudyID, patience time.Duration) (unlock func(), err error) {
 	if err := s.writable(); err != nil {
 		return nil, fmt.Errorf("locking the held sketch of study %s: %w", study.Short(), err)

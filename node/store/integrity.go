@@ -15,8 +15,8 @@ import (
 	"github.com/cosketch/cosketch/node/private"
 )
 
-// Integrity lets the database check itself: its pages, indexes and references, and that no
-// list in it has a gap. It returns what is wrong, nothing where all is well.
+// Integrity runs SQLite's checks of pages, indexes and references, and looks for gaps in numbered
+// tables. It returns the problems; none if all is well.
 func (s *Store) Integrity() ([]string, error) {
 	var wrong []string
 	lines, err := collect(s.db, func(rows *sql.Rows) (line string, err error) { return line, rows.Scan(&line) }, "PRAGMA integrity_check(20)")
@@ -48,8 +48,8 @@ func (s *Store) Integrity() ([]string, error) {
 	return slices.Concat(wrong, strays, gaps), nil
 }
 
-// CheckSchema compares the tables and guards of the database with those that this program
-// makes: without its triggers, what must not change could.
+// CheckSchema compares the database's tables and triggers with those that this program creates:
+// without the triggers, append-only data could be changed.
 func (s *Store) CheckSchema() error {
 	want, err := madeSchema()
 	if err == nil {
@@ -82,14 +82,14 @@ func compareSchema(have, want map[string]string) error {
 	return nil
 }
 
-// madeSchema is that of a new database.
+// madeSchema returns the schema of a new database.
 func madeSchema() (map[string]string, error) {
 	db, err := sql.Open("sqlite", ":memory:")
 	if err != nil {
 		return nil, err
 	}
 	defer db.Close()
-	db.SetMaxOpenConns(1) // each has a memory of its own
+	db.SetMaxOpenConns(1) // each connection would have its own memory database
 	for _, made := range append([]string{schema}, migrations()...) {
 		if _, err := db.Exec(made); err != nil {
 			return nil, err
@@ -98,8 +98,8 @@ func madeSchema() (map[string]string, error) {
 	return schemaOf(db)
 }
 
-// schemaOf lists what a database has, such as "trigger ledger_keep", each with the statement
-// that makes it, whatever its spaces and comments.
+// schemaOf returns the objects of a database, such as "trigger ledger_keep", with their SQL
+// normalised: comments removed, white space collapsed.
 func schemaOf(db *sql.DB) (map[string]string, error) {
 	type object struct{ name, made string }
 	all, err := collect(db, func(rows *sql.Rows) (o object, err error) {
@@ -114,8 +114,8 @@ func schemaOf(db *sql.DB) (map[string]string, error) {
 
 var sqlComment = regexp.MustCompile(`--[^\n]*`)
 
-// QuickCheck looks for damaged pages until ctx ends, and tells whether it came to the end. It
-// is ErrDamaged where there are any.
+// QuickCheck looks for damaged pages until ctx ends, and reports whether it finished. It returns
+// ErrDamaged if there are any.
 func (s *Store) QuickCheck(ctx context.Context) (whole bool, err error) {
 	var said string
 	err = explain(scan(s.db.QueryRowContext(ctx, "PRAGMA quick_check(1)"), &said))
@@ -131,7 +131,7 @@ func (s *Store) QuickCheck(ctx context.Context) (whole bool, err error) {
 	return true, nil
 }
 
-// numbering finds lists whose numbers are not 1, 2, 3 …, or of boards 0, 1, 2 …
+// numbering finds tables not numbered 1, 2, 3 …, and boards not numbered 0, 1, 2 …
 const numbering = `
 	SELECT 'table decisions' FROM decisions GROUP BY NULL HAVING MAX(seq) != COUNT(*) OR MIN(seq) != 1
 	UNION ALL SELECT 'table own' FROM own GROUP BY NULL HAVING MAX(seq) != COUNT(*) OR MIN(seq) != 1
@@ -139,15 +139,15 @@ const numbering = `
 	UNION ALL SELECT 'the ledger' FROM ledger GROUP BY NULL HAVING MAX(seq) != COUNT(*) OR MIN(seq) != 1
 	UNION ALL SELECT 'the board of study ' || lower(substr(hex(study), 1, 8)) FROM board GROUP BY study HAVING MAX(seq) != COUNT(*) - 1 OR MIN(seq) != 0`
 
-// Stray is a file in the state directory that should not be there, or not so.
+// Stray is a file in the state directory that should not be there, or not with this mode.
 type Stray struct {
 	Path string // below the state directory
 	Why  string
 	Open bool // others can read it
 }
 
-// Strays looks through the state directory for files that no part of the program made,
-// that a crash left half written, or that others can read.
+// Strays looks in the state directory for files that are not this program's, that a crash left
+// incomplete, or that others can read.
 func (s *Store) Strays() ([]Stray, error) {
 	var out []Stray
 	err := fs.WalkDir(os.DirFS(s.dir), ".", func(name string, d fs.DirEntry, err error) error {
@@ -187,7 +187,7 @@ func (s *Store) Strays() ([]Stray, error) {
 	return out, nil
 }
 
-// unlisted reports whether a held sketch has files, and no manifest.
+// unlisted reports whether a held sketch has files but no manifest.
 func (s *Store) unlisted(dir string) (bool, error) {
 	files, err := os.ReadDir(s.path(dir))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -197,7 +197,7 @@ func (s *Store) unlisted(dir string) (bool, error) {
 	return len(files) > 0 && !slices.ContainsFunc(files, isManifest), err
 }
 
-// knows reports whether a name at the top of the state directory is one of its own.
+// knows reports whether the program uses this name at the top of the state directory.
 func (s *Store) knows(name string) bool {
 	known := []string{identityFile, hpkeFile, ledgerFile, ledgerHeadFile, databaseFile, databaseFile + "-wal", databaseFile + "-shm",
 		secretsDir, heldDir, releasesDir, uploadsDir, sealedDir, resultsDir, locksDir, InboxDir, tokensDir, invitationsDir, WebhooksDir}

@@ -13,22 +13,24 @@ import (
 	"github.com/cosketch/cosketch/protocol/journal"
 )
 
-// An invitation is a directory under invitations/, named by its id. Its record is written by the command that makes
-// it, the introduction by the node that serves, and what the operator accepted by a command: no file has two writers.
-// To revoke is to rename the directory, so that whoever writes into it meanwhile finds nothing.
+// An invitation is a directory under invitations/, named by its id. Each file has one writer: the
+// command that makes the invitation writes the record, the serving node writes the introduction,
+// and another command records that the operator accepted it. Revoking renames the directory, so a
+// concurrent write into it fails.
 //
-// Backups leave invitations out, as they do tokens: one that was used or revoked is not to be open again.
+// Backups leave invitations out, like tokens, so that restoring one does not reopen a used or
+// revoked invitation.
 const (
 	recordFile       = "record"
 	introductionFile = "introduction"
 	acceptedFile     = "accepted"
 )
 
-// MostInvitations is how many a node keeps at a time.
+// MostInvitations bounds how many invitations a node holds at a time.
 const MostInvitations = 256
 
-// PutInvitation keeps the record of an invitation, which holds no secret. Another one of the same id is ErrConflict.
-// Durable when it returns nil.
+// PutInvitation stores the record of an invitation, which holds no secret. A second one with the
+// same id is ErrConflict. Durable when it returns nil.
 func (s *Store) PutInvitation(id string, record []byte) error {
 	err := s.writable()
 	if err == nil && !shortName.MatchString(id) {
@@ -40,7 +42,7 @@ func (s *Store) PutInvitation(id string, record []byte) error {
 	if err == nil {
 		err = s.roomForInvitation(id)
 	}
-	if err == nil { // the journal first: no invitation works that is not in it
+	if err == nil { // journal first: every invitation that works is in it
 		err = s.Note(journal.Entry{At: now(), Event: journal.InvitationMade, Note: fmt.Sprintf("%s (%x)", id, sha256.Sum256(record))})
 	}
 	if err == nil {
@@ -69,7 +71,7 @@ func (s *Store) roomForInvitation(id string) error {
 	return nil
 }
 
-// Invitations lists the ids of the invitations that were not revoked, sorted; none where there are none.
+// Invitations returns the ids of the invitations that were not revoked, sorted.
 func (s *Store) Invitations() ([]string, error) {
 	entries, err := os.ReadDir(s.path(invitationsDir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -84,14 +86,14 @@ func (s *Store) Invitations() ([]string, error) {
 	return ids, nil
 }
 
-// Invitation returns the record of an invitation, or ErrNotFound. One that others can write to is refused: they could
-// have put it there.
+// Invitation returns the record of an invitation, or ErrNotFound. It refuses a file that others can
+// write to, since they could have created it.
 func (s *Store) Invitation(id string) ([]byte, error) { return s.ofInvitation(id, recordFile) }
 
-// Introduction returns what came under an invitation, or ErrNotFound.
+// Introduction returns the introduction that was sent with an invitation, or ErrNotFound.
 func (s *Store) Introduction(id string) ([]byte, error) { return s.ofInvitation(id, introductionFile) }
 
-// Accepted reports whether the operator has accepted what came under an invitation.
+// Accepted reports whether the operator has accepted the introduction.
 func (s *Store) Accepted(id string) (bool, error) {
 	_, err := s.ofInvitation(id, acceptedFile)
 	if errors.Is(err, ErrNotFound) {
@@ -111,14 +113,14 @@ func (s *Store) ofInvitation(id, file string) ([]byte, error) {
 	return raw, nil
 }
 
-// PutIntroduction keeps what came under an invitation, for good: the same again changes nothing, other bytes are
-// ErrConflict, and where the invitation was revoked meanwhile it is ErrNotFound. The node that serves is its only
-// writer. Durable when it returns nil.
+// PutIntroduction stores the introduction sent with an invitation, for good: storing equal bytes
+// again is a no-op, other bytes are ErrConflict. It returns ErrNotFound if the invitation was
+// revoked meanwhile. Only the serving node calls it. Durable when it returns nil.
 func (s *Store) PutIntroduction(id string, introduction []byte) error {
 	return s.markInvitation(id, introductionFile, introduction, journal.InvitationUsed)
 }
 
-// PutAccepted keeps that the operator has accepted what came under an invitation; again it changes nothing.
+// PutAccepted records that the operator has accepted the introduction. Repeating it is a no-op.
 func (s *Store) PutAccepted(id string) error {
 	return s.markInvitation(id, acceptedFile, []byte("accepted\n"), "")
 }
@@ -139,7 +141,7 @@ func (s *Store) markInvitation(id, file string, data []byte, event journal.Event
 			err = nil
 		}
 	}
-	if err == nil && event != "" { // the journal first: nothing counts that is not in it
+	if err == nil && event != "" { // journal first: everything that counts is in it
 		err = s.Note(journal.Entry{At: now(), Event: event, Note: fmt.Sprintf("%s (%x)", id, sha256.Sum256(data)), Bytes: int64(len(data))})
 	}
 	if err == nil {
@@ -151,15 +153,15 @@ func (s *Store) markInvitation(id, file string, data []byte, event journal.Event
 	return nil
 }
 
-// RemoveInvitation forgets an invitation and what came under it, for good, or is ErrNotFound. Durable when it returns
-// nil.
+// RemoveInvitation removes an invitation and its introduction for good, or returns ErrNotFound.
+// Durable when it returns nil.
 func (s *Store) RemoveInvitation(id string) error {
 	err := s.writable()
 	if err == nil && !shortName.MatchString(id) {
 		err = ErrNotFound
 	}
 	if err == nil {
-		err = s.forgetRevoked() // of a process that was killed
+		err = s.forgetRevoked() // left by a process that was killed
 	}
 	if err == nil {
 		err = missing(durable.Rename(s.path(invitationsDir, id), s.path(invitationsDir, id+revokedSuffix)))
@@ -176,7 +178,7 @@ func (s *Store) RemoveInvitation(id string) error {
 	return nil
 }
 
-// revokedSuffix ends the name of a directory that is about to be removed.
+// revokedSuffix marks a directory that is about to be removed.
 const revokedSuffix = ".revoked"
 
 func (s *Store) forgetRevoked() error {

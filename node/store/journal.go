@@ -10,7 +10,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/journal"
 )
 
-// now dates journal entries about what carries no date itself.
+// now is the date of journal entries about things that have no date.
 func now() protocol.Instant { return protocol.Instant(time.Now().Unix()) }
 
 // Note appends an entry to the journal. Durable when it returns nil.
@@ -21,7 +21,7 @@ func (s *Store) Note(e journal.Entry) error {
 	return nil
 }
 
-// journal appends an entry in the transaction of what it tells of.
+// journal appends an entry in the transaction of the change that it describes.
 func (s *Store) journal(tx *sql.Tx, e journal.Entry) error {
 	var last []byte
 	err := scan(tx.QueryRow("SELECT raw FROM journal ORDER BY seq DESC LIMIT 1"), &last)
@@ -38,7 +38,7 @@ func (s *Store) journal(tx *sql.Tx, e journal.Entry) error {
 	return err
 }
 
-// LastNoted returns the date of the newest entry, and 0 where there is none.
+// LastNoted returns the date of the newest entry; 0 if there is none.
 func (s *Store) LastNoted() (protocol.Instant, error) {
 	var raw []byte
 	err := scan(s.db.QueryRow("SELECT raw FROM journal ORDER BY seq DESC LIMIT 1"), &raw)
@@ -55,7 +55,7 @@ func (s *Store) LastNoted() (protocol.Instant, error) {
 	return e.At, nil
 }
 
-// RestoredAt returns when this state directory was last made of a backup, or ErrNotFound.
+// RestoredAt returns when this state directory was last restored from a backup, or ErrNotFound.
 func (s *Store) RestoredAt() (protocol.Instant, error) {
 	var raw []byte
 	err := scan(s.db.QueryRow("SELECT raw FROM journal WHERE instr(raw, CAST(? AS BLOB)) > 0 ORDER BY seq DESC LIMIT 1", `"event":"`+string(journal.Restored)+`"`), &raw)
@@ -69,8 +69,8 @@ func (s *Store) RestoredAt() (protocol.Instant, error) {
 	return e.At, nil
 }
 
-// Journal returns every entry in order. It verifies the chain: a journal that is not what
-// was written is a *journal.Broken, with the entries before the break.
+// Journal returns every entry in order. It verifies the chain: if the journal was changed, the
+// error is a *journal.Broken and the entries are those before the break.
 func (s *Store) Journal() ([]journal.Entry, error) {
 	raws, err := collect(s.db, func(rows *sql.Rows) (raw []byte, err error) {
 		return raw, rows.Scan(&raw)
@@ -85,8 +85,8 @@ func (s *Store) Journal() ([]journal.Entry, error) {
 	return entries, nil
 }
 
-// JournalHeads returns the hash of each entry: the head of the journal that ends with it. A
-// journal whose end was cut off still verifies, but lacks a head that was noted elsewhere.
+// JournalHeads returns the hash of each entry, which is the journal's head after it. A truncated
+// journal still verifies, but lacks a head that was noted elsewhere.
 func (s *Store) JournalHeads() ([]protocol.Digest, error) {
 	heads, err := collect(s.db, func(rows *sql.Rows) (protocol.Digest, error) {
 		var raw []byte

@@ -11,8 +11,8 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// CreateKey makes an Ed25519 key in a new file of mode 0600, in the form of an identity, for
-// a person who is no node. It returns the key's id.
+// CreateKey creates an Ed25519 key in a new file of mode 0600, in the format of an identity, for a
+// person without a node. It returns the key's id.
 func CreateKey(path string, entropy io.Reader) (protocol.PeerID, error) {
 	id, err := createKey(path, entropy)
 	if err != nil {
@@ -37,7 +37,7 @@ func createKey(path string, entropy io.Reader) (protocol.PeerID, error) {
 	return protocol.PeerIDFromKey(key.Public().(ed25519.PublicKey))
 }
 
-// ReadKey reads what CreateKey wrote. A file that others can read is refused.
+// ReadKey reads a key that CreateKey wrote. It refuses a file that others can read.
 func ReadKey(path string) (ed25519.PrivateKey, error) {
 	text, err := private.Read(path)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"fmt"
 )
 
-// PEM types of the key files. The identity is in the form that common tools read.
+// PEM types of the key files. The identity is in the format that common tools read.
 const (
 	identityPEM = "PRIVATE KEY"
 	hpkePEM     = "COSKETCH MLKEM768-X25519 PRIVATE KEY"

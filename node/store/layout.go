@@ -9,16 +9,16 @@ import (
 	"github.com/cosketch/cosketch/node/durable"
 )
 
-// schemaVersion is the database layout that this program writes.
+// schemaVersion is the number of the database layout that this program writes.
 const schemaVersion = 3
 
-// migrations lead from layout i+1 to layout i+2, each in one transaction with the new
-// number. A new database begins at layout 1 and takes all of them: there is one way to
-// every layout. Once released, a migration is never changed.
+// migrations[i] leads from layout i+1 to layout i+2; the new number is set in the same transaction.
+// A new database starts at layout 1 and takes all of them, so there is one way to every layout.
+// Once released, a migration must never change.
 func migrations() []string { return []string{layout2, layout3} }
 
-// layout2 adds the audit log, cosignatures, what was purged and retired, and the table of ledger heads, which
-// layout 1 made where it was first needed.
+// layout2 adds the journal, cosignatures, purged studies, the retirement, and the table of ledger
+// heads, which layout 1 created on first use.
 const layout2 = `
 CREATE TABLE journal (
 	seq INTEGER PRIMARY KEY, -- 1, 2, 3 …
@@ -47,7 +47,7 @@ CREATE TABLE IF NOT EXISTS ledger_heads (
 ) STRICT;
 `
 
-// layout3 adds what is remembered of the people whom datasets are about.
+// layout3 adds the samples of the people whom datasets are about.
 const layout3 = `
 CREATE TABLE people (
 	dataset TEXT PRIMARY KEY,
@@ -55,22 +55,22 @@ CREATE TABLE people (
 ) STRICT;
 `
 
-// migrate brings a database of an older layout to this program's. What it was is kept
-// beside it, in one file: a state that a newer program has touched is refused by older
-// ones, and this is the way back.
+// migrate upgrades a database to this program's layout and reports whether it was older. It keeps a
+// copy of the old one in a file beside it. Older programs refuse an upgraded state; the copy is the
+// way back.
 func migrate(db *sql.DB, path string) (older bool, err error) {
 	version, err := layout(db)
 	if err != nil {
 		return false, err
 	}
 	if version < 1 || version >= schemaVersion {
-		return false, nil // checkDatabase says what is wrong, if anything is
+		return false, nil // checkDatabase reports what is wrong, if anything
 	}
 	if err := keepLayout(db, fmt.Sprintf("%s.layout%d", path, version)); err != nil {
 		return true, fmt.Errorf("keeping a copy of layout %d: %w", version, err)
 	}
 	return true, transact(db, func(tx *sql.Tx) error {
-		version, err := layout(tx) // again: another process may have been here
+		version, err := layout(tx) // again, since another process may have migrated
 		if err != nil {
 			return err
 		}
@@ -83,7 +83,7 @@ func migrate(db *sql.DB, path string) (older bool, err error) {
 	})
 }
 
-// setLayout says that a database has this program's layout.
+// setLayout sets the layout number to this program's.
 func setLayout(tx *sql.Tx) error {
 	_, err := tx.Exec(fmt.Sprintf("PRAGMA user_version = %d", schemaVersion))
 	return err
@@ -97,10 +97,10 @@ func layout(from interface{ QueryRow(string, ...any) *sql.Row }) (int, error) {
 	return version, nil
 }
 
-// keepLayout copies a database as it is into a file, whole or not at all.
+// keepLayout copies a database into a file, atomically.
 func keepLayout(db *sql.DB, path string) error {
 	if _, err := os.Stat(path); err == nil {
-		return nil // of an upgrade that was killed after it
+		return nil // by an upgrade that was killed afterwards
 	}
 	if err := snapshotDatabase(db, path+".tmp"); err != nil {
 		return err
@@ -108,8 +108,8 @@ func keepLayout(db *sql.DB, path string) error {
 	return durable.Rename(path+".tmp", path)
 }
 
-// snapshotDatabase writes a consistent copy of a database that others may be writing to,
-// of mode 0600 and durable.
+// snapshotDatabase writes a consistent and durable copy, of mode 0600, of a database that others
+// may be writing to.
 func snapshotDatabase(db *sql.DB, path string) error {
 	if err := os.Remove(path); err != nil && !os.IsNotExist(err) {
 		return err

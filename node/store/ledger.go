@@ -13,13 +13,11 @@ import (
 	"github.com/cosketch/cosketch/protocol/ledger"
 )
 
-// Debit checks and appends to the ledger in one transaction that no other writer
-// of any process can come between. Decide sees the whole ledger, all datasets, and
-// returns the entries to append, in order and not yet chained; none means there is
-// nothing to debit. Its error leaves the ledger as it was. Debit returns the
-// entries as they were appended; they are durable when its error is nil. When the
-// error comes from the commit itself they may be durable nevertheless: call Debit
-// again and let decide find them.
+// Debit checks and appends to the ledger in one transaction, exclusive among all processes. decide
+// receives the whole ledger, all datasets, and returns the entries to append, in order and not yet
+// chained; none if there is nothing to debit. If it returns an error, the ledger does not change.
+// Debit returns the entries as appended; they are durable if its error is nil. If the commit itself
+// fails, they may be durable nevertheless: call Debit again and let decide look for them.
 func (s *Store) Debit(ctx context.Context, decide func(entries []ledger.Entry) ([]ledger.Entry, error)) ([]ledger.Entry, error) {
 	entries, err := s.debit(ctx, decide)
 	if err != nil {
@@ -88,7 +86,7 @@ func (s *Store) debit(ctx context.Context, decide func(entries []ledger.Entry) (
 	return entries[first:], nil
 }
 
-// debitNote tells the journal of a debit. Summed reads it.
+// debitNote returns the journal note of a debit. Summed parses it.
 func debitNote(e ledger.Entry) string {
 	released := fmt.Sprintf("sketch %d", e.Sketch+1)
 	if e.Query > 0 {
@@ -97,12 +95,12 @@ func debitNote(e ledger.Entry) string {
 	return fmt.Sprintf("dataset %q, %s, ledger entry %s", e.Dataset, released, ledgerMark(e))
 }
 
-// markedDebit is the end of a debitNote.
+// markedDebit matches the end of a debitNote.
 var markedDebit = regexp.MustCompile(`, (?:sketch [0-9]+|query ([0-9]+)), ledger entry [0-9]+ \([0-9a-f]{16}\)$`)
 
-// Summed are the names of the directories of those releases and queries that have a file of
-// sums, by what the journal tells of their debits: one with a mark was made by a program that
-// writes sums, too. Drawn they need not be yet.
+// Summed returns the directory names of the releases and queries that must have a file of sums,
+// derived from the debits in the journal: a debit note with a ledger mark comes from a program that
+// also writes sums. The releases need not have been drawn yet.
 func Summed(entries []journal.Entry) map[string]bool {
 	out := map[string]bool{}
 	for _, e := range entries {
@@ -120,14 +118,14 @@ func Summed(entries []journal.Entry) map[string]bool {
 	return out
 }
 
-// ledgerMark names an entry in the journal, with the beginning of its hash: the last entry of
-// a chain has its hash nowhere else.
+// ledgerMark identifies an entry in journal notes by its number and the beginning of its hash. The
+// hash of a chain's last entry is stored nowhere else.
 func ledgerMark(e ledger.Entry) string {
 	return fmt.Sprintf("%d (%s)", e.Sequence, e.Hash().String()[:16])
 }
 
-// Ledger returns every entry of every dataset in order. It verifies the chain: a
-// ledger that is not what was written is a *ledger.BrokenChain.
+// Ledger returns every entry of every dataset in order. It verifies the chain: if the ledger was
+// changed, the error is a *ledger.BrokenChain.
 func (s *Store) Ledger() ([]ledger.Entry, error) {
 	entries, err := readLedger(context.Background(), s.db)
 	if err != nil {
@@ -136,10 +134,9 @@ func (s *Store) Ledger() ([]ledger.Entry, error) {
 	return entries, nil
 }
 
-// KeepLedgerHead keeps, at an aggregator, the signed ledger head of a party where its
-// count is higher than that of the one kept before, and returns the encoded head that is
-// kept now: a lower or another one is answered with what the party had signed. It is
-// durable when the error is nil.
+// KeepLedgerHead is for aggregators. It stores a party's signed ledger head if its count exceeds
+// that of the stored one, and returns the encoded head that is stored afterwards. If that is not
+// raw, the party had signed another head of at least this count. Durable when the error is nil.
 func (s *Store) KeepLedgerHead(party protocol.PeerID, count uint64, raw []byte) (kept []byte, err error) {
 	err = transact(s.db, func(tx *sql.Tx) error {
 		_, err := tx.Exec(`INSERT INTO ledger_heads (party, count, raw) VALUES (?, ?, ?)
@@ -155,8 +152,7 @@ func (s *Store) KeepLedgerHead(party protocol.PeerID, count uint64, raw []byte) 
 	return kept, nil
 }
 
-// LedgerHead returns the encoded head that KeepLedgerHead keeps of a party, or
-// ErrNotFound.
+// LedgerHead returns the encoded head that KeepLedgerHead stored for a party, or ErrNotFound.
 func (s *Store) LedgerHead(party protocol.PeerID) ([]byte, error) {
 	var kept []byte
 	err := scan(s.db.QueryRow("SELECT raw FROM ledger_heads WHERE party = ?", party[:]), &kept)
@@ -166,7 +162,7 @@ func (s *Store) LedgerHead(party protocol.PeerID) ([]byte, error) {
 	return kept, nil
 }
 
-// LedgerHeads calls each for every ledger head that is kept, as it is stored.
+// LedgerHeads calls each for every stored ledger head, without decoding it.
 func (s *Store) LedgerHeads(each func(party []byte, count int64, raw []byte) error) error {
 	type row struct {
 		party, raw []byte

@@ -15,11 +15,12 @@ import (
 	"github.com/cosketch/cosketch/protocol/ledger"
 )
 
-// What was debited is in the database alone. Where that loses its newest part, as when it is copied
-// without its log, the chain that is left is whole. So how far the ledger had come is written down beside
-// the database after each debit, and no release is stored without one.
+// Debits are stored in the database only. If the database loses its newest part, for example
+// because it is copied without its write-ahead log, the remaining chain is still valid. So the
+// ledger's head is also stored in a file after each debit, and no release is stored without a
+// debit.
 
-// ledgerHeadFile has the number and the hash of the ledger's last entry.
+// ledgerHeadFile holds the number and the hash of the ledger's last entry.
 const ledgerHeadFile = "ledger.head"
 
 func ledgerHead(entries []ledger.Entry) string {
@@ -27,7 +28,7 @@ func ledgerHead(entries []ledger.Entry) string {
 	return fmt.Sprintf("%d %s\n", last.Sequence, last.Hash())
 }
 
-// keepLedgerHead writes down how far the ledger has come. Durable when it returns nil.
+// keepLedgerHead stores the ledger's head. Durable when it returns nil.
 func (s *Store) keepLedgerHead(entries []ledger.Entry) error {
 	if len(entries) == 0 {
 		return nil
@@ -35,16 +36,16 @@ func (s *Store) keepLedgerHead(entries []ledger.Entry) error {
 	return writeFile(s.path(ledgerHeadFile), []byte(ledgerHead(entries)))
 }
 
-// traces are what stands beside a ledger and tells how far it had come.
+// traces are files outside the database that show how long the ledger was.
 type traces struct {
-	headed bool     // whether a head is written down
-	head   string   // as it is written down
+	headed bool     // there is a head file
+	head   string   // its content
 	stored []string // the directories of releases and queries
 	role   Role
 }
 
-// traces looks at what stands beside the ledger. A writer beside this one debits first and leaves its traces
-// then: so whoever compares the two reads the ledger after this, or misses what was debited in between.
+// traces reads the traces. Other processes debit first and leave traces afterwards. So a caller who
+// compares the two must read the ledger after the traces, or may miss a debit made in between.
 func (s *Store) traces() (traces, error) {
 	t := traces{role: s.role}
 	head, err := private.Read(s.path(ledgerHeadFile))
@@ -59,13 +60,13 @@ func (s *Store) traces() (traces, error) {
 	for _, d := range dirs {
 		name, _, _ := strings.Cut(d.Name(), "-query-")
 		if _, err := protocol.ParseStudyID(name); err == nil && !strings.HasSuffix(d.Name(), ".tmp") {
-			t.stored = append(t.stored, d.Name()) // others are not of this program, or half written
+			t.stored = append(t.stored, d.Name()) // others are foreign or incomplete
 		}
 	}
 	return t, nil
 }
 
-// whole is ErrLedgerMissing where the entries lack one that left a trace.
+// whole returns ErrLedgerMissing if the entries lack one that left a trace.
 func (t traces) whole(entries []ledger.Entry) error {
 	if t.headed {
 		var count int
@@ -83,7 +84,8 @@ func (t traces) whole(entries []ledger.Entry) error {
 	return nil
 }
 
-// unpaid are the directories of stored releases and queries for which the entries have no debit.
+// unpaid returns the directories of stored releases and queries for which the entries have no
+// debit.
 func (t traces) unpaid(entries []ledger.Entry) []string {
 	paid := map[string]bool{}
 	for _, e := range entries {
@@ -92,7 +94,7 @@ func (t traces) unpaid(entries []ledger.Entry) []string {
 	return slices.DeleteFunc(slices.Clone(t.stored), func(dir string) bool { return paid[dir] })
 }
 
-// releaseDirOf is where what was debited is stored.
+// releaseDirOf returns the directory in which a debited release or query is stored.
 func releaseDirOf(e ledger.Entry) string {
 	if e.Query > 0 {
 		return QueryDir(e.Study, e.Query)
@@ -100,8 +102,8 @@ func releaseDirOf(e ledger.Entry) string {
 	return e.Study.String()
 }
 
-// checkLedger holds the ledger of a party's database against what stands beside it, when it is opened. An
-// entry that cannot be read is found by whoever reads it.
+// checkLedger compares a party's ledger with its traces when the store is opened. It ignores a
+// ledger that cannot be read: whoever reads it meets the error.
 func (s *Store) checkLedger() error {
 	if s.role != Party {
 		return nil
@@ -117,7 +119,7 @@ func (s *Store) checkLedger() error {
 	return beside.whole(entries)
 }
 
-// LedgerHeadKept reports whether how far the ledger has come is written down, as it is after every debit.
+// LedgerHeadKept reports whether the ledger's head is stored in a file, as it is after every debit.
 func (s *Store) LedgerHeadKept() (bool, error) {
 	_, err := os.Stat(s.path(ledgerHeadFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -126,20 +128,21 @@ func (s *Store) LedgerHeadKept() (bool, error) {
 	return err == nil, err
 }
 
-// beginLedgerHead writes it down for a ledger that was taken over, or of a program that did not.
+// beginLedgerHead stores the head of a ledger that was inherited, restored, or written by a program
+// without head files.
 func (s *Store) beginLedgerHead() error {
 	if s.role != Party {
 		return nil
 	}
 	entries, err := readLedger(context.Background(), s.db)
 	if err != nil {
-		return nil // checkLedger
+		return nil // as in checkLedger
 	}
 	return s.keepLedgerHead(entries)
 }
 
-// backedUpRelease reports whether a file of a release belongs to one for which a copy of the database has the debit: the
-// running node may have stored more since.
+// backedUpRelease reports whether a file belongs to a release whose debit is among the entries,
+// which come from a copy of the database: the running node may have stored more releases since.
 func backedUpRelease(entries []ledger.Entry, name string) bool {
 	_, below, _ := strings.Cut(name, "/")
 	dir, _, _ := strings.Cut(below, "/")

@@ -9,7 +9,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
-// Role is what a node is. A directory belongs to one role.
+// Role is the kind of a node. A directory belongs to one role.
 type Role string
 
 // The two roles.
@@ -18,7 +18,7 @@ const (
 	Aggregator Role = "aggregator"
 )
 
-// Errors on which callers decide.
+// Errors that callers distinguish.
 var (
 	ErrNotFound  error = fail.NotInStore
 	ErrConflict  error = fail.StoreConflict
@@ -31,17 +31,16 @@ var (
 	// ErrNoStore reports a directory that was never initialised.
 	ErrNoStore error = fail.NoState
 
-	// ErrLayout reports a state directory that another version of the program made.
+	// ErrLayout reports a state directory in the layout of another version of the program.
 	ErrLayout error = fail.OtherLayout
 
-	// ErrLedgerMissing reports that the directory has an identity but not the ledger
-	// that was made with it. It is a refusal to start: a fresh ledger would forget
-	// what was spent.
+	// ErrLedgerMissing reports that the directory has an identity but not the ledger that was made
+	// with it. The node must not start then: a fresh ledger would forget what was spent.
 	ErrLedgerMissing error = fail.LedgerMissing
 )
 
-// ledgerLost is the way out for who lost a ledger. There is no other: what was spent
-// is known to nobody else.
+// ledgerLost is the advice to those who lost a ledger. There is no other way: nobody else knows
+// what was spent.
 func ledgerLost(role Role) string {
 	hint := fmt.Sprintf("restore the directory from its newest backup; if there is none, make a new identity with `%s init --state NEWDIR`", role)
 	if role == Party {
@@ -50,7 +49,7 @@ func ledgerLost(role Role) string {
 	return hint
 }
 
-// Names in a state directory.
+// Names of files and directories in a state directory.
 const (
 	identityFile = "identity.key"
 	hpkeFile     = "hpke.key"
@@ -68,13 +67,13 @@ const (
 	invitationsDir = "invitations"
 )
 
-// InboxDir is where files wait in an aggregator's state directory that package inbox hands over.
+// InboxDir is where an aggregator's state directory holds the files that package inbox delivers.
 const InboxDir = "inbox"
 
-// WebhooksDir is where an aggregator keeps what webhooks were told. Backups leave it out.
+// WebhooksDir is where an aggregator records which webhooks were sent. Backups leave it out.
 const WebhooksDir = "webhooks"
 
-// ledgerID ties an identity to the one ledger that was made with it.
+// ledgerID ties an identity to the ledger that was made with it.
 type ledgerID [32]byte
 
 func (id ledgerID) String() string { return hex.EncodeToString(id[:]) }

@@ -11,10 +11,10 @@ import (
 	"github.com/cosketch/cosketch/node/people"
 )
 
-// inheritedKey is the row of a key that is not of this identity. No dataset has that name.
+// inheritedKey names the row of a key that another identity made. No dataset has that name.
 const inheritedKey = ""
 
-// peopleRow is what a row holds: the bytes, and before them their hash with the row's name.
+// peopleRow returns a row's content: a hash of name and bytes, then the bytes.
 func peopleRow(name string, raw []byte) []byte {
 	sum := sha256.Sum256(append(append([]byte(name), 0), raw...))
 	return append(sum[:], raw...)
@@ -32,8 +32,8 @@ func putPeople(tx *sql.Tx, name string, raw []byte) error {
 	return explain(err)
 }
 
-// PeopleKey is the key under which samples of record ids are taken. It follows from the identity, or from that
-// whose ledger this one has taken over.
+// PeopleKey returns the key with which record ids are sampled. It is derived from the identity;
+// after a rotation, from the identity whose ledger was inherited first.
 func (s *Store) PeopleKey() (key [32]byte, err error) {
 	var row []byte
 	switch err := scan(s.db.QueryRow("SELECT raw FROM people WHERE dataset = ?", inheritedKey), &row); {
@@ -54,7 +54,7 @@ func (s *Store) PeopleKey() (key [32]byte, err error) {
 	return [32]byte(raw), nil
 }
 
-// inheritPeople takes over what another store remembers, with its key.
+// inheritPeople copies what another store remembers, and its key.
 func (s *Store) inheritPeople(tx *sql.Tx, from *Store) error {
 	key, err := from.PeopleKey()
 	if err != nil {
@@ -76,8 +76,8 @@ func (s *Store) inheritPeople(tx *sql.Tx, from *Store) error {
 	return putPeople(tx, inheritedKey, key[:])
 }
 
-// KeepPeople remembers the people whom a dataset is about, beside those it was about before. Durable when it
-// returns nil.
+// KeepPeople adds the people whom a dataset is about now to those it was about before. Durable when
+// it returns nil.
 func (s *Store) KeepPeople(dataset string, now people.Sample) error {
 	if s.readOnly {
 		return fmt.Errorf("remembering a sample of record ids: %w", ErrReadOnly)
@@ -111,7 +111,7 @@ func (s *Store) KeepPeople(dataset string, now people.Sample) error {
 	return nil
 }
 
-// People returns what is remembered of all datasets, by name.
+// People returns the samples of all datasets, by name.
 func (s *Store) People() (map[string]people.Sample, error) {
 	out := map[string]people.Sample{}
 	rows, err := s.db.Query("SELECT dataset, raw FROM people WHERE dataset != ?", inheritedKey)

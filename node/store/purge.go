@@ -11,10 +11,11 @@ import (
 	"github.com/cosketch/cosketch/protocol/journal"
 )
 
-// Purge removes the sketches of a study: at an aggregator those that parties sent, at a party its own release, of which
-// no other can be stored after it. It keeps that it did; the board, the results and the ledger stay. The caller has made
-// sure that the study takes no more. What was begun and killed is finished by the next Purge. It returns how many bytes
-// were freed, and is durable when its error is nil.
+// Purge removes the sketches of a study: at an aggregator those that parties sent, at a party its
+// own release, after which no other can be stored. It records the purge; the board, the results and
+// the ledger stay. The caller must make sure that the study accepts no more sketches. If Purge is
+// killed, the next one completes it. It returns how many bytes were freed, and is durable when its
+// error is nil.
 func (s *Store) Purge(study protocol.StudyID, at protocol.Instant) (freed int64, err error) {
 	fail := func(err error) (int64, error) {
 		return freed, fmt.Errorf("purging study %s: %w", study.Short(), explain(err))
@@ -49,7 +50,7 @@ func (s *Store) Purge(study protocol.StudyID, at protocol.Instant) (freed int64,
 	return freed, durable.SyncDir(s.path(uploadsDir))
 }
 
-// Purged returns when a study's sketches were removed, or ErrNotFound.
+// Purged returns when a study was purged, or ErrNotFound.
 func (s *Store) Purged(study protocol.StudyID) (protocol.Instant, error) {
 	var at protocol.Instant
 	err := scan(s.db.QueryRow("SELECT at FROM purged WHERE study = ?", study[:]), &at)
@@ -59,7 +60,7 @@ func (s *Store) Purged(study protocol.StudyID) (protocol.Instant, error) {
 	return at, nil
 }
 
-// UploadSize is how many bytes of sketches are stored of a study.
+// UploadSize returns the size of a study's stored uploads in bytes.
 func (s *Store) UploadSize(study protocol.StudyID) (int64, error) {
 	size, err := sizeOf(s.path(uploadsDir, study.String()))
 	if err != nil {
@@ -68,7 +69,7 @@ func (s *Store) UploadSize(study protocol.StudyID) (int64, error) {
 	return size, nil
 }
 
-// sizeOf adds up the files below a directory, 0 where there is none.
+// sizeOf returns the total size of the files below a directory; 0 if it does not exist.
 func sizeOf(dir string) (int64, error) {
 	var total int64
 	root, err := os.OpenRoot(dir)

@@ -8,9 +8,9 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// SaveQuery stores a party's query of a study, by its number, as SaveRelease stores the
-// release: there is one of a number for good. Storing it again with an equal header changes
-// nothing, another header is ErrConflict.
+// SaveQuery stores a party's query of a study under its number, like SaveRelease the release. There
+// is one query per number, for good. Storing it again with an equal header is a no-op; another
+// header is ErrConflict.
 func (s *Store) SaveQuery(study protocol.StudyID, number int, query Release) error {
 	if err := s.saveQuery(study, number, query); err != nil {
 		return fmt.Errorf("storing query %d of study %s: %w", number, study.Short(), err)
@@ -34,13 +34,13 @@ func (s *Store) saveQuery(study protocol.StudyID, number int, query Release) err
 	return s.putRelease(string(dir), query)
 }
 
-// Query returns where a party's query of a study is stored, or will be.
+// Query returns the directory of a party's query of a study, which need not exist.
 func (s *Store) Query(study protocol.StudyID, number int) ReleaseDir {
 	return ReleaseDir(s.path(releasesDir, QueryDir(study, number)))
 }
 
-// QueryDir is the name of a query's directory, beside those of releases, which are named as
-// their studies are.
+// QueryDir returns the name of a query's directory. It lies beside those of releases, which are
+// named by their study.
 func QueryDir(study protocol.StudyID, number int) string {
 	return fmt.Sprintf("%s-query-%d", study, number)
 }

@@ -11,20 +11,19 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// openForReading opens an existing database for looking, also beside a running node. In
-// WAL mode SQLite shares an index of the log with other processes, in a file beside the
-// database that it makes where there is none: also to read, and so not on a disk that is
-// read-only or full. There nobody else can begin to write either, for as long as it is, and
-// the database can be read without sharing: what is written later is not seen, so such a
-// store is opened for a moment.
+// openForReading opens an existing database for reading, even while a node runs. In WAL mode,
+// SQLite shares an index of the log with other processes in a file beside the database. It creates
+// that file if necessary, even to read, and so fails on a disk that is read-only or full. On such a
+// disk nobody else can start writing either, so the database can be read without sharing. Later
+// writes would not be seen: keep such a store open only briefly.
 func openForReading(path string) (*sql.DB, error) {
 	db, err := tryReading(path, url.Values{})
 	if err == nil || !unshareable(err) {
 		return db, err
 	}
 	db.Close()
-	// Everything is in the database itself, or some of it still in the log of a node that
-	// was killed: then an index of an own is made of that, in memory.
+	// Either everything is in the database itself, or the log of a node that was killed holds some
+	// of it: then SQLite builds a private index of the log in memory.
 	without := url.Values{"immutable": {"1"}}
 	if log, failed := os.Stat(path + "-wal"); failed == nil && log.Size() > 0 {
 		without = url.Values{"readonly_shm": {"1"}}
@@ -38,7 +37,8 @@ func openForReading(path string) (*sql.DB, error) {
 	return db, nil
 }
 
-// tryReading opens a database and reads from it once. The caller closes it, also with an error.
+// tryReading opens a database and reads from it once. The caller must close it, even after an
+// error.
 func tryReading(path string, query url.Values) (*sql.DB, error) {
 	query.Set("mode", "ro")
 	db, err := openAs(path, query, "query_only(1)")
@@ -48,7 +48,7 @@ func tryReading(path string, query url.Values) (*sql.DB, error) {
 	return db, err
 }
 
-// unshareable reports that what readers share beside a database could not be made.
+// unshareable reports whether SQLite could not create the file that readers share.
 func unshareable(err error) bool {
 	var e *sqlite.Error
 	if !errors.As(err, &e) {

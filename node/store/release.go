@@ -18,19 +18,19 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// headerFile is a release's header among its files.
+// headerFile is the name of the file with a release's header.
 const headerFile = "header"
 
-// Release is what a party ships in a study, to be stored before a byte leaves.
+// Release is what a party sends in a study. It must be stored before any of it is sent.
 type Release struct {
 	Header []byte               // opaque, required
-	Files  map[string]io.Reader // by name, such as "sketch-0.bin"; each is read once to its end
+	Files  map[string]io.Reader // by name, such as "sketch-0.bin"; each is read once, to its end
 }
 
-// SaveRelease stores a study's release: its header and every file are there and
-// durable when it returns nil, and none of it otherwise. There is one release per
-// study: storing it again with an equal header changes nothing, another header is
-// ErrConflict and the stored release stays, until DropRelease. Callers hold the study's lock.
+// SaveRelease stores a study's release: its header and all files are durable if it returns nil, and
+// nothing is stored otherwise. There is one release per study. Storing it again with an equal
+// header is a no-op; with another header it is ErrConflict and the stored release stays, until
+// DropRelease. Callers must hold the study's lock.
 func (s *Store) SaveRelease(study protocol.StudyID, release Release) error {
 	if err := s.saveRelease(study, release); err != nil {
 		return fmt.Errorf("storing the release of study %s: %w", study.Short(), err)
@@ -59,9 +59,9 @@ func (s *Store) saveRelease(study protocol.StudyID, release Release) error {
 	return s.putRelease(s.path(releasesDir, study.String()), release)
 }
 
-// DropRelease ends a study's release, of which nothing will be sent any more: that of a
-// masked sum which is void. Having none is no error. When it returns nil, it is gone and
-// another one may be stored. Callers hold the study's lock.
+// DropRelease removes a study's release of which nothing will be sent any more, such as that of a
+// void masked sum. It is no error if there is none. When it returns nil, another release may be
+// stored. Callers must hold the study's lock.
 func (s *Store) DropRelease(study protocol.StudyID) error {
 	if err := s.dropRelease(study); err != nil {
 		return fmt.Errorf("dropping the release of study %s: %w", study.Short(), err)
@@ -74,10 +74,10 @@ func (s *Store) dropRelease(study protocol.StudyID) error {
 		return err
 	}
 	staging := s.path(releasesDir, study.String()+".tmp")
-	if err := os.RemoveAll(staging); err != nil { // of a process that was killed here
+	if err := os.RemoveAll(staging); err != nil { // left by a process that was killed here
 		return err
 	}
-	// Without its name it is never seen half removed.
+	// Rename first, so that it is never seen half removed.
 	switch err := durable.Rename(s.path(releasesDir, study.String()), staging); {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
@@ -87,10 +87,10 @@ func (s *Store) dropRelease(study protocol.StudyID) error {
 	return os.RemoveAll(staging)
 }
 
-// putRelease makes a directory of the releases' with all that a release holds, at once.
+// putRelease atomically creates a directory with everything in a release.
 func (s *Store) putRelease(dir string, release Release) error {
 	staging := dir + ".tmp"
-	if err := os.RemoveAll(staging); err != nil { // of a process that was killed here
+	if err := os.RemoveAll(staging); err != nil { // left by a process that was killed here
 		return err
 	}
 	if err := durable.Mkdir(staging); err != nil {
@@ -124,8 +124,8 @@ func fillRelease(dir string, release Release) error {
 	return durable.SyncDir(dir)
 }
 
-// sumsFile has the hash of each file of a release, also of those of which no header tells
-// because they never leave. Releases of older nodes lack it.
+// sumsFile has the hash of each file of a release, including files that no header mentions because
+// they are never sent. Releases of older nodes lack it.
 const sumsFile = "sums"
 
 func summedFile(sums *strings.Builder, dir, name string, from io.Reader) error {
@@ -137,9 +137,9 @@ func summedFile(sums *strings.Builder, dir, name string, from io.Reader) error {
 	return nil
 }
 
-// CheckReleases compares every file of every release and query with its hash, and returns
-// how many there are. Without a file of sums are those of older nodes, but for the ones that
-// summed tells to have one, by the name of their directory.
+// CheckReleases compares every file of every release and query with its hash, and returns how many
+// releases and queries there are. A file of sums may be missing only where summed, given the
+// directory's name, returns false: older nodes wrote none.
 func (s *Store) CheckReleases(summed func(dir string) bool) (count int, err error) {
 	dirs, err := os.ReadDir(s.path(releasesDir))
 	if err != nil {
@@ -147,7 +147,7 @@ func (s *Store) CheckReleases(summed func(dir string) bool) (count int, err erro
 	}
 	for _, d := range dirs {
 		if strings.HasSuffix(d.Name(), ".tmp") {
-			continue // of a process that was killed
+			continue // left by a process that was killed
 		}
 		if err := compareRelease(s.path(releasesDir, d.Name()), summed(d.Name())); err != nil {
 			return count, fmt.Errorf("%s/%s: %w", releasesDir, d.Name(), err)
@@ -192,8 +192,7 @@ func compareRelease(dir string, summed bool) error {
 	return nil
 }
 
-// ReleaseHeader returns the header of a study's stored release, or ErrNotFound
-// when none was stored.
+// ReleaseHeader returns the header of a study's stored release, or ErrNotFound.
 func (s *Store) ReleaseHeader(study protocol.StudyID) ([]byte, error) {
 	header, err := s.Release(study).Header()
 	if err != nil {
@@ -202,13 +201,13 @@ func (s *Store) ReleaseHeader(study protocol.StudyID) ([]byte, error) {
 	return header, nil
 }
 
-// Release returns where a study's release is stored, or will be.
+// Release returns the directory of a study's release, which need not exist.
 func (s *Store) Release(study protocol.StudyID) ReleaseDir {
 	return ReleaseDir(s.path(releasesDir, study.String()))
 }
 
-// ReleaseDir is a directory that holds a release as SaveRelease stored it, such as a copy
-// from a backup.
+// ReleaseDir is a directory with a release as SaveRelease stores it; it may be a copy from a
+// backup.
 type ReleaseDir string
 
 // Header returns the release's header, or ErrNotFound.
@@ -225,7 +224,7 @@ func (d ReleaseDir) Open(name string) (*File, error) {
 	return openFile(filepath.Join(string(d), name))
 }
 
-// File is an open file for reading, at any place and from several goroutines by ReadAt.
+// File is an open file. Its ReadAt is safe for concurrent use.
 type File struct {
 	*io.SectionReader
 	closer io.Closer
@@ -263,8 +262,8 @@ func missing(err error) error {
 	return err
 }
 
-// checkName admits the file names that every system takes and that stay in their
-// directory: lower-case letters, digits, dot, dash and underscore, no leading dot.
+// checkName accepts file names that every system allows and that stay in their directory:
+// lower-case letters, digits, dot, dash and underscore, no leading dot.
 func checkName(name string) error {
 	const allowed = "abcdefghijklmnopqrstuvwxyz0123456789.-_"
 	if name == "" || len(name) > 100 || name[0] == '.' || name == headerFile || strings.HasSuffix(name, ".tmp") ||

@@ -13,14 +13,14 @@ import (
 	"github.com/cosketch/cosketch/protocol/ledger"
 )
 
-// ErrRetired reports a state directory whose identity another one has succeeded. What it
-// holds can be read; nothing is approved or released from it any more.
+// ErrRetired reports a state directory whose identity was replaced by a successor. It can be read,
+// but nothing more is approved or released from it.
 var ErrRetired error = fail.IdentityRetired
 
-// Rotate makes a party's new identity in a new directory and gives it the ledger: what was
-// spent stays spent. From then on the old directory is read only in what matters (ErrRetired).
-// A Rotate that was killed is finished by another one with the same directories. It returns
-// the new identity. The caller has made sure that no study runs under the old one.
+// Rotate creates a new identity for a party in a new directory, and copies the ledger to it, so
+// that spent budget stays spent. It returns the new identity. Afterwards the old directory refuses
+// to approve or debit (ErrRetired). If Rotate is killed, another Rotate with the same directories
+// completes it. The caller must make sure that no study runs under the old one.
 func (s *Store) Rotate(dir string, entropy io.Reader, at protocol.Instant) (protocol.PeerID, error) {
 	id, err := s.rotate(dir, entropy, at)
 	if err != nil {
@@ -42,7 +42,7 @@ func (s *Store) rotate(dir string, entropy io.Reader, at protocol.Instant) (prot
 	if err != nil {
 		return id, err
 	}
-	// The old one stops first: at no time can both spend.
+	// Retire the old identity first: at no time can both spend.
 	if err := s.retire(id, at); err != nil {
 		return id, err
 	}
@@ -52,7 +52,7 @@ func (s *Store) rotate(dir string, entropy io.Reader, at protocol.Instant) (prot
 	return id, next.beginLedgerHead()
 }
 
-// successor opens the new directory: a fresh one, or that of a Rotate which was killed.
+// successor opens the new directory: a fresh one, or that of a Rotate that was killed.
 func (s *Store) successor(dir string, entropy io.Reader) (*Store, error) {
 	retired, err := s.Retired()
 	if err == nil {
@@ -75,7 +75,7 @@ func (s *Store) successor(dir string, entropy io.Reader) (*Store, error) {
 	return Open(dir, s.role, Options{})
 }
 
-// inheritance tells the journal of a ledger that was taken over, with its last entry's mark.
+// inheritance is the journal note about an inherited ledger, with its last entry's mark.
 func inheritance(entries []ledger.Entry, from protocol.PeerID) string {
 	note := fmt.Sprintf("%d ledger entries of %s", len(entries), from)
 	if len(entries) > 0 {
@@ -84,7 +84,7 @@ func inheritance(entries []ledger.Entry, from protocol.PeerID) string {
 	return note
 }
 
-// Retired returns the identity that has succeeded this one, or ErrNotFound.
+// Retired returns the identity that replaced this one, or ErrNotFound.
 func (s *Store) Retired() (protocol.PeerID, error) {
 	id, err := retiredIn(s.db)
 	if err != nil {
@@ -93,7 +93,7 @@ func (s *Store) Retired() (protocol.PeerID, error) {
 	return id, nil
 }
 
-// RetiredAt returns when this identity was succeeded, or ErrNotFound.
+// RetiredAt returns when this identity was replaced, or ErrNotFound.
 func (s *Store) RetiredAt() (at protocol.Instant, err error) {
 	if err := scan(s.db.QueryRow("SELECT at FROM retired"), &at); err != nil {
 		return 0, fmt.Errorf("when this identity was retired: %w", explain(err))
@@ -109,7 +109,8 @@ func retiredIn(from interface{ QueryRow(string, ...any) *sql.Row }) (protocol.Pe
 	return protocol.PeerIDFromKey(raw)
 }
 
-// inService is ErrRetired in the transaction of a write that a retired identity must not do.
+// inService returns ErrRetired if the identity is retired. It must run in the transaction of the
+// write that it guards.
 func inService(tx *sql.Tx) error {
 	id, err := retiredIn(tx)
 	switch {
@@ -136,7 +137,7 @@ func (s *Store) retire(successor protocol.PeerID, at protocol.Instant) error {
 	})
 }
 
-// inherit takes over the ledger of another store, once.
+// inherit copies the ledger of another store, once.
 func (s *Store) inherit(from *Store, at protocol.Instant) error {
 	entries, err := readLedger(context.Background(), from.db)
 	if err != nil {
@@ -148,7 +149,7 @@ func (s *Store) inherit(from *Store, at protocol.Instant) error {
 			return err
 		}
 		for i, e := range entries {
-			if len(own) > 0 { // a second time: it was all or nothing
+			if len(own) > 0 { // already inherited, in full
 				if i >= len(own) || own[i].Hash() != e.Hash() {
 					return fmt.Errorf("%w: the new ledger has gone its own way", ErrConflict)
 				}

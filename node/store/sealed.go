@@ -11,9 +11,9 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// PutSealed keeps, at the aggregator, the sealed texts that came beside a party's share, before the
-// share is on the board: others in their place were of a share that never came there. Durable when
-// it returns nil.
+// PutSealed is for aggregators. It stores the sealed texts that came with a party's share, before
+// the share is on the board. Texts already there belong to a share that never got there, and are
+// replaced. Durable when it returns nil.
 func (s *Store) PutSealed(study protocol.StudyID, sender protocol.PeerID, attempt uint32, texts []byte) error {
 	path := s.sealedPath(study, sender, attempt)
 	err := s.writable()
@@ -29,7 +29,7 @@ func (s *Store) PutSealed(study protocol.StudyID, sender protocol.PeerID, attemp
 	return nil
 }
 
-// Sealed reads so many bytes of a share's texts, or returns ErrNotFound.
+// Sealed reads size bytes of a share's texts, from offset from, or returns ErrNotFound.
 func (s *Store) Sealed(study protocol.StudyID, sender protocol.PeerID, attempt uint32, from int64, size int) ([]byte, error) {
 	f, err := os.Open(s.sealedPath(study, sender, attempt))
 	if err == nil {

@@ -18,8 +18,8 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// PutSecret stores the secrets of one attempt in a file of their own, replacing
-// and erasing what was there. Durable when it returns nil.
+// PutSecret stores the secrets of one attempt in a separate file. It replaces and erases an earlier
+// one. Durable when it returns nil.
 func (s *Store) PutSecret(study protocol.StudyID, attempt uint32, data []byte) error {
 	if err := s.putSecret(s.secretPath(study, attempt), data); err != nil {
 		return fmt.Errorf("storing the secrets of attempt %d of study %s: %w", attempt, study.Short(), err)
@@ -31,15 +31,14 @@ func (s *Store) putSecret(path string, data []byte) error {
 	if err := s.writable(); err != nil {
 		return err
 	}
-	// What is there keeps a name until it is erased: whoever is killed meanwhile leaves
-	// nothing that cannot be found.
+	// Old secrets keep a name until they are erased, so that after a crash they can still be found.
 	before := path + ".before.tmp"
 	if err := eraseOther(before, path); err != nil {
 		return err
 	}
 	switch err := os.Link(path, before); {
-	case errors.Is(err, fs.ErrNotExist), err == nil: // nothing is there, or it has two names
-	case errors.Is(err, errors.ErrUnsupported), errors.Is(err, fs.ErrPermission): // a file system without links: rather no secrets than ones that stay
+	case errors.Is(err, fs.ErrNotExist), err == nil: // no old secrets, or they now have two names
+	case errors.Is(err, errors.ErrUnsupported), errors.Is(err, fs.ErrPermission): // no hard links here: better no secrets than ones that are never erased
 		if err := eraseFile(path); err != nil {
 			return err
 		}
@@ -50,8 +49,8 @@ func (s *Store) putSecret(path string, data []byte) error {
 	return errors.Join(err, eraseOther(before, path), durable.SyncDir(filepath.Dir(path)))
 }
 
-// eraseOther erases and removes a file that path once named; of one that path still names, it
-// removes this other name.
+// eraseOther erases and removes the file that path named before. If path still names it, it only
+// removes the other name.
 func eraseOther(before, path string) error {
 	old, err := os.Lstat(before)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -66,7 +65,7 @@ func eraseOther(before, path string) error {
 	return eraseFile(before)
 }
 
-// writeFile puts a file in place whole and durably, for the node alone.
+// writeFile atomically and durably writes a file with mode 0600.
 func writeFile(path string, data []byte) error {
 	return durable.Replace(path, durable.Private, func(f *os.File) error {
 		_, err := f.Write(data)
@@ -74,8 +73,8 @@ func writeFile(path string, data []byte) error {
 	})
 }
 
-// Secret returns the secrets of an attempt, or ErrNotFound when none were stored
-// or they were destroyed.
+// Secret returns the secrets of an attempt, or ErrNotFound if none were stored or they were
+// destroyed.
 func (s *Store) Secret(study protocol.StudyID, attempt uint32) ([]byte, error) {
 	data, err := readSealed(s.secretPath(study, attempt))
 	if err != nil {
@@ -84,8 +83,8 @@ func (s *Store) Secret(study protocol.StudyID, attempt uint32) ([]byte, error) {
 	return data, nil
 }
 
-// sealMark begins a file of secrets, before the hash of what follows: of bytes that nobody
-// else has, nothing else could tell that one was changed. Files of older nodes lack it.
+// sealMark begins a file of secrets; a hash of the rest follows. Nobody else has the bytes, so
+// nothing else could show damage. Files of older nodes lack it.
 const sealMark = "cosketch/secrets/1\n"
 
 func sealed(data []byte) []byte {
@@ -93,10 +92,10 @@ func sealed(data []byte) []byte {
 	return slices.Concat([]byte(sealMark), sum[:], data)
 }
 
-// mostSecret is more than any file of secrets has.
+// mostSecret is larger than any file of secrets, in bytes.
 const mostSecret = 16 << 20
 
-// errSeal reports secrets that are not what was written.
+// errSeal reports secrets that differ from what was written.
 var errSeal = errors.New("it is not as it was written: the disk fails, or somebody changed it")
 
 func readSealed(path string) ([]byte, error) {
@@ -108,7 +107,7 @@ func readSealed(path string) ([]byte, error) {
 		return nil, err
 	}
 	if len(raw) > 0 && len(bytes.Trim(raw, "\x00")) == 0 {
-		return nil, fs.ErrNotExist // a process was killed between its erasing and its removal
+		return nil, fs.ErrNotExist // a process was killed between erasing and removing it
 	}
 	rest, marked := bytes.CutPrefix(raw, []byte(sealMark))
 	if !marked {
@@ -120,7 +119,7 @@ func readSealed(path string) ([]byte, error) {
 	return rest[sha256.Size:], nil
 }
 
-// CheckSecrets reads every file of secrets, and returns how many there are.
+// CheckSecrets verifies every file of secrets and returns their number.
 func (s *Store) CheckSecrets() (count int, err error) {
 	files, err := os.ReadDir(s.path(secretsDir))
 	if err != nil {
@@ -128,7 +127,7 @@ func (s *Store) CheckSecrets() (count int, err error) {
 	}
 	for _, f := range files {
 		if strings.HasSuffix(f.Name(), ".tmp") {
-			continue // of a process that was killed
+			continue // left by a process that was killed
 		}
 		_, err := readSealed(s.path(secretsDir, f.Name()))
 		if errors.Is(err, fs.ErrNotExist) {
@@ -142,11 +141,10 @@ func (s *Store) CheckSecrets() (count int, err error) {
 	return count, nil
 }
 
-// DestroySecrets overwrites and removes the secrets of every attempt of a study;
-// having none is no error. When it returns nil they are gone for good from the
-// file system's point of view. Below it they may live on: flash memory,
-// copy-on-write file systems, snapshots and swap keep old blocks that no program
-// can reach, so disks that hold this directory should be encrypted.
+// DestroySecrets overwrites and removes the secrets of every attempt of a study. It is no error if
+// there are none. When it returns nil they are gone for good as far as the file system knows. Below
+// it they may live on: flash memory, copy-on-write file systems, snapshots and swap keep old blocks
+// that no program can reach. So disks that hold this directory should be encrypted.
 func (s *Store) DestroySecrets(study protocol.StudyID) error {
 	if err := s.destroySecrets(study); err != nil {
 		return fmt.Errorf("destroying the secrets of study %s: %w", study.Short(), err)
@@ -163,7 +161,7 @@ func (s *Store) destroySecrets(study protocol.StudyID) error {
 		return err
 	}
 	for _, file := range files {
-		// The temporary file of a writer that was killed begins so too.
+		// Temporary files of a writer that was killed have this prefix too.
 		if !strings.HasPrefix(file.Name(), study.String()+"-") {
 			continue
 		}
@@ -174,8 +172,8 @@ func (s *Store) destroySecrets(study protocol.StudyID) error {
 	return nil
 }
 
-// DestroySecret overwrites and removes the secrets of one attempt, with the
-// guarantee of DestroySecrets; having none is no error.
+// DestroySecret overwrites and removes the secrets of one attempt, with the guarantee of
+// DestroySecrets. It is no error if there are none.
 func (s *Store) DestroySecret(study protocol.StudyID, attempt uint32) error {
 	err := s.writable()
 	if err == nil {
@@ -187,11 +185,11 @@ func (s *Store) DestroySecret(study protocol.StudyID, attempt uint32) error {
 	return nil
 }
 
-// aside is a file of secrets of a study beside those of its attempts.
+// aside is a file of secrets of a study, separate from those of its attempts.
 type aside struct {
 	*Store
 	study      protocol.StudyID
-	what, name string // in messages, and of the file
+	what, name string // in messages; name of the file
 }
 
 func (a aside) path() string { return a.Store.path(secretsDir, a.name) }
@@ -227,7 +225,7 @@ func (s *Store) destroySecret(path string) error {
 	if err != nil {
 		return err
 	}
-	for _, f := range files { // with those of a writer that was killed
+	for _, f := range files { // including temporary files of a writer that was killed
 		if rest, of := strings.CutPrefix(f.Name(), filepath.Base(path)); of && (rest == "" || strings.HasPrefix(rest, ".") && strings.HasSuffix(rest, ".tmp")) {
 			if err := eraseFile(filepath.Join(filepath.Dir(path), f.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
@@ -237,8 +235,7 @@ func (s *Store) destroySecret(path string) error {
 	return durable.SyncDir(s.path(secretsDir))
 }
 
-// eraseFile overwrites and removes a file. That it has gone is durable when its
-// directory is synced.
+// eraseFile overwrites and removes a file. The removal is durable once the directory is synced.
 func eraseFile(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0o600)
 	if err != nil {
@@ -250,7 +247,7 @@ func eraseFile(path string) error {
 	return os.Remove(path)
 }
 
-// erase overwrites a file that was just opened with zeros, in place and synced.
+// erase overwrites a newly opened file with zeros in place, and syncs it.
 func erase(f *os.File) error {
 	info, err := f.Stat()
 	if err != nil {
@@ -262,7 +259,7 @@ func erase(f *os.File) error {
 	return f.Sync()
 }
 
-// zeros are without end.
+// zeros is an endless stream of zeros.
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) {

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Free returns how many bytes the node may still write beside its state.
+// Free returns how many bytes this process may still write in the state directory.
 func (s *Store) Free() (int64, error) {
 	var fs unix.Statfs_t
 	if err := unix.Statfs(s.dir, &fs); err != nil {
@@ -18,7 +18,7 @@ func (s *Store) Free() (int64, error) {
 	return int64(fs.Bavail) * int64(fs.Bsize), nil
 }
 
-// mayWrite is nil when this process may write a file, or into a directory.
+// mayWrite returns nil if this process may write the file, or into the directory.
 func mayWrite(path string) error {
 	if err := unix.Access(path, unix.W_OK); err != nil {
 		return &fs.PathError{Op: "write", Path: path, Err: err}

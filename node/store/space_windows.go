@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Free returns how many bytes the node may still write beside its state.
+// Free returns how many bytes this process may still write in the state directory.
 func (s *Store) Free() (int64, error) {
 	path, err := windows.UTF16PtrFromString(s.dir)
 	if err != nil {
@@ -19,6 +19,6 @@ func (s *Store) Free() (int64, error) {
 	return int64(free), nil
 }
 
-// mayWrite is nil when this process may write a file, or into a directory: access lists
-// are not read here, and the error of the write itself says it.
+// mayWrite always returns nil: access lists are not checked here, so the write itself reports the
+// error.
 func mayWrite(string) error { return nil }

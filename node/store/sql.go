@@ -25,7 +25,7 @@ func transact(db *sql.DB, f func(*sql.Tx) error) error {
 	return tx.Commit()
 }
 
-// changed tells whether a statement changed a row.
+// changed reports whether a statement changed a row.
 func changed(done sql.Result, err error) (bool, error) {
 	var rows int64
 	if err == nil {
@@ -34,10 +34,10 @@ func changed(done sql.Result, err error) (bool, error) {
 	return rows > 0, err
 }
 
-// kind is an error's code without what extends it.
+// kind returns an error's primary result code.
 func kind(e *sqlite.Error) int { return e.Code() & 0xff }
 
-// explain turns SQLite's errors on which callers decide into ours.
+// explain translates the SQLite errors that callers distinguish into this package's.
 func explain(err error) error {
 	var e *sqlite.Error
 	switch {
@@ -58,10 +58,10 @@ func explain(err error) error {
 	return err
 }
 
-// What SQLite says of a disk is turned into what the operating system says of one, so that
-// a full disk is one error wherever it is met: syscall.ENOSPC in a *fs.PathError.
+// SQLite's disk errors are translated into those of the operating system, so that a full disk
+// always gives the same error: syscall.ENOSPC in a *fs.PathError.
 
-// diskError is the operating system's error for one of SQLite's about the disk, or nil.
+// diskError returns the operating system's equivalent of a SQLite error about the disk, or nil.
 func diskError(e *sqlite.Error) error {
 	switch kind(e) {
 	case sqlite3.SQLITE_FULL:
@@ -74,10 +74,11 @@ func diskError(e *sqlite.Error) error {
 	return nil
 }
 
-// ErrDamaged reports a database that is not what was written: a disk fails, or somebody changed it.
+// ErrDamaged reports a database that differs from what was written: the disk fails, or somebody
+// changed it.
 var ErrDamaged error = fail.StateDamaged
 
-// scan reads the one row that a query finds.
+// scan reads the single row of a query.
 func scan(row *sql.Row, into ...any) error {
 	if err := row.Err(); err != nil {
 		return err
@@ -85,8 +86,8 @@ func scan(row *sql.Row, into ...any) error {
 	return scanned(row.Scan(into...))
 }
 
-// scanned is the error of taking the values out of a row that was found: what is no value of
-// its column's kind was never written by this program.
+// scanned translates an error of scanning a row: a value of the wrong type means damage, because
+// this program never writes one.
 func scanned(err error) error {
 	var ofSQLite *sqlite.Error
 	if err == nil || errors.As(err, &ofSQLite) || errors.Is(err, sql.ErrNoRows) {

@@ -17,28 +17,28 @@ import (
 
 // Options of Open.
 type Options struct {
-	// ReadOnly opens the store for looking, also beside a running daemon, and also on a
-	// disk that is read-only or full: no write succeeds. Default: false.
+	// ReadOnly opens the store for reading, even while a daemon runs or if the disk is read-only or
+	// full. Writes fail. Default: false.
 	ReadOnly bool
 }
 
-// Store is an open state directory. Its methods may be called concurrently.
+// Store is an open state directory. It is safe for concurrent use.
 type Store struct {
 	dir      string
 	role     Role
 	readOnly bool
 	db       *sql.DB
-	// The keys are held by functions: fmt never prints what a function holds, whatever the
-	// verb and wherever the Store is.
+	// The keys are wrapped in functions so that fmt never prints them, whatever the verb and
+	// wherever the Store is embedded.
 	identity func() ed25519.PrivateKey
 	hpke     func() hpke.PrivateKey
 	ledgerID ledgerID
-	debiting chan struct{} // is full from reading the ledger until its head is written down
+	debiting chan struct{} // semaphore, held from reading the ledger until its head is stored
 }
 
-// Open opens a state directory that Create made for this role. It refuses a
-// directory without identity, key files that others can read, a missing or
-// foreign ledger, and a database of a newer program.
+// Open opens a state directory that Create made for this role. It refuses a directory without an
+// identity, key files that others can read, a missing or foreign ledger, and a database of a newer
+// program.
 func Open(dir string, role Role, opts Options) (*Store, error) {
 	s := &Store{dir: dir, role: role, readOnly: opts.ReadOnly, debiting: make(chan struct{}, 1)}
 	if err := s.open(); err != nil {
@@ -92,8 +92,7 @@ func (s *Store) open() error {
 	return s.unwritable(s.checkLedger())
 }
 
-// checkDir tells a missing directory from a damaged one and from one of the
-// other role.
+// checkDir distinguishes a missing directory, a damaged one, and one that this user may not use.
 func (s *Store) checkDir() error {
 	hint := fmt.Sprintf("run `%s init` first, or name the directory with --state", s.role)
 	info, err := os.Stat(s.dir)
@@ -121,7 +120,7 @@ func (s *Store) checkDir() error {
 			return fmt.Errorf("%w: the state is there but its identity is not (restore it from a backup)", err)
 		}
 		if errors.Is(err, fs.ErrPermission) {
-			return err // it is there, and not for this user
+			return err // it exists, but this user may not read it
 		}
 		return fail.NoState.Of(err).With(hint)
 	}
@@ -156,33 +155,33 @@ func (s *Store) readKeys() error {
 	return nil
 }
 
-// Dir returns the state directory, for files that do not outlive their use.
+// Dir returns the state directory, for temporary files.
 func (s *Store) Dir() string { return s.dir }
 
 func (s *Store) Role() Role { return s.role }
 
-// Format writes which state directory it is, for every verb.
+// Format prints only the role, for every verb.
 func (s *Store) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "%s's state directory", s.role) }
 
-// Close closes the database. Locks that are still held stay held.
+// Close closes the database. Locks stay held.
 func (s *Store) Close() error { return s.db.Close() }
 
 func (s *Store) Identity() ed25519.PrivateKey { return s.identity() }
 
-// ID returns the node's identity as others know it.
+// ID returns the node's public identity.
 func (s *Store) ID() (protocol.PeerID, error) {
 	return protocol.PeerIDFromKey(s.identity().Public().(ed25519.PublicKey))
 }
 
-// HPKE returns the aggregator's private key, to which files are sealed; nil for
-// a party.
+// HPKE returns the aggregator's private key, to which files are sealed; nil for a party.
 func (s *Store) HPKE() hpke.PrivateKey { return s.hpke() }
 
 func (s *Store) path(elements ...string) string {
 	return filepath.Join(append([]string{s.dir}, elements...)...)
 }
 
-// writable guards the methods that write files; the database guards itself.
+// writable returns ErrReadOnly if the store is read-only. It is for methods that write files; the
+// database checks itself.
 func (s *Store) writable() error {
 	if s.readOnly {
 		return ErrReadOnly

@@ -19,8 +19,8 @@ type StudyEntry struct {
 	Added protocol.Instant
 }
 
-// PutStudy stores a study file's bytes under its id, which the caller has
-// computed from them. Storing it again changes nothing. Durable when it returns nil.
+// PutStudy stores a study file's bytes under its id, which the caller has computed from them.
+// Storing it again is a no-op. Durable when it returns nil.
 func (s *Store) PutStudy(id protocol.StudyID, source []byte, added protocol.Instant) error {
 	err := transact(s.db, func(tx *sql.Tx) error {
 		stored, err := changed(tx.Exec("INSERT INTO studies (id, source, added) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", id[:], source, int64(added)))
@@ -44,7 +44,7 @@ func (s *Store) Study(id protocol.StudyID) ([]byte, error) {
 	return source, nil
 }
 
-// Studies lists all studies, the oldest first.
+// Studies returns all studies, oldest first.
 func (s *Store) Studies() ([]StudyEntry, error) {
 	studies, err := collect(s.db, func(rows *sql.Rows) (StudyEntry, error) {
 		var id []byte
@@ -59,7 +59,7 @@ func (s *Store) Studies() ([]StudyEntry, error) {
 	return studies, nil
 }
 
-// minPrefix is how much of an id people must type at least.
+// minPrefix is the shortest prefix of an id that FindStudy accepts.
 const minPrefix = 4
 
 // FindStudy returns the one study whose id begins with these hexadecimal digits,
@@ -92,7 +92,7 @@ func (s *Store) FindStudy(prefix string) (protocol.StudyID, error) {
 	return protocol.StudyID{}, fmt.Errorf("study %s: %w: %d studies begin so, such as %s and %s", prefix, ErrAmbiguous, len(found), found[0], found[1])
 }
 
-// Decision is what a party said about a study.
+// Decision is a party's decision on a study.
 type Decision string
 
 // The decisions. A withdrawal is final.
@@ -102,14 +102,13 @@ const (
 	Withdraw Decision = "withdraw"
 )
 
-// Event is how the journal tells of a decision.
+// Event returns the journal event of a decision.
 func (d Decision) Event() journal.Event {
 	return map[Decision]journal.Event{Approve: journal.Approved, Decline: journal.Declined, Withdraw: journal.Withdrawn}[d]
 }
 
-// PutDecision records a decision; the newest one counts. After a withdrawal only
-// a withdrawal is accepted, everything else is ErrConflict. Durable when it
-// returns nil.
+// PutDecision records a decision; the newest one counts. After a withdrawal every other decision is
+// ErrConflict. Durable when it returns nil.
 func (s *Store) PutDecision(study protocol.StudyID, decision Decision, at protocol.Instant) error {
 	err := transact(s.db, func(tx *sql.Tx) error {
 		if decision == Approve {
@@ -139,8 +138,7 @@ func (s *Store) PutDecision(study protocol.StudyID, decision Decision, at protoc
 	return nil
 }
 
-// Decision returns the decision that counts and when it was made, or ErrNotFound
-// when there is none.
+// Decision returns the decision that counts and when it was made, or ErrNotFound.
 func (s *Store) Decision(study protocol.StudyID) (Decision, protocol.Instant, error) {
 	var decision Decision
 	var at protocol.Instant
@@ -151,13 +149,13 @@ func (s *Store) Decision(study protocol.StudyID) (Decision, protocol.Instant, er
 	return decision, at, nil
 }
 
-// Decided is a decision, and when it was made.
+// Decided is a decision with its time.
 type Decided struct {
 	Decision Decision
 	At       protocol.Instant
 }
 
-// Decisions returns every decision on a study, the oldest first: the last one counts.
+// Decisions returns every decision on a study, oldest first: the last one counts.
 func (s *Store) Decisions(study protocol.StudyID) ([]Decided, error) {
 	all, err := collect(s.db, func(rows *sql.Rows) (d Decided, err error) { return d, rows.Scan(&d.Decision, &d.At) },
 		"SELECT decision, at FROM decisions WHERE study = ? ORDER BY seq", study[:])
@@ -167,8 +165,8 @@ func (s *Store) Decisions(study protocol.StudyID) ([]Decided, error) {
 	return all, nil
 }
 
-// PutCosignature keeps a line that says a second person's yes to a study, which the caller
-// has verified. Durable when it returns nil.
+// PutCosignature stores a second person's approval of a study, as a line that the caller has
+// verified. Durable when it returns nil.
 func (s *Store) PutCosignature(study protocol.StudyID, by protocol.PeerID, line string, at protocol.Instant) error {
 	err := transact(s.db, func(tx *sql.Tx) error {
 		kept, err := changed(tx.Exec("INSERT INTO cosignatures (study, line) VALUES (?, ?) ON CONFLICT DO NOTHING", study[:], line))
@@ -183,7 +181,7 @@ func (s *Store) PutCosignature(study protocol.StudyID, by protocol.PeerID, line 
 	return nil
 }
 
-// Cosignatures returns the lines that PutCosignature kept of a study.
+// Cosignatures returns the lines that PutCosignature stored for a study.
 func (s *Store) Cosignatures(study protocol.StudyID) ([]string, error) {
 	lines, err := collect(s.db, func(rows *sql.Rows) (line string, err error) { return line, rows.Scan(&line) },
 		"SELECT line FROM cosignatures WHERE study = ? ORDER BY rowid", study[:])
@@ -193,8 +191,8 @@ func (s *Store) Cosignatures(study protocol.StudyID) ([]string, error) {
 	return lines, nil
 }
 
-// PutStatus replaces the snapshot, in JSON, that status commands show of a study.
-// Durable when it returns nil.
+// PutStatus replaces the JSON snapshot that status commands show for a study. Durable when it
+// returns nil.
 func (s *Store) PutStatus(study protocol.StudyID, json []byte) error {
 	known, err := changed(s.db.Exec("UPDATE studies SET status = ? WHERE id = ?", json, study[:]))
 	if err == nil && !known {
@@ -216,9 +214,9 @@ func (s *Store) Status(study protocol.StudyID) ([]byte, error) {
 	return json, nil
 }
 
-// LockStudy makes this process the one that serves a study. It does not wait: it
-// returns ErrLocked while another one, or another caller in this one, holds the
-// lock. The lock ends with unlock or with the process.
+// LockStudy makes the caller the only one that serves a study. It does not wait: it returns
+// ErrLocked while another process or another caller holds the lock. unlock or the end of the
+// process releases it.
 func (s *Store) LockStudy(study protocol.StudyID) (unlock func(), err error) {
 	if err := s.writable(); err != nil {
 		return nil, fmt.Errorf("locking study %s: %w", study.Short(), err)
@@ -233,10 +231,9 @@ func (s *Store) LockStudy(study protocol.StudyID) (unlock func(), err error) {
 	return unlock, nil
 }
 
-// lock takes the lock of a file that is there for as long as somebody holds it, and returns nil without an error
-// where another one holds it. Its holder alone
-// removes the file, and who has locked one that was removed meanwhile has locked nothing: so no
-// two processes hold two files of one name.
+// lock locks a file that exists only while somebody holds it. It returns nil without an error if
+// another holds it. Only the holder removes the file. After locking, lock checks that the file was
+// not removed meanwhile, and otherwise tries again; so no two processes hold locks of one name.
 func (s *Store) lock(name string, try func(*flock.Flock) (bool, error)) (unlock func(), err error) {
 	path := s.path(locksDir, name)
 	for {
@@ -252,7 +249,7 @@ func (s *Store) lock(name string, try func(*flock.Flock) (bool, error)) (unlock 
 		}
 		if there, err := os.Stat(path); err == nil && os.SameFile(held, there) {
 			return func() {
-				os.Remove(path) // where that fails the file stays, and locks as well
+				os.Remove(path) // if this fails the file stays, which does not matter
 				lock.Close()
 			}, nil
 		}
@@ -260,9 +257,9 @@ func (s *Store) lock(name string, try func(*flock.Flock) (bool, error)) (unlock 
 	}
 }
 
-// LockServing makes this process the one that serves the directory's studies, until unlock
-// or its end; ErrServed at once while another one does. Commands that take up one study are
-// kept apart by LockStudy.
+// LockServing makes the caller the only one that serves the directory's studies, until unlock or
+// the end of the process. It returns ErrServed at once while another does. Commands on one study
+// exclude each other by LockStudy.
 func (s *Store) LockServing() (unlock func(), err error) {
 	if err := s.writable(); err != nil {
 		return nil, fmt.Errorf("locking %q: %w", s.dir, err)
@@ -283,7 +280,7 @@ func (s *Store) LockServing() (unlock func(), err error) {
 func (s *Store) Served() bool {
 	path := s.path(locksDir, "serve.lock")
 	if _, err := os.Stat(path); err != nil {
-		return false // and no lock is made for a look
+		return false // do not create the lock file
 	}
 	lock := flock.New(path, flock.SetFlag(os.O_RDONLY))
 	defer lock.Close()

@@ -12,13 +12,13 @@ import (
 	"github.com/cosketch/cosketch/protocol/journal"
 )
 
-// shortName is what the id of a token of the HTTP API, or of an invitation, looks like.
+// shortName matches ids of HTTP API tokens and of invitations.
 var shortName = regexp.MustCompile(`^[0-9a-f]{8}$`)
 
-// Backups leave tokens out: one that was revoked is not to come back with an older state.
+// Backups leave tokens out, so that restoring one does not revive a revoked token.
 
-// PutToken keeps the record of a token, which holds no secret: what it is, is checked by a
-// hash. Another record under the same id is ErrConflict. Durable when it returns nil.
+// PutToken stores the record of a token. The record holds a hash, not the secret. Another record
+// under the same id is ErrConflict. Durable when it returns nil.
 func (s *Store) PutToken(id string, record []byte) error {
 	err := s.writable()
 	if err == nil && !shortName.MatchString(id) {
@@ -32,7 +32,7 @@ func (s *Store) PutToken(id string, record []byte) error {
 			err = ErrConflict
 		}
 	}
-	if err == nil { // the journal first: no token works that is not in it
+	if err == nil { // journal first: every token that works is in it
 		err = s.Note(journal.Entry{At: now(), Event: journal.TokenMade, Note: fmt.Sprintf("%s (%x)", id, sha256.Sum256(record))})
 	}
 	if err == nil {
@@ -44,8 +44,8 @@ func (s *Store) PutToken(id string, record []byte) error {
 	return nil
 }
 
-// Token returns the record of a token, or ErrNotFound. One that others can write to is refused:
-// they could have put it there.
+// Token returns the record of a token, or ErrNotFound. It refuses a file that others can write to,
+// since they could have created it.
 func (s *Store) Token(id string) ([]byte, error) {
 	if !shortName.MatchString(id) {
 		return nil, fmt.Errorf("token %.40q: %w", id, ErrNotFound)
@@ -57,7 +57,7 @@ func (s *Store) Token(id string) ([]byte, error) {
 	return record, nil
 }
 
-// Tokens lists the ids of the tokens, sorted; none where there are none.
+// Tokens returns the ids of the tokens, sorted.
 func (s *Store) Tokens() ([]string, error) {
 	entries, err := os.ReadDir(s.path(tokensDir))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -72,7 +72,7 @@ func (s *Store) Tokens() ([]string, error) {
 	return ids, nil
 }
 
-// RemoveToken forgets a token for good, or is ErrNotFound. Durable when it returns nil.
+// RemoveToken removes a token, or returns ErrNotFound. Durable when it returns nil.
 func (s *Store) RemoveToken(id string) error {
 	err := s.writable()
 	if err == nil && !shortName.MatchString(id) {

@@ -14,9 +14,9 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// PutChunk stores one chunk of a party's sketch at the aggregator, which has
-// checked it against the party's signed header. The same chunk again changes
-// nothing, another one in its place is ErrConflict. Durable when it returns nil.
+// PutChunk is for aggregators. It stores one chunk of a party's sketch, which the caller has
+// checked against the party's signed header. Storing equal bytes again is a no-op; other bytes are
+// ErrConflict. Durable when it returns nil.
 func (s *Store) PutChunk(study protocol.StudyID, party protocol.PeerID, sketch, index int, data []byte) error {
 	if err := s.putChunk(s.chunkPath(study, party, sketch, index), data); err != nil {
 		return fmt.Errorf("storing chunk %d of sketch %d of %s in study %s: %w", index, sketch, party, study.Short(), err)
@@ -42,8 +42,8 @@ func (s *Store) putChunk(path string, data []byte) error {
 	return writeFile(path, data)
 }
 
-// FirstMissing returns the number of the first of a sketch's chunks that is not
-// stored: where an upload resumes. It is chunks when all are there.
+// FirstMissing returns the number of a sketch's first chunk that is not stored, from which an
+// upload resumes; chunks if all are there.
 func (s *Store) FirstMissing(study protocol.StudyID, party protocol.PeerID, sketch, chunks int) (int, error) {
 	for i := range chunks {
 		switch _, err := os.Stat(s.chunkPath(study, party, sketch, i)); {
@@ -56,8 +56,8 @@ func (s *Store) FirstMissing(study protocol.StudyID, party protocol.PeerID, sket
 	return chunks, nil
 }
 
-// Chunk reads a chunk of a party's sketch, and no more than a byte beyond what a chunk may have: ErrNotFound where
-// it is missing. Whoever goes by it compares its hash: disks change bytes.
+// Chunk reads a chunk of a party's sketch, or returns ErrNotFound. It returns at most one byte more
+// than a chunk may have. The caller must check its hash, since disks change bytes.
 func (s *Store) Chunk(study protocol.StudyID, party protocol.PeerID, sketch, index int) ([]byte, error) {
 	data, err := readChunk(s.chunkPath(study, party, sketch, index))
 	if err != nil {
@@ -75,7 +75,8 @@ func readChunk(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, protocol.ChunkSize+1))
 }
 
-// DropChunk removes a chunk that is damaged, so that its party sends it again. Having none is no error.
+// DropChunk removes a damaged chunk, so that its party sends it again. It is no error if there is
+// none.
 func (s *Store) DropChunk(study protocol.StudyID, party protocol.PeerID, sketch, index int) error {
 	path := s.chunkPath(study, party, sketch, index)
 	err := s.writable()
@@ -111,8 +112,8 @@ func (s *Store) PutResult(study protocol.StudyID, name string, data []byte) erro
 	return nil
 }
 
-// NewFile is a file that is being written and has no name yet. It ends with Keep, after which
-// it is there under a name, whole and durable, or with Discard.
+// NewFile is a temporary file being written. Keep gives it its name, atomically and durably;
+// Discard removes it. One of the two must be called.
 type NewFile interface {
 	io.Writer
 	Keep(name string) error
@@ -154,7 +155,7 @@ func (n *newResult) Write(p []byte) (int, error) {
 	return written, nil
 }
 
-// Keep ends the file and names it, in the place of one of that name.
+// Keep closes the file and renames it to name, replacing an existing file.
 func (n *newResult) Keep(name string) error {
 	dir := filepath.Dir(n.Name())
 	err := errors.Join(checkName(name), n.Sync())
@@ -167,10 +168,10 @@ func (n *newResult) Keep(name string) error {
 	return nil
 }
 
-// Discard removes what was written.
+// Discard closes and removes the file.
 func (n *newResult) Discard() {
 	n.Close()
-	os.Remove(n.Name()) // what is left of it is removed when the store is opened the next time
+	os.Remove(n.Name()) // if this fails, Strays reports the file
 }
 
 // OpenResult opens a result file of a study, or returns ErrNotFound.
@@ -185,7 +186,7 @@ func (s *Store) OpenResult(study protocol.StudyID, name string) (*File, error) {
 	return f, nil
 }
 
-// DropResult removes a result file of a study. Having none is no error.
+// DropResult removes a result file of a study. It is no error if there is none.
 func (s *Store) DropResult(study protocol.StudyID, name string) error {
 	err := errors.Join(s.writable(), checkName(name))
 	if err == nil {
@@ -197,7 +198,7 @@ func (s *Store) DropResult(study protocol.StudyID, name string) error {
 	return nil
 }
 
-// Results returns the names of a study's result files, sorted; none where there are none.
+// Results returns the names of a study's result files, sorted.
 func (s *Store) Results(study protocol.StudyID) ([]string, error) {
 	entries, err := os.ReadDir(s.path(resultsDir, study.String()))
 	if err != nil && !os.IsNotExist(err) {
@@ -205,7 +206,7 @@ func (s *Store) Results(study protocol.StudyID) ([]string, error) {
 	}
 	var names []string
 	for _, e := range entries {
-		if checkName(e.Name()) == nil { // not what a crash left half written
+		if checkName(e.Name()) == nil { // skips incomplete files left by a crash
 			names = append(names, e.Name())
 		}
 	}

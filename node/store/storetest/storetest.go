@@ -1,4 +1,4 @@
-// Package storetest makes state directories for tests.
+// Package storetest creates state directories for tests.
 package storetest
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/cosketch/cosketch/node/store"
 )
 
-// New makes the state directory of a new node and opens it until the test ends.
+// New creates the state directory of a new node and opens it until the test ends.
 func New(t testing.TB, role store.Role) *store.Store {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "state")

@@ -13,7 +13,7 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// toLibp2p returns libp2p's form of an identity.
+// toLibp2p converts an identity to libp2p's form.
 func toLibp2p(p protocol.PeerID) (peer.ID, error) {
 	key, err := crypto.UnmarshalEd25519PublicKey(p[:])
 	if err != nil {
@@ -22,7 +22,7 @@ func toLibp2p(p protocol.PeerID) (peer.ID, error) {
 	return peer.IDFromPublicKey(key)
 }
 
-// fromLibp2p returns our form of an identity; only sound Ed25519 keys have one.
+// fromLibp2p converts an identity from libp2p's form. It refuses all but valid Ed25519 keys.
 func fromLibp2p(id peer.ID) (protocol.PeerID, error) {
 	key, err := id.ExtractPublicKey()
 	if err != nil {
@@ -38,8 +38,8 @@ func fromLibp2p(id peer.ID) (protocol.PeerID, error) {
 	return protocol.PeerIDFromKey(raw)
 }
 
-// parseAddrs reads the addresses at which a peer is said to listen. A trailing
-// /p2p/ID is accepted when it names that peer.
+// parseAddrs parses the addresses at which a peer is expected to listen. A trailing /p2p/ID is
+// accepted if it names that peer.
 func parseAddrs(id peer.ID, addrs []string) ([]ma.Multiaddr, error) {
 	parsed := make([]ma.Multiaddr, 0, len(addrs))
 	for _, text := range addrs {
@@ -59,7 +59,7 @@ func parseAddrs(id peer.ID, addrs []string) ([]ma.Multiaddr, error) {
 	return parsed, nil
 }
 
-// CheckAddr refuses what is no address of a host, or says who answers there.
+// CheckAddr returns an error if text is not the multiaddr of a host, or if it names a peer.
 func CheckAddr(text string) error {
 	addr, err := ma.NewMultiaddr(text)
 	if err != nil {
@@ -71,8 +71,8 @@ func CheckAddr(text string) error {
 	return nil
 }
 
-// Delays of a dial's attempts: plain TCP first, another transport when the one
-// before has not come through.
+// Delays between the attempts of a dial: plain TCP first, then another transport if the one before
+// has not connected.
 const (
 	betweenAddrs = 250 * time.Millisecond
 	betweenKinds = time.Second
@@ -98,7 +98,7 @@ func rankDial(addrs []ma.Multiaddr) []network.AddrDelay {
 	return ranked
 }
 
-// transport is how an address is reached.
+// transport is the kind of transport of an address.
 type transport int
 
 const (

@@ -14,8 +14,8 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 )
 
-// A node dials the addresses that it was given and no others: those at which a peer
-// says that it listens may lie behind a proxy, or be another machine here.
+// A node dials only the addresses that it was given. Those that a peer announces may lie behind a
+// proxy, or be another machine here.
 func TestOnlyGivenAddressesAreDialled(t *testing.T) {
 	server := start(t, 1, listening(tcpLoopback))
 	server.Serve("echo", echo)
@@ -46,7 +46,7 @@ func TestOnlyGivenAddressesAreDialled(t *testing.T) {
 	}
 	proxy.Close()
 	(<-through).Close()
-	for range 3 { // the first may meet the connection that is breaking
+	for range 3 { // the first may use the breaking connection
 		_, err = client.Call(patience(t), server.PeerID(), given, "echo", nil)
 		if errors.Is(err, ErrUnreachable) {
 			return
@@ -55,8 +55,8 @@ func TestOnlyGivenAddressesAreDialled(t *testing.T) {
 	t.Errorf("without the proxy: %v, want %v", err, ErrUnreachable)
 }
 
-// What libp2p does to the addresses of a peer, as it hears where that listens or sees a connection to
-// it end, changes none of those that are about to be dialled: it may come between the two.
+// libp2p changes a peer's addresses when the peer announces some or a connection ends, possibly
+// just before a dial. That must not change the addresses that are dialled.
 func TestAddressesAreThoseOfTheCallAlone(t *testing.T) {
 	server, client := start(t, 1, listening(tcpLoopback)), start(t, 2, nil)
 	id, err := toLibp2p(server.PeerID())

@@ -12,19 +12,19 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 )
 
-// book is libp2p's store of peers, where the addresses to dial are those of the last call alone.
+// book is libp2p's peer store, except that the addresses to dial are those of the last call only.
 //
-// libp2p's own store mixes them with the addresses at which a peer says that it listens, and drops
-// some as it sees a connection to it end. What a peer says is not for this node to dial: it may be
-// another machine's address here, and go round a proxy. A store that holds both can be cleared
-// before a dial, but what a peer says may arrive between the two.
+// libp2p's own store mixes them with the addresses that a peer announces, and drops some when a
+// connection to it ends. This node must not dial announced addresses: they may belong to another
+// machine here, or bypass a proxy. Clearing libp2p's store before a dial does not help, since a
+// peer's announcement may arrive in between.
 type book struct {
 	peerstore.Peerstore
 	peerstore.CertifiedAddrBook
 	self peer.ID
 
 	mu   sync.Mutex
-	dial map[peer.ID][]ma.Multiaddr // as many peers as this node calls: those that its studies list
+	dial map[peer.ID][]ma.Multiaddr // bounded by the peers that this node calls: those its studies list
 }
 
 func newBook(self peer.ID) (*book, error) {
@@ -35,14 +35,14 @@ func newBook(self peer.ID) (*book, error) {
 	return &book{Peerstore: store, CertifiedAddrBook: store, self: self, dial: make(map[peer.ID][]ma.Multiaddr)}, nil
 }
 
-// dialOnly sets the addresses of a peer, in place of those of the call before.
+// dialOnly replaces the addresses of a peer.
 func (b *book) dialOnly(id peer.ID, addrs []ma.Multiaddr) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.dial[id] = slices.Clone(addrs)
 }
 
-// Addrs returns what libp2p may dial.
+// Addrs returns the addresses that libp2p may dial.
 func (b *book) Addrs(id peer.ID) []ma.Multiaddr {
 	if id == b.self {
 		return b.Peerstore.Addrs(id)
@@ -52,10 +52,10 @@ func (b *book) Addrs(id peer.ID) []ma.Multiaddr {
 	return slices.Clone(b.dial[id])
 }
 
-// PeerInfo is Addrs with the name of the peer.
+// PeerInfo returns the peer with its Addrs.
 func (b *book) PeerInfo(id peer.ID) peer.AddrInfo { return peer.AddrInfo{ID: id, Addrs: b.Addrs(id)} }
 
-// What libp2p adds of its own or by a peer's word is kept for this node alone.
+// Of the addresses that libp2p adds, only those of this node are kept.
 
 // AddAddr keeps an address of this node.
 func (b *book) AddAddr(id peer.ID, addr ma.Multiaddr, ttl time.Duration) {

@@ -19,13 +19,13 @@ import (
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
-// errClosed is what calls meet after Close.
+// errClosed is the error of calls after Close.
 var errClosed = fmt.Errorf("this node's network is %w", net.ErrClosed)
 
-// Call asks a peer, over the connection there is or one to the first address
-// that works: TCP addresses before QUIC ones. It returns the response, a *Refusal
-// of the peer, ErrUnreachable (and ErrStranger), ErrRefusedPeer, ErrInterrupted or the context's
-// error, wrapped. Call does not retry.
+// Call calls a peer over the existing connection, or over a new one to the first address that
+// works, TCP before QUIC. It returns the response, or one of these errors, wrapped: the peer's
+// *Refusal, ErrUnreachable (possibly with ErrStranger), ErrRefusedPeer, ErrInterrupted, or the
+// context's error. Call does not retry.
 func (h *Host) Call(ctx context.Context, to protocol.PeerID, addrs []string, name string, request []byte) ([]byte, error) {
 	response, err := h.call(ctx, to, addrs, name, request)
 	if err != nil {
@@ -57,7 +57,7 @@ func (h *Host) call(ctx context.Context, to protocol.PeerID, addrs []string, nam
 	return response, nil
 }
 
-// callContext adds a deadline where there is none and the end of the host.
+// callContext adds a deadline if there is none, and ends the context when the host closes.
 func (h *Host) callContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	cancelDeadline := context.CancelFunc(func() {})
 	if _, ok := ctx.Deadline(); !ok {
@@ -68,7 +68,7 @@ func (h *Host) callContext(ctx context.Context) (context.Context, context.Cancel
 	return ctx, func() { stop(); cancel(); cancelDeadline() }
 }
 
-// connect makes sure that there is a connection.
+// connect dials the peer unless it is connected.
 func (h *Host) connect(ctx context.Context, id peer.ID, addrs []string) error {
 	if h.host.Network().Connectedness(id) == network.Connected {
 		return nil
@@ -81,7 +81,7 @@ func (h *Host) connect(ctx context.Context, id peer.ID, addrs []string) error {
 		return fmt.Errorf("%w: no address is known", ErrUnreachable)
 	}
 	if s, ok := h.host.Network().(*swarm.Swarm); ok {
-		s.Backoff().Clear(id) // when to try again is the caller's business
+		s.Backoff().Clear(id) // the caller decides when to retry
 	}
 	h.book.dialOnly(id, parsed)
 	dial, cancel := context.WithTimeout(ctx, h.limits.Dial)
@@ -100,8 +100,8 @@ func (h *Host) connect(ctx context.Context, id peer.ID, addrs []string) error {
 	return nil
 }
 
-// exchange sends the request on a stream of its own and reads the answer. It
-// does both at once, because a refusal may come before the request is through.
+// exchange sends the request on a new stream and reads the answer. It does both concurrently,
+// because a refusal may come before the request is sent.
 func (h *Host) exchange(ctx context.Context, id peer.ID, name string, request []byte) ([]byte, error) {
 	s, err := h.host.NewStream(network.WithNoDial(ctx, "connected already"), id, h.stream(name))
 	if err != nil {
@@ -121,7 +121,7 @@ func (h *Host) exchange(ctx context.Context, id peer.ID, name string, request []
 			return response, nil
 		}
 		s.Reset()
-	default: // answered before all was sent, or failed
+	default: // answered before the request was sent, or failed
 		s.Reset()
 		<-sent
 	}
@@ -148,13 +148,13 @@ func readAnswer(frames *framer, limit int) ([]byte, error) {
 	return body, nil
 }
 
-// timedOut recognises a stream's deadline; each transport has an error of its own.
+// timedOut recognises a stream's deadline error, which differs by transport.
 func timedOut(err error) bool {
 	var timeout net.Error
 	return errors.As(err, &timeout) && timeout.Timeout()
 }
 
-// explain says what an error of an exchange means to the caller.
+// explain turns an error of exchange into an error of Call.
 func (h *Host) explain(ctx context.Context, id peer.ID, err error) error {
 	var refusal *Refusal
 	switch {
@@ -174,16 +174,16 @@ func (h *Host) explain(ctx context.Context, id peer.ID, err error) error {
 	case errors.Is(err, network.ErrResourceLimitExceeded):
 		return fmt.Errorf("own limits: %w", err)
 	}
-	// Whoever admits this node has told libp2p's identify exchange what it speaks,
-	// and libp2p remembers that for a minute beyond the connection.
+	// A peer that admits this node has announced its protocols through libp2p's identify, and
+	// libp2p remembers them for a minute after the connection.
 	if known, _ := h.host.Peerstore().GetProtocols(id); len(known) == 0 {
 		return h.turnedAway()
 	}
 	return fmt.Errorf("%w: %w", ErrInterrupted, err)
 }
 
-// otherVersion says how this node and a peer that does not know its calls differ. One that has not said what it is,
-// or is the same, is ending.
+// otherVersion explains how this node and a peer that does not know its calls differ. A peer that
+// did not announce its version, or runs the same program, is shutting down.
 func (h *Host) otherVersion(id peer.ID) error {
 	ours := h.speaks
 	said := func(what string) string {
@@ -206,13 +206,13 @@ func (h *Host) otherVersion(id peer.ID) error {
 	}
 }
 
-// turnedAway is the error of a call to a peer that does not admit this node.
+// turnedAway returns the error of a call to a peer that does not admit this node.
 func (h *Host) turnedAway() error {
 	return fail.NotAdmitted.New().With(fmt.Sprintf("it closed the connection before answering: does a study there list this node's id %s? A study that is hosted only now is taken up within seconds", h.id))
 }
 
-// gated recognises that a peer refused this node while it was being dialled: over
-// QUIC the refusal can overtake the end of the handshake.
+// gated reports whether a peer refused this node during the dial: over QUIC the refusal can
+// overtake the end of the handshake.
 func gated(err error) bool {
 	var dial *swarm.DialError
 	if !errors.As(err, &dial) {

@@ -13,51 +13,51 @@ import (
 
 // Config describes a Host.
 type Config struct {
-	// Key returns the node's identity. Required. It is a function because fmt never prints
-	// what a function holds, whatever the verb and wherever the Config is.
+	// Key returns the node's identity. Required. It is a function so that fmt never prints the key,
+	// whatever the verb and wherever the Config is embedded.
 	Key func() ed25519.PrivateKey
 
 	// Listen holds the multiaddrs to listen at, such as /ip4/0.0.0.0/tcp/4001,
-	// /ip4/0.0.0.0/udp/4001/quic-v1 and, for a proxy that terminates TLS in front of
-	// it, /ip4/127.0.0.1/tcp/8080/ws. Empty: the host never listens and only dials.
+	// /ip4/0.0.0.0/udp/4001/quic-v1, or /ip4/127.0.0.1/tcp/8080/ws behind a proxy that terminates
+	// TLS. If empty, the host never listens and only dials.
 	Listen []string
 
-	// Handlers answer calls by their names, from the first moment at which the host listens.
+	// Handlers answer calls by name, from the moment the host listens.
 	Handlers map[string]Handler
 
-	// Roots are who may certify the outer TLS of a WebSocket address that is dialled
-	// (/dns4/NAME/tcp/443/tls/ws). Default: the system's. They have no say in who a
-	// peer is: inside, both sides prove their identities to each other as everywhere.
+	// Roots are the certificate authorities for the outer TLS of WebSocket addresses that are
+	// dialled (/dns4/NAME/tcp/443/tls/ws). Default: the system's. They do not decide who a peer is:
+	// inside that TLS both sides prove their identities as on every transport.
 	Roots *x509.CertPool
 
-	// Allow says who may be spoken to. It is asked before every dial, after every
-	// security handshake and at every call, from several goroutines, and must not
-	// block. Required.
+	// Allow reports whether this host may communicate with a peer. It is called before every dial,
+	// after every security handshake and at every call. It must be safe for concurrent use and must
+	// not block. Required.
 	Allow func(protocol.PeerID) bool
 
-	// Guests says who may make GuestCall, the one call of peers that Allow does not admit. It is asked as Allow is,
-	// and after it. Default: nobody.
+	// Guests reports whether a peer that Allow refuses may make GuestCall, and no other call. It is
+	// called when Allow is, after it, and under the same conditions. Default: nobody.
 	Guests func(protocol.PeerID) bool
 
-	// GuestCall is the name of that call.
+	// GuestCall is the name of the call that guests may make.
 	GuestCall string
 
-	// Version goes into the user agent, "cosketch/VERSION", which a peer of another
-	// protocol version is told. Default: "dev".
+	// Version is part of the user agent, "cosketch/VERSION", which peers of another protocol
+	// version see. Default: "dev".
 	Version string
 
-	// Logger takes this package's lines and, from level warning up, libp2p's. The
-	// first Host of a process decides where libp2p logs to. Default: nothing is logged.
+	// Logger receives this package's log lines and libp2p's from level warning up. The first Host
+	// of a process determines where libp2p logs. Default: no logging.
 	Logger *slog.Logger
 
-	// Limits bounds what peers may occupy.
+	// Limits bounds the resources that peers may use.
 	Limits Limits
 
-	speaks string           // protocol version; another than protocol.Version in tests alone
-	now    func() time.Time // the clock; another than the machine's in tests alone
+	speaks string           // protocol version; differs from protocol.Version only in tests
+	now    func() time.Time // the clock; differs from time.Now only in tests
 }
 
-// clock tells how old a handshake is, and when the log may say something again.
+// clock returns the clock for the age of handshakes and for limiting log lines.
 func (c Config) clock() func() time.Time {
 	if c.now == nil {
 		return time.Now
@@ -65,7 +65,7 @@ func (c Config) clock() func() time.Time {
 	return c.now
 }
 
-// agent names the program to its peers.
+// agent returns the user agent.
 func (c Config) agent() string {
 	if c.Version == "" {
 		return "cosketch/dev"
@@ -73,7 +73,7 @@ func (c Config) agent() string {
 	return "cosketch/" + c.Version
 }
 
-// protocol is the version that the names of all calls begin with.
+// protocol returns the version that prefixes the names of all calls.
 func (c Config) protocol() string {
 	if c.speaks != "" {
 		return c.speaks
@@ -81,56 +81,52 @@ func (c Config) protocol() string {
 	return protocol.Version
 }
 
-// Limits bounds what peers may occupy. They do not depend on the machine. Zero
+// Limits bounds the resources that peers may use. The defaults do not depend on the machine. Zero
 // fields take their defaults.
 type Limits struct {
-	// Frame is the largest request or response in bytes. Default: 8 MiB, room for
-	// a chunk of 4 MiB and its wrapping.
+	// Frame is the largest request or response in bytes. Default: 8 MiB, which fits a chunk of 4
+	// MiB with its envelope.
 	Frame int
 
 	// FrameOf overrides Frame for single call names. Both sides of a call should
 	// agree on it.
 	FrameOf map[string]Frames
 
-	// CallsPerPeer is how many calls of one peer are served at once; the next is
-	// refused as busy. Default: 32.
+	// CallsPerPeer bounds the concurrent calls of one peer; further ones are refused with CodeBusy.
+	// Default: 32.
 	CallsPerPeer int
 
-	// ConnsPerIP is how many connections one IPv4 address or IPv6 /48 may hold, and
-	// how many it may open in a burst. An aggregator must admit all parties behind
-	// one address. A quarter of them, and at least 64, may be in the middle of their
-	// handshakes. Default: 256.
+	// ConnsPerIP bounds the connections of one IPv4 address or IPv6 /48, and how many it may open
+	// in a burst. An aggregator must admit all parties behind one address. A quarter of them, and
+	// at least 64, may be in the middle of their handshakes. Default: 256.
 	ConnsPerIP int
 
-	// Conns is how many connections there may be in all, beside those whose handshake
-	// has not ended: half as many (and at least 320) by TCP, and by QUIC. Default: 1024.
+	// Conns bounds all connections. Unfinished handshakes are extra: half as many (and at least
+	// 320) by TCP, and as many by QUIC. Default: 1024.
 	Conns int
 
-	// Memory is how many bytes all connections and frames may occupy: requests that
-	// arrive or are answered take half, the rest is for what connections buffer.
-	// Whatever one peer has of a half, as much is left for the others.
-	// Default: 512 MiB; at least LeastMemory.
+	// Memory bounds the bytes of all connections and frames. Half is for requests being received or
+	// answered, half for the buffers of connections. Of each half, one peer may hold at most as
+	// much as it leaves free for others. Default: 512 MiB; at least LeastMemory.
 	Memory int64
 
-	// Dial bounds making a connection. Default: 20 s.
+	// Dial is the timeout for connecting. Default: 20 s.
 	Dial time.Duration
 
-	// Idle bounds how long a frame that has begun may make no progress.
-	// Default: 30 s.
+	// Idle is the timeout for progress within a frame that has begun. Default: 30 s.
 	Idle time.Duration
 
-	// Call bounds a whole call, on the caller's side where its context has no
-	// deadline and always on the answering side. It must exceed the longest wait
-	// for news. Default: 5 min.
+	// Call is the timeout of a whole call: at the caller if its context has no deadline, at the
+	// answering side always. It must exceed the longest wait for news. Default: 5 min.
 	Call time.Duration
 }
 
-// LeastMemory is what Limits.Memory has to be: room for a few of the largest requests and for
-// the streams of a few peers.
+// LeastMemory is the minimum of Limits.Memory: room for a few of the largest requests and for the
+// streams of a few peers.
 const LeastMemory = 64 << 20
 
-// Frames are the largest request and the largest response of a call, in bytes. Where one is
-// zero, that one is empty.
+// Frames are the largest request and the largest response of a call, in bytes. Zero means that it
+// must be empty.
 type Frames struct{ Request, Response int }
 
 func (l Limits) withDefaults() Limits {
@@ -157,7 +153,7 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// frames returns the largest frames of calls with this name.
+// frames returns the frame limits of calls with this name.
 func (l Limits) frames(name string) Frames {
 	if own, ok := l.FrameOf[name]; ok {
 		return own
@@ -165,20 +161,20 @@ func (l Limits) frames(name string) Frames {
 	return Frames{l.Frame, l.Frame}
 }
 
-// manyAtOnce is how many parties behind one address may connect at the same time.
+// manyAtOnce is how many parties behind one address may connect at once.
 const manyAtOnce = 64
 
-// unfinishedPerIP is how many handshakes of one address may be under way.
+// unfinishedPerIP bounds the unfinished handshakes of one address.
 func (l Limits) unfinishedPerIP() int { return min(l.ConnsPerIP, max(manyAtOnce, l.ConnsPerIP/4)) }
 
-// unfinished is how many handshakes may be under way by TCP and WebSocket, and as many by QUIC,
-// where one address may begin as many as a quarter of what is free.
+// unfinished bounds the unfinished handshakes by TCP and WebSocket together, and those by QUIC
+// separately. By QUIC, one address may also hold no more than a quarter of the free places.
 func (l Limits) unfinished() int { return max(5*manyAtOnce, l.Conns/2) }
 
-// requests is how many bytes the requests of all peers may take.
+// requests bounds the bytes of all peers' requests.
 func (l Limits) requests() int64 { return l.Memory / 2 }
 
-// windows is how many bytes all connections may buffer.
+// windows bounds the bytes that all connections may buffer.
 func (l Limits) windows() int64 { return l.Memory - l.requests() }
 
 func (c *Config) check() error {
@@ -194,5 +190,5 @@ func (c *Config) check() error {
 	return nil
 }
 
-// DefaultLimits are those of a node that is told none.
+// DefaultLimits returns the limits with all defaults.
 func DefaultLimits() Limits { return Limits{}.withDefaults() }

@@ -11,7 +11,7 @@ import (
 	"github.com/quic-go/quic-go"
 )
 
-// A peer's clock may be years off: no certificate of this node is too young or too old for it.
+// A peer's clock may be years off: it never finds a certificate of this node too young or too old.
 func TestCertificatesHaveNoDates(t *testing.T) {
 	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
 	if err != nil {
@@ -33,7 +33,7 @@ func TestCertificatesHaveNoDates(t *testing.T) {
 	}
 }
 
-// Nor over QUIC, on either side.
+// The same holds over QUIC, on either side.
 func TestCertificatesOfQUICHaveNoDates(t *testing.T) {
 	server, client := start(t, 1, listening(quicLoopback)), start(t, 2, nil)
 	server.Serve("echo", echo)

@@ -15,35 +15,35 @@ import (
 	manet "github.com/multiformats/go-multiaddr/net"
 )
 
-// Before its handshake nobody knows who a caller is: a party of a study looks like a
-// stranger. A door bounds the connections whose handshake has not ended, and divides that
-// room between addresses, so that callers who connect and say nothing keep out nobody else.
+// Before its handshake a caller is anonymous: parties and strangers look alike. A door bounds the
+// connections with unfinished handshakes and divides the places between addresses, so that callers
+// who connect and stay silent keep nobody else out.
 
-// What is one address to the limits: a host in IPv4, and in IPv6 what a provider gives one
-// customer at most.
+// Prefix lengths that count as one address: a host in IPv4; in IPv6 the most that a provider gives
+// one customer.
 const (
 	bits4 = 32
 	bits6 = 48
 )
 
-// errCrowded reports that a connection was closed in the middle of its handshake, or before:
-// too many others are not through theirs.
+// errCrowded reports that a connection was closed during or before its handshake, because too many
+// other handshakes are unfinished.
 var errCrowded = errors.New("too many unfinished handshakes")
 
-// slow is how long a handshake may take when room is short.
+// slow is how long a handshake may take when places are scarce.
 const slow = 2 * time.Second
 
-// door holds the unfinished handshakes of one kind of transport: at most room, and at most share
-// of one address.
+// door holds the unfinished handshakes of one kind of transport: at most room in all, and at most
+// share for one address.
 //
-// Connections that can be ended make room for newer ones. An address that has its share gives up
-// its own oldest. Where all room is taken, the oldest of all goes if it is slow, which a caller who
-// says nothing soon is, and else the oldest of the address that holds most. Those that cannot be
-// ended stay, and so an address may take no more than a quarter of what is free.
+// Connections that can be closed make way for newer ones. An address at its share loses its own
+// oldest one. If all places are taken, the oldest of all is closed if it is slow, as silent callers
+// soon are; otherwise the oldest of the address that holds most. Connections that cannot be closed
+// stay; so for them one address may hold at most a quarter of the free places.
 type door struct {
 	room, share int
 	now         func() time.Time
-	guests      *lobby // where those go on whom no study lists
+	guests      *lobby // where guests go next
 
 	mu   sync.Mutex
 	all  *list.List                  // of *visitor, oldest first
@@ -60,17 +60,17 @@ type visitor struct {
 	door  *door
 	from  netip.Prefix
 	since time.Time
-	end   func() // ends the connection; nil: it cannot be ended from outside
+	end   func() // closes the connection; nil: it cannot be closed from outside
 
-	inAll, inHeld *list.Element // nil: it has left; guarded by door.mu
+	inAll, inHeld *list.Element // nil after leaving; guarded by door.mu
 
 	mu    sync.Mutex
 	ended bool   // guarded by mu
-	place func() // gives a guest's place back; nil: none is held; guarded by mu
+	place func() // gives back a guest's place; nil if none is held; guarded by mu
 }
 
-// enter takes a place for a connection, if need be that of another. It returns the scope that
-// gives the place back when the peer is known or the connection ends.
+// enter takes a place for a connection, if necessary that of another. It returns a scope that gives
+// the place back when the peer is known or the connection ends.
 func (d *door) enter(scope network.ConnManagementScope, from ma.Multiaddr, end func()) (*visitor, error) {
 	v := &visitor{ConnManagementScope: scope, door: d, from: origin(from), since: d.now(), end: end}
 	out, err := d.admit(v)
@@ -84,7 +84,7 @@ func (d *door) enter(scope network.ConnManagementScope, from ma.Multiaddr, end f
 	return v, nil
 }
 
-// admit puts a visitor in, and returns who had to go for it.
+// admit adds a visitor and returns the one that must leave for it, if any.
 func (d *door) admit(v *visitor) (out *visitor, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -120,7 +120,7 @@ func length(l *list.List) int {
 
 func oldest(l *list.List) *visitor { return l.Front().Value.(*visitor) }
 
-// ofLargest returns the oldest of the address that holds most.
+// ofLargest returns the oldest visitor of the address that holds most.
 func (d *door) ofLargest() (out *visitor) {
 	most := 0
 	for e := d.all.Front(); e != nil; e = e.Next() {
@@ -132,7 +132,7 @@ func (d *door) ofLargest() (out *visitor) {
 	return out
 }
 
-// remove takes a visitor out, and reports whether it was still in.
+// remove removes a visitor and reports whether it was still in.
 func (d *door) remove(v *visitor) bool {
 	if v.inAll == nil {
 		return false
@@ -147,14 +147,14 @@ func (d *door) remove(v *visitor) bool {
 	return true
 }
 
-// leave gives a visitor's place back, and reports whether it still had one.
+// leave gives back a visitor's place and reports whether it still had one.
 func (v *visitor) leave() bool {
 	v.door.mu.Lock()
 	defer v.door.mu.Unlock()
 	return v.door.remove(v)
 }
 
-// SetPeer is called once the handshake has shown an admitted peer.
+// SetPeer is called once the handshake has identified an admitted peer.
 func (v *visitor) SetPeer(id peer.ID) error {
 	if !v.leave() {
 		return errCrowded
@@ -183,8 +183,8 @@ func (v *visitor) Done() {
 	v.ConnManagementScope.Done()
 }
 
-// origin is the address of a caller as the limits count it. Callers without an IP address
-// count as one.
+// origin returns a caller's address as the limits count it. All callers without an IP address count
+// as one.
 func origin(from ma.Multiaddr) netip.Prefix {
 	ip, err := manet.ToIP(from)
 	if err != nil {
@@ -200,18 +200,18 @@ func origin(from ma.Multiaddr) netip.Prefix {
 	return prefix
 }
 
-// watched is a resource manager at whose door callers by QUIC wait, and which divides streams
-// between peers. Connections by QUIC are made out of reach: who comes too much is refused.
+// watched is a resource manager that counts QUIC handshakes at a door and divides streams between
+// peers. QUIC connections cannot be closed from here, so excess callers are refused.
 type watched struct {
 	network.ResourceManager
 	packets *door
-	inbound *ration[peer.ID] // streams that parties have opened
-	guests  *ration[peer.ID] // and guests, beside those
+	inbound *ration[peer.ID] // streams that parties opened
+	guests  *ration[peer.ID] // streams that guests opened, counted separately
 	gate    *gater
 }
 
-// OpenConnection makes the scope of a connection; a caller by TCP, who holds a file descriptor,
-// passes the other door.
+// OpenConnection creates the scope of a connection. TCP callers, which use a file descriptor, pass
+// porter's door instead.
 func (w watched) OpenConnection(dir network.Direction, usefd bool, endpoint ma.Multiaddr) (network.ConnManagementScope, error) {
 	scope, err := w.ResourceManager.OpenConnection(dir, usefd, endpoint)
 	if err != nil || usefd || dir == network.DirOutbound {
@@ -225,7 +225,7 @@ func (w watched) OpenConnection(dir network.Direction, usefd bool, endpoint ma.M
 	return v, nil
 }
 
-// porter is an upgrader at whose door callers by TCP and WebSocket wait.
+// porter is an upgrader that counts TCP and WebSocket handshakes at a door.
 type porter struct {
 	tpt.Upgrader
 	streams *door
@@ -246,7 +246,7 @@ type guarded struct {
 	streams *door
 }
 
-// Accept returns the next connection that finds a place.
+// Accept returns the next connection that gets a place.
 func (g guarded) Accept() (manet.Conn, network.ConnManagementScope, error) {
 	for {
 		conn, scope, err := g.GatedMaListener.Accept()

@@ -16,8 +16,8 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// crowd connects to a host's address from another address of this machine, says so much on
-// every connection, and no more.
+// crowd opens n connections to a host from another address of this machine, and sends say on each,
+// and nothing more.
 func crowd(t *testing.T, addr, from string, n int, say string) {
 	t.Helper()
 	_, at, err := manet.DialArgs(mustAddr(t, strings.TrimSuffix(addr, "/ws")))
@@ -32,12 +32,12 @@ func crowd(t *testing.T, addr, from string, n int, say string) {
 		}
 		t.Cleanup(func() { c.Close() })
 		if _, err := c.Write([]byte(say)); err != nil && say != "" {
-			continue // it was closed for a later one
+			continue // closed in favour of a later one
 		}
 	}
 }
 
-// addrOf returns the address of a host by a transport.
+// addrOf returns the address of a host for a transport.
 func addrOf(t *testing.T, h *Host, kind string) string {
 	t.Helper()
 	for _, addr := range h.Addrs() {
@@ -50,12 +50,12 @@ func addrOf(t *testing.T, h *Host, kind string) string {
 	return ""
 }
 
-// Who connects and says nothing keeps nobody out, from another address or its own.
+// Connections that stay silent keep nobody out, from another address or their own.
 func TestSilentConnections(t *testing.T) {
 	const half = "GET / HTTP/1.1\r\nHost: localhost\r\n"
 	for _, c := range []struct{ crowded, say, from, by string }{
 		{"tcp", "", "127.0.0.2", "tcp"}, {"tcp", "", "127.0.0.2", "quic"}, {"tcp", "", "127.0.0.2", "ws"}, {"tcp", "", "127.0.0.1", "tcp"},
-		{"ws", half, "127.0.0.2", "ws"}, {"ws", half, "127.0.0.2", "tcp"}, {"ws", half, "127.0.0.2", "quic"}, {"ws", half, "127.0.0.1", "ws"}, // as from a proxy
+		{"ws", half, "127.0.0.2", "ws"}, {"ws", half, "127.0.0.2", "tcp"}, {"ws", half, "127.0.0.2", "quic"}, {"ws", half, "127.0.0.1", "ws"}, // as through a proxy
 	} {
 		t.Run(fmt.Sprintf("%s at %s, calling by %s", c.crowded, c.from, c.by), func(t *testing.T) {
 			server := start(t, 1, func(conf *Config) {
@@ -76,8 +76,8 @@ type later struct{ by atomic.Int64 }
 
 func (l *later) now() time.Time { return time.Unix(0, l.by.Load()) }
 
-// Several addresses together take all the room that strangers have, and none of that of parties,
-// all of whom come at once from one address.
+// Several addresses together take all places for unfinished handshakes. All parties, which come at
+// once from one address, still get through.
 func TestPartiesBehindOneAddressUnderAttack(t *testing.T) {
 	var parties []protocol.PeerID
 	for n := range manyAtOnce {
@@ -117,8 +117,8 @@ func TestPartiesBehindOneAddressUnderAttack(t *testing.T) {
 	}
 }
 
-// Unfinished handshakes by QUIC cannot be ended from outside. The more of the room is taken, the
-// less one address may have.
+// Unfinished QUIC handshakes cannot be ended from outside. The more places are taken, the fewer one
+// address may have.
 func TestUnfinishedHandshakes(t *testing.T) {
 	resources, err := resourceManager(Limits{}.withDefaults(), nobodyElse(), time.Now)
 	if err != nil {
@@ -143,7 +143,7 @@ func TestUnfinishedHandshakes(t *testing.T) {
 	}
 	for n := range 16 {
 		fill(fmt.Sprintf("/ip4/203.0.113.%d/udp/1/quic-v1", 100+n))
-		fill(fmt.Sprintf("/ip6/2001:db8:1:%x00::1/udp/1/quic-v1", n)) // all of one customer
+		fill(fmt.Sprintf("/ip6/2001:db8:1:%x00::1/udp/1/quic-v1", n)) // all are one customer's
 	}
 	party, ok := open("/ip4/192.0.2.1/udp/1/quic-v1")
 	if !ok {
@@ -162,8 +162,8 @@ func TestUnfinishedHandshakes(t *testing.T) {
 	party.Done()
 }
 
-// The connection that goes for another is the oldest of the address that holds most, and it is
-// ended once.
+// The connection that is closed for another is the oldest of the address that holds most. It is
+// closed once.
 func TestDoorMakesRoom(t *testing.T) {
 	var clock later
 	d := newDoor(4, 2, nobodyElse(), clock.now)

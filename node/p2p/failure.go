@@ -22,24 +22,24 @@ import (
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
-// What dialling and listening fail of, in words that say what to look at.
+// Errors of dialling and listening, worded so that they say what to check.
 
-// Why an address could not be connected to. Errors that wrap one of these wrap ErrUnreachable, too.
+// Why an address could not be connected to. Errors that wrap one of these also wrap ErrUnreachable.
 var (
-	// ErrStranger reports an address at which something listens that is not the peer: the
-	// port of another program, or of another node.
+	// ErrStranger reports that something other than the peer listens at an address: another
+	// program, or another node.
 	ErrStranger error = fail.Stranger
 
-	// ErrDates reports certificates that are not of this time by one of the two clocks.
+	// ErrDates reports certificates that one of the two clocks finds expired or not yet valid.
 	ErrDates error = fail.CertificateDates
 
-	// ErrUncertified reports an outer TLS, as of a proxy, that no authority certifies for this
-	// machine.
+	// ErrUncertified reports an outer TLS, such as a proxy's, whose certificate no authority that
+	// this machine trusts has issued.
 	ErrUncertified error = fail.Uncertified
 )
 
-// dialError puts every address that was tried and what became of it on one line. Where none
-// was, it names the hosts that no address was found for.
+// dialError lists on one line every address that was tried, with its error. If none was tried, it
+// names the hosts that could not be resolved.
 func dialError(err error, addrs []ma.Multiaddr) error {
 	var dial *swarm.DialError
 	if !errors.As(err, &dial) || len(dial.DialErrors) == 0 {
@@ -73,10 +73,10 @@ func dialError(err error, addrs []ma.Multiaddr) error {
 	return fail.Unreachable.Of(failed).With(isItOpen)
 }
 
-// isItOpen is what to look at where no address answers, and nothing is known of why.
+// isItOpen is the hint if no address answers for an unknown reason.
 const isItOpen = "is it serving, and is the address right and open?"
 
-// undialled is what became of the addresses, and why.
+// undialled is the text of a failed dial, with the kinds of errors in it.
 type undialled struct {
 	kinds []error
 	text  string
@@ -85,22 +85,23 @@ type undialled struct {
 func (u *undialled) Error() string   { return u.text }
 func (u *undialled) Unwrap() []error { return u.kinds }
 
-// securing is how libp2p begins what went wrong between the first byte and the proof of
-// the peer's identity.
+// securing is the prefix of libp2p's errors between the first byte and the proof of the peer's
+// identity.
 const securing = "failed to negotiate security protocol: "
 
-// dialCause says what became of one address, and which of the above it is; nil: none. It is the one
-// place that looks into texts: libp2p hands on neither where it stopped, nor what is wrong with a
-// certificate, and crypto/tls keeps the type of the alert that the other side sent to itself.
+// dialCause returns a text for the error of one address, and its kind, which is one of the above or
+// nil. Only dialCause parses error texts. It must: libp2p reports neither how far it came nor what
+// is wrong with a certificate, and crypto/tls does not export the type of the alert that the other
+// side sent.
 func dialCause(err error) (text string, kind error) {
 	var mismatch sec.ErrPeerIDMismatch
 	var invalid x509.CertificateInvalidError
 	var uncertified *tls.CertificateVerificationError
 	met := strings.HasPrefix(err.Error(), securing)
 	switch {
-	case errors.As(err, &invalid) && invalid.Reason == x509.Expired: // a proxy's
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired: // of a proxy
 		return fail.CertificateDates.New().Error(), ErrDates
-	case errors.As(err, &uncertified): // libp2p's own certificates are checked otherwise
+	case errors.As(err, &uncertified): // libp2p verifies its own certificates differently
 		return printable(err.Error()), ErrUncertified
 	case strings.Contains(err.Error(), "expired or is not yet valid"), strings.Contains(err.Error(), "tls: bad certificate"):
 		return fail.CertificateDates.New().Error(), ErrDates
@@ -118,8 +119,8 @@ func dialCause(err error) (text string, kind error) {
 	return printable(err.Error()), nil
 }
 
-// listenError says why a node cannot listen. libp2p tells it in words alone, so that each address
-// is tried once more to learn the cause.
+// listenError explains why a node cannot listen. libp2p returns only text, so each address is tried
+// once more to learn the cause.
 func listenError(want []string, err error) error {
 	for _, addr := range want {
 		parsed, bad := ma.NewMultiaddr(addr)
@@ -133,12 +134,12 @@ func listenError(want []string, err error) error {
 	return err
 }
 
-// tryListening listens at the TCP port of an address, and stops.
+// tryListening listens at the TCP port of an address and stops again.
 func tryListening(addr ma.Multiaddr) error {
 	below, _ := ma.SplitFunc(addr, func(c ma.Component) bool { return c.Protocol().Code == ma.P_WS || c.Protocol().Code == ma.P_TLS })
 	network, host, err := manet.DialArgs(below)
 	if err != nil {
-		return nil // libp2p knows what is wrong with it
+		return nil // libp2p's own error explains it
 	}
 	l, err := net.Listen(network, host)
 	if err != nil {
@@ -147,7 +148,7 @@ func tryListening(addr ma.Multiaddr) error {
 	return l.Close()
 }
 
-// listenCause says what the system refused.
+// listenCause describes why the system refused to listen.
 func listenCause(want []string, cause, err error) error {
 	why, known := socket.Refused(cause)
 	var unknown *net.DNSError
@@ -162,7 +163,7 @@ func listenCause(want []string, cause, err error) error {
 	return fmt.Errorf("listening at %s: %s", strings.Join(want, ", "), why)
 }
 
-// multiaddrOf suggests how a host and port is written.
+// multiaddrOf suggests the multiaddr for an address of the form host:port.
 func multiaddrOf(want []string) string {
 	for _, addr := range want {
 		host, port, err := net.SplitHostPort(addr)

@@ -14,7 +14,7 @@ import (
 	"github.com/libp2p/go-libp2p/p2p/net/swarm"
 )
 
-// What answers at a peer's address and is not the peer is named as such.
+// Something else that answers at a peer's address is reported as such.
 func TestAWrongPortIsNamed(t *testing.T) {
 	for name, tc := range map[string]struct {
 		answer   string
@@ -50,8 +50,8 @@ func TestAWrongPortIsNamed(t *testing.T) {
 	}
 }
 
-// An address that cannot be listened at is answered by what to do, and by what the system says of
-// it: libp2p, which keeps goroutines when it cannot start, hands no error values on.
+// An error about an address that cannot be listened at says what to do, and what the system says.
+// libp2p returns no error values, and leaks goroutines if it cannot start.
 func TestListeningFailuresAreExplained(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -79,7 +79,8 @@ func TestListeningFailuresAreExplained(t *testing.T) {
 	}
 }
 
-// What is wrong with a certificate is told apart by values, of which the doctor's advice depends.
+// Kinds of wrong certificates are distinguished by error values, on which the doctor's advice
+// depends.
 func TestWrongCertificatesAreKinds(t *testing.T) {
 	outer := fmt.Errorf("websocket: %w", &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}})
 	for _, c := range []struct{ cause, kind error }{

@@ -11,18 +11,18 @@ import (
 // slice is how many bytes are read or written before the idle deadline is renewed.
 const slice = 64 << 10
 
-// pipe is what frames travel on: a stream with deadlines.
+// pipe is a stream with deadlines that carries frames.
 type pipe interface {
 	io.ReadWriter
 	SetReadDeadline(time.Time) error
 	SetWriteDeadline(time.Time) error
 }
 
-// ErrTooLarge reports a frame beyond its limit. The frame's bytes were not read.
+// ErrTooLarge reports a frame larger than its limit. Its bytes were not read.
 var ErrTooLarge = errors.New("frame exceeds its limit")
 
-// framer reads and writes frames on one stream. A frame that has begun must make
-// progress within idle; nothing may last beyond until.
+// framer reads and writes frames on one stream. Once a frame has begun, it must make progress
+// within idle. Nothing may last beyond until.
 type framer struct {
 	pipe
 	idle  time.Duration
@@ -59,7 +59,7 @@ func (f *framer) write(head, body []byte) error {
 	}
 }
 
-// readHead waits until the call's end for the first n bytes of a frame.
+// readHead reads the first n bytes of a frame, for which it waits until the call's end.
 func (f *framer) readHead(n int) ([]byte, error) {
 	if err := f.SetReadDeadline(f.until); err != nil {
 		return nil, err
@@ -75,9 +75,9 @@ func (f *framer) readHead(n int) ([]byte, error) {
 	return head, err
 }
 
-// readBody reads the frame's bytes, whose length the frame announced. Nobody has sent these
-// bytes yet: memory grows with what arrives, to twice that at most, and reserve is asked for
-// each part before it is made.
+// readBody reads a frame's body, whose length the frame announced. Memory grows with the bytes that
+// arrive, to at most twice their number, since an announced length costs the sender nothing.
+// reserve is called before each allocation.
 func (f *framer) readBody(length []byte, limit int, reserve func(int) error) ([]byte, error) {
 	size := binary.BigEndian.Uint32(length)
 	if uint64(size) > uint64(limit) {

@@ -12,7 +12,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 )
 
-// tape is a pipe whose other end has sent all it will.
+// tape is a pipe whose other end has sent everything already.
 type tape struct {
 	io.Reader
 	io.Writer
@@ -84,7 +84,7 @@ func FuzzAnswer(f *testing.F) {
 	})
 }
 
-// A frame that stops half-way is given up after the idle time, not the call's.
+// A frame that stops half-way is abandoned after the idle time, not the call's.
 func TestIdle(t *testing.T) {
 	near, far := net.Pipe()
 	defer near.Close()
@@ -111,8 +111,7 @@ func TestReserveFirst(t *testing.T) {
 	}
 }
 
-// A peer that keeps talking after its request, or that stops in the middle of
-// it, is cut off.
+// A peer that sends more after its request, or stops in the middle of it, is cut off.
 func TestMisbehavingCaller(t *testing.T) {
 	server := start(t, 1, func(c *Config) {
 		c.Listen = []string{tcpLoopback}

@@ -13,15 +13,15 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// gater holds the allow-list at libp2p's checkpoints.
+// gater enforces the allow-list at libp2p's checkpoints.
 type gater struct {
 	allow     func(protocol.PeerID) bool
-	guests    func(protocol.PeerID) bool // nil: nobody is one
+	guests    func(protocol.PeerID) bool // nil: no guests
 	strangers *seldom.Log
 }
 
-// Refusals are logged once per peer and quiet, for at most maxLogged peers at a
-// time, so that a stranger with many keys cannot fill a disk.
+// A peer's refusals are logged once per period quiet, and for at most maxLogged peers at a time, so
+// that a stranger with many keys cannot fill a disk.
 const (
 	quiet     = time.Hour
 	maxLogged = 64
@@ -31,7 +31,7 @@ func newGater(allow, guests func(protocol.PeerID) bool, log *slog.Logger, clock 
 	return &gater{allow: allow, guests: guests, strangers: seldom.New(log, clock, quiet, maxLogged)}
 }
 
-// rank returns the peer's identity and what it may do.
+// rank returns a peer's identity and what it may do.
 func (g *gater) rank(id peer.ID) (protocol.PeerID, rank) {
 	p, err := fromLibp2p(id)
 	switch {
@@ -45,20 +45,20 @@ func (g *gater) rank(id peer.ID) (protocol.PeerID, rank) {
 	return p, stranger
 }
 
-// InterceptPeerDial refuses to dial strangers, and guests, who call.
+// InterceptPeerDial allows dialling parties only; guests call, and are not called.
 func (g *gater) InterceptPeerDial(id peer.ID) bool {
 	_, who := g.rank(id)
 	return who == party
 }
 
-// InterceptAddrDial admits every address of an admitted peer.
+// InterceptAddrDial allows every address of an admitted peer.
 func (g *gater) InterceptAddrDial(peer.ID, ma.Multiaddr) bool { return true }
 
-// InterceptAccept admits every address: who it is shows in the handshake.
+// InterceptAccept admits every address: the handshake will identify the peer.
 func (g *gater) InterceptAccept(network.ConnMultiaddrs) bool { return true }
 
-// InterceptSecured closes the connections of strangers as soon as the handshake
-// has shown who they are.
+// InterceptSecured closes the connections of strangers as soon as the handshake has identified
+// them.
 func (g *gater) InterceptSecured(_ network.Direction, id peer.ID, addrs network.ConnMultiaddrs) bool {
 	_, who := g.rank(id)
 	if who == stranger {

@@ -10,13 +10,14 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 )
 
-// Guests are peers that no study lists, while somebody may still become a party. A stranger with many keys is a guest, too,
-// as often as it likes: so all guests together have few places, each for a short time, and what they can make this node
-// hold is bounded beside what parties have.
+// Guests are peers that no study lists, admitted while new parties may still join. A stranger with
+// many keys can be any number of guests. So all guests together have few places, each for a short
+// time, and the memory they can occupy is bounded separately from that of parties.
 //
-// A connection of a guest has at most guestStreams streams. A stream begins with a window, and as no more than twice the
-// largest request is read of one, its window grows to four of them at most. So guests hold no more than
-// mostGuests · guestStreams · 4 windows, which is 64 MiB, and a request for each stream, 16 MiB, all of it within Limits.Memory.
+// A connection of a guest has at most guestStreams streams. Each starts with one window. At most
+// twice the largest request is read from it, so the window grows to at most four times its initial
+// size. Guests thus hold at most mostGuests · guestStreams · 4 windows, which is 64 MiB, and a
+// request for each stream, 16 MiB, all within Limits.Memory.
 const (
 	mostGuests   = 16
 	guestsPerIP  = 4
@@ -24,7 +25,7 @@ const (
 	guestTime    = 30 * time.Second
 )
 
-// rank is what a peer may do here.
+// rank says what a peer may do here.
 type rank int
 
 const (
@@ -33,7 +34,7 @@ const (
 	party                // every call
 )
 
-// lobby has the places of guests. A guest has one for as long as its connection is there.
+// lobby counts the places of guests. A guest holds one as long as its connection exists.
 type lobby struct {
 	gate *gater
 
@@ -44,7 +45,8 @@ type lobby struct {
 
 func newLobby(g *gater) *lobby { return &lobby{gate: g, held: map[netip.Prefix]int{}} }
 
-// enter takes a place for a peer that is a guest, and returns what gives it back. A peer of another rank needs none.
+// enter takes a place for a guest and returns a function that gives it back. Other peers need no
+// place.
 func (l *lobby) enter(id peer.ID, from netip.Prefix) (leave func(), err error) {
 	if _, who := l.gate.rank(id); who != guest {
 		return func() {}, nil
@@ -67,7 +69,8 @@ func (l *lobby) enter(id peer.ID, from netip.Prefix) (leave func(), err error) {
 	}), nil
 }
 
-// showOut closes the connections of peers that are not parties once they are guestTime old, until the host closes.
+// showOut closes incoming connections of peers that are not parties once they are guestTime old. It
+// returns when the host closes.
 func (h *Host) showOut(now func() time.Time) {
 	ticker := time.NewTicker(guestTime / 30)
 	defer ticker.Stop()

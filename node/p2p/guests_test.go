@@ -17,7 +17,7 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// nobodyElse is a lobby of a host that has no guests.
+// nobodyElse returns the lobby of a host without guests.
 func nobodyElse() *lobby {
 	return newLobby(newGater(everybody, nil, slog.New(slog.DiscardHandler), seldom.Clock(time.Now)))
 }
@@ -33,7 +33,7 @@ func mustPeer(t *testing.T, id protocol.PeerID) peer.ID {
 
 const mostIntroduced = 1000
 
-// inviting listens for node 2 and for guests, while open says so.
+// inviting returns a host that admits node 2, and guests while open is true.
 func inviting(t *testing.T, open *atomic.Bool, change func(*Config)) *Host {
 	t.Helper()
 	return start(t, 1, func(c *Config) {
@@ -53,7 +53,8 @@ func opened() *atomic.Bool {
 	return &open
 }
 
-// A guest makes one call, and no other; a party makes both. Once nobody is invited any more, a guest is a stranger.
+// A guest may make one call only; a party may make both. Once guests are no longer admitted, a
+// guest is a stranger.
 func TestGuestsHaveOneCall(t *testing.T) {
 	for _, by := range []string{"tcp", "quic"} {
 		t.Run(by, func(t *testing.T) {
@@ -87,7 +88,7 @@ func TestGuestsHaveOneCall(t *testing.T) {
 	}
 }
 
-// What a guest sends beyond the one call's size is refused before it is read.
+// A guest's request that exceeds the size of its call is refused before it is read.
 func TestGuestsSendLittle(t *testing.T) {
 	server := inviting(t, opened(), nil)
 	visitor := start(t, 3, nil)
@@ -101,8 +102,8 @@ func TestGuestsSendLittle(t *testing.T) {
 	}
 }
 
-// Strangers take the places of guests and no others, whatever they hold open: a party calls meanwhile, and the next guest
-// when they have been shown out. The log says so once.
+// Strangers take only the places of guests, whatever they hold open. A party can call meanwhile,
+// and another guest can once they have been disconnected. The log says so once.
 func TestStrangersTakeGuestsPlacesAlone(t *testing.T) {
 	var clock later
 	var logged lockedBuffer
@@ -137,7 +138,7 @@ func TestStrangersTakeGuestsPlacesAlone(t *testing.T) {
 	if n := strings.Count(logged.String(), "guests are turned away"); n != 1 {
 		t.Errorf("the log says %d times that guests are turned away", n)
 	}
-	for { // the host looks once a second who came when
+	for { // the host checks connection times once a second
 		clock.by.Add(int64(guestTime))
 		if _, err := start(t, 3, nil).Call(ctx, server.PeerID(), server.Addrs(), "echo", nil); errors.As(err, new(*Refusal)) {
 			break
@@ -155,7 +156,7 @@ func TestStrangersTakeGuestsPlacesAlone(t *testing.T) {
 	}
 }
 
-// A guest opens few streams, and parties have theirs beside those of guests.
+// A guest may open few streams; those of parties are counted separately.
 func TestGuestsHaveFewStreams(t *testing.T) {
 	parties := only(testID(t, 2))
 	gate := newGater(parties, everybody, slog.New(slog.DiscardHandler), seldom.Clock(time.Now))
@@ -194,7 +195,7 @@ func TestGuestsHaveFewStreams(t *testing.T) {
 	}
 }
 
-// A lobby gives each place back once.
+// A lobby takes each place back once.
 func TestLobby(t *testing.T) {
 	l := newLobby(newGater(only(), everybody, slog.New(slog.DiscardHandler), seldom.Clock(time.Now)))
 	var leave []func()

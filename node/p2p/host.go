@@ -18,33 +18,33 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// Host is a node on the network. Its methods may be called concurrently.
+// Host is a node on the network. It is safe for concurrent use.
 type Host struct {
 	id     protocol.PeerID
-	agent  string // what this program calls itself
-	asks   string // the call of guests
-	speaks string // the protocol's version
+	agent  string // user agent
+	asks   string // the call that guests may make
+	speaks string // the protocol version
 	limits Limits
 	log    *slog.Logger
-	said   *seldom.Log // what peers cause to be said
+	said   *seldom.Log // rate-limited log of what peers cause
 	gate   *gater
 	book   *book
 	host   host.Host
 
-	ctx    context.Context // ends with Close
+	ctx    context.Context // cancelled by Close
 	cancel context.CancelFunc
 
 	mu      sync.Mutex
 	closing bool
 	serving map[protocol.PeerID]int // calls being served, per caller
 	calls   sync.WaitGroup          // the same calls
-	beside  sync.WaitGroup          // what runs for as long as the host
+	beside  sync.WaitGroup          // other goroutines of the host
 
-	requests *ration[protocol.PeerID] // bytes of the requests of these calls
+	requests *ration[protocol.PeerID] // bytes of the requests being served
 }
 
-// New starts a node: it listens at Config.Listen at once and serves nothing
-// until Serve. An address that cannot be listened at is an error.
+// New starts a node: it serves Config.Handlers and then listens at Config.Listen. It returns an
+// error if it cannot listen at one of the addresses.
 func New(cfg Config) (*Host, error) {
 	if err := cfg.check(); err != nil {
 		return nil, fmt.Errorf("starting the network node: %w", err)
@@ -90,7 +90,8 @@ func New(cfg Config) (*Host, error) {
 	return h, nil
 }
 
-// listen begins to listen. By then the host answers calls: a peer that comes at once is not told that it knows none.
+// listen starts to listen. Handlers must be set before, so that an early peer does not find a call
+// unknown.
 func (h *Host) listen(at []string) error {
 	if len(at) == 0 {
 		return nil
@@ -109,8 +110,8 @@ func (h *Host) listen(at []string) error {
 	return h.listensEverywhere(at)
 }
 
-// listensEverywhere reports an address that could not be listened at; libp2p is
-// content when one of several works.
+// listensEverywhere returns an error if the host does not listen at every address; libp2p is
+// satisfied if one of several works.
 func (h *Host) listensEverywhere(want []string) error {
 	if got := h.host.Network().ListenAddresses(); len(got) < len(want) {
 		return fmt.Errorf("listening at %q: only %d of %d addresses are free: %q", want, len(got), len(want), got)
@@ -120,8 +121,8 @@ func (h *Host) listensEverywhere(want []string) error {
 
 func (h *Host) PeerID() protocol.PeerID { return h.id }
 
-// Addrs returns the multiaddrs at which the node listens, with real ports and,
-// where it listens at all interfaces, one address per interface.
+// Addrs returns the multiaddrs at which the node listens, with actual ports. An address of all
+// interfaces becomes one address per interface.
 func (h *Host) Addrs() []string {
 	addrs, err := h.host.Network().InterfaceListenAddresses()
 	if err != nil {
@@ -135,8 +136,8 @@ func (h *Host) Addrs() []string {
 	return texts
 }
 
-// Close ends the contexts of all handlers, closes every connection and waits
-// until the handlers have returned.
+// Close cancels the contexts of all handlers, closes every connection and waits until the handlers
+// have returned.
 func (h *Host) Close() error {
 	h.mu.Lock()
 	h.closing = true

@@ -34,7 +34,7 @@ func testKey(n int) ed25519.PrivateKey {
 	return ed25519.NewKeyFromSeed(seed)
 }
 
-// keyOf gives that key as a Config has it.
+// keyOf returns the key of node n as a Config holds it.
 func keyOf(n int) func() ed25519.PrivateKey {
 	return func() ed25519.PrivateKey { return testKey(n) }
 }
@@ -80,7 +80,7 @@ func listening(addrs ...string) func(*Config) {
 	return func(c *Config) { c.Listen = addrs }
 }
 
-// patience ends a test that hangs; no test comes near it.
+// patience returns a context that ends a hanging test; no test comes near its limit.
 func patience(t testing.TB) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	t.Cleanup(cancel)
@@ -91,7 +91,7 @@ func echo(_ context.Context, _ protocol.PeerID, request []byte) ([]byte, error) 
 	return request, nil
 }
 
-// waitForEnd is a handler that waits until nobody wants its answer any more.
+// waitForEnd is a handler that waits until its context ends.
 func waitForEnd(ctx context.Context, _ protocol.PeerID, _ []byte) ([]byte, error) {
 	<-ctx.Done()
 	return nil, ctx.Err()
@@ -152,7 +152,7 @@ func TestTooLarge(t *testing.T) {
 		return err
 	}
 
-	for _, n := range []int{1001, 8 << 20} { // the latter is more than fits into the stream's window
+	for _, n := range []int{1001, 8 << 20} { // the larger one exceeds the stream's window
 		wantRefusal(t, call(client, "echo", n), CodeTooLarge)
 	}
 	if served != 0 {
@@ -163,7 +163,7 @@ func TestTooLarge(t *testing.T) {
 	}
 	wantRefusal(t, call(client, "wide", 2001), CodeTooLarge)
 	wantRefusal(t, call(client, "short", 11), CodeTooLarge)
-	wantRefusal(t, call(client, "short", 1), CodeInternal) // the answer has to be empty
+	wantRefusal(t, call(client, "short", 1), CodeInternal) // the answer must be empty
 	wantRefusal(t, call(client, "grow", 0), CodeInternal)
 	if !strings.Contains(logged.String(), "response of 1001 bytes") {
 		t.Errorf("the oversize response was not logged: %s", logged.String())
@@ -174,7 +174,7 @@ func TestTooLarge(t *testing.T) {
 		t.Errorf("own oversize request: %v", err)
 	}
 	narrow2 := start(t, 4, func(c *Config) { c.Limits = Limits{Frame: 500} })
-	if err := call(narrow2, "grow", 0); err == nil { // 1001 bytes are refused by the server already
+	if err := call(narrow2, "grow", 0); err == nil { // the server already refuses 1001 bytes
 		t.Error("no error")
 	}
 	server.Serve("reply", func(context.Context, protocol.PeerID, []byte) ([]byte, error) { return make([]byte, 501), nil })
@@ -237,12 +237,12 @@ func TestHandlerErrors(t *testing.T) {
 	}
 
 	_, err = client.Call(patience(t), server.PeerID(), server.Addrs(), "nobody-serves-this", nil)
-	if !errors.Is(err, ErrInterrupted) { // the same program knows the call, but where it ends
+	if !errors.Is(err, ErrInterrupted) { // the same version knows the call unless it is shutting down
 		t.Errorf("a call that the same version does not answer: %v", err)
 	}
 }
 
-// What a host is made with it answers as soon as it listens.
+// A host answers the calls in Config.Handlers as soon as it listens.
 func TestHandlersComeBeforeListening(t *testing.T) {
 	server := start(t, 1, func(c *Config) {
 		c.Listen, c.Handlers = []string{tcpLoopback}, map[string]Handler{"echo": echo}
@@ -253,7 +253,7 @@ func TestHandlersComeBeforeListening(t *testing.T) {
 	}
 }
 
-// Nodes of two versions do not understand each other, and say who speaks what.
+// Nodes of different versions do not understand each other; the error names both versions.
 func TestOtherVersion(t *testing.T) {
 	for name, listen := range map[string]string{"tcp": tcpLoopback, "quic": quicLoopback} {
 		t.Run(name, func(t *testing.T) {
@@ -309,7 +309,7 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
-// A peer that is struck off the list is cut off at its next call, connected or not.
+// A peer that is removed from the list is cut off at its next call, connected or not.
 func TestRevoked(t *testing.T) {
 	var mu sync.Mutex
 	allowed := true
@@ -338,7 +338,7 @@ func TestUnreachable(t *testing.T) {
 	dead := fmt.Sprintf("/ip4/127.0.0.1/tcp/%d", l.Addr().(*net.TCPAddr).Port)
 	l.Close()
 	client := start(t, 2, nil)
-	for range 2 { // the second attempt must not be told of a back-off
+	for range 2 { // the second attempt must not meet a backoff
 		_, err = client.Call(patience(t), testID(t, 1), []string{dead}, "echo", nil)
 		if !errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), dead) || !strings.Contains(err.Error(), "connection refused") {
 			t.Errorf("dead address: %v", err)
@@ -352,7 +352,7 @@ func TestUnreachable(t *testing.T) {
 			t.Errorf("address %q: %v", bad, err)
 		}
 	}
-	// Somebody else answers at the address.
+	// Another node answers at the address.
 	other := start(t, 5, listening(tcpLoopback))
 	_, err = client.Call(patience(t), testID(t, 1), other.Addrs(), "echo", nil)
 	if !errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), other.PeerID().String()) {
@@ -448,7 +448,7 @@ func TestDeadlines(t *testing.T) {
 	}
 }
 
-// A handler may wait for news far longer than a frame may stand still.
+// A handler may wait for news far longer than the idle timeout of a frame.
 func TestLongWait(t *testing.T) {
 	const idle = 150 * time.Millisecond
 	for _, listen := range []string{tcpLoopback, quicLoopback} {
@@ -533,7 +533,7 @@ func TestTwentyCallers(t *testing.T) {
 func TestQUICFallback(t *testing.T) {
 	server := start(t, 1, listening(tcpLoopback, quicLoopback))
 	server.Serve("echo", echo)
-	l, err := net.Listen("tcp", "127.0.0.1:0") // takes connections and is silent
+	l, err := net.Listen("tcp", "127.0.0.1:0") // accepts connections and stays silent
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -606,7 +606,7 @@ func BenchmarkCall(b *testing.B) {
 	}
 }
 
-// lockedBuffer is a log that several goroutines write.
+// lockedBuffer is a log buffer for concurrent use.
 type lockedBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer

@@ -28,10 +28,10 @@ import (
 	"github.com/quic-go/quic-go"
 )
 
-// newLibp2p makes libp2p's host from its parts. libp2p.New would link every transport and
-// service that libp2p has, such as WebRTC, whether options turn them off or not.
+// newLibp2p assembles libp2p's host from its parts. libp2p.New would link every transport and
+// service of libp2p, such as WebRTC, even if options turn them off.
 func newLibp2p(cfg Config, key crypto.PrivKey, limits Limits, gate *gater) (_ host.Host, _ *book, err error) {
-	var undo []func() error // of what was made, if a later part fails
+	var undo []func() error // cleanup if a later part fails
 	defer func() {
 		for i := len(undo) - 1; err != nil && i >= 0; i-- {
 			undo[i]()
@@ -68,8 +68,8 @@ func newLibp2p(cfg Config, key crypto.PrivKey, limits Limits, gate *gater) (_ ho
 		swarm.WithConnectionGater(gate),
 		swarm.WithResourceManager(resources),
 		swarm.WithDialRanker(rankDial),
-		// A node dials few addresses, which its study names: failures to reach them
-		// are no reason to give up on a whole transport.
+		// A node dials few addresses, which its study names: failures to reach them are no reason
+		// to give up a whole transport.
 		swarm.WithUDPBlackHoleSuccessCounter(nil),
 		swarm.WithIPv6BlackHoleSuccessCounter(nil),
 	)
@@ -93,7 +93,7 @@ func newLibp2p(cfg Config, key crypto.PrivKey, limits Limits, gate *gater) (_ ho
 	return &closing{Host: basic, packets: packets}, known, nil
 }
 
-// addTransports says how peers are reached: by TCP and WebSocket, whose callers pass a door, and by QUIC.
+// addTransports adds TCP and WebSocket, whose callers pass a door, and QUIC.
 func addTransports(conns *swarm.Swarm, cfg Config, key crypto.PrivKey, limits Limits, guests *lobby, resources network.ResourceManager, packets *quicreuse.ConnManager) error {
 	muxers := []upgrader.StreamMuxer{{ID: yamux.ID, Muxer: yamux.DefaultTransport}}
 	secure, err := newHybridTLS(libp2ptls.ID, key, muxers)
@@ -125,14 +125,14 @@ func addTransports(conns *swarm.Swarm, cfg Config, key crypto.PrivKey, limits Li
 	return nil
 }
 
-// The labels are libp2p's, for keys that outlive the process: a peer that QUIC still holds for
-// connected is told after a restart that it is not.
+// The labels are libp2p's. Keys derived with them outlive the process: after a restart, a peer that
+// still takes its QUIC connection for open is told that it is not.
 const (
 	labelStatelessReset = "libp2p quic stateless reset key"
 	labelAddressToken   = "libp2p quic token generator key"
 )
 
-// newQUIC returns what owns the UDP sockets. Each caller is counted before its handshake.
+// newQUIC returns the owner of the UDP sockets. Every caller is counted before its handshake.
 func newQUIC(key crypto.PrivKey, resources network.ResourceManager) (*quicreuse.ConnManager, error) {
 	secret, err := key.Raw()
 	if err != nil {
@@ -163,11 +163,11 @@ func newQUIC(key crypto.PrivKey, resources network.ResourceManager) (*quicreuse.
 		quicreuse.VerifySourceAddress(func(from net.Addr) bool { return resources.VerifySourceAddress(from) }))
 }
 
-// closing is a host that closes its UDP sockets, after the connections over them.
+// closing is a host that also closes its UDP sockets, after the connections over them.
 type closing struct {
 	host.Host
 	packets *quicreuse.ConnManager
-	once    sync.Once // sockets cannot be closed twice
+	once    sync.Once // sockets must not be closed twice
 }
 
 // Close may be called more than once.

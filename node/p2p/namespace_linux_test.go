@@ -24,18 +24,18 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// Loopback is exempt from libp2p's limits per address, and from proxies. What parties
-// behind one firewall meet shows only between addresses: these tests run one process
-// in each of two network namespaces that a pair of virtual cards joins. The processes
-// are this test binary, told what to be by an environment variable.
+// Loopback is exempt from libp2p's per-address limits, and from proxies. What parties behind one
+// firewall experience shows only between addresses. So these tests run one process in each of two
+// network namespaces, joined by a pair of virtual interfaces. The processes are this test binary;
+// an environment variable selects their role.
 
 const (
-	siteVariable = "COSKETCH_P2P_SITE" // what a child process is
+	siteVariable = "COSKETCH_P2P_SITE" // selects the role of a child process
 	outerAddress = "10.213.77.1"       // the aggregator's namespace
 	innerAddress = "10.213.77.2"       // the one address of all parties
 )
 
-// namespaces joins two network namespaces of these names, or skips the test.
+// namespaces creates and joins two network namespaces with these names, or skips the test.
 func namespaces(t *testing.T, outer, inner string) {
 	t.Helper()
 	if _, err := exec.LookPath("ip"); err != nil {
@@ -60,8 +60,8 @@ func namespaces(t *testing.T, outer, inner string) {
 	}
 }
 
-// inNamespace starts this test binary as a site in a namespace. Its standard output
-// is the site's to answer on.
+// inNamespace starts this test binary as a site in a namespace and returns its standard output, on
+// which the site answers.
 func inNamespace(t *testing.T, namespace, site string, env ...string) *bufio.Reader {
 	t.Helper()
 	self, err := os.Executable()
@@ -72,7 +72,7 @@ func inNamespace(t *testing.T, namespace, site string, env ...string) *bufio.Rea
 	cmd := exec.CommandContext(ctx, "ip", "netns", "exec", namespace, self, "-test.run=^TestSite$")
 	cmd.Env = append(append(os.Environ(), siteVariable+"="+site), env...)
 	cmd.Stderr = os.Stderr
-	stdin, err := cmd.StdinPipe() // its end tells an aggregator to stop
+	stdin, err := cmd.StdinPipe() // closing it tells an aggregator to stop
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func inNamespace(t *testing.T, namespace, site string, env ...string) *bufio.Rea
 	return bufio.NewReader(out)
 }
 
-// TestSite is no test: it is the child process of those below.
+// TestSite is not a test: it is the child process of the tests below.
 func TestSite(t *testing.T) {
 	switch os.Getenv(siteVariable) {
 	case "":
@@ -103,7 +103,7 @@ func TestSite(t *testing.T) {
 	}
 }
 
-// outside is what an aggregator's site tells of itself.
+// outside is what an aggregator's site reports about itself.
 type outside struct {
 	Peer   string   // identity
 	Plain  []string // addresses without a proxy
@@ -112,8 +112,8 @@ type outside struct {
 	Root   []byte   // certifies Secure, DER
 }
 
-// aggregatorSite listens over TCP and, behind a proxy that ends HTTPS, WebSocket; it
-// also runs the proxy of the parties' own house, which counts its tunnels.
+// aggregatorSite listens over TCP and, behind a proxy that ends HTTPS, WebSocket. It also runs the
+// parties' own proxy, which counts its tunnels.
 func aggregatorSite(t *testing.T) {
 	server := start(t, 1, func(c *Config) {
 		c.Listen = []string{"/ip4/" + outerAddress + "/tcp/0", webSocketLoopback}
@@ -160,7 +160,7 @@ func onAddress(t *testing.T, s *httptest.Server) *httptest.Server {
 	return s
 }
 
-// tunnelling is a proxy that lets CONNECT through, to one place.
+// tunnelling is a proxy that allows CONNECT to one destination.
 type tunnelling struct {
 	count *atomic.Int64
 	to    string
@@ -228,7 +228,7 @@ func partiesSite(t *testing.T) {
 	}
 	calls.Wait()
 	tunnels := []byte("unknown")
-	for _, h := range hosts { // one that got through
+	for _, h := range hosts { // one that connected
 		if tunnels, err = h.Call(ctx, peer, addrs, "tunnels", nil); err == nil {
 			break
 		}
@@ -244,13 +244,13 @@ func TestSixtyFourPartiesBehindOneAddress(t *testing.T) {
 	}{
 		"tcp":                   {false, 0, "0 of 64 failed, 0 tunnels"},
 		"https through a proxy": {true, 0, "0 of 64 failed, 64 tunnels"},
-		// What libp2p would admit by itself. Without this case the others could pass
-		// because nothing is counted here.
+		// What libp2p would admit by default. Without this case the others could pass because
+		// nothing is counted here.
 		"a limit of eight": {false, 8, "56 of 64 failed, 0 tunnels"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			suffix := fmt.Sprintf("%x", time.Now().UnixNano()&0xffffff)
-			outer, inner := "cso"+suffix, "csi"+suffix // at most 15 bytes: names of cards, too
+			outer, inner := "cso"+suffix, "csi"+suffix // at most 15 bytes, since they name interfaces too
 			namespaces(t, outer, inner)
 			out := inNamespace(t, outer, "aggregator", fmt.Sprintf("COSKETCH_P2P_PER_ADDRESS=%d", c.perAddress))
 			line, err := out.ReadString('\n')

@@ -11,19 +11,19 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// Reached says what became of one address of a peer.
+// Reached is the result of probing one address of a peer.
 type Reached struct {
-	Name        string   // the host name in the address; empty where it holds an IP address
-	Resolved    []string // the IP addresses that the name stands for
-	Transport   string   // tcp, websocket or quic-v1; empty where there was no connection
-	KeyExchange string   // the group that the connection's keys come from
+	Name        string   // the host name in the address; empty if it holds an IP address
+	Resolved    []string // the IP addresses of Name
+	Transport   string   // tcp, websocket or quic-v1; empty without a connection
+	KeyExchange string   // the key exchange group
 	Connected   time.Duration
 	Answered    time.Duration // from the request to the answer, over the open connection
 }
 
-// Probe calls a peer at one of its addresses, over a connection made for it: the
-// connection that there may be is closed. It says how far it came, whether or not
-// there is an error, which is one of Call's or that of looking up the name.
+// Probe calls a peer at one of its addresses over a new connection; it closes an existing one
+// first. r says how far it came, even if there is an error. The error is one of Call's, or that of
+// resolving the name.
 func (h *Host) Probe(ctx context.Context, to protocol.PeerID, addr, name string, request []byte) (r Reached, response []byte, err error) {
 	id, err := toLibp2p(to)
 	if err != nil {
@@ -47,7 +47,7 @@ func (h *Host) Probe(ctx context.Context, to protocol.PeerID, addr, name string,
 	}
 	r.Connected = time.Since(begun)
 	if conns := h.host.Network().ConnsToPeer(id); len(conns) > 0 {
-		// With another key exchange it would have been closed before it got here.
+		// Any other key exchange would have closed the connection.
 		r.Transport, r.KeyExchange = conns[0].ConnState().Transport, keyExchange.String()
 	}
 	begun = time.Now()

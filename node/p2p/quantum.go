@@ -22,27 +22,26 @@ import (
 	"github.com/quic-go/quic-go"
 )
 
-// keyExchange is the one group that connections may use: what is recorded today
-// stays closed to a quantum computer of tomorrow.
+// keyExchange is the only group that connections may use, so that a future quantum computer cannot
+// decrypt traffic recorded today.
 const keyExchange = tls.X25519MLKEM768
 
-// undated gives a node's certificate no dates. What proves an identity is its signature
-// over the connection's key, and a node whose clock is wrong should get as far as hearing so.
+// undated makes a node's certificate valid from 1970 to 9999. The identity is proved by a signature
+// over the connection's key. A node whose clock is wrong should still get far enough to be told so.
 func undated(local peer.ID) libp2ptls.IdentityOption {
 	return libp2ptls.WithCertTemplate(&x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{SerialNumber: local.String()}, // an issuer has to have a name
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{SerialNumber: local.String()}, // an issuer must have a name
 		NotBefore: time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC), NotAfter: time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC),
 	})
 }
 
-// hybridTLS is libp2p's TLS 1.3 for TCP, as another such node speaks it, with two things
-// of its own: a connection whose key exchange is classical is closed, and the certificate
-// is undated.
+// hybridTLS is libp2p's TLS 1.3 for TCP, compatible with it, with two changes: it closes
+// connections with a classical key exchange, and its certificate is undated.
 type hybridTLS struct {
 	id       protocol.ID
 	local    peer.ID
 	identity *libp2ptls.Identity
-	muxers   []string // by order of preference
+	muxers   []string // in order of preference
 }
 
 func newHybridTLS(id protocol.ID, key crypto.PrivKey, muxers []upgrader.StreamMuxer) (*hybridTLS, error) {
@@ -61,10 +60,10 @@ func newHybridTLS(id protocol.ID, key crypto.PrivKey, muxers []upgrader.StreamMu
 	return t, nil
 }
 
-// ID is the name by which peers agree on this protocol.
+// ID returns the name under which peers negotiate this protocol.
 func (t *hybridTLS) ID() protocol.ID { return t.id }
 
-// SecureInbound answers a peer's handshake; p is empty where anybody may call.
+// SecureInbound answers a peer's handshake; p is empty if any peer may call.
 func (t *hybridTLS) SecureInbound(ctx context.Context, insecure net.Conn, p peer.ID) (sec.SecureConn, error) {
 	return t.secure(ctx, insecure, p, tls.Server)
 }
@@ -93,8 +92,8 @@ func (t *hybridTLS) secure(ctx context.Context, insecure net.Conn, p peer.ID, si
 	return out, nil
 }
 
-// shake makes the handshake and returns the peer's key, which the verification of its
-// certificate has put into keys.
+// shake performs the handshake and returns the peer's key, which certificate verification has put
+// into keys.
 func shake(ctx context.Context, conn *tls.Conn, keys <-chan crypto.PubKey) (crypto.PubKey, error) {
 	if err := conn.HandshakeContext(ctx); err != nil {
 		return nil, err
@@ -125,11 +124,12 @@ func (c *hybridConn) RemotePeer() peer.ID                { return c.remote }
 func (c *hybridConn) RemotePublicKey() crypto.PubKey     { return c.key }
 func (c *hybridConn) ConnState() network.ConnectionState { return c.state }
 
-// hybridQUIC reports whether a connection, if it is QUIC, used the hybrid group.
+// hybridQUIC reports whether a connection used the hybrid group. It is true for other transports
+// than QUIC.
 func hybridQUIC(conn network.Conn) bool {
 	var q *quic.Conn
 	if !conn.As(&q) {
-		return true // TCP: hybridTLS has checked it
+		return true // TCP: hybridTLS has checked it already
 	}
 	return q.ConnectionState().TLS.CurveID == keyExchange
 }

@@ -51,8 +51,8 @@ func handshake(t *testing.T, server *Host, groups ...tls.CurveID) (*tls.Conn, er
 	return secure, secure.HandshakeContext(patience(t))
 }
 
-// The listener negotiates the hybrid group with a client that offers what Go
-// offers by default, and closes the connection of one that offers only X25519.
+// The listener negotiates the hybrid group with a client that offers Go's default groups, and
+// closes the connection of one that offers only X25519.
 func TestTCPIsPostQuantum(t *testing.T) {
 	server := start(t, 1, listening(tcpLoopback))
 	conn, err := handshake(t, server)

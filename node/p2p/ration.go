@@ -7,11 +7,11 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 )
 
-// ration divides something that there is only so much of between peers. Whatever a peer holds,
-// as much is left for the others: one peer may have half of all, two a third each, and so on,
-// without anybody having to know how many there are.
+// ration divides a limited resource between peers. A peer may hold at most as much as remains free
+// for others: one peer at most half of all, two at most a third each, and so on. The number of
+// peers need not be known.
 type ration[P comparable] struct {
-	most int64 // that one peer may have; 0: what the others leave
+	most int64 // limit of one peer; 0: only the free amount limits it
 
 	mu   sync.Mutex
 	free int64
@@ -22,7 +22,7 @@ func newRation[P comparable](all int64) *ration[P] {
 	return &ration[P]{free: all, held: make(map[P]int64)}
 }
 
-// take gives a peer n, and reports whether it could.
+// take allocates n to a peer and reports whether it could.
 func (r *ration[P]) take(who P, n int64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -34,7 +34,7 @@ func (r *ration[P]) take(who P, n int64) bool {
 	return true
 }
 
-// give takes back n of what a peer holds.
+// give returns n of a peer's allocation.
 func (r *ration[P]) give(who P, n int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -44,7 +44,7 @@ func (r *ration[P]) give(who P, n int64) {
 	}
 }
 
-// rationed is the scope of a peer's stream, which it gives back at its end.
+// rationed is the scope of a peer's stream; Done also returns its share.
 type rationed struct {
 	network.StreamManagementScope
 	giveBack func()
@@ -56,7 +56,8 @@ func (r rationed) Done() {
 	r.giveBack()
 }
 
-// OpenStream makes the scope of a stream; peers share those that they open, and guests have a share of their own.
+// OpenStream creates the scope of a stream. Incoming streams are divided between parties, and
+// separately between guests.
 func (w watched) OpenStream(id peer.ID, dir network.Direction) (network.StreamManagementScope, error) {
 	scope, err := w.ResourceManager.OpenStream(id, dir)
 	if err != nil || dir == network.DirOutbound {

@@ -11,7 +11,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 )
 
-// Memory is asked for as bytes come, and not for what the frame promises.
+// Memory is reserved as bytes arrive, not for the announced length.
 func TestReservedAsBytesArrive(t *testing.T) {
 	const size = 8 << 20
 	for _, sent := range []int{0, 1, slice, slice + 1, 10 * slice, size/2 + 1, size} {
@@ -32,7 +32,7 @@ func TestReservedAsBytesArrive(t *testing.T) {
 	}
 }
 
-// Two parties that promise requests, or hold some back that are all but whole, leave room for a third.
+// Two parties that announce large requests, or send most of one and stop, leave memory for a third.
 func TestHeldRequestsLeaveRoom(t *testing.T) {
 	const memory, frame, chunk = 64 << 20, 8 << 20, 4 << 20
 	for name, sent := range map[string]int{"promised": slice, "all but whole": frame - 1} {
@@ -64,7 +64,7 @@ func TestHeldRequestsLeaveRoom(t *testing.T) {
 			if testing.Short() {
 				calls = 20
 			}
-			for range calls { // each has what the one before gave back: more than there is
+			for range calls { // each gets what the one before returned: in sum more than there is
 				if _, err := third.Call(patience(t), server.PeerID(), server.Addrs(), "echo", make([]byte, chunk)); err != nil {
 					t.Error(err)
 				}
@@ -73,7 +73,7 @@ func TestHeldRequestsLeaveRoom(t *testing.T) {
 	}
 }
 
-// What one peer has is left for the others, and comes back.
+// As much as a peer holds stays free for others, and what it returns is free again.
 func TestRation(t *testing.T) {
 	r := newRation[string](12)
 	for _, c := range []struct {
@@ -94,7 +94,7 @@ func TestRation(t *testing.T) {
 	}
 }
 
-// Peers that open as many streams as they can leave streams for others.
+// Peers that open as many streams as they can leave some for others.
 func TestStreamsAreDivided(t *testing.T) {
 	resources, err := resourceManager(Limits{Memory: 64 << 20}.withDefaults(), nobodyElse(), time.Now)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
-// Code says why a call was refused. Its value is what travels.
+// Code says why a call was refused. Its value is the one on the wire.
 type Code uint8
 
 // The codes of protocol version 1.
@@ -17,12 +17,12 @@ const (
 	CodeInternal     Code = 1 // the other side failed; it logged why
 	CodeRefused      Code = 2 // not permitted to this caller, or not now
 	CodeUnknownStudy Code = 3 // the other side has no such study
-	CodeNotFound     Code = 4 // the study is known, the thing asked for is not there (yet)
-	CodeConflict     Code = 5 // contradicts what was stored before
+	CodeNotFound     Code = 4 // the study is known, but not what was asked for (yet)
+	CodeConflict     Code = 5 // contradicts what is stored already
 	CodeInvalid      Code = 6 // the request does not parse or is out of range
 	CodeVersion      Code = 7 // the other side does not know this call
-	CodeTooLarge     Code = 8 // the request exceeds the limit of its name
-	CodeBusy         Code = 9 // too many calls at once; try again
+	CodeTooLarge     Code = 8 // the request exceeds the limit of its call
+	CodeBusy         Code = 9 // too many calls at once; retry
 )
 
 // String names the code.
@@ -50,12 +50,12 @@ func (c Code) String() string {
 	return fmt.Sprintf("code %d", uint8(c))
 }
 
-// Refusal is the answer of a handler that does not do what was asked. Handlers
-// return it to say why to the caller: its message leaves the machine. Every other
-// error of a handler is logged and travels as CodeInternal without its text.
+// Refusal is the answer of a handler that refuses a call. Its message is sent to the caller, so
+// handlers return one to explain themselves. Every other error of a handler is logged and sent as
+// CodeInternal without its text.
 type Refusal struct {
 	Code    Code
-	Message string // at most 512 bytes travel; may be empty
+	Message string // truncated to 512 bytes on the wire; may be empty
 }
 
 func Refuse(code Code, format string, args ...any) *Refusal {
@@ -89,25 +89,25 @@ func (r *Refusal) Fail() *fail.Error {
 	return fail.PeerFailed.Fail()
 }
 
-// Errors of Call beside *Refusal and the context's own.
+// Errors of Call besides *Refusal and the context's own.
 var (
 	// ErrUnreachable reports that no address of the peer could be connected to.
 	ErrUnreachable error = fail.Unreachable
 
-	// ErrRefusedPeer reports that the peer was reached and closed the connection
-	// before a first answer: it does not admit this node.
+	// ErrRefusedPeer reports that the peer was reached but closed the connection before a first
+	// answer, because it does not admit this node.
 	ErrRefusedPeer error = fail.NotAdmitted
 
-	// ErrInterrupted reports that the connection to a peer that had answered
-	// before was lost during the call. The peer may have done what was asked.
+	// ErrInterrupted reports that the connection was lost during a call to a peer that had answered
+	// before. The peer may have executed the call.
 	ErrInterrupted error = fail.Interrupted
 )
 
 // maxMessage bounds a refusal's message in bytes.
 const maxMessage = 512
 
-// printable makes a message fit to be shown and logged: one line of printable
-// text of at most maxMessage bytes.
+// printable makes a message safe to show and log: one line of printable text of at most maxMessage
+// bytes.
 func printable(message string) string {
 	message = strings.Map(func(r rune) rune {
 		if r == utf8.RuneError || !unicode.IsPrint(r) {

@@ -10,16 +10,16 @@ import (
 	"github.com/libp2p/go-libp2p/x/rate"
 )
 
-// ownStreams is how many streams of a peer libp2p's identify may use beside calls.
+// ownStreams is how many streams of a peer libp2p's identify may use in addition to calls.
 const ownStreams = 16
 
-// window is what yamux takes of memory for a new stream.
+// window is the memory that yamux reserves for a new stream.
 const window = 256 << 10
 
-// resourceManager turns limits into libp2p's. Nothing is derived from the
-// machine, whose memory a container may not have. Only peers that the gater
-// admitted get past the transient scope, whose connections doors count: they have
-// room beside that of the admitted, so that strangers never take a party's place.
+// resourceManager converts limits to libp2p's. Nothing is derived from the machine, since a
+// container may not have its memory. Only peers that the gater admitted leave the transient scope.
+// Doors count the connections in that scope, in addition to the admitted ones, so that strangers
+// never take a party's place.
 func resourceManager(l Limits, guests *lobby, now func() time.Time) (network.ResourceManager, error) {
 	count := func(n int) rcmgr.LimitVal { return rcmgr.LimitVal(n) }
 	streams := 2 * (l.CallsPerPeer + ownStreams) // in and out
@@ -54,14 +54,14 @@ func resourceManager(l Limits, guests *lobby, now func() time.Time) (network.Res
 	return watched{
 		ResourceManager: manager,
 		packets:         newDoor(l.unfinished(), l.unfinishedPerIP(), guests, now),
-		inbound:         newRation[peer.ID](l.windows() / 2 / window), // windows grow by the other half at most
+		inbound:         newRation[peer.ID](l.windows() / 2 / window), // the other half is for windows to grow
 		gate:            guests.gate,
 		guests:          &ration[peer.ID]{free: l.windows() / 8 / window, most: guestStreams, held: make(map[peer.ID]int64)},
 	}, nil
 }
 
-// connRate admits a burst of ConnsPerIP new connections per address and refills
-// it within a minute. Loopback is exempt.
+// connRate allows a burst of ConnsPerIP new connections per address, which refills within a minute.
+// Loopback is exempt.
 func connRate(l Limits) *rate.Limiter {
 	perAddress := rate.Limit{RPS: float64(l.ConnsPerIP) / 60, Burst: l.ConnsPerIP}
 	return &rate.Limiter{

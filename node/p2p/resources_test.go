@@ -8,8 +8,8 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 )
 
-// All parties of a large study may come from one address, which libp2p's own
-// defaults would not admit; loopback, where other tests run, never shows it.
+// All parties of a large study may come from one address, which libp2p's default limits would not
+// admit. Tests over loopback, which is exempt, cannot show that.
 func TestManyPartiesBehindOneAddress(t *testing.T) {
 	const perIP = 70
 	for _, addr := range []string{"/ip4/203.0.113.7/tcp/4001", "/ip6/2001:db8::7/tcp/4001"} {

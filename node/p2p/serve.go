@@ -14,30 +14,28 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// Handler answers one call. Its context ends when the caller goes away or
-// cancels, when the host closes, and after Limits.Call. The caller's identity is
-// authenticated. A returned *Refusal travels to the caller; any other error is
-// logged and the caller learns only that there was one.
+// Handler answers one call. Its context ends when the caller disconnects or cancels, when the host
+// closes, and after Limits.Call. The caller's identity is authenticated. A returned *Refusal is
+// sent to the caller; any other error is logged, and the caller learns only that there was one.
 type Handler func(ctx context.Context, from protocol.PeerID, request []byte) ([]byte, error)
 
-// stream is the name that the streams of a call have.
+// stream returns the protocol name of a call's streams.
 func (h *Host) stream(name string) libp2p.ID { return libp2p.ID("/" + h.speaks + "/" + name) }
 
-// drainTime is how long an oversize request may go on arriving after its refusal.
+// drainTime is how long a refused request may go on arriving.
 const drainTime = 5 * time.Second
 
-// Serve answers calls to name with a handler, from now on. A later Serve of the
-// same name replaces it.
+// Serve registers a handler for calls to name. It replaces an earlier handler of that name.
 func (h *Host) Serve(name string, handler Handler) {
 	h.host.SetStreamHandler(h.stream(name), func(s network.Stream) {
 		from, who := h.gate.rank(s.Conn().RemotePeer())
-		if who == stranger { // admitted when it connected, but no longer
+		if who == stranger { // no longer admitted since it connected
 			s.Conn().Close()
 			return
 		}
 		c := inbound{Host: h, stream: s, name: name, from: from, guest: who == guest}
 		c.until = time.Now().Add(h.limits.Call)
-		c.frames = framer{pipe: s, idle: h.limits.Idle, until: c.until.Add(h.limits.Idle)} // leaves time to answer
+		c.frames = framer{pipe: s, idle: h.limits.Idle, until: c.until.Add(h.limits.Idle)} // leaves time for the answer
 		if c.guest && name != h.asks {
 			c.refuse(Refuse(CodeUnknownStudy, "no study here lists this node: a guest makes the call %s, and no other", h.asks))
 			return
@@ -62,7 +60,7 @@ const (
 	closed
 )
 
-// enter counts a call in, unless its caller has too many or the host closes.
+// enter counts a call, unless its caller has too many or the host is closing.
 func (h *Host) enter(from protocol.PeerID, most int) entry {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -95,13 +93,13 @@ type inbound struct {
 	from   protocol.PeerID
 	guest  bool
 	until  time.Time // the handler's deadline
-	size   int64     // bytes of memory that the request has
+	size   int64     // bytes of memory held by the request
 }
 
-// most is how many calls the caller may have at once.
+// most bounds the caller's concurrent calls.
 func (c *inbound) most() int {
 	if c.guest {
-		return guestStreams // a call may be over for its caller before it is here
+		return guestStreams // here a call may end after its caller saw it end
 	}
 	return c.limits.CallsPerPeer
 }
@@ -122,21 +120,21 @@ func (c *inbound) serve(handler Handler) {
 
 	ctx, cancel := context.WithDeadline(c.ctx, c.until)
 	defer cancel()
-	c.stream.SetReadDeadline(time.Time{}) // the request's must not end a long wait
+	c.stream.SetReadDeadline(time.Time{}) // the request's deadline must not end a long wait
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
 		c.watch(cancel)
 	}()
 	response, err := c.run(ctx, handler, request)
-	gone := errors.Is(ctx.Err(), context.Canceled) // the caller is, or this host is closing
-	c.stream.SetReadDeadline(time.Unix(1, 0))      // ends watch
+	gone := errors.Is(ctx.Err(), context.Canceled) // the caller is gone, or this host is closing
+	c.stream.SetReadDeadline(time.Unix(1, 0))      // stops watch
 	<-watched
 	if gone {
 		c.stream.Reset()
 		return
 	}
-	c.giveBack() // before the answer: its reader may call again at once
+	c.giveBack() // before the answer, since the caller may call again at once
 	c.answer(response, err)
 }
 
@@ -152,7 +150,7 @@ func (c *inbound) readRequest() ([]byte, error) {
 	return request, err
 }
 
-// reserve takes memory for more of the request, which goes back when the handler is done.
+// reserve takes memory for more of the request; giveBack returns it.
 func (c *inbound) reserve(n int) error {
 	if !c.requests.take(c.from, int64(n)) {
 		return Refuse(CodeBusy, "no memory for %d more bytes of this peer now", n)
@@ -161,14 +159,14 @@ func (c *inbound) reserve(n int) error {
 	return nil
 }
 
-// giveBack gives back what the request had.
+// giveBack returns the request's memory.
 func (c *inbound) giveBack() {
 	c.requests.give(c.from, c.size)
 	c.size = 0
 }
 
-// watch waits for the caller to cancel, vanish or close its side, which ends the
-// handler's context. A caller sends nothing after its request; who does is cut off.
+// watch waits for the caller to cancel, disconnect or close its side, and then ends the handler's
+// context. It also ends it if the caller sends anything after its request.
 func (c *inbound) watch(cancel context.CancelFunc) {
 	defer cancel()
 	if n, _ := c.stream.Read(make([]byte, 1)); n > 0 {
@@ -176,8 +174,8 @@ func (c *inbound) watch(cancel context.CancelFunc) {
 	}
 }
 
-// run calls the handler and turns a panic into an error: one bad call must not
-// take the node down.
+// run calls the handler and turns a panic into an error, so that one bad call does not take the
+// node down.
 func (c *inbound) run(ctx context.Context, handler Handler, request []byte) (response []byte, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -208,8 +206,8 @@ func (c *inbound) answer(response []byte, err error) {
 	c.stream.Close()
 }
 
-// refuse answers a call whose request was not read. The rest of the request is
-// let in for a while: a reset would overtake the answer. Of a guest's it is as much as a call may have.
+// refuse answers a call whose request was not read. It keeps reading the request for up to
+// drainTime, because a reset would overtake the answer; from a guest at most one request's size.
 func (c *inbound) refuse(refusal *Refusal) {
 	c.send(refusal.Code, []byte(printable(refusal.Message)))
 	c.stream.CloseWrite()

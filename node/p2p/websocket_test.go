@@ -39,8 +39,8 @@ func TestWebSocket(t *testing.T) {
 	}
 }
 
-// An aggregator behind a proxy that ends TLS on 443 is reached by its name there; who
-// it is shows inside, so the proxy's certificate decides nothing but the outer layer.
+// An aggregator behind a proxy that ends TLS on 443 is reached by its name there. Its identity is
+// proved inside, so the proxy's certificate only decides about the outer layer.
 func TestWebSocketBehindProxy(t *testing.T) {
 	server := start(t, 1, listening(webSocketLoopback))
 	server.Serve("echo", echo)
@@ -53,7 +53,7 @@ func TestWebSocketBehindProxy(t *testing.T) {
 		t.Fatal(err)
 	}
 	proxy := httptest.NewUnstartedServer(httputil.NewSingleHostReverseProxy(behind))
-	proxy.Config.ErrorLog = log.New(io.Discard, "", 0) // a client below refuses its certificate
+	proxy.Config.ErrorLog = log.New(io.Discard, "", 0) // the test has a client refuse the certificate
 	proxy.StartTLS()
 	t.Cleanup(proxy.Close)
 	outside := []string{fmt.Sprintf("/ip4/127.0.0.1/tcp/%d/tls/sni/example.com/ws", proxy.Listener.Addr().(*net.TCPAddr).Port)}

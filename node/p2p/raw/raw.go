@@ -1,5 +1,5 @@
-// Package raw is a peer that keeps no rule: it connects as any node does, and sends what it is
-// given. Tests and the testnet attack nodes with it.
+// Package raw is a client that breaks the rules: it connects like a node and sends arbitrary bytes.
+// Tests and the testnet attack nodes with it.
 package raw
 
 import (
@@ -30,19 +30,19 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// ErrConnecting is why nothing was sent: there is no connection.
+// ErrConnecting reports that nothing was sent because there is no connection.
 var ErrConnecting = errors.New("connecting")
 
-// mostAnswer bounds what a peer reads of an answer.
+// mostAnswer bounds the size of an answer.
 const mostAnswer = 64 << 20
 
-// Peer is a node's counterpart at one address.
+// Peer is a client of one node at one address.
 type Peer struct {
 	host host.Host
 	to   peer.AddrInfo
 }
 
-// New returns a peer that has not connected yet. The address is a multiaddr of TCP without the identity.
+// New returns a peer, which connects later. address is a TCP multiaddr without the identity.
 func New(key ed25519.PrivateKey, to protocol.PeerID, address string) (*Peer, error) {
 	fail := func(err error) (*Peer, error) { return nil, fmt.Errorf("making a raw peer: %w", err) }
 	own, err := crypto.UnmarshalEd25519PrivateKey(key)
@@ -68,7 +68,7 @@ func New(key ed25519.PrivateKey, to protocol.PeerID, address string) (*Peer, err
 	return &Peer{h, peer.AddrInfo{ID: id, Addrs: []ma.Multiaddr{at}}}, nil
 }
 
-// dialer is a host of libp2p's that dials by TCP and listens nowhere, made of parts as a node's is.
+// dialer returns a libp2p host that dials by TCP and never listens, assembled like a node's.
 func dialer(own crypto.PrivKey) (host.Host, error) {
 	self, err := peer.IDFromPrivateKey(own)
 	if err != nil {
@@ -111,12 +111,13 @@ func dialer(own crypto.PrivKey) (host.Host, error) {
 
 func (p *Peer) Close() error { return p.host.Close() }
 
-// Frame is a request as it travels: its length, and what it holds.
+// Frame returns a request frame: the length, then body.
 func Frame(body []byte) []byte {
 	return append(binary.BigEndian.AppendUint32(nil, uint32(len(body))), body...)
 }
 
-// Send opens a stream of a call, writes bytes as they are, and returns the code and body of the answer.
+// Send opens a stream for a call, writes sent unchanged, and returns the code and body of the
+// answer.
 func (p *Peer) Send(ctx context.Context, call string, sent []byte) (code byte, body []byte, err error) {
 	s, err := p.Open(ctx, call, nil)
 	if err != nil {
@@ -130,7 +131,7 @@ func (p *Peer) Send(ctx context.Context, call string, sent []byte) (code byte, b
 	wrote := make(chan struct{})
 	go func() {
 		defer close(wrote)
-		s.Write(sent) // a refusal may come before it is through
+		s.Write(sent) // a refusal may come before all is sent
 	}()
 	code, body, err = answer(s)
 	s.Reset()
@@ -138,7 +139,8 @@ func (p *Peer) Send(ctx context.Context, call string, sent []byte) (code byte, b
 	return code, body, err
 }
 
-// Open opens a stream of a call, writes the beginning of a request, and leaves it to the caller, who resets it.
+// Open opens a stream for a call, writes the beginning of a request, and returns the stream. The
+// caller must reset it.
 func (p *Peer) Open(ctx context.Context, call string, beginning []byte) (Stream, error) {
 	if err := p.host.Connect(ctx, p.to); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrConnecting, err)
@@ -154,14 +156,14 @@ func (p *Peer) Open(ctx context.Context, call string, beginning []byte) (Stream,
 	return s, nil
 }
 
-// Stream is one call.
+// Stream is the stream of one call.
 type Stream interface {
 	io.ReadWriter
 	SetDeadline(time.Time) error
 	Reset() error
 }
 
-// answer reads code, length and body.
+// answer reads an answer: code, length and body.
 func answer(from io.Reader) (code byte, body []byte, err error) {
 	head := make([]byte, 5)
 	if _, err := io.ReadFull(from, head); err != nil {

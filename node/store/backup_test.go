@@ -20,7 +20,7 @@ import (
 	ledgers "github.com/cosketch/cosketch/protocol/ledger"
 )
 
-// filled is a party's store with a bit of everything in it.
+// filled returns a party's store with something of every kind in it.
 func filled(t *testing.T) (*Store, protocol.StudyID) {
 	t.Helper()
 	s := newStore(t, Party)
@@ -104,7 +104,7 @@ func TestBackupAndRestore(t *testing.T) {
 	if _, err := again.Secret(id, 1); !errors.Is(err, ErrNotFound) {
 		t.Errorf("a secret of a running study came back: %v", err)
 	}
-	must(t, again.PutSecret(id, 1, []byte("x"))) // the directory is whole
+	must(t, again.PutSecret(id, 1, []byte("x"))) // the directory is complete
 	entries, err := again.Journal()
 	must(t, err)
 	if last := entries[len(entries)-1]; last.Event != journal.Restored {
@@ -125,7 +125,7 @@ func TestBackupAndRestore(t *testing.T) {
 	wantIs(t, err, ErrReadOnly)
 }
 
-// A backup that was cut off, changed or made up leaves no identity behind.
+// Restoring a truncated, changed or forged backup leaves no identity behind.
 func TestDamagedBackups(t *testing.T) {
 	s, _ := filled(t)
 	file := backup(t, s)
@@ -160,13 +160,13 @@ func TestDamagedBackups(t *testing.T) {
 		if err == nil {
 			continue
 		}
-		if _, err := Restore(dir, Party, bytes.NewReader(file)); err != nil { // and nothing is in the way
+		if _, err := Restore(dir, Party, bytes.NewReader(file)); err != nil { // nothing prevents another restore
 			t.Errorf("%s: then the whole one: %v", name, err)
 		}
 	}
 }
 
-// Wherever the file of a backup ends, for its writer and its reader, that is said.
+// Wherever the file of a backup ends, writer and reader return an error.
 func TestBackupsFailAnywhere(t *testing.T) {
 	s, _ := filled(t)
 	full := errors.New("the disk is full")
@@ -185,7 +185,7 @@ func TestBackupsFailAnywhere(t *testing.T) {
 		wantIs(t, err, full)
 	}
 	file := backup(t, s)
-	for at := 0; at < len(file)-2*512; at += 512 { // the end has two empty blocks, which say nothing
+	for at := 0; at < len(file)-2*512; at += 512 { // the last two blocks are empty
 		for _, from := range []io.Reader{bytes.NewReader(file[:at]), io.MultiReader(bytes.NewReader(file[:at]), iotest.ErrReader(full))} {
 			if _, err := unpack(Party, from, func(_ string, from io.Reader) error { return second(io.Copy(io.Discard, from)) }); err == nil {
 				t.Fatalf("it ends after %d of %d bytes, and nothing is said", at, len(file))
@@ -200,7 +200,7 @@ type writer func(p []byte) (int, error)
 
 func (w writer) Write(p []byte) (int, error) { return w(p) }
 
-// archive is what may look like a backup: its first file, and others that hold the same.
+// archive returns a tar file with these names that resembles a backup.
 func archive(t testing.TB, names ...string) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -215,7 +215,7 @@ func archive(t testing.TB, names ...string) []byte {
 	return b.Bytes()
 }
 
-// otherArchive is a tar archive of something else.
+// otherArchive returns a tar file that is not a backup.
 func otherArchive(t testing.TB) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -270,7 +270,7 @@ func TestPurge(t *testing.T) {
 	if _, err := s.Result(id, "result.json"); err != nil {
 		t.Error(err)
 	}
-	// What a killed purge left is removed by the next, which keeps the first one's date.
+	// What a killed purge left is removed by the next one, which keeps the first one's date.
 	must(t, s.PutChunk(id, protocol.PeerID{1}, 0, 0, []byte("sketch")))
 	if freed, err := s.Purge(id, 600); err != nil || freed != 6 {
 		t.Errorf("again: freed %d, %v", freed, err)
@@ -282,8 +282,8 @@ func TestPurge(t *testing.T) {
 	wantIs(t, err, ErrNotFound)
 }
 
-// A directory of layout 1 is brought up to date by the first command that writes, keeps
-// what it was, and has lost nothing.
+// The first command that writes upgrades a directory of layout 1, keeps a copy of the old database,
+// and loses nothing.
 func TestUpgradeFromLayout1(t *testing.T) {
 	dir := newDir(t, Party)
 	text, err := os.ReadFile(filepath.Join(dir, ledgerFile))
@@ -319,7 +319,7 @@ func TestUpgradeFromLayout1(t *testing.T) {
 	if _, err := Open(dir, Party, Options{ReadOnly: true}); !errors.Is(err, ErrLayout) || !strings.Contains(err.Error(), "upgrades it") {
 		t.Errorf("for reading: %v", err)
 	}
-	must(t, os.MkdirAll(filepath.Join(path+".layout1.tmp", "x"), 0o700)) // in the way of the copy
+	must(t, os.MkdirAll(filepath.Join(path+".layout1.tmp", "x"), 0o700)) // prevents the copy
 	if again, err := Open(dir, Party, Options{}); err == nil || !strings.Contains(err.Error(), "keeping a copy of layout 1") {
 		t.Errorf("without a copy: %v, %v", again, err)
 	}
@@ -364,7 +364,7 @@ func TestStrays(t *testing.T) {
 	for _, stray := range strays {
 		seen[stray.Path] = stray.Open
 	}
-	must(t, os.MkdirAll(s.path(resultsDir, "d.tmp", "e.tmp"), 0o700)) // is told once, as is what is not of this program
+	must(t, os.MkdirAll(s.path(resultsDir, "d.tmp", "e.tmp"), 0o700)) // reported once, like files that are not this program's
 	must(t, os.MkdirAll(s.path("letters", "april.tmp"), 0o700))
 	must(t, os.MkdirAll(s.path(heldDir, "empty"), 0o700))
 	must(t, os.MkdirAll(s.path(heldDir, "whole", "deep"), 0o700))
@@ -393,7 +393,7 @@ func TestStrays(t *testing.T) {
 	}
 }
 
-// meanwhile does something when a backup begins to be read.
+// meanwhile runs a function when a backup begins to be read.
 type meanwhile struct {
 	bytes.Buffer
 	do func()
@@ -407,8 +407,8 @@ func (m *meanwhile) Write(p []byte) (int, error) {
 	return m.Buffer.Write(p)
 }
 
-// A backup is of one moment: what a running node stores while it is written, of which the copy
-// of the database knows nothing, is not in it, and what is replaced is as it was.
+// A backup is of one moment. It leaves out what a running node stores while it is written and the
+// copied database does not know, and has the old version of what is replaced.
 func TestBackupIsOfOneMoment(t *testing.T) {
 	s, id := filled(t)
 	file := meanwhile{do: func() {
@@ -437,7 +437,7 @@ func TestBackupIsOfOneMoment(t *testing.T) {
 	}
 }
 
-// A result that comes while the database is copied makes another copy.
+// A result stored while the database is copied causes another copy.
 func TestBackupCopiesTheDatabaseAgain(t *testing.T) {
 	s, id := filled(t)
 	staging := t.TempDir()
@@ -455,7 +455,7 @@ func TestBackupCopiesTheDatabaseAgain(t *testing.T) {
 	if from, err := s.freeze(filepath.Join(t.TempDir(), databaseFile), nowhere); from != s.dir || err != nil {
 		t.Errorf("without links they are copied from %q, %v", from, err)
 	}
-	must(t, s.linkResults(after, staging)) // in the place of those
+	must(t, s.linkResults(after, staging)) // replaces the links of before
 	linked, err := s.listResults(staging)
 	must(t, err)
 	if !maps.EqualFunc(after, linked, os.SameFile) {

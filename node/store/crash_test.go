@@ -17,8 +17,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/ledger"
 )
 
-// crashDir names the state directory in the environment of a process that this
-// test starts in order to kill it.
+// crashDir is the environment variable that names the state directory for the child process that
+// this test kills.
 const crashDir = "COSKETCH_STORE_CRASH_DIR"
 
 func TestMain(m *testing.M) {
@@ -31,11 +31,11 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// releaseText is what the release of a study holds: two files of some blocks.
+// releaseText is the content of a study's release: two files of several blocks.
 func releaseText(study protocol.StudyID) []byte { return bytes.Repeat(study[:], 4000) }
 
-// writeUntilKilled does for one study after the other what a party does, in the
-// party's order, and acknowledges on standard output what is durable.
+// writeUntilKilled does for one study after the other what a party does, in the party's order. It
+// reports on standard output what is durable.
 func writeUntilKilled(dir string) error {
 	s, err := Open(dir, Party, Options{})
 	if err != nil {
@@ -83,9 +83,9 @@ func writeUntilKilled(dir string) error {
 	}
 }
 
-// hold commits the n-th held sketch of a study: one file, which its manifest names.
+// hold commits the n-th held sketch of a study: one file that its manifest names.
 func hold(h Held, study protocol.StudyID, n int) error {
-	generation := 0 // of what is there: a file that counts is not written again
+	generation := 0 // from the existing manifest: a committed file is never written again
 	if manifest, err := h.Manifest(); err == nil {
 		if _, err := fmt.Sscanf(string(manifest), "sum.%d.%d", new(int), &generation); err != nil {
 			return err
@@ -105,8 +105,8 @@ func hold(h Held, study protocol.StudyID, n int) error {
 	return h.Commit([]byte(name), []string{name})
 }
 
-// checkHeld reads a held sketch, whose file must be the whole one that its manifest names,
-// and returns which that is: 0 for none.
+// checkHeld reads a held sketch and returns its number; 0 if there is none. Its file must be
+// complete and the one that its manifest names.
 func checkHeld(t *testing.T, h Held, study protocol.StudyID) (n int) {
 	t.Helper()
 	manifest, err := h.Manifest()
@@ -129,9 +129,9 @@ func checkHeld(t *testing.T, h Held, study protocol.StudyID) (n int) {
 	return n
 }
 
-// A writer is killed at a random moment, twenty times over one directory. What it
-// acknowledged is there, what it had begun is there whole or not at all, and the
-// next writer goes on.
+// A writer is killed at a random moment, twenty times in one directory. Everything it acknowledged
+// is there, everything it had begun is there completely or not at all, and the next writer can
+// continue.
 func TestKilledWriterLosesNothing(t *testing.T) {
 	dir := newDir(t, Party)
 	random := rand.New(rand.NewPCG(1, 2))
@@ -162,7 +162,7 @@ func killAfter(t *testing.T, dir string, n int, seen func(line string)) {
 		if i == n/2 {
 			readBeside(t, dir)
 		}
-		if i >= n { // what is in the pipe still counts: read on to its end
+		if i >= n { // lines still in the pipe count: read to the end
 			cmd.Process.Kill()
 		}
 	}
@@ -215,7 +215,7 @@ func checkAfterKill(t *testing.T, dir string, acknowledged map[string]bool) {
 		switch n := checkHeld(t, s.Held(study), study); {
 		case said("dropped") && n != 0:
 			t.Errorf("dropped sketch %d is back", i)
-		case said("held") && !said("release") && n == 0: // 1 again after 2: the writer began this study anew
+		case said("held") && !said("release") && n == 0: // 1 again after 2: the writer started this study over
 			t.Errorf("acknowledged held sketch %d is lost", i)
 		}
 		if !checkRelease(t, s, study) && said("release") {
@@ -227,7 +227,7 @@ func checkAfterKill(t *testing.T, dir string, acknowledged map[string]bool) {
 	}
 }
 
-// checkRelease reports whether a study has a release, which must be whole.
+// checkRelease reports whether a study has a release, which must then be complete.
 func checkRelease(t *testing.T, s *Store, study protocol.StudyID) bool {
 	t.Helper()
 	header, err := s.ReleaseHeader(study)

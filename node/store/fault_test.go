@@ -16,23 +16,23 @@ import (
 	"github.com/cosketch/cosketch/protocol/journal"
 )
 
-// errFault is of a statement that a test lets fail.
+// errFault is the error of a step that a test makes fail.
 var errFault = errors.New("a fault that a test has made")
 
-// faults lets the n-th step of what is done with a database fail: a statement, the reading of a row, a beginning or
-// an end of a transaction.
+// faults makes the n-th database step fail: a statement, the reading of a row, or the beginning or
+// end of a transaction.
 type faults struct {
 	from    *sql.DB
 	at, did int
 	hit     string // which step failed
 }
 
-// failing puts a database in the place of a store's whose steps can fail.
+// failing replaces a store's database by one whose steps can fail.
 func failing(t *testing.T, s *Store) *faults {
 	t.Helper()
 	f := &faults{from: s.db}
 	s.db = sql.OpenDB(f)
-	s.db.SetMaxOpenConns(1) // one goroutine after the other: the steps have an order
+	s.db.SetMaxOpenConns(1) // one connection, so that steps have an order
 	t.Cleanup(func() { s.db.Close(); f.from.Close() })
 	return f
 }
@@ -112,7 +112,7 @@ func (t *faultyTx) Commit() error {
 	return t.Tx.Commit()
 }
 
-// dumped is all that a database holds.
+// dumped returns the whole content of a database.
 func dumped(t *testing.T, db *sql.DB) string {
 	t.Helper()
 	var out strings.Builder
@@ -138,13 +138,13 @@ func dumped(t *testing.T, db *sql.DB) string {
 	return out.String()
 }
 
-// operation is something that a store does with its database.
+// operation is a store method that uses the database.
 type operation struct {
 	name string
 	do   func(s *Store) error
 }
 
-// stocked is a store that has a row in every table which its role writes.
+// stocked returns a store with a row in every table that its role writes.
 func stocked(t *testing.T, role Role) (*Store, protocol.StudyID) {
 	t.Helper()
 	if role == Party {
@@ -164,7 +164,8 @@ func stocked(t *testing.T, role Role) (*Store, protocol.StudyID) {
 	return s, id
 }
 
-// operations are those of a store that stocked made. They can be done one after the other, and again.
+// operations returns operations on a store made by stocked. They can run in sequence, and
+// repeatedly.
 func operations(t *testing.T, role Role, id protocol.StudyID) []operation {
 	peer := protocol.PeerID{9}
 	both := []operation{
@@ -223,8 +224,8 @@ func operations(t *testing.T, role Role, id protocol.StudyID) []operation {
 	}...)
 }
 
-// eachFault does something as often as it has steps, of which another one fails each time. It wants that to be said,
-// and the database to be as it was; and in the end it is done.
+// eachFault runs an operation once for each of its steps, and makes that step fail. The operation
+// must return an error and leave the database unchanged. In the end it must succeed.
 func eachFault(t *testing.T, s *Store, f *faults, o operation) {
 	t.Helper()
 	before := dumped(t, f.from)
@@ -248,7 +249,7 @@ func eachFault(t *testing.T, s *Store, f *faults, o operation) {
 	f.at = 0
 }
 
-// Whichever step of the database fails, whoever asked is told, and nothing is half done.
+// Whichever database step fails, the caller gets an error and nothing is half done.
 func TestEveryStepOfTheDatabaseFails(t *testing.T) {
 	for _, role := range []Role{Party, Aggregator} {
 		s, id := stocked(t, role)
@@ -262,7 +263,7 @@ func TestEveryStepOfTheDatabaseFails(t *testing.T) {
 	}
 }
 
-// An inheritance fails on either side, and a database that is made or brought up to date at any step.
+// An inheritance may fail at any step on either side; so may creating and upgrading a database.
 func TestEveryStepOfAnInheritanceFails(t *testing.T) {
 	from, _ := stocked(t, Party)
 	to := newStore(t, Party)
@@ -273,7 +274,7 @@ func TestEveryStepOfAnInheritanceFails(t *testing.T) {
 	if _, err := debit(t, from, studyID("later"), 0); err != nil {
 		t.Fatal(err)
 	}
-	wantIs(t, to.inherit(from, 6), ErrConflict) // the ledger has gone on
+	wantIs(t, to.inherit(from, 6), ErrConflict) // the old ledger has grown meanwhile
 	entries, err := to.Journal()
 	must(t, err)
 	if len(entries) != 1 || entries[0].Event != journal.Inherited || !strings.HasPrefix(entries[0].Note, "1 ledger entries of 12D3") || !strings.Contains(entries[0].Note, ", the last is ledger entry 1 (") {

@@ -48,7 +48,7 @@ func TestRelease(t *testing.T) {
 	wantIs(t, err, ErrNotFound)
 }
 
-// A release that fails half-way, or whose process was killed there, is no release.
+// A release whose writing fails, or whose process is killed meanwhile, does not exist.
 func TestReleaseIsAllOrNothing(t *testing.T) {
 	s := newStore(t, Party)
 	study := studyID("study")
@@ -148,7 +148,7 @@ func TestResult(t *testing.T) {
 	}
 }
 
-// A result that is written piece by piece is there when it has its name, and not before.
+// A result written in pieces exists once it has its name, and not before.
 func TestNewResult(t *testing.T) {
 	s := newStore(t, Aggregator)
 	study := studyID("study")
@@ -194,7 +194,7 @@ func TestSecrets(t *testing.T) {
 	study, other := studyID("study"), studyID("other")
 	_, err := s.Secret(study, 1)
 	wantIs(t, err, ErrNotFound)
-	must(t, s.DestroySecrets(study)) // none are there
+	must(t, s.DestroySecrets(study)) // there are none
 	must(t, s.PutSecret(study, 1, []byte("first")))
 	must(t, s.PutSecret(study, 1, []byte("second")))
 	must(t, s.PutSecret(study, 2, []byte("third")))
@@ -208,7 +208,7 @@ func TestSecrets(t *testing.T) {
 	single := filepath.Join(t.TempDir(), "single")
 	must(t, os.Link(s.secretPath(study, 3), single))
 	must(t, s.DestroySecret(study, 3))
-	must(t, s.DestroySecret(study, 3)) // it is gone already
+	must(t, s.DestroySecret(study, 3)) // already gone
 	if left, err := os.ReadFile(single); !bytes.Equal(left, make([]byte, len(sealed([]byte("fourth"))))) || err != nil {
 		t.Errorf("after destruction the file held %q, %v", left, err)
 	}
@@ -216,7 +216,7 @@ func TestSecrets(t *testing.T) {
 	if _, err := s.Secret(study, 3); !errors.Is(err, ErrNotFound) {
 		t.Errorf("a file that was erased, and not removed before its process was killed: %v", err)
 	}
-	for _, other := range []string{"0", "0.before.tmp", ".5"} { // of other attempts, or of nobody
+	for _, other := range []string{"0", "0.before.tmp", ".5"} { // of other attempts, or of none
 		must(t, os.WriteFile(s.secretPath(study, 1)+other, nil, 0o600))
 	}
 	must(t, s.DestroySecret(study, 1))
@@ -224,7 +224,7 @@ func TestSecrets(t *testing.T) {
 		must(t, os.Remove(s.secretPath(study, 1)+other))
 	}
 	must(t, s.PutSecret(study, 1, []byte("second")))
-	must(t, os.WriteFile(s.secretPath(study, 2)+".7.tmp", []byte(sealMark), 0o600)) // of a process that was killed
+	must(t, os.WriteFile(s.secretPath(study, 2)+".7.tmp", []byte(sealMark), 0o600)) // left by a process that was killed
 	if n, err := s.CheckSecrets(); n != 3 || err != nil {
 		t.Errorf("%d files of secrets, %v", n, err)
 	}
@@ -232,10 +232,10 @@ func TestSecrets(t *testing.T) {
 		t.Errorf("another attempt's secret is %q, %v", got, err)
 	}
 
-	// The very blocks are overwritten: a second name of the file shows it.
+	// The blocks themselves are overwritten, as a second name of the file shows.
 	link := filepath.Join(t.TempDir(), "link")
 	must(t, os.Link(s.secretPath(study, 2), link))
-	stray := s.secretPath(study, 1) + ".123.tmp" // of a killed writer
+	stray := s.secretPath(study, 1) + ".123.tmp" // left by a killed writer
 	must(t, os.WriteFile(stray, []byte("stray"), 0o600))
 	must(t, s.DestroySecrets(study))
 	if left, err := os.ReadFile(link); !bytes.Equal(left, make([]byte, len(sealed([]byte("third"))))) || err != nil {
@@ -265,8 +265,8 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// Whenever a process is killed while it replaces secrets, what was there has a name, by which
-// the next one erases it; and what counts stays.
+// If a process is killed while it replaces secrets, the old ones keep a name, by which the next
+// writer erases them; the current ones stay.
 func TestSecretsOfAKilledWriter(t *testing.T) {
 	study := studyID("study")
 	for name, next := range map[string]func(s *Store) error{
@@ -274,7 +274,7 @@ func TestSecretsOfAKilledWriter(t *testing.T) {
 		"destroying": func(s *Store) error { return s.DestroySecret(study, 1) },
 		"all":        func(s *Store) error { return s.DestroySecrets(study) },
 	} {
-		// Before the new file has its name, what is there has two.
+		// Before the new file is renamed into place, the old one has two names.
 		s := newStore(t, Party)
 		must(t, s.PutSecret(study, 1, []byte("first")))
 		path := s.secretPath(study, 1)
@@ -285,7 +285,7 @@ func TestSecretsOfAKilledWriter(t *testing.T) {
 		must(t, next(s))
 		erasedAll(t, s, name, "first")
 
-		// Afterwards what was there has the other name alone.
+		// Afterwards the old one has only its second name.
 		s = newStore(t, Party)
 		must(t, s.PutSecret(study, 1, []byte("first")))
 		path = s.secretPath(study, 1)
@@ -300,7 +300,7 @@ func TestSecretsOfAKilledWriter(t *testing.T) {
 		}
 	}
 
-	// A new file that could not be written leaves what is there.
+	// If the new file cannot be written, the old one stays.
 	s := newStore(t, Party)
 	must(t, s.PutSecret(study, 1, []byte("first")))
 	path := s.secretPath(study, 1)
@@ -311,7 +311,7 @@ func TestSecretsOfAKilledWriter(t *testing.T) {
 	}
 }
 
-// erasedAll wants no file of secrets with a text, and none that was left behind.
+// erasedAll checks that no file of secrets contains text, and that no temporary file is left.
 func erasedAll(t *testing.T, s *Store, name, text string) {
 	t.Helper()
 	files, err := os.ReadDir(s.path(secretsDir))

@@ -16,7 +16,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/ledger"
 )
 
-// What is on a disk is found there by every later program: names and rows stay as they are.
+// Later programs must find what is on a disk: names and rows stay as they are.
 func TestFormsStay(t *testing.T) {
 	s := newStore(t, Party)
 	key, err := s.PeopleKey()
@@ -75,7 +75,7 @@ func TestBeginningsOfBackups(t *testing.T) {
 	}
 }
 
-// Only what Backup writes is in a backup, each file with its sum.
+// A backup holds only what Backup writes, each file with its hash.
 func TestFilesOfBackups(t *testing.T) {
 	for _, h := range []tar.Header{{Name: identityFile}, {Name: hpkeFile}, {Name: "results/a"}, {Name: "sealed/a/b"}} {
 		h.Typeflag = tar.TypeReg
@@ -111,7 +111,7 @@ func TestFilesOfBackups(t *testing.T) {
 	}
 }
 
-// What was written down of a ledger is its end, or one before it.
+// The stored ledger head is that of the ledger or of a prefix of it.
 func TestHeadsOfLedgers(t *testing.T) {
 	s := newStore(t, Party)
 	for i := range 2 {
@@ -133,14 +133,15 @@ func TestHeadsOfLedgers(t *testing.T) {
 		}
 	}
 	must(t, traces{head: "x"}.whole(entries))
-	for role, want := range map[Role]bool{Party: true, Aggregator: false} { // what was spent is a party's
+	for role, want := range map[Role]bool{Party: true, Aggregator: false} { // only a party has a ledger of spending
 		if got := strings.Contains(ledgerLost(role), "lower the caps"); got != want {
 			t.Errorf("%s: %s", role, ledgerLost(role))
 		}
 	}
 }
 
-// A query is paid by a debit of its own, which the journal and a backup tell from that of the study's release.
+// A query has a debit of its own, which journal and backup distinguish from that of the study's
+// release.
 func TestQueriesArePaid(t *testing.T) {
 	s := newStore(t, Party)
 	study := addStudy(t, s, "study")
@@ -175,7 +176,7 @@ func TestQueriesArePaid(t *testing.T) {
 	wantIs(t, err, ErrLedgerMissing)
 }
 
-// A chunk is read to a byte beyond what it may have, so that one that is too long is noticed.
+// A chunk is read to one byte beyond its limit, so that an overlong one is noticed.
 func TestLongChunks(t *testing.T) {
 	s := newStore(t, Aggregator)
 	must(t, s.PutChunk(studyID("study"), protocol.PeerID{1}, 0, 0, make([]byte, protocol.ChunkSize+7)))

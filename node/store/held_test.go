@@ -47,7 +47,7 @@ func TestHeld(t *testing.T) {
 	must(t, h.Commit([]byte("manifest 1"), []string{"sum.1", "index.1"}))
 	must(t, h.Decide())
 
-	// A writer that was killed leaves a file that nobody lists, and the decision stands.
+	// A killed writer leaves a file that no manifest lists, and the decision stands.
 	fill(t, h, "sum.2", "half")
 	s = reopen(t, s)
 	h = s.Held(study)
@@ -58,8 +58,8 @@ func TestHeld(t *testing.T) {
 		t.Errorf("the decision is lost: %v", err)
 	}
 
-	// The next one writes it anew. Its commit keeps what it lists, sweeps the rest, and takes
-	// the decision back.
+	// The next writer writes it anew. Its commit keeps the listed files, removes the rest, and
+	// revokes the decision.
 	fill(t, h, "sum.2", "second")
 	fill(t, h, "never.2", "listed")
 	must(t, h.Commit([]byte("manifest 2"), []string{"sum.2", "index.1"}))
@@ -99,8 +99,8 @@ func TestHeld(t *testing.T) {
 	}
 }
 
-// A decision that was stored before the manifest was replaced, but not swept with it, as
-// after a crash between the two, is about the old manifest.
+// If a crash comes between replacing the manifest and removing the decision, the decision is about
+// the old manifest and does not count.
 func TestHeldDecisionIsAboutOneManifest(t *testing.T) {
 	s := newStore(t, Party)
 	h := s.Held(studyID("study"))
@@ -112,14 +112,14 @@ func TestHeldDecisionIsAboutOneManifest(t *testing.T) {
 	}
 }
 
-// What a destroyed or replaced file held is overwritten, not only unlinked.
+// The content of a destroyed or replaced file is overwritten, not only unlinked.
 func TestHeldIsErased(t *testing.T) {
 	s := newStore(t, Party)
 	h := s.Held(studyID("study"))
 	fill(t, h, "sum.1", strings.Repeat("secret", 1<<18))
 	must(t, h.Commit([]byte("manifest"), []string{"sum.1"}))
 	copied := filepath.Join(t.TempDir(), "copy")
-	must(t, os.Link(h.(*heldSketch).path("sum.1"), copied)) // the same file under another name
+	must(t, os.Link(h.(*heldSketch).path("sum.1"), copied)) // another name of the file
 	must(t, h.Destroy())
 	text, err := os.ReadFile(copied)
 	must(t, err)
@@ -136,7 +136,7 @@ func TestHeldLock(t *testing.T) {
 	wantIs(t, err, ErrBusy)
 	_, err = s.LockHeld(studyID("study"), 1)
 	wantIs(t, err, ErrBusy)
-	serving, err := s.LockStudy(studyID("study")) // whoever serves the study does not lock it
+	serving, err := s.LockStudy(studyID("study")) // serving the study does not lock its held sketch
 	must(t, err)
 	serving()
 	unlock()
@@ -154,10 +154,10 @@ func TestHeldLock(t *testing.T) {
 	}
 }
 
-// Who waits for a held sketch gets it when the other one is done.
+// A caller who waits for a held sketch gets it when the other is done.
 func TestLockHeldWaits(t *testing.T) {
 	s := newStore(t, Party)
-	for range 20 { // now and then the other one is done first
+	for range 20 { // sometimes the other one finishes first
 		unlock, err := s.LockHeld(studyID("study"), 0)
 		must(t, err)
 		got := make(chan error)

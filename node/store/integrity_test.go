@@ -33,7 +33,7 @@ func TestSchemaIsChecked(t *testing.T) {
 	}
 }
 
-// Pages that nothing reads when a store is opened are looked at before a node serves.
+// Damaged pages that opening a store does not read are found before a node serves.
 func TestQuickCheck(t *testing.T) {
 	s := newStore(t, Party)
 	if whole, err := s.QuickCheck(t.Context()); err != nil || !whole {
@@ -45,7 +45,7 @@ func TestQuickCheck(t *testing.T) {
 		t.Errorf("no time: whole is %v, %v", whole, err)
 	}
 	id := studyID("study")
-	must(t, s.PutStudy(id, []byte(strings.Repeat("x", 100_000)), 1)) // more pages than one
+	must(t, s.PutStudy(id, []byte(strings.Repeat("x", 100_000)), 1)) // more than one page
 	must(t, s.Close())
 	path := filepath.Join(s.dir, databaseFile)
 	raw, err := os.ReadFile(path)
@@ -56,7 +56,7 @@ func TestQuickCheck(t *testing.T) {
 		t.Fatal("the study is not in the database")
 	}
 	page := at / 4096 * 4096
-	clear(raw[page : page+4096]) // which breaks the chain of pages
+	clear(raw[page : page+4096]) // breaks the chain of pages
 	must(t, os.WriteFile(path, raw, 0o600))
 	s = open(t, s.dir, Party, Options{})
 	if _, err := s.QuickCheck(t.Context()); !errors.Is(err, ErrDamaged) {
@@ -67,7 +67,7 @@ func TestQuickCheck(t *testing.T) {
 	}
 }
 
-// A value of another kind than its column's is damage, and no mistake of the program.
+// A value of the wrong type for its column is damage, not a bug of the program.
 func TestValuesOfAnotherKindAreDamage(t *testing.T) {
 	s := newStore(t, Party)
 	id := addStudy(t, s, "study")
@@ -95,7 +95,7 @@ func TestValuesOfAnotherKindAreDamage(t *testing.T) {
 	}
 }
 
-// Whatever fails in a debit is said once, in the operating system's words.
+// Whatever fails in a debit is reported once, in the operating system's words.
 func TestDebitSaysOnceWhatFailed(t *testing.T) {
 	s := newStore(t, Party)
 	decided := errors.New("it is not decided")
@@ -112,7 +112,7 @@ func TestDebitSaysOnceWhatFailed(t *testing.T) {
 
 	s = newStore(t, Party)
 	s.db.SetMaxOpenConns(1)
-	_, err = s.db.Exec("PRAGMA max_page_count = 1") // which is what the database has already
+	_, err = s.db.Exec("PRAGMA max_page_count = 1") // the database's present size
 	must(t, err)
 	for n := 1; err == nil && n < 1000; n++ {
 		_, err = s.Debit(t.Context(), func([]ledger.Entry) ([]ledger.Entry, error) {

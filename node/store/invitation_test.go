@@ -10,8 +10,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/journal"
 )
 
-// An invitation has one introduction, whoever asks again; one that was revoked is gone with all that came under it, also
-// for who is about to write.
+// An invitation has one introduction for good. Revoking it removes everything about it, even for a
+// writer in progress.
 func TestInvitations(t *testing.T) {
 	dir := t.TempDir() + "/state"
 	check(t, Create(dir, Aggregator, entropy(1)))
@@ -57,7 +57,7 @@ func TestInvitations(t *testing.T) {
 	if ids, err := s.Invitations(); err != nil || !slices.Equal(ids, []string{"00000000", "0123abcd"}) {
 		t.Errorf("listed: %v %v", ids, err)
 	}
-	check(t, os.Mkdir(dir+"/invitations/11111111.revoked", 0o700)) // of a process that was killed
+	check(t, os.Mkdir(dir+"/invitations/11111111.revoked", 0o700)) // left by a process that was killed
 	looker, err := Open(dir, Aggregator, Options{ReadOnly: true})
 	check(t, err)
 	defer looker.Close()
@@ -93,7 +93,7 @@ func TestInvitations(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// A node keeps so many invitations, and no more.
+// A node holds at most MostInvitations.
 func TestInvitationsAreBounded(t *testing.T) {
 	dir := t.TempDir() + "/state"
 	check(t, Create(dir, Aggregator, entropy(1)))

@@ -10,8 +10,8 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// What is kept outlives the secrets of the study's attempts, is for its owner's eyes alone,
-// and is gone when it is destroyed.
+// What is kept outlives the secrets of the study's attempts, is readable by its owner only, and is
+// gone once destroyed.
 func TestKept(t *testing.T) {
 	dir := newDir(t, Party)
 	s := open(t, dir, Party, Options{})

@@ -20,7 +20,7 @@ func entry(study protocol.StudyID, sketch int) ledger.Entry {
 	}
 }
 
-// debit spends for one sketch, as a driver does: once.
+// debit spends once for a sketch, as a driver does.
 func debit(t testing.TB, s *Store, study protocol.StudyID, sketch int) ([]ledger.Entry, error) {
 	t.Helper()
 	return s.Debit(context.Background(), func(entries []ledger.Entry) ([]ledger.Entry, error) {
@@ -55,7 +55,7 @@ func TestDebit(t *testing.T) {
 	}
 }
 
-// Whatever fails inside a debit leaves the ledger as it was.
+// Any failure inside a debit leaves the ledger as it was.
 func TestDebitIsAllOrNothing(t *testing.T) {
 	s := newStore(t, Party)
 	study := studyID("study")
@@ -90,8 +90,8 @@ func TestDebitIsAllOrNothing(t *testing.T) {
 	}
 }
 
-// Debits of several connections never see the same ledger twice: each chain link
-// is used once, and a cap that allows half of them stops the other half.
+// Debits of several connections never see the same state of the ledger: each chain link is used
+// once, and a cap that allows half of them stops the other half.
 func TestDebitConcurrently(t *testing.T) {
 	dir := newDir(t, Party)
 	const workers, each, allowed = 4, 10, 20
@@ -154,7 +154,7 @@ func TestTriggersRefuseTampering(t *testing.T) {
 	}
 }
 
-// Who removes the triggers still meets the hash chain.
+// Somebody who removes the triggers still meets the hash chain.
 func TestBrokenChain(t *testing.T) {
 	for name, c := range map[string]struct {
 		statement string

@@ -10,8 +10,9 @@ import (
 	"testing"
 )
 
-// A database that was copied without its log has an older ledger, whose chain is whole. What stands beside it
-// tells: opening it is refused, for looking, too, and so is the next debit of who had it open.
+// A database that was copied without its log has an older ledger with a valid chain. The traces
+// beside it show this: opening is refused, even for reading, and so is the next debit of a store
+// that was open.
 func TestALostLedgerIsNoticed(t *testing.T) {
 	for name, lose := range map[string]func(t *testing.T, s *Store, before []byte){
 		"an older database": func(t *testing.T, s *Store, before []byte) {
@@ -61,7 +62,7 @@ func TestALostLedgerIsNoticed(t *testing.T) {
 	}
 }
 
-// A release that nothing was debited for is found before the next debit, by a store that was open, too.
+// A release without a debit is found before the next debit, even by a store that was open.
 func TestAReleaseWithoutADebitEndsDebits(t *testing.T) {
 	s := newStore(t, Party)
 	one, two := addStudy(t, s, "one"), addStudy(t, s, "two")
@@ -73,7 +74,7 @@ func TestAReleaseWithoutADebitEndsDebits(t *testing.T) {
 	}
 }
 
-// What was written down may lag behind the ledger, as after a kill between the two, and be gone.
+// The stored head may be missing, or lag behind the ledger after a kill between the two.
 func TestAnOlderHeadIsNoLoss(t *testing.T) {
 	s := newStore(t, Party)
 	study := addStudy(t, s, "study")
@@ -103,7 +104,8 @@ func TestAnOlderHeadIsNoLoss(t *testing.T) {
 	}
 }
 
-// A node that runs on stores more while it is backed up: what the copy of its ledger has no debit for is not in it.
+// A node may store more while it is backed up: releases without a debit in the copied ledger are
+// left out.
 func TestABackupHasNoReleaseBeyondItsLedger(t *testing.T) {
 	s, paid := filled(t)
 	later := addStudy(t, s, "later")
@@ -120,7 +122,7 @@ func TestABackupHasNoReleaseBeyondItsLedger(t *testing.T) {
 	wantIs(t, err, ErrNotFound)
 }
 
-// Whoever opens a directory beside its node sees a debit and its traces as whole, at any moment.
+// Another process that opens the directory sees debits and their traces consistent at any moment.
 func TestReadersBesideDebits(t *testing.T) {
 	s := newStore(t, Party)
 	ended := make(chan error)

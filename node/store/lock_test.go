@@ -16,7 +16,7 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// Who has locked a file that was removed meanwhile, or replaced, locks the one that is there.
+// If the locked file was removed or replaced meanwhile, the caller locks the one that is there.
 func TestLocksOfRemovedFiles(t *testing.T) {
 	s := newStore(t, Party)
 	for _, meanwhile := range []func(path string) error{
@@ -51,8 +51,8 @@ func TestLocksOfRemovedFiles(t *testing.T) {
 	must(t, Create(making, Party, entropy(1)))
 }
 
-// The lock of a study is held by one at a time, also while its file comes and goes, and when
-// nobody holds it there is no file.
+// A study's lock has one holder at a time, even while its file comes and goes. Without a holder
+// there is no file.
 func TestLocksLeaveNothing(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "p")
 	if err := Create(dir, Party, rand.Reader); err != nil {

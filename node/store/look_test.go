@@ -9,8 +9,8 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// A first look replaces the one before, is for its owner's eyes alone, goes with the study's
-// secrets, and is read back as it was written or not at all.
+// A first look replaces an earlier one, is readable by its owner only, is destroyed with the
+// study's secrets, and is read back unchanged or not at all.
 func TestLook(t *testing.T) {
 	dir := newDir(t, Party)
 	s := open(t, dir, Party, Options{})
@@ -50,7 +50,7 @@ func TestLook(t *testing.T) {
 	for name, damage := range map[string]func() error{
 		"a bit":     func() error { return os.WriteFile(path, append(whole[:len(whole)-1:len(whole)-1], 'K'), 0o600) },
 		"the end":   func() error { return os.WriteFile(path, whole[:len(whole)-3], 0o600) },
-		"too large": func() error { return errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, 16<<20+1)) }, // else it were erased
+		"too large": func() error { return errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, 16<<20+1)) }, // all zeros: up to the limit it would count as erased
 	} {
 		if err := damage(); err != nil {
 			t.Fatal(err)
@@ -59,7 +59,7 @@ func TestLook(t *testing.T) {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
 	}
-	if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, 16<<20)); err != nil { // as large as may be, and erased
+	if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, 16<<20)); err != nil { // as large as allowed, and erased
 		t.Fatal(err)
 	}
 	if got, err := s.Look(id); !errors.Is(err, ErrNotFound) {

@@ -33,7 +33,7 @@ func TestRotate(t *testing.T) {
 	if len(after) != len(before) || after[2].Hash() != before[2].Hash() {
 		t.Errorf("the new ledger has %d entries, the old one %d", len(after), len(before))
 	}
-	// The old one stops, and the new one goes on.
+	// The old identity stops, and the new one continues.
 	wantIs(t, s.PutDecision(other, Approve, 600), ErrRetired)
 	_, err = debit(t, s, spent, 4)
 	wantIs(t, err, ErrRetired)
@@ -47,7 +47,7 @@ func TestRotate(t *testing.T) {
 	if at, err := s.RetiredAt(); at != 500 || err != nil {
 		t.Errorf("retired at %s, %v", at, err)
 	}
-	// Once more is the same, elsewhere is refused.
+	// Repeating it gives the same identity; another directory is refused.
 	if again, err := s.Rotate(dir, entropy(9), 700); again != id || err != nil {
 		t.Errorf("again: %s, %v", again, err)
 	}
@@ -58,8 +58,8 @@ func TestRotate(t *testing.T) {
 	wantIs(t, err, ErrRetired)
 }
 
-// Killed between its steps, a rotation is finished by the next one, and at no time could
-// both identities spend.
+// A rotation killed between its steps is completed by the next one, and at no time can both
+// identities spend.
 func TestRotateKilled(t *testing.T) {
 	s, id := filled(t)
 	if _, err := debit(t, s, id, 0); err != nil {
@@ -82,7 +82,7 @@ func TestRotateKilled(t *testing.T) {
 	}
 }
 
-// A successor that has spent by itself takes no ledger over: the two would contradict each other.
+// A successor that has spent by itself inherits no ledger: the two would contradict each other.
 func TestRotateOntoALedgerOfItsOwn(t *testing.T) {
 	s, id := filled(t)
 	dir := filepath.Join(t.TempDir(), "new")
@@ -96,7 +96,7 @@ func TestRotateOntoALedgerOfItsOwn(t *testing.T) {
 	successor, err := next.ID()
 	must(t, err)
 	must(t, next.Close())
-	must(t, s.retire(successor, 500)) // as a rotation that was killed
+	must(t, s.retire(successor, 500)) // like a rotation that was killed
 	_, err = s.Rotate(dir, entropy(9), 500)
 	wantIs(t, err, ErrConflict)
 	if !strings.Contains(err.Error(), "the new ledger has gone its own way") {

@@ -22,14 +22,14 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/spoilt.txt anew")
 
-// handling is something that a store does with its files, and which of them matter to it.
+// handling is something that a store does with its files, and the files that it needs.
 type handling struct {
 	name  string
-	spots string // with $ for the study, + for another one and @ for a party
+	spots string // $ stands for the study, + for another one, @ for a party
 	do    func(s *Store) error
 }
 
-// handlings are those of the store that furnished makes.
+// handlings returns handlings of a store made by furnished.
 func handlings(study protocol.StudyID, backup []byte) []handling {
 	other, peer := studyID("other"), protocol.PeerID{1}
 	ctx := context.Background()
@@ -150,7 +150,7 @@ func handlings(study protocol.StudyID, backup []byte) []handling {
 		{"ReadKey", "identity.key", func(s *Store) error { return second(ReadKey(s.path(identityFile))) }},
 	}
 	for _, c := range []struct {
-		name, spots string // what comes to be there after the first look
+		name, spots string // what appears there while it runs
 		do          func(s *Store, meanwhile func(io.Reader) io.Reader) error
 	}{
 		{"Create", "new/.creating new/.creating/hpke.key new/.creating/identity.key new/.creating/ledger.id new/.creating/state.db " +
@@ -179,7 +179,7 @@ func handlings(study protocol.StudyID, backup []byte) []handling {
 	return all
 }
 
-// meddler does something when it is read the first time.
+// meddler runs a function when it is read the first time.
 type meddler struct {
 	io.Reader
 	do func()
@@ -193,7 +193,7 @@ func (m *meddler) Read(p []byte) (int, error) {
 	return m.Reader.Read(p)
 }
 
-// told is what somebody reads of something that was done.
+// told is an error that is only text.
 type told string
 
 func (t told) Error() string { return string(t) }
@@ -219,7 +219,7 @@ func unlocked(unlock func(), err error) error {
 	return err
 }
 
-// furnished is a store that has a file of every kind.
+// furnished returns a store with a file of every kind.
 func furnished(t *testing.T) (*Store, protocol.StudyID) {
 	t.Helper()
 	s, id := stocked(t, Aggregator)
@@ -238,7 +238,7 @@ func furnished(t *testing.T) (*Store, protocol.StudyID) {
 	return s, id
 }
 
-// spoil puts something in the place of what is at a path.
+// spoil maps names to ways of replacing what is at a path.
 var spoil = map[string]func(path string) error{
 	"gone": os.RemoveAll,
 	"a directory": func(path string) error {
@@ -252,8 +252,8 @@ var spoil = map[string]func(path string) error{
 	},
 }
 
-// What a store does about files that are gone, are directories or cannot be opened stands in testdata/spoilt.txt,
-// line by line: what it says, and of which path.
+// testdata/spoilt.txt lists, line by line, what a store says about files that are missing, are
+// directories or cannot be opened, and which path it names.
 func TestSpoiltFiles(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("other systems name their calls otherwise")
@@ -312,7 +312,7 @@ func TestSpoiltFiles(t *testing.T) {
 	}
 }
 
-// filesOpen counts them in this process.
+// filesOpen counts the open files of this process.
 func filesOpen(t *testing.T) int {
 	t.Helper()
 	files, err := os.ReadDir("/proc/self/fd")
@@ -320,7 +320,8 @@ func filesOpen(t *testing.T) int {
 	return len(files)
 }
 
-// copyDir copies what lies below the directories of the spots, and all where the identity is among them.
+// copyDir copies the directories that spots names; all of them if spots names the identity. It
+// copies the database only if spots names it.
 func copyDir(to string, from fs.FS, spots string) error {
 	return fs.WalkDir(from, ".", func(name string, d fs.DirEntry, err error) error {
 		top, _, _ := strings.Cut(name, "/")
@@ -339,7 +340,7 @@ func copyDir(to string, from fs.FS, spots string) error {
 	})
 }
 
-// cause is what a call of the operating system did to which path, or what is said otherwise.
+// cause returns the system call and the path of an error, or else its text.
 func cause(err error) string {
 	var (
 		at   *fs.PathError
@@ -361,5 +362,5 @@ func cause(err error) string {
 	return "refused"
 }
 
-// nothing is debited.
+// nothing decides not to debit.
 func nothing([]ledger.Entry) ([]ledger.Entry, error) { return nil, nil }

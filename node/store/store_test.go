@@ -16,13 +16,13 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// entropy is a fixed stream for tests.
+// entropy returns a fixed stream for tests.
 func entropy(n byte) io.Reader { return rand.NewChaCha8([32]byte{n}) }
 
-// create makes a state directory and returns its path.
+// newDir creates a state directory and returns its path.
 func newDir(t testing.TB, role Role) string {
 	t.Helper()
-	dir := filepath.Join(t.TempDir(), "state of [a] node?") // what patterns and URIs would trip over
+	dir := filepath.Join(t.TempDir(), "state of [a] node?") // characters that are special in patterns and URIs
 	if err := Create(dir, role, entropy(1)); err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func newStore(t testing.TB, role Role) *Store {
 	return open(t, newDir(t, role), role, Options{})
 }
 
-// reopen closes a store and opens it again: what it returns was on disk.
+// reopen closes and reopens a store, so that what it returns was on disk.
 func reopen(t testing.TB, s *Store) *Store {
 	t.Helper()
 	if err := s.Close(); err != nil {
@@ -167,7 +167,7 @@ func TestCreateRefuses(t *testing.T) {
 	}
 }
 
-// A Create that was cut short leaves nothing that the next one trips over.
+// An interrupted Create leaves nothing that hinders the next one.
 func TestCreateAgainAfterFailure(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
 	if err := Create(dir, Aggregator, io.LimitReader(entropy(1), 70)); err == nil {
@@ -249,7 +249,7 @@ func beginning(_ NewFile, err error) error { return err }
 
 func TestReadOnly(t *testing.T) {
 	dir := newDir(t, Party)
-	s := open(t, dir, Party, Options{ReadOnly: true}) // before any other process has it open
+	s := open(t, dir, Party, Options{ReadOnly: true}) // before another process has it open
 	study := studyID("study")
 	for name, err := range map[string]error{
 		"PutStudy":       s.PutStudy(study, nil, 0),
@@ -285,7 +285,7 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
-// tamper changes a database as a hand with a SQL shell would.
+// tamper changes a database as somebody with a SQL shell would.
 func tamper(t *testing.T, dir string, statements ...string) {
 	t.Helper()
 	for _, statement := range statements {
@@ -303,7 +303,7 @@ func tryTamper(t *testing.T, dir, statement string) error {
 	return transact(db, func(tx *sql.Tx) error { _, err := tx.Exec(statement); return err })
 }
 
-// What root makes in another user's directory, that user could not open.
+// What root created in another user's directory, that user could not open.
 func TestRootLeavesDirectoriesOfOthersAlone(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give a directory away")

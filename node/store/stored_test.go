@@ -26,15 +26,15 @@ import (
 	"github.com/cosketch/cosketch/protocol/journal"
 )
 
-// A void release is gone, and another one takes its place.
+// A void release is removed, and another one takes its place.
 func TestDropRelease(t *testing.T) {
 	s := newStore(t, Party)
 	study, other := studyID("study"), studyID("other")
-	must(t, s.DropRelease(study)) // having none is no error
+	must(t, s.DropRelease(study)) // no release is no error
 	for _, id := range []protocol.StudyID{study, other} {
 		must(t, s.SaveRelease(id, testRelease("header", "numbers")))
 	}
-	staging := s.path(releasesDir, study.String()+".tmp") // of a process that was killed here
+	staging := s.path(releasesDir, study.String()+".tmp") // left by a process that was killed here
 	must(t, os.Mkdir(staging, 0o700))
 	must(t, os.WriteFile(filepath.Join(staging, "sketch-0.bin"), nil, 0o600))
 	must(t, s.DropRelease(study))
@@ -49,7 +49,7 @@ func TestDropRelease(t *testing.T) {
 	}
 }
 
-// There is one query of a number, for good, beside the study's release.
+// There is one query per number, for good, in addition to the study's release.
 func TestQueries(t *testing.T) {
 	s := newStore(t, Party)
 	study := studyID("study")
@@ -68,13 +68,13 @@ func TestQueries(t *testing.T) {
 	wantIs(t, err, ErrNotFound)
 }
 
-// A file of a release that is not as it was written is named.
+// A changed file of a release is named.
 func TestCheckReleases(t *testing.T) {
 	study := studyID("study")
 	summed := func(dir string) bool { return dir == study.String() }
 	for name, c := range map[string]struct {
 		damage func(dir string) error
-		says   string // empty: nothing is wrong
+		says   string // empty: no error
 	}{
 		"whole": {func(string) error { return nil }, ""},
 		"a bit": {func(dir string) error {
@@ -94,7 +94,7 @@ func TestCheckReleases(t *testing.T) {
 			s := newStore(t, Party)
 			must(t, s.SaveRelease(study, testRelease("header", "numbers")))
 			must(t, s.SaveQuery(study, 1, testRelease("query", "1")))
-			must(t, os.Mkdir(s.path(releasesDir, "x.tmp"), 0o700)) // of a process that was killed
+			must(t, os.Mkdir(s.path(releasesDir, "x.tmp"), 0o700)) // left by a process that was killed
 			must(t, c.damage(s.path(releasesDir, study.String())))
 			count, err := s.CheckReleases(summed)
 			switch {
@@ -105,7 +105,7 @@ func TestCheckReleases(t *testing.T) {
 			}
 		})
 	}
-	s := newStore(t, Party) // of an older program, which wrote no sums
+	s := newStore(t, Party) // as by an older program, which wrote no sums
 	must(t, s.SaveQuery(study, 1, testRelease("query", "1")))
 	must(t, os.Remove(filepath.Join(string(s.Query(study, 1)), sumsFile)))
 	if count, err := s.CheckReleases(summed); count != 1 || err != nil {
@@ -119,7 +119,7 @@ func TestCheckReleases(t *testing.T) {
 	}
 }
 
-// Which releases must have sums is told by the journal of their debits, and by nothing else.
+// The journal's notes of debits, and nothing else, tell which releases must have sums.
 func TestSummed(t *testing.T) {
 	s := newStore(t, Party)
 	study := addStudy(t, s, "study")
@@ -132,7 +132,7 @@ func TestSummed(t *testing.T) {
 	query.Note = strings.Replace(query.Note, "sketch 1", "query 7", 1)
 	older := query // without a mark
 	older.Study, older.Note = studyID("older").String(), `dataset "patients", sketch 1, ledger entry 1`
-	unlike := query // with the words of a debit, and none
+	unlike := query // worded like a debit, but not one
 	unlike.Study, unlike.Event = studyID("unlike").String(), journal.Approved
 	got := Summed(append(entries, query, older, unlike))
 	if len(got) != 2 || !got[study.String()] || !got[QueryDir(study, 7)] {
@@ -152,7 +152,7 @@ func TestDecisionsAndCosignaturesInOrder(t *testing.T) {
 	must(t, s.PutCosignature(study, protocol.PeerID{8}, "first", 4))
 	before, err := s.Journal()
 	must(t, err)
-	must(t, s.PutCosignature(study, protocol.PeerID{7}, "second", 5)) // changes nothing
+	must(t, s.PutCosignature(study, protocol.PeerID{7}, "second", 5)) // no-op
 	wantIs(t, s.PutCosignature(studyID("unknown"), protocol.PeerID{7}, "line", 6), ErrNotFound)
 	s = reopen(t, s)
 	if all, err := s.Decisions(study); err != nil || !slices.Equal(all, []Decided{{Decline, 1}, {Approve, 2}}) {
@@ -168,7 +168,7 @@ func TestDecisionsAndCosignaturesInOrder(t *testing.T) {
 	}
 }
 
-// One process serves a directory, others see that it does, and looking makes no lock.
+// One process serves a directory, others see that it does, and looking creates no lock.
 func TestLockServing(t *testing.T) {
 	s := newStore(t, Party)
 	if s.Served() {
@@ -196,7 +196,8 @@ func TestLockServing(t *testing.T) {
 	unlock()
 }
 
-// A key of a person is for its owner alone, is in the form of an identity, and replaces no file.
+// A person's key is readable by its owner only, has the format of an identity, and replaces no
+// file.
 func TestPersonalKeys(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "key")
 	id, err := CreateKey(path, entropy(5))
@@ -237,7 +238,7 @@ func TestPersonalKeys(t *testing.T) {
 	}
 }
 
-// sampleOf is what is remembered of a dataset of these records.
+// sampleOf returns the sample of a dataset with these record ids.
 func sampleOf(t *testing.T, s *Store, file string, ids ...string) people.Sample {
 	t.Helper()
 	key, err := s.PeopleKey()
@@ -256,7 +257,7 @@ func encoded(t *testing.T, s people.Sample) string {
 	return string(raw)
 }
 
-// People are remembered beside those before, under a key that a successor takes over.
+// New people are added to those remembered, under a key that a successor inherits.
 func TestPeople(t *testing.T) {
 	s := newStore(t, Party)
 	must(t, s.KeepPeople("north", sampleOf(t, s, "a.csv", "1", "2")))
@@ -282,7 +283,7 @@ func TestPeople(t *testing.T) {
 	wantIs(t, open(t, dir, Party, Options{ReadOnly: true}).KeepPeople("x", people.Sample{}), ErrReadOnly)
 }
 
-// What is remembered is damaged if it is not what was written, or stands under another name.
+// A stored sample counts as damaged if it was changed, or moved to another name.
 func TestDamagedPeople(t *testing.T) {
 	s := newStore(t, Party)
 	must(t, s.KeepPeople("north", sampleOf(t, s, "a.csv", "1")))
@@ -318,7 +319,7 @@ func TestDamagedPeople(t *testing.T) {
 	}
 }
 
-// Heads of the journal are those of each beginning of it, and the last restoring is dated.
+// The journal's heads are those of each of its prefixes, and the last restore is dated.
 func TestJournalHeadsAndRestoring(t *testing.T) {
 	s, _ := filled(t)
 	_, err := s.RestoredAt()
@@ -346,7 +347,7 @@ func TestJournalHeadsAndRestoring(t *testing.T) {
 	}
 }
 
-// Heads of ledgers are listed as they are kept, until the caller has enough.
+// Ledger heads are listed as stored, until the callback returns an error.
 func TestLedgerHeadsAreListed(t *testing.T) {
 	s := newStore(t, Aggregator)
 	for i := range byte(3) {
@@ -375,7 +376,7 @@ func TestLedgerHeadsAreListed(t *testing.T) {
 	}
 }
 
-// What is held without a manifest is told, and what is held with one is not.
+// Held files without a manifest are reported, with one they are not.
 func TestHeldWithoutAManifestIsStray(t *testing.T) {
 	s := newStore(t, Party)
 	whole, half := s.Held(studyID("whole")), s.Held(studyID("half"))
@@ -402,13 +403,13 @@ func TestUploadSize(t *testing.T) {
 	}
 }
 
-// A database that nobody can share, as on a disk that is read-only, can be looked at all the same.
+// A database that cannot be shared, as on a read-only disk, can still be read.
 func TestReadingWhatCannotBeShared(t *testing.T) {
 	s, id := filled(t)
 	must(t, s.Close())
 	shared := s.path(databaseFile + "-shm")
 	must(t, os.RemoveAll(shared))
-	if err := os.Symlink(s.path("none", "shm"), shared); err != nil { // no index can be made in its place
+	if err := os.Symlink(s.path("none", "shm"), shared); err != nil { // prevents creation of the index
 		t.Skip(err)
 	}
 	db, err := tryReading(s.path(databaseFile), url.Values{})
@@ -435,7 +436,7 @@ func TestReadingWhatCannotBeShared(t *testing.T) {
 	}
 }
 
-// A database that does not answer is an error of every method, and never an empty answer.
+// If the database does not answer, every method returns an error, never an empty answer.
 func TestADatabaseThatDoesNotAnswer(t *testing.T) {
 	s, id := filled(t)
 	must(t, s.Close())
@@ -489,7 +490,7 @@ func TestADatabaseThatDoesNotAnswer(t *testing.T) {
 	}
 }
 
-// Whoever opened a directory for looking changes no file in it.
+// A store opened for reading changes no file in the directory.
 func TestLookersChangeNothing(t *testing.T) {
 	s, id := filled(t)
 	looking := open(t, s.dir, Party, Options{ReadOnly: true})
@@ -527,7 +528,7 @@ func TestLookersChangeNothing(t *testing.T) {
 	}
 }
 
-// listed are the files below a directory, but for those of the database.
+// listed lists the files below a directory, except those of the database.
 func listed(t *testing.T, dir string) string {
 	t.Helper()
 	var out strings.Builder
@@ -542,7 +543,7 @@ func listed(t *testing.T, dir string) string {
 	return out.String()
 }
 
-// Messages that the journal notes are read back, and one that it does not name is no message 0.
+// Messages noted in the journal are read back. A note without a number is not message 0.
 func TestNotedMessages(t *testing.T) {
 	s := newStore(t, Aggregator)
 	id := addStudy(t, s, "study")
@@ -566,7 +567,7 @@ func TestNotedMessages(t *testing.T) {
 	}
 }
 
-// A row of the ledger that cannot be read is damage, and no ledger without it: nothing is debited to what is left.
+// An unreadable row of the ledger is damage: it is not skipped, and nothing is debited to the rest.
 func TestARowOfTheLedgerThatCannotBeRead(t *testing.T) {
 	s := newStore(t, Party)
 	id := addStudy(t, s, "study")
@@ -575,7 +576,7 @@ func TestARowOfTheLedgerThatCannotBeRead(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, err := s.db.Exec("DROP TRIGGER ledger_keep; UPDATE ledger SET seq = -seq WHERE seq = 1") // no number of an entry
+	_, err := s.db.Exec("DROP TRIGGER ledger_keep; UPDATE ledger SET seq = -seq WHERE seq = 1") // not a valid entry number
 	must(t, err)
 	entries, err := s.Ledger()
 	if !errors.Is(err, ErrDamaged) || len(entries) > 0 {

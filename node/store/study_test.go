@@ -24,7 +24,7 @@ func TestStudies(t *testing.T) {
 	late, early := studyID("late"), studyID("early")
 	must(t, s.PutStudy(late, []byte("late"), 200))
 	must(t, s.PutStudy(early, []byte("early"), 100))
-	must(t, s.PutStudy(early, []byte("early"), 300)) // changes nothing
+	must(t, s.PutStudy(early, []byte("early"), 300)) // no-op
 	s = reopen(t, s)
 	got, err := s.Studies()
 	must(t, err)
@@ -77,7 +77,7 @@ func TestDecisions(t *testing.T) {
 	must(t, s.PutDecision(study, Approve, 2))
 	must(t, s.PutDecision(study, Withdraw, 3))
 	wantIs(t, s.PutDecision(study, Approve, 4), ErrConflict)
-	must(t, s.PutDecision(study, Withdraw, 5)) // changes nothing
+	must(t, s.PutDecision(study, Withdraw, 5)) // no-op
 	s = reopen(t, s)
 	if got, at, err := s.Decision(study); got != Withdraw || at != 3 || err != nil {
 		t.Errorf("decision %s at %v, %v", got, at, err)
@@ -140,7 +140,7 @@ func TestBoard(t *testing.T) {
 	if want := fmt.Sprintf("[%s 0 %s 1 %s 0 %s 2]", study.Short(), study.Short(), other.Short(), study.Short()); fmt.Sprint(said) != want {
 		t.Errorf("noted %v, want %s", said, want)
 	}
-	for _, after := range []uint64{last, last + 7} { // beyond the end there is nothing, and nothing to go back to
+	for _, after := range []uint64{last, last + 7} { // beyond the end there is nothing, and the position does not go back
 		if none, now, err := s.Noted(after); len(none) > 0 || now != after || err != nil {
 			t.Errorf("noted after %d: %v, %d, %v", after, none, now, err)
 		}
@@ -164,7 +164,7 @@ func TestBoard(t *testing.T) {
 	}
 }
 
-// Writers that append at the same place: one wins, nobody's envelope is lost or mixed.
+// Writers append at the same position: one wins, no envelope is lost or mixed up.
 func TestBoardConcurrently(t *testing.T) {
 	dir := newDir(t, Aggregator)
 	first := open(t, dir, Aggregator, Options{})
@@ -232,15 +232,15 @@ func TestLastNoted(t *testing.T) {
 	}
 }
 
-// A file that SQLite cannot make is explained by a full disk, where it is one. Nothing is free where the kernel shows
-// its processes.
+// A file that SQLite cannot create is explained by a full disk if the disk is full. The kernel's
+// process file system reports no free space.
 func TestUnwritableNamesTheFullDisk(t *testing.T) {
 	full := &Store{dir: "/proc/self"}
 	if free, err := full.Free(); runtime.GOOS != "linux" || free != 0 || err != nil {
 		t.Skipf("there is no place without room: %d, %v", free, err)
 	}
 	s := newStore(t, Party)
-	db, err := openDatabase("/proc/self/mem") // no byte of which is at its beginning
+	db, err := openDatabase("/proc/self/mem") // its first byte is not readable
 	must(t, err)
 	defer db.Close()
 	_, failed := layout(db)

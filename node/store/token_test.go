@@ -38,7 +38,7 @@ func TestTokens(t *testing.T) {
 	if record, err := s.Token("0123abcd"); err != nil || string(record) != "one" {
 		t.Errorf("%s %v", record, err)
 	}
-	check(t, os.WriteFile(dir+"/tokens/0123abcd.1.tmp", nil, 0o600)) // of a process that was killed
+	check(t, os.WriteFile(dir+"/tokens/0123abcd.1.tmp", nil, 0o600)) // left by a process that was killed
 	if ids, err := s.Tokens(); err != nil || !slices.Equal(ids, []string{"00000000", "0123abcd"}) {
 		t.Errorf("listed: %v %v", ids, err)
 	}

@@ -1,6 +1,6 @@
-// Package durable writes files that are there whole or not at all, also after a power cut: a
-// file's bytes are synced before it gets its name, and its directory after. It is the one
-// place that knows how.
+// Package durable writes files atomically and durably: a file is there completely or not at all,
+// even after a power cut. A file's bytes are synced before it is renamed into place, and its
+// directory afterwards. No other package implements this.
 package durable
 
 import (
@@ -12,12 +12,11 @@ import (
 	"runtime"
 )
 
-// Private is the mode of what is for its owner alone.
+// Private is the mode of files that only their owner may access.
 const Private fs.FileMode = 0o600
 
-// Replace puts a file in place whole and durably, in the place of what was there; a symbolic
-// link is replaced, not what it points at. While it is written it has another name and is for
-// its owner alone.
+// Replace atomically and durably writes a file, replacing what was there; a symbolic link is
+// replaced, not its target. While it is written it has another name and mode Private.
 func Replace(path string, mode fs.FileMode, write func(*os.File) error) error {
 	name, err := staged(path, mode, write)
 	if err != nil {
@@ -29,8 +28,8 @@ func Replace(path string, mode fs.FileMode, write func(*os.File) error) error {
 	return nil
 }
 
-// Create makes a new file of mode Private whole and durably. It is fs.ErrExist where there is
-// something of that name, a symbolic link too, whoever put it there and when.
+// Create atomically and durably creates a file of mode Private. It returns fs.ErrExist if the name
+// is taken, even by a dangling symbolic link, and even if it was taken meanwhile.
 func Create(path string, write func(*os.File) error) error {
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		if err == nil {
@@ -42,11 +41,11 @@ func Create(path string, write func(*os.File) error) error {
 	if err != nil {
 		return err
 	}
-	err = os.Link(name, path) // which a rename would replace
+	err = os.Link(name, path) // a rename would replace an existing file
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		if _, there := os.Lstat(path); there == nil {
 			err = exists(path)
-		} else if err = Rename(name, path); err == nil { // a file system without links
+		} else if err = Rename(name, path); err == nil { // no hard links here
 			return nil
 		}
 	}
@@ -58,17 +57,17 @@ func Create(path string, write func(*os.File) error) error {
 
 func exists(path string) error { return &fs.PathError{Op: "create", Path: path, Err: fs.ErrExist} }
 
-// staged writes a file beside the one that it is to be. Its name is new: nobody else has put
-// anything there, and no link is followed.
+// staged writes a temporary file beside path. Its name is new, so it follows no link and overwrites
+// nothing.
 func staged(path string, mode fs.FileMode, write func(*os.File) error) (name string, err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
-	if at := (*fs.PathError)(nil); errors.As(err, &at) { // of a name that nobody gave
+	if at := (*fs.PathError)(nil); errors.As(err, &at) { // its path would name a file that nobody asked for
 		err = &fs.PathError{Op: "writing into folder", Path: filepath.Dir(path), Err: at.Err}
 	}
 	if err != nil {
 		return "", err
 	}
-	if mode != Private { // the mode that CreateTemp gives
+	if mode != Private { // CreateTemp's mode
 		err = f.Chmod(mode)
 	}
 	if err == nil {
@@ -83,8 +82,8 @@ func staged(path string, mode fs.FileMode, write func(*os.File) error) (name str
 	return f.Name(), nil
 }
 
-// New fills a new file of mode Private within a directory that has no name yet. Its bytes are
-// durable; its name is when its directory is synced.
+// New creates a file of mode Private in a directory that is not yet in place. Its bytes are
+// durable; its name is durable once the directory is synced.
 func New(path string, from io.Reader) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, Private)
 	if err != nil {
@@ -97,7 +96,7 @@ func New(path string, from io.Reader) error {
 	return errors.Join(err, f.Close())
 }
 
-// Rename gives what is durable another name, in one step, and durably.
+// Rename atomically and durably renames a file that is durable itself.
 func Rename(from, to string) error {
 	if err := os.Rename(from, to); err != nil {
 		return err
@@ -110,15 +109,15 @@ func Rename(from, to string) error {
 	return SyncDir(filepath.Dir(to))
 }
 
-// Mkdir makes a directory of mode 0700 and its parents, all durably. One that is there may be
-// of a process that was killed before its name was durable.
+// Mkdir durably creates a directory of mode 0700 and its parents. It syncs the parent even of an
+// existing one, which a process may have created just before it was killed.
 func Mkdir(path string) error {
 	parent := filepath.Dir(path)
 	if info, err := os.Stat(path); err == nil {
 		if !info.IsDir() {
 			return &fs.PathError{Op: "mkdir", Path: path, Err: fs.ErrExist}
 		}
-		if err := SyncDir(parent); !errors.Is(err, fs.ErrPermission) { // then it is not of our making
+		if err := SyncDir(parent); !errors.Is(err, fs.ErrPermission) { // without permission, this program did not create it
 			return err
 		}
 		return nil

@@ -17,8 +17,7 @@ func write(text string) func(*os.File) error {
 	}
 }
 
-// only wants a directory with these files and their modes, and nothing else, such as what was
-// staged.
+// only checks that a directory holds exactly these files with these modes, and no temporary ones.
 func only(t *testing.T, dir string, want map[string]fs.FileMode) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -53,7 +52,7 @@ func TestCreate(t *testing.T) {
 	only(t, dir, map[string]fs.FileMode{"backup": 0o600})
 }
 
-// In a directory of others a name may be taken while the file is written.
+// In a directory shared with others, a name may be taken while the file is written.
 func TestCreateKeepsWhatComesMeanwhile(t *testing.T) {
 	for name, meanwhile := range map[string]func(path string) error{
 		"a file": func(path string) error { return os.WriteFile(path, []byte("theirs"), 0o666) },
@@ -76,7 +75,7 @@ func TestCreateKeepsWhatComesMeanwhile(t *testing.T) {
 	}
 }
 
-// A link that points nowhere is something, too.
+// A dangling link counts as an existing file.
 func TestCreateFollowsNoLink(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "backup")

@@ -11,9 +11,8 @@ import (
 	"github.com/cosketch/cosketch/kernel/full"
 )
 
-// BenchmarkChanges compares a withdrawal of 1 in 1000 records and a late shard of as many
-// with reading all data afresh, which is what they save. COSKETCH_FULL=1 makes it 10
-// million records.
+// BenchmarkChanges compares withdrawing 1 in 1000 records, and adding a late shard of as many, with
+// reading all data afresh, which they save. COSKETCH_FULL=1 makes it 10 million records.
 func BenchmarkChanges(b *testing.B) {
 	records := full.Or(200_000, 10_000_000)
 	w := newWorld(b, "columns, vertical, clipped", 1)
@@ -65,7 +64,7 @@ func BenchmarkChanges(b *testing.B) {
 	})
 }
 
-// peak returns what the process took from the system so far, in MB.
+// peak returns the memory that the process has obtained from the system so far, in MB.
 func peak() float64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)

@@ -17,17 +17,17 @@ import (
 type change struct {
 	*Set
 	stage    *stage
-	next     *manifest // what is committed in the end
+	next     *manifest // to be committed
 	key      *runs.Key
-	out      []runs.Digest      // ids that were withdrawn before, in order
-	sums     []*release.Builder // of what is read: one a sketch of the columns side, else nil
+	out      []runs.Digest      // ids withdrawn before, sorted
+	sums     []*release.Builder // of what is read: one per columns-side sketch, else nil
 	rows     part.Rows
-	fresh    *runs.Sorter  // what is read
+	fresh    *runs.Sorter  // index entries of what is read
 	filtered dataset.Batch // scratch
 }
 
-// begin starts a change of what is held, or, afresh, of nothing. The key and the
-// withdrawn ids stay in either case.
+// begin starts a change of what is held; if afresh, a change of nothing. The key and the withdrawn
+// ids stay in either case.
 func (s *Set) begin(afresh bool) (*change, error) {
 	c := &change{Set: s, fresh: runs.NewSorter(s.SpillDir)}
 	if err := c.carryOver(afresh); err != nil {
@@ -48,7 +48,7 @@ func (s *Set) begin(afresh bool) (*change, error) {
 	return c, nil
 }
 
-// builders returns one builder a sketch: those of the sums, and new ones for rows.
+// builders returns one builder per sketch: those of the sums, and new ones for rows.
 func (c *change) builders() ([]*release.Builder, error) {
 	out := slices.Clone(c.sums)
 	for i, plan := range c.Plans {
@@ -94,7 +94,7 @@ func (c *change) carryOver(afresh bool) (err error) {
 	return nil
 }
 
-// close ends a change; what it wrote is removed unless it was committed.
+// close ends a change. If err is not nil it removes the files of an uncommitted change.
 func (c *change) close(err error) error {
 	if err != nil {
 		err = errors.Join(err, c.stage.abandon())
@@ -102,8 +102,8 @@ func (c *change) close(err error) error {
 	return errors.Join(err, c.fresh.Close())
 }
 
-// commit makes the change the Set. After an error nobody knows whether it is, and so
-// nothing is removed; opening the Set again tells.
+// commit makes the change the Set. After an error it is unknown whether the change is committed, so
+// nothing is removed; opening the Set again shows it.
 func (c *change) commit() error {
 	if c.next.Withdrawn.Name == "" {
 		var err error
@@ -119,8 +119,8 @@ func (c *change) commit() error {
 	return nil
 }
 
-// pass reads a source and hands on its records, but those whose ids are in without. It
-// returns how many those were.
+// pass reads a source and passes on its records, except those whose ids are in without. It returns
+// the number of excluded ones.
 func (c *change) pass(ctx context.Context, src dataset.Source, limit int64, without []runs.Digest, take func(dataset.Batch) error) (dataset.Summary, int64, error) {
 	schema := c.Schema
 	schema.MaxRecords = limit
@@ -136,7 +136,7 @@ func (c *change) pass(ctx context.Context, src dataset.Source, limit int64, with
 	return summary, left, nil
 }
 
-// filter returns a batch's records but those whose ids are in without.
+// filter returns a batch's records except those whose ids are in without.
 func (c *change) filter(b dataset.Batch, without []runs.Digest) dataset.Batch {
 	if len(without) == 0 {
 		return b
@@ -155,12 +155,12 @@ func (c *change) filter(b dataset.Batch, without []runs.Digest) dataset.Batch {
 	return f
 }
 
-// project adds a batch's records to builders, one a sketch, and to what is to be indexed.
+// project adds a batch's records to builders, one per sketch, and to the index entries.
 func (c *change) project(b dataset.Batch, shard uint32, builders []*release.Builder) error {
 	return c.rows.Take(b, shard, part.Adders(builders), c.fresh.Add)
 }
 
-// read are the sums of what was read: those of the columns side.
+// read returns the sums of what was read; nil for records-side sketches.
 func (c *change) read() []*release.Exact {
 	out := make([]*release.Exact, len(c.Plans))
 	for i, b := range c.sums {
@@ -172,7 +172,8 @@ func (c *change) read() []*release.Exact {
 	return out
 }
 
-// combine joins sums to those that are held, as op says: one a sketch, nil of the records side.
+// combine applies op to the held sums and these sums: one per sketch, nil for records-side
+// sketches.
 func (c *change) combine(sums []*release.Exact, op func(whole, part sketch.Sketch) (sketch.Sketch, error), sign int64) error {
 	for i, plan := range c.Plans {
 		one := sums[i]

@@ -9,15 +9,15 @@ import (
 
 var errCrash = errors.New("crash")
 
-// faulty is Files whose n-th durable write fails: not persisted, or persisted and not
-// acknowledged. After it nothing is written any more, as after a crash.
+// faulty is a Files whose n-th durable write fails: either not persisted, or persisted but not
+// acknowledged. After it nothing more is written, as after a crash.
 type faulty struct {
 	Files
-	n         int // writes until the fault; below 0 after it
+	n         int // writes until the fault; negative after it
 	persisted bool
 }
 
-// write does one durable write, or not.
+// write performs one durable write, or fails.
 func (f *faulty) write(do func() error) error {
 	f.n--
 	switch {
@@ -56,8 +56,8 @@ func (w faultyFile) Close() error {
 	return nil
 }
 
-// Whichever durable write of a change a crash meets, what is held afterwards is the old
-// state or the new one, and the change can be made again.
+// Whichever durable write of a change a crash hits, the Set is afterwards in the old state or the
+// new one, and the change can be repeated.
 func TestCrashesLeaveOldOrNew(t *testing.T) {
 	changes := map[string]func(*world, *Set) error{
 		"first update": func(w *world, s *Set) error { _, err := s.Update(ctx); return err },
@@ -83,7 +83,7 @@ func TestCrashesLeaveOldOrNew(t *testing.T) {
 	}
 }
 
-// crash makes a change whose n-th write fails, and reports whether it has fewer writes.
+// crash makes a change whose n-th write fails. It reports whether the change has fewer writes.
 func crash(t *testing.T, name string, change func(*world, *Set) error, n int, persisted bool) (done bool) {
 	t.Helper()
 	w := newWorld(t, "both sides, horizontal, clipped", 3)
@@ -122,13 +122,13 @@ func crash(t *testing.T, name string, change func(*world, *Set) error, n int, pe
 	case errors.Is(err, ErrEmpty) && name == "first update":
 	case err != nil:
 		t.Fatalf("%s: %v", when, err)
-	case same(now, after) == nil: // committed, though nobody was told
+	case same(now, after) == nil: // committed, though not acknowledged
 		if !persisted {
 			t.Errorf("%s: the change is there", when)
 		}
 		w.verify(when)
 		if name == "withdrawal" {
-			return false // it is not to be made twice
+			return false // must not be repeated
 		}
 	case same(now, before) != nil:
 		t.Fatalf("%s: neither the old state nor the new one", when)

@@ -16,24 +16,24 @@ import (
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
-// Files is where a Set is kept; store.Held is, durably.
+// Files stores a Set. store.Held does so durably.
 type Files interface {
-	Manifest() ([]byte, error)                    // store.ErrNotFound when there is none
+	Manifest() ([]byte, error)                    // store.ErrNotFound if there is none
 	Open(name string) (*store.File, error)        // of a file that a manifest lists
 	Create(name string) (io.WriteCloser, error)   // durable when closed
-	Commit(manifest []byte, files []string) error // from now on these files count, and no others
-	Discard(files []string) error                 // that were created and not committed
+	Commit(manifest []byte, files []string) error // atomically makes these files the valid ones
+	Discard(files []string) error                 // created but not committed
 }
 
-// stored is a file as the manifest lists it.
+// stored describes a file in the manifest.
 type stored struct {
 	Name   string `json:"name"`
 	Size   int64  `json:"size"`
 	SHA256 string `json:"sha256"`
-	Width  int    `json:"width,omitempty"` // of a sketch: bytes of an entry
+	Width  int    `json:"width,omitempty"` // of a sketch: bytes per entry
 }
 
-// DamagedError reports a file of a Set that is not what was written.
+// DamagedError reports a file of a Set that differs from what was written.
 type DamagedError struct{ Problem string }
 
 func (e *DamagedError) Error() string { return e.Fail().Error() }
@@ -47,7 +47,7 @@ type stage struct {
 	created    []string
 }
 
-// write makes a file.
+// write creates a file from what fill writes.
 func (s *stage) write(name string, fill func(io.Writer) error) (stored, error) {
 	name = fmt.Sprintf("%s.%d", name, s.generation)
 	f, err := s.files.Create(name)
@@ -62,7 +62,7 @@ func (s *stage) write(name string, fill func(io.Writer) error) (stored, error) {
 	return stored{Name: name, Size: w.size, SHA256: hex.EncodeToString(w.hash.Sum(nil))}, nil
 }
 
-// writeSketch writes a sketch at its least width; one of no records is empty.
+// writeSketch writes a sketch at its smallest width; a sketch without records is an empty file.
 func (s *stage) writeSketch(name string, sk sketch.Sketch) (stored, error) {
 	if sk.Rows == 0 {
 		return s.write(name, func(io.Writer) error { return nil })
@@ -80,11 +80,10 @@ func (s *stage) writeSketch(name string, sk sketch.Sketch) (stored, error) {
 	return out, err
 }
 
-// abandon removes what a change that failed has written. What stays is swept by the
-// next commit.
+// abandon removes the files of a failed change. If that fails, the next commit removes them.
 func (s *stage) abandon() error { return s.files.Discard(s.created) }
 
-// hashed counts and hashes what is written.
+// hashed counts and hashes what is written to it.
 type hashed struct {
 	to   io.Writer
 	hash hash.Hash
@@ -98,7 +97,7 @@ func (h *hashed) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// open opens a file for reading from its beginning to its end, and checks its size.
+// open opens a file for sequential reading and checks its size.
 func open(files Files, f stored) (*store.File, error) {
 	file, err := files.Open(f.Name)
 	if errors.Is(err, store.ErrNotFound) {
@@ -114,7 +113,7 @@ func open(files Files, f stored) (*store.File, error) {
 	return file, nil
 }
 
-// load reads a whole file.
+// load reads a whole file and checks its hash.
 func load(files Files, f stored) ([]byte, error) {
 	file, err := open(files, f)
 	if err != nil {
@@ -131,7 +130,7 @@ func load(files Files, f stored) ([]byte, error) {
 	return data, nil
 }
 
-// loadSketch reads a sketch of this shape.
+// loadSketch reads a sketch of the given shape.
 func loadSketch(files Files, f stored, side sketch.Side, rows, cols int64) (sketch.Sketch, error) {
 	data, err := load(files, f)
 	if err != nil {
@@ -147,7 +146,7 @@ func loadSketch(files Files, f stored, side sketch.Side, rows, cols int64) (sket
 	return s, nil
 }
 
-// writeIDs writes ids, each with its length in front.
+// writeIDs writes ids, each prefixed by its length.
 func (s *stage) writeIDs(name string, ids [][]byte) (stored, error) {
 	return s.write(name, func(w io.Writer) error {
 		var b []byte
@@ -161,7 +160,7 @@ func (s *stage) writeIDs(name string, ids [][]byte) (stored, error) {
 	})
 }
 
-// loadIDs reads what writeIDs wrote. The ids share one piece of memory.
+// loadIDs reads a file that writeIDs wrote. The ids share memory.
 func loadIDs(files Files, f stored, count int64) ([][]byte, error) {
 	data, err := load(files, f)
 	if err != nil {
@@ -181,7 +180,7 @@ func loadIDs(files Files, f stored, count int64) ([][]byte, error) {
 	return out, nil
 }
 
-// loadDigests reads what writeDigests wrote, which is in order.
+// loadDigests reads a file that writeDigests wrote. It refuses digests that are not sorted.
 func loadDigests(files Files, f stored) ([]runs.Digest, error) {
 	data, err := load(files, f)
 	if err != nil {

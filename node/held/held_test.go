@@ -18,8 +18,8 @@ import (
 
 var ctx = context.Background()
 
-// Any sequence of shards that come, records that leave and reading afresh gives, to the
-// bit, what projecting the records that are left at once gives.
+// After any sequence of late shards, withdrawals and rebuilds the Set equals, to the bit, what
+// projecting the remaining records in one pass gives.
 func TestChangesAreProjectingTheRest(t *testing.T) {
 	for cell := range cells {
 		t.Run(cell, func(t *testing.T) {
@@ -42,11 +42,11 @@ func TestChangesAreProjectingTheRest(t *testing.T) {
 	}
 }
 
-// step changes data and Set at random, and says how.
+// step changes data and Set at random, and returns the kind of change.
 func (w *world) step() string {
 	w.t.Helper()
 	switch kind := w.rng.IntN(4); kind {
-	case 0, 1: // a late shard, sometimes with the row of somebody who was withdrawn
+	case 0, 1: // a late shard, sometimes with a row of a withdrawn person
 		records := w.records(w.rng.IntN(30))
 		for id := range w.gone {
 			if w.rng.IntN(8) == 0 && !slices.ContainsFunc(slices.Concat(slices.Collect(maps.Values(w.shards))...), func(r record) bool { return r.id == id }) {
@@ -81,7 +81,7 @@ func (w *world) step() string {
 			w.gone[r.id] = true
 		}
 		return "withdrawal"
-	default: // the data are edited, which only reading afresh takes
+	default: // the data are edited, which only Rebuild accepts
 		for _, name := range slices.Sorted(maps.Keys(w.shards)) {
 			if w.rng.IntN(2) == 0 {
 				records := append(slices.Clone(w.shards[name]), w.records(2)...)
@@ -95,8 +95,7 @@ func (w *world) step() string {
 	}
 }
 
-// What is held is read again only by its hash; a file under another name is no change of
-// the records.
+// Files that are held are only hashed again; a file under another name does not change the records.
 func TestUpdateReadsOnlyWhatIsNew(t *testing.T) {
 	w := newWorld(t, "both sides, horizontal, clipped", 1)
 	w.put("a.csv", w.records(5))
@@ -124,7 +123,7 @@ func TestUpdateReadsOnlyWhatIsNew(t *testing.T) {
 	w.verify("renamed")
 }
 
-// Withdrawing everybody leaves nothing, and records may come again.
+// All records can be withdrawn, and new ones added afterwards.
 func TestEverybodyLeaves(t *testing.T) {
 	for cell := range cells {
 		w := newWorld(t, cell, 1)
@@ -149,8 +148,8 @@ func TestEverybodyLeaves(t *testing.T) {
 	}
 }
 
-// What cannot be done is refused with the place and without any id or value, and changes
-// nothing.
+// What cannot be done is refused and changes nothing. The error names the place, but no id or
+// value.
 func TestRefusals(t *testing.T) {
 	w := newWorld(t, "both sides, horizontal, clipped", 1)
 	w.put("a.csv", w.records(6))
@@ -243,7 +242,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// A Set on the columns side holds no id, and no manifest does.
+// A Set of columns-side sketches holds no id, and no manifest does.
 func TestHoldsNoIDs(t *testing.T) {
 	w := newWorld(t, "columns, vertical, clipped", 1)
 	w.put("a.csv", w.records(6))
@@ -266,8 +265,8 @@ func TestHoldsNoIDs(t *testing.T) {
 	}
 }
 
-// A damaged file is noticed wherever it is used. While manifest and withdrawn ids are
-// sound, everything can be read afresh.
+// A damaged file is noticed wherever it is used. While manifest and withdrawn ids are intact,
+// everything can be read afresh.
 func TestDamageIsNoticed(t *testing.T) {
 	for _, name := range []string{"sum-0", "rows-1-0", "ids-0", "index", "withdrawn"} {
 		w := newWorld(t, "both sides, horizontal, clipped", 1)

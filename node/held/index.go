@@ -16,11 +16,10 @@ import (
 // indexBytes is the size of an entry in the index: id, values, shard.
 const indexBytes = 16 + 16 + 4
 
-// indexReader reads an index, an entry at a time, and compares it with its digest at
-// the end.
+// indexReader reads an index entry by entry, and checks its hash at the end.
 type indexReader struct {
 	stored stored
-	file   *store.File // nil for the index of a Set that does not exist yet
+	file   *store.File // nil if there is no index yet
 	r      *bufio.Reader
 	hash   hash.Hash
 }
@@ -59,8 +58,8 @@ func (x *indexReader) Close() error {
 	return x.file.Close()
 }
 
-// joined goes through two sorted sources at once: take gets the entries of each id,
-// old and new, of which there are none or one, or several new ones.
+// joined merges two sorted sources. take receives the entries of each id: at most one old one, and
+// any number of new ones.
 func joined(old, fresh runs.Source, take func(old *runs.Entry, fresh []runs.Entry) error) error {
 	a, errA := old.Next()
 	b, errB := fresh.Next()
@@ -93,7 +92,7 @@ func joined(old, fresh runs.Source, take func(old *runs.Entry, fresh []runs.Entr
 	}
 }
 
-// indexWriter writes entries, which come in order.
+// indexWriter writes entries, which must be sorted.
 type indexWriter struct{ w *bufio.Writer }
 
 func (x indexWriter) put(e runs.Entry) error {
@@ -105,7 +104,7 @@ func (x indexWriter) put(e runs.Entry) error {
 	return err
 }
 
-// writeIndex writes the index that fill puts entries into.
+// writeIndex writes the entries that fill puts.
 func (s *stage) writeIndex(fill func(indexWriter) error) (stored, error) {
 	return s.write("index", func(w io.Writer) error {
 		x := indexWriter{bufio.NewWriterSize(w, 256<<10)}

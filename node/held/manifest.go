@@ -19,28 +19,28 @@ import (
 // format is the layout of the manifest and its files.
 const format = 1
 
-// manifest says what counts. It holds column names and file names, counts, digests and
-// a key, but no value and no id.
+// manifest lists what is valid. It holds column names and file names, counts, digests and a key,
+// but no value and no id.
 type manifest struct {
 	Format     int     `json:"format"`
 	Study      string  `json:"study"`
-	T2         string  `json:"t2"` // of the agreement under whose seed it was projected
+	T2         string  `json:"t2"` // of the seed agreement
 	Generation int     `json:"generation"`
 	Key        string  `json:"key"`
 	Reading    reading `json:"reading"`
 	NextShard  uint32  `json:"next_shard"`
 	Shards     []Shard `json:"shards"` // in the dataset's order
 	Index      stored  `json:"index"`
-	Withdrawn  stored  `json:"withdrawn"`      // digests of ids, in order
-	Taken      int64   `json:"taken"`          // how many of them
-	Sums       []sum   `json:"sums"`           // one a sketch of the study
-	Job        string  `json:"job,omitempty"`  // private key of the job whose parts make it, where its data are elsewhere
+	Withdrawn  stored  `json:"withdrawn"`      // sorted digests of ids
+	Taken      int64   `json:"taken"`          // number of withdrawn ids
+	Sums       []sum   `json:"sums"`           // one per sketch of the study
+	Job        string  `json:"job,omitempty"`  // private key of the job, if the data are elsewhere and come as parts
 	Look       string  `json:"look,omitempty"` // see Set.purpose
-	Sum        string  `json:"sum"`            // SHA-256 of the manifest without it; empty where an older program wrote
+	Sum        string  `json:"sum"`            // SHA-256 of the manifest without Sum; empty if an older program wrote it
 }
 
-// reading is how the site file says that the data are to be read. Another reading makes
-// other records of the same bytes.
+// reading is how the site file says to read the data. Another reading turns the same bytes into
+// other records.
 type reading struct {
 	Dataset string          `json:"dataset"`
 	ID      []string        `json:"id"`
@@ -53,33 +53,33 @@ func (r reading) equal(other reading) bool {
 	return r.Dataset == other.Dataset && slices.Equal(r.ID, other.ID) && slices.Equal(r.Headers, other.Headers) && r.CSV == other.CSV && reflect.DeepEqual(r.Words, other.Words)
 }
 
-// sum is one sketch: of the columns side the sum over all shards, of the records side
-// only a count, as the shards have the rows.
+// sum is the state of one sketch: of a columns-side sketch the sum over all shards, of a
+// records-side one only a count, since its rows belong to the shards.
 type sum struct {
 	File    *stored `json:"file,omitempty"`
 	Clipped int64   `json:"clipped"` // records whose contribution was clipped
 }
 
-// Shard is one file of the dataset, or its query, as it was read. All counts but
-// Records and Withdrawn are of that moment.
+// Shard is one file of the dataset, or its query, as it was read. Counts other than Records and
+// Withdrawn are from that time.
 type Shard struct {
 	Name      string   `json:"name"`
 	SHA256    string   `json:"sha256"`    // of the file's bytes; of a query's text
-	Records   int64    `json:"records"`   // that are held now
-	Withdrawn int64    `json:"withdrawn"` // that were taken or left out
-	Skipped   int64    `json:"skipped"`   // that were left out for a missing value
+	Records   int64    `json:"records"`   // held now
+	Withdrawn int64    `json:"withdrawn"` // withdrawn after it was read, or left out when it was
+	Skipped   int64    `json:"skipped"`   // left out for a missing value
 	Columns   []Column `json:"columns"`
 	Clipped   []int64  `json:"clipped"` // records clipped, by sketch
 
-	Number uint32    `json:"number"` // in the index
-	Rows   []*stored `json:"rows"`   // by sketch; null for the columns side
+	Number uint32    `json:"number"` // identifies the shard in the index
+	Rows   []*stored `json:"rows"`   // by sketch; null for columns-side sketches
 	IDs    *stored   `json:"ids,omitempty"`
 }
 
 // Column counts a shard's values of one column.
 type Column = part.Column
 
-// names lists the files that count.
+// names returns the names of the valid files.
 func (m *manifest) names() (out []string) {
 	for _, f := range m.files() {
 		out = append(out, f.Name)
@@ -87,7 +87,7 @@ func (m *manifest) names() (out []string) {
 	return out
 }
 
-// files lists them with their hashes.
+// files returns the valid files.
 func (m *manifest) files() []stored {
 	out := []stored{m.Index, m.Withdrawn}
 	for _, s := range m.Sums {
@@ -108,7 +108,7 @@ func (m *manifest) files() []stored {
 	return out
 }
 
-// records counts what is held.
+// records returns the number of records held.
 func (m *manifest) records() (n int64) {
 	for _, s := range m.Shards {
 		n += s.Records
@@ -116,7 +116,7 @@ func (m *manifest) records() (n int64) {
 	return n
 }
 
-// readManifest returns the manifest, or nil where nothing is held.
+// readManifest returns the manifest, or nil if nothing is held.
 func readManifest(files Files) (*manifest, error) {
 	raw, err := files.Manifest()
 	if errors.Is(err, store.ErrNotFound) {
@@ -138,8 +138,7 @@ func readManifest(files Files) (*manifest, error) {
 	return m, nil
 }
 
-// Check compares what is held with what was written, and returns how many files there are; 0
-// where nothing is held.
+// Check verifies the hashes of all held files, and returns their number; 0 if nothing is held.
 func Check(files Files) (count int, err error) {
 	m, err := readManifest(files)
 	if err != nil || m == nil {
@@ -163,7 +162,7 @@ func Check(files Files) (count int, err error) {
 	return count, nil
 }
 
-// sum hashes the manifest without its own hash.
+// sum returns the hash of the manifest without its own hash.
 func (m manifest) sum() string {
 	m.Sum = ""
 	hash := sha256.Sum256(m.json())

@@ -17,14 +17,14 @@ import (
 	"github.com/cosketch/cosketch/protocol/release"
 )
 
-// A Set of data that are elsewhere is made from parts: each is a shard. Before them it holds nothing but what their job
-// was written with.
+// If the data are elsewhere, a Set is made from parts, one per shard. Before they are added it
+// holds only what their job needs.
 
-// anewFromParts is what to do where the data of a Set are elsewhere.
+// anewFromParts is the hint for a Set whose data are elsewhere.
 const anewFromParts = "party advanced sketch STUDY --rebuild --job FILE begins anew"
 
-// Ask begins a Set that parts are to make, afresh or where there is none, and writes into a job what its parts are made
-// by. The same Set gives the same job.
+// Ask starts a Set to be made from parts, if there is none yet or if afresh is set. It fills in the
+// job by which the parts are made. An equal Set gives an equal job.
 func (s *Set) Ask(afresh bool, j *part.Job) error {
 	if s.m == nil || s.m.Job == "" || s.m.Look != s.purpose() || afresh {
 		if err := s.ask(afresh); err != nil {
@@ -40,7 +40,7 @@ func (s *Set) Ask(afresh bool, j *part.Job) error {
 	return s.asked(j)
 }
 
-// ask begins.
+// ask starts the Set and draws the job's key.
 func (s *Set) ask(afresh bool) (err error) {
 	c, err := s.begin(afresh || s.m != nil)
 	if err != nil {
@@ -66,7 +66,7 @@ func (s *Set) ask(afresh bool) (err error) {
 	return c.commit()
 }
 
-// jobKey is the private key of the job.
+// jobKey returns the private key of the job.
 func (s *Set) jobKey() (hpke.PrivateKey, error) {
 	raw, err := hex.DecodeString(s.m.Job)
 	if err == nil {
@@ -78,7 +78,7 @@ func (s *Set) jobKey() (hpke.PrivateKey, error) {
 	return nil, &DamagedError{"the key of its job is damaged"}
 }
 
-// asked fills in a job.
+// asked fills in a job from the Set.
 func (s *Set) asked(j *part.Job) error {
 	key, err := s.jobKey()
 	if err != nil {
@@ -94,7 +94,8 @@ func (s *Set) asked(j *part.Job) error {
 	return err
 }
 
-// Sum makes the Set the sum of parts, all shards of which there must be. Parts that are in it already change nothing. What else does not fit is refused, and then nothing has changed.
+// Sum adds up the parts of all shards. Parts that are added up already change nothing. Everything
+// else that does not fit is an error, and then nothing has changed.
 func (s *Set) Sum(ctx context.Context, j *part.Job, files []part.File) (_ Changes, err error) {
 	if s.m == nil || s.m.Job == "" || s.m.Look != s.purpose() {
 		return Changes{}, s.Source.NotHere()
@@ -127,7 +128,7 @@ func (s *Set) Sum(ctx context.Context, j *part.Job, files []part.File) (_ Change
 	return out, c.commit()
 }
 
-// summed refuses parts that are not those of the Set.
+// summed returns an error if these are not the parts of the Set.
 func (s *Set) summed(ctx context.Context, files []part.File) error {
 	for i, f := range files {
 		sum, err := dataset.HashFile(ctx, f.Path)
@@ -141,7 +142,7 @@ func (s *Set) summed(ctx context.Context, files []part.File) error {
 	return nil
 }
 
-// addParts adds parts up, in the order of their shards.
+// addParts adds up parts, in the order of their shards.
 func (c *change) addParts(ctx context.Context, j *part.Job, files []part.File) (sample people.Sample, err error) {
 	key, err := c.jobKey()
 	if err != nil {
@@ -176,7 +177,7 @@ func (c *change) addParts(ctx context.Context, j *part.Job, files []part.File) (
 	return sample, c.combine(sums, added, 1)
 }
 
-// addPart adds a part to sums, its runs to what is to be indexed, and its rows to a new shard.
+// addPart adds a part's sums to sums, its runs to the index entries, and its rows to a new shard.
 func (c *change) addPart(j *part.Job, key hpke.PrivateKey, f part.File, sums []*release.Exact) (*Shard, people.Sample, error) {
 	shard := &Shard{Name: "shard " + f.Label.Shard.String(), Number: c.next.NextShard, Columns: []Column{}}
 	c.next.NextShard++
@@ -213,7 +214,7 @@ func (c *change) addPart(j *part.Job, key hpke.PrivateKey, f part.File, sums []*
 	return shard, sample, c.keepPart(shard, sums, rows, ids)
 }
 
-// keepPart counts what a part's sketches cut, and writes its rows.
+// keepPart adds up the part's counts of clipped records, and writes its rows.
 func (c *change) keepPart(shard *Shard, sums []*release.Exact, rows [][]int64, ids [][]byte) (err error) {
 	shard.Rows = make([]*stored, len(c.Plans))
 	for i, plan := range c.Plans {
@@ -239,10 +240,11 @@ func (c *change) keepPart(shard *Shard, sums []*release.Exact, rows [][]int64, i
 	return nil
 }
 
-// of is what parts are made of.
+// of returns what parts are made for.
 func (s *Set) of() part.Pass { return part.Pass{Plans: s.Plans, Looks: s.looking()} }
 
-// RestoreLooks makes looks at no record those at the records of the Set, which it counts: one a sketch, or nil.
+// RestoreLooks turns looks at no record into looks at the records of the Set, and returns their
+// number. looks has one entry per sketch, possibly nil.
 func (s *Set) RestoreLooks(looks []*release.Look) (records int64, err error) {
 	if !s.Looked() {
 		return 0, ErrEmpty
@@ -270,10 +272,10 @@ func (s *Set) RestoreLooks(looks []*release.Look) (records int64, err error) {
 	return records, nil
 }
 
-// errBack reports a record in a part that was withdrawn before.
+// errBack reports a record in a part whose id was withdrawn before.
 var errBack = errors.New("a record was withdrawn")
 
-// ofShard are entries of a shard, none of which was withdrawn.
+// ofShard yields the entries of a shard; it fails with errBack at a withdrawn id.
 type ofShard struct {
 	from  runs.Source
 	shard uint32

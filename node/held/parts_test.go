@@ -19,7 +19,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/release"
 )
 
-// elsewhere opens the Set of data that are elsewhere.
+// elsewhere opens a Set whose data are elsewhere.
 func (w *world) elsewhere() *Set {
 	w.t.Helper()
 	o := w.options(w.files(), w.dir)
@@ -39,13 +39,13 @@ func (w *world) job(afresh bool) *part.Job {
 	return read
 }
 
-// asked is what a node knows of its job before its Set says the rest.
+// asked returns what a node knows of its job before its Set fills in the rest.
 func (w *world) asked() *part.Job {
 	party, _ := w.study.PartyByName("north")
 	return &part.Job{Study: w.study, Source: w.source, Party: w.study.Parties[party].ID, Entry: part.Entry{Dataset: "patients", Where: "lake"}, People: [32]byte{5}}
 }
 
-// make makes a part of records by a job.
+// make makes a part of records for a job.
 func (w *world) make(j *part.Job, shard part.Shard, records []record) part.File {
 	w.t.Helper()
 	data := filepath.Join(w.t.TempDir(), "shard.csv")
@@ -66,7 +66,7 @@ func (w *world) makeOf(j *part.Job, shard part.Shard, from dataset.Source) part.
 	return f
 }
 
-// dealt cuts records into shards, in their order; some have none.
+// dealt splits records into shards, keeping their order; some are empty.
 func dealt(rng *rand.Rand, records []record, n int) [][]record {
 	cuts := []int{0, len(records)}
 	for range n - 1 {
@@ -80,8 +80,8 @@ func dealt(rng *rand.Rand, records []record, n int) [][]record {
 	return out
 }
 
-// Parts of 1, 3 and 16 shards, some of them without a record, are in any order to the bit what reading all records at
-// once gives; and records are withdrawn from their sum as from any other.
+// Parts of 1, 3 and 16 shards, some of them empty, in any order equal, to the bit, reading all
+// records in one pass. Records can be withdrawn from their sum as from any other.
 func TestPartsAreReadingAtOnce(t *testing.T) {
 	for cell := range cells {
 		t.Run(cell, func(t *testing.T) {
@@ -134,8 +134,8 @@ func (w *world) verifyParts(when string) {
 	}
 }
 
-// Studies that take a first look have two jobs: parts of the look add up to what a look at all records sums, and parts of
-// the sketch, made by what was drawn of that, to the sketch.
+// Studies that take a first look have two jobs. The look's parts add up to what a look at all
+// records sums. The sketch's parts, made with the look drawn from that, add up to the sketch.
 func TestPartsOfAFirstLook(t *testing.T) {
 	for name, terms := range map[string]string{
 		"moments": `
@@ -208,7 +208,8 @@ analyses: [{kind: correlation}]`,
 	}
 }
 
-// drawn draws the look of what is held, which is what looks at all records at once sum.
+// drawn draws the look from what is held, and checks that this equals looks at all records in one
+// pass.
 func (w *world) drawn(set *Set, all []record) []byte {
 	w.t.Helper()
 	var looks, atOnce []*release.Look
@@ -253,7 +254,7 @@ func (w *world) drawn(set *Set, all []record) []byte {
 	return out
 }
 
-// What does not belong together is refused by name, and changes nothing.
+// Parts that do not belong together are refused by name, and nothing changes.
 func TestPartsThatDoNotFit(t *testing.T) {
 	w := newWorld(t, "both sides, horizontal, clipped", 1)
 	if _, err := w.elsewhere().Sum(ctx, w.asked(), nil); !errors.Is(err, fail.DataElsewhere) {
@@ -282,7 +283,7 @@ func TestPartsThatDoNotFit(t *testing.T) {
 		must(t, err)
 		return f
 	}
-	sealedFor := func(number int) part.File { // the line of another shard before what is sealed
+	sealedFor := func(number int) part.File { // another shard's first line before the sealed content
 		return damaged(func(b []byte) []byte {
 			return bytes.Replace(b, []byte(`"shard":3`), fmt.Appendf(nil, `"shard":%d`, number), 1)
 		})
@@ -325,7 +326,8 @@ func TestPartsThatDoNotFit(t *testing.T) {
 		t.Errorf("canceled: %v", err)
 	}
 
-	// Now they are added up, and other parts of the job do not add to them; those of a new job are not those of the old.
+	// Once they are added up, other parts of the job are refused; so are parts of the old job for a
+	// new one.
 	_, err := w.elsewhere().Sum(ctx, w.asked(), []part.File{one, two, three})
 	must(t, err)
 	var stale *StaleError
@@ -356,7 +358,7 @@ func TestPartsThatDoNotFit(t *testing.T) {
 	w.verifyParts("anew")
 }
 
-// A job has the keys that rows take and no others, and the same Set gives the same job.
+// A job has only those keys of the seed that rows take, and an equal Set gives an equal job.
 func TestJobsHaveTheKeysThatRowsTake(t *testing.T) {
 	for cell, want := range map[string]string{
 		"sums, horizontal, clipped":       "cell permutation, cell rows",

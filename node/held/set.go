@@ -20,16 +20,15 @@ import (
 	"github.com/cosketch/cosketch/seed"
 )
 
-// Options says what a Set is of and where it is kept. All fields are required but
-// where a default is given.
+// Options says what a Set belongs to and where it is stored. Fields without a default are required.
 type Options struct {
-	Files    Files // only one Set of them is changed at a time: see store.LockHeld
+	Files    Files // callers must hold the lock of store.LockHeld to change it
 	Study    protocol.StudyID
 	T2       protocol.Digest // of the seed agreement
 	Seed     seed.Seed
-	Plans    []release.Plan // one a sketch of the study
-	Looks    bool           // the study takes a first look, which only data that are elsewhere go with
-	Look     []byte         // by which Plans are; nil: there is none, or what is held is what it is to be drawn of
+	Plans    []release.Plan // one per sketch of the study
+	Looks    bool           // the study takes a first look; only for data that are elsewhere
+	Look     []byte         // the look that Plans use; nil: none, or it is yet to be drawn from the Set
 	Picks    [][]int        // per sketch, which entries of a record are its values
 	Dataset  string         // its name in the site file
 	Source   dataset.Source
@@ -37,14 +36,14 @@ type Options struct {
 	SpillDir string    // nobody else may be able to read it
 	Entropy  io.Reader // for the key of a new Set
 	Workers  int       // goroutines that project. Default: 1
-	// Keep is handed the sample of record ids of parts before they are held. Default: nobody is.
+	// Keep receives the sample of record ids of parts before they are held. Default: no-op.
 	Keep func(people.Sample) error
-	// Observe is told what was read of a file so far. Default: nobody is.
+	// Observe receives what was read of a file so far. Default: no-op.
 	Observe func(dataset.Summary)
 }
 
-// Set is the exact sketches of one study at one party, and what they were made from.
-// One goroutine uses it.
+// Set holds the exact sketches of one study at one party, and what they were made from. It is not
+// safe for concurrent use.
 type Set struct {
 	Options
 	m *manifest // nil: nothing is held
@@ -56,7 +55,7 @@ var ErrEmpty error = fail.NothingHeld
 // StaleError reports that data or site file are no longer what the Set was made from.
 type StaleError struct {
 	Problem string
-	Hint    string // what to do where the data are not here to be read afresh; else empty
+	Hint    string // what to do if the data are elsewhere and cannot be read afresh here; else empty
 }
 
 func (e *StaleError) Error() string { return e.Fail().Error() }
@@ -69,7 +68,7 @@ func (e *StaleError) Fail() *fail.Error {
 	return is
 }
 
-// Open reads what is held, which may be nothing. It reads no data and no sketch.
+// Open opens what is held, which may be nothing. It reads neither data nor sketches.
 func Open(o Options) (*Set, error) {
 	if o.Keep == nil {
 		o.Keep = func(people.Sample) error { return nil }
@@ -87,23 +86,25 @@ func Open(o Options) (*Set, error) {
 	return &Set{o, m}, nil
 }
 
-// Exists reports whether a sketch is held. Of data that are elsewhere it is not until their parts are added up.
+// Exists reports whether sketches are held. If the data are elsewhere, that is so only once their
+// parts are added up.
 func (s *Set) Exists() bool { return s.ready() && !s.looking() }
 
-// Looked reports whether what a first look is to be drawn of is held.
+// Looked reports whether the sums from which a first look is to be drawn are held.
 func (s *Set) Looked() bool { return s.ready() && s.looking() }
 
-// looking reports whether what is held is what a first look is to be drawn of.
+// looking reports whether the Set is for drawing a first look.
 func (s *Set) looking() bool { return s.purpose() == firstLook }
 
 func (s *Set) ready() bool {
 	return s.m != nil && s.m.Look == s.purpose() && (s.m.Job == "" || len(s.m.Shards) > 0)
 }
 
-// firstLook is the pass in which a first look is made.
+// firstLook is the purpose of a Set from which a first look is drawn.
 const firstLook = "first"
 
-// purpose names what is made of records, in the manifest: a sketch, a first look, or a sketch by the look of this hash.
+// purpose identifies in the manifest what the Set is for: empty for a sketch, firstLook, or the
+// hash of the look by which the sketch is made.
 func (s *Set) purpose() string {
 	if !s.Looks || s.Source.Elsewhere == "" {
 		return ""
@@ -115,15 +116,15 @@ func (s *Set) purpose() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Summary says what is held, in counts.
+// Summary counts what is held.
 type Summary struct {
-	Records   int64   // that are held
+	Records   int64   // held
 	Withdrawn int64   // ids that stay out
 	Clipped   []int64 // records whose contribution is clipped, by sketch
 	Shards    []Shard // in the dataset's order
 }
 
-// Summary returns the counts; of a Set that does not exist, zeros.
+// Summary returns the counts; zeros for a Set that does not exist.
 func (s *Set) Summary() Summary {
 	if s.m == nil {
 		return Summary{}
@@ -135,16 +136,16 @@ func (s *Set) Summary() Summary {
 	return out
 }
 
-// Exact is all sketches of a Set, as a release takes them.
+// Exact holds all sketches of a Set in the form that a release takes.
 type Exact struct {
 	Sketches []release.Exact // in the study's order; rows are in the order of IDs
-	IDs      [][]byte        // of the records, by shard, as in the files; nil without a records-side sketch
+	IDs      [][]byte        // of the records, by shard, in file order; nil without records-side sketches
 	Records  int64
 }
 
-// Exact reads the sketches. They are, to the bit, what projecting the records that are
-// held at once gives. It is a StaleError if the site file now says that they are to be
-// read from elsewhere or in another way.
+// Exact reads the sketches. They equal, to the bit, what projecting the held records in one pass
+// gives. It returns a StaleError if the site file now says to read the data from elsewhere or in
+// another way.
 func (s *Set) Exact() (Exact, error) {
 	if !s.Exists() {
 		return Exact{}, ErrEmpty
@@ -186,7 +187,7 @@ func (s *Set) Exact() (Exact, error) {
 	return out, nil
 }
 
-// stacked puts the shards' rows of a records-side sketch on each other.
+// stacked concatenates the shards' rows of a records-side sketch.
 func (s *Set) stacked(i int, k int64) (sketch.Sketch, error) {
 	var parts []sketch.Sketch
 	for _, shard := range s.m.Shards {
@@ -207,7 +208,7 @@ func (s *Set) stacked(i int, k int64) (sketch.Sketch, error) {
 
 func hasRows(p release.Plan) bool { return !part.Adds(p) }
 
-// reading is how the data are to be read now.
+// reading returns how the data are to be read now.
 func (s *Set) reading() reading {
 	r := reading{Dataset: s.Dataset, ID: slices.Clone(s.Schema.ID), Headers: []string{}, CSV: s.Source.CSV, Words: s.Source.Words}
 	for _, f := range s.Schema.Fields {

@@ -19,17 +19,17 @@ import (
 // Changes says what Update or Rebuild did.
 type Changes struct {
 	Changed bool
-	Added   []string // names of shards that were read
+	Added   []string // names of the shards that were read
 }
 
-// Update reads the files of the dataset that are not held yet and adds them. Files that
-// are held are hashed and not read otherwise; that one of them has another name or
-// place now is no change of it. It is a StaleError, and nothing has changed, if a file
-// changed or is gone, or if what a query or a program answered is held, whose result cannot be compared.
+// Update reads and adds the files of the dataset that are not held yet. Held files are only hashed;
+// another name or place of one does not change it. It returns a StaleError, and changes nothing, if
+// a file changed or is gone. It also does so if the Set was made from a query or a program, whose
+// result cannot be compared.
 func (s *Set) Update(ctx context.Context) (Changes, error) {
 	if s.Source.Elsewhere != "" {
 		if s.Exists() {
-			return Changes{}, nil // what changes there is told by other parts
+			return Changes{}, nil // changes there arrive as other parts
 		}
 		return Changes{}, s.Source.NotHere()
 	}
@@ -54,7 +54,7 @@ type input struct {
 	source dataset.Source
 }
 
-// inputs lists the dataset as it is now.
+// inputs returns the inputs of the dataset as it is now.
 func (s *Set) inputs(ctx context.Context) ([]input, error) {
 	if s.Source.Asked() {
 		sum := sha256.Sum256([]byte(s.Source.Question()))
@@ -75,7 +75,7 @@ func (s *Set) inputs(ctx context.Context) ([]input, error) {
 	return out, nil
 }
 
-// bring makes the Set that of the dataset as it is now.
+// bring updates the Set to the dataset as it is now.
 func (s *Set) bring(ctx context.Context, afresh bool) (_ Changes, err error) {
 	inputs, err := s.inputs(ctx)
 	if err != nil {
@@ -130,8 +130,8 @@ func (s *Set) bring(ctx context.Context, afresh bool) (_ Changes, err error) {
 
 func added(whole, part sketch.Sketch) (sketch.Sketch, error) { return sketch.Add(whole, part) }
 
-// match finds the held shard of each input, nil where it is new. Files are the same when
-// their bytes are. It is a StaleError if a shard has no file any more.
+// match returns the held shard of each input, nil if it is new. Files are identified by their
+// content. It returns a StaleError if a shard no longer has a file.
 func match(inputs []input, held []Shard) ([]*Shard, error) {
 	out := make([]*Shard, len(inputs))
 	var lost []string
@@ -161,8 +161,7 @@ func match(inputs []input, held []Shard) ([]*Shard, error) {
 	return out, nil
 }
 
-// addShard reads a new shard: its share of the sums stays in the builders, its rows are
-// written.
+// addShard reads a new shard. Its share of the sums stays in the builders; its rows are written.
 func (c *change) addShard(ctx context.Context, in input, limit int64) (*Shard, error) {
 	if limit < 1 {
 		return nil, &dataset.Error{File: in.name, Message: fmt.Sprintf("more than %d records in all, the limit", c.Schema.MaxRecords)}
@@ -200,13 +199,13 @@ func (c *change) addShard(ctx context.Context, in input, limit int64) (*Shard, e
 	return shard, c.writeRows(shard, builders, ids)
 }
 
-// unchanged checks that what was read is what was hashed.
+// unchanged returns an error if what was read is not what was hashed.
 func (in input) unchanged(ctx context.Context, read dataset.Summary) error {
 	if in.source.Asked() {
 		return nil
 	}
 	sum := read.Digest
-	if sum == (protocol.Digest{}) { // not hashed while it was read
+	if sum == (protocol.Digest{}) { // not hashed while reading
 		var err error
 		if sum, err = dataset.HashFile(ctx, in.name); err != nil {
 			return err
@@ -218,7 +217,7 @@ func (in input) unchanged(ctx context.Context, read dataset.Summary) error {
 	return nil
 }
 
-// writeRows writes a new shard's rows of the records side, and whose they are.
+// writeRows writes a new shard's records-side rows and their ids.
 func (c *change) writeRows(shard *Shard, builders []*release.Builder, ids [][]byte) error {
 	shard.Rows = make([]*stored, len(c.Plans))
 	for i, plan := range c.Plans {
@@ -245,10 +244,10 @@ func (c *change) writeBlock(shard *Shard, i int, rows sketch.Sketch) error {
 	return err
 }
 
-// errorAt is an error about a place in one of a change's shards.
+// errorAt makes an error about a place in one of a change's shards.
 type errorAt func(shard int, line int64, message, hint string) error
 
-// index merges what was read into the index, which finds ids that are in two files.
+// index merges the new entries into the index. It returns an error if an id is repeated.
 func (c *change) index(errorAt errorAt) error {
 	old, err := openIndex(c.Files, c.next.Index)
 	if err != nil {
@@ -292,7 +291,7 @@ func compareLines(a, b runs.Entry) int {
 	return int(a.Line - b.Line)
 }
 
-// repeated reports an id that is in two shards, and how many more are.
+// repeated returns an error about the first repeated id, with the number of others.
 func (c *change) repeated(errorAt errorAt, r repeat, count int) error {
 	at := func(e runs.Entry) int {
 		return slices.IndexFunc(c.next.Shards, func(s Shard) bool { return s.Number == e.Shard })

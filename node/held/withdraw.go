@@ -12,10 +12,9 @@ import (
 	"github.com/cosketch/cosketch/node/runs"
 )
 
-// Withdraw takes the records of a file out, which has the columns and the form of the
-// data, and returns how many they were. Each must be held with the same id and the same
-// encoded values; otherwise the error names its line and nothing has changed. Withdrawn
-// ids stay out whatever is added or read afresh later.
+// Withdraw removes the records in a file, which has the columns and format of the data, and returns
+// their number. Each must be held with that id and those encoded values; otherwise the error names
+// its line and nothing changes. Withdrawn ids stay out of all later additions and rebuilds.
 func (s *Set) Withdraw(ctx context.Context, path string) (_ int64, err error) {
 	if !s.Exists() {
 		return 0, ErrEmpty
@@ -31,7 +30,7 @@ func (s *Set) Withdraw(ctx context.Context, path string) (_ int64, err error) {
 		return 0, err
 	}
 	defer func() { err = c.close(err) }()
-	builders, err := c.builders() // the rows only for what is clipped of them
+	builders, err := c.builders() // rows only to count clipped ones
 	if err != nil {
 		return 0, err
 	}
@@ -69,13 +68,14 @@ func (s *Set) Withdraw(ctx context.Context, path string) (_ int64, err error) {
 	return int64(len(gone.ids)), c.commit()
 }
 
-// leaving is the records that a withdrawal takes out.
+// leaving holds the records that a withdrawal removes.
 type leaving struct {
-	ids     []runs.Digest    // in order
-	byShard map[uint32]int64 // how many
+	ids     []runs.Digest    // sorted
+	byShard map[uint32]int64 // number of records
 }
 
-// unindex takes what was read out of the index, or says which of it is not there.
+// unindex removes the records read from the index, or returns an error about those that do not
+// match.
 func (c *change) unindex(src dataset.Source) (leaving, error) {
 	old, err := openIndex(c.Files, c.next.Index)
 	if err != nil {
@@ -112,7 +112,7 @@ func (c *change) unindex(src dataset.Source) (leaving, error) {
 	return gone, err
 }
 
-// unfit collects the records of a withdrawal that cannot be taken out.
+// unfit collects the records of a withdrawal that do not match.
 type unfit struct {
 	count   int
 	line    int64 // of the first
@@ -184,7 +184,7 @@ func (c *change) dropRows(shard *Shard, gone leaving) error {
 	return nil
 }
 
-// union merges two sorted lists that share nothing.
+// union merges two sorted disjoint lists.
 func union(a, b []runs.Digest) []runs.Digest {
 	out := make([]runs.Digest, 0, len(a)+len(b))
 	for len(a) > 0 && len(b) > 0 {

@@ -23,7 +23,7 @@ import (
 	"github.com/cosketch/cosketch/seed"
 )
 
-// cells are studies of every side and partition, clipped where records are the unit.
+// cells are studies of every side and partition, clipped if records are the unit.
 var cells = map[string]string{
 	"columns, vertical, clipped": `
 partition: vertical
@@ -83,7 +83,7 @@ privacy: {unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}
 analyses: [{kind: svm}]`,
 }
 
-// world is a party's data and what is held of them, beside a model of what should be.
+// world is a party's data and what is held of them, with a model of what should be.
 type world struct {
 	t      testing.TB
 	dir    string // of the data
@@ -92,11 +92,11 @@ type world struct {
 	source []byte // of the study
 	rng    *rand.Rand
 	looks  bool   // the study takes a first look
-	look   []byte // which was drawn
+	look   []byte // the drawn look
 	next   int    // id of the next record
 
 	shards map[string][]record // by file name
-	gone   map[string]bool     // ids that were withdrawn
+	gone   map[string]bool     // withdrawn ids
 }
 
 // record is a row of a file: an id and two values.
@@ -133,7 +133,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// options of a Set that is kept in files, of the data in a directory.
+// options returns Options for a Set stored in files, with data in a directory.
 func (w *world) options(files Files, dir string) Options {
 	o := Options{
 		Files: files, Study: w.study.ID, T2: sha256.Sum256([]byte("T2")), Seed: seed.FromBytes([32]byte{1, 2, 3}),
@@ -177,7 +177,7 @@ func (w *world) records(n int) []record {
 			r.x = ""
 		}
 		if r.w == "" && w.study.Sketches[0].Labels != study.LabelsNone {
-			r.w = "b" // nothing stands for a label that is missing
+			r.w = "b" // a missing label cannot be replaced
 		}
 		w.next++
 		out = append(out, r)
@@ -208,7 +208,7 @@ func (w *world) withdrawal(records []record) string {
 	return path
 }
 
-// left lists the records that should be held, by file.
+// left returns the records that should be held, by file.
 func (w *world) left() map[string][]record {
 	out := map[string][]record{}
 	for name, records := range w.shards {
@@ -217,7 +217,7 @@ func (w *world) left() map[string][]record {
 	return out
 }
 
-// atOnce projects records in one pass, without any Set.
+// atOnce projects records in one pass, without a Set.
 func (w *world) atOnce(shards map[string][]record) Exact {
 	w.t.Helper()
 	dir := w.t.TempDir()
@@ -258,8 +258,7 @@ func (w *world) atOnce(shards map[string][]record) Exact {
 	return out
 }
 
-// same reports a difference between two exact sketches, in what they are and how they
-// are written.
+// same returns an error if two exact sketches differ in content or encoding.
 func same(a, b Exact) error {
 	if a.Records != b.Records || len(a.Sketches) != len(b.Sketches) || len(a.IDs) != len(b.IDs) {
 		return fmt.Errorf("%d records, %d ids; want %d and %d", a.Records, len(a.IDs), b.Records, len(b.IDs))

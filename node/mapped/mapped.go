@@ -1,10 +1,10 @@
-// Package mapped gives memory that lies in files: for what is too large to be held, and is read
-// mostly in order. The system keeps of it what there is room for.
+// Package mapped provides file-backed memory for data that are too large for RAM and are mostly
+// read in order. The system caches as much of it as fits.
 //
-// A file has no name, or goes with its last handle, so nothing is left of a process that was
-// killed. All of its bytes are taken from the disk before it is mapped: a full disk is an error
-// here, not a signal when a page is written. That a disk fails beneath a mapped file still ends
-// the process.
+// The files have no name, or are deleted with their last handle, so nothing is left of a process
+// that was killed. All bytes are allocated on disk before a file is mapped: a full disk is an error
+// here, not a signal when a page is written. If a disk fails under a mapped file, the process still
+// ends.
 package mapped
 
 import (
@@ -14,18 +14,18 @@ import (
 	"github.com/cosketch/cosketch/kernel/room"
 )
 
-// Files are mapped files in a directory, which belong together. The zero value without a
-// directory is not ready. Its methods are not for several goroutines at once.
+// Files is a group of mapped files in one directory. Dir must be set before use. It is not safe for
+// concurrent use.
 type Files struct {
-	Dir  string                  // required: on a disk, not in memory
-	Room func(bytes int64) error // asked before a file is made; its error refuses. Default: what the disk takes
+	Dir  string                  // required; on disk, not in a memory file system
+	Room func(bytes int64) error // called before a file is created; may refuse. Default: only the disk limits
 
 	open  []unmap
-	rest  []byte // of a file that is shared
+	rest  []byte // unused bytes of a shared file
 	parts []*Files
 }
 
-// Bytes returns so many zeros, good until Close.
+// Bytes returns n zero bytes, valid until Close.
 func (f *Files) Bytes(n int) ([]byte, error) {
 	if n < 0 {
 		return nil, fmt.Errorf("mapping a file of %d bytes", n)
@@ -49,14 +49,15 @@ func (f *Files) Bytes(n int) ([]byte, error) {
 	return out, nil
 }
 
-// Files of shared bytes hold requests of a few, each aligned, as files and mappings are not without number.
+// Requests of at most few bytes are served from files of shared bytes, each aligned, because the
+// numbers of files and mappings are limited.
 const (
 	shared  = 4 << 20
 	few     = 256 << 10
 	aligned = 64
 )
 
-// Part gives files that are given back by themselves, at the latest when these are.
+// Part returns files that can be closed separately; Close of the whole closes them too.
 func (f *Files) Part() room.Part {
 	part := &Files{Dir: f.Dir, Room: f.Room}
 	f.parts = append(f.parts, part)
@@ -90,7 +91,7 @@ func (f *Files) bytes(size int64) (_ []byte, err error) {
 	return data, nil
 }
 
-// Close gives all of it back. Nothing that Bytes returned may be used from then on.
+// Close unmaps everything. Memory that Bytes returned must not be used afterwards.
 func (f *Files) Close() (err error) {
 	for _, part := range f.parts {
 		err = errors.Join(err, part.Close())

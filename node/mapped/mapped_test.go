@@ -10,8 +10,7 @@ import (
 	"github.com/cosketch/cosketch/node/mapped"
 )
 
-// What is written is read again, in slices that do not share anything, and no file is left in the
-// directory.
+// What is written is read back, slices do not overlap, and no file is left in the directory.
 func TestSlices(t *testing.T) {
 	f := &mapped.Files{Dir: t.TempDir()}
 	const n = 3<<17 + 5
@@ -52,7 +51,7 @@ func TestNothingAtAll(t *testing.T) {
 	}
 }
 
-// What there is no room for is refused before a byte is written, and so is what no disk has.
+// A request beyond Room, or beyond any disk, is refused before a byte is written.
 func TestRefusals(t *testing.T) {
 	full := errors.New("no room")
 	f := &mapped.Files{Dir: t.TempDir(), Room: func(bytes int64) error {
@@ -85,7 +84,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// What is small shares files, and nothing else.
+// Small slices share files, but no bytes.
 func TestSmallSlices(t *testing.T) {
 	f := &mapped.Files{Dir: t.TempDir()}
 	var all [][]int32
@@ -100,7 +99,7 @@ func TestSmallSlices(t *testing.T) {
 			}
 			x[at] = int32(i)
 		}
-		all = append(all, append(x, -1)) // not into the next
+		all = append(all, append(x, -1)) // append must not reach into the next slice
 	}
 	for i, x := range all {
 		for at, v := range x[:len(x)-1] {
@@ -114,7 +113,7 @@ func TestSmallSlices(t *testing.T) {
 	}
 }
 
-// A part is given back by itself, and the rest stays.
+// A part can be closed by itself, and the rest stays.
 func TestParts(t *testing.T) {
 	f := &mapped.Files{Dir: t.TempDir()}
 	whole, err := f.Bytes(1 << 20)
@@ -132,7 +131,7 @@ func TestParts(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, err := f.Part().Bytes(1 << 20); err != nil { // left to Close
+	if _, err := f.Part().Bytes(1 << 20); err != nil { // closed by Close of the whole
 		t.Error(err)
 	}
 	whole[1<<20-1] = 7

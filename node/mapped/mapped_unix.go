@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// nameless makes a file and takes its name away.
+// nameless creates a file and removes its name.
 func nameless(dir string) (*os.File, error) {
 	file, err := os.CreateTemp(dir, "scratch-")
 	if err != nil {
@@ -22,14 +22,14 @@ func nameless(dir string) (*os.File, error) {
 	return file, nil
 }
 
-// mapFile maps a file, which is closed when the mapping ends, or before.
+// mapFile maps a file. The file is closed when the mapping ends, or before.
 func mapFile(file *os.File, size int) ([]byte, unmap, error) {
 	data, err := unix.Mmap(int(file.Fd()), 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
 		return nil, nil, os.NewSyscallError("mmap", err)
 	}
 	end := func() error { return os.NewSyscallError("munmap", unix.Munmap(data)) }
-	if err := file.Close(); err != nil { // the mapping keeps the file, and takes no descriptor
+	if err := file.Close(); err != nil { // the mapping keeps the file without a descriptor
 		return nil, nil, errors.Join(err, end())
 	}
 	return data, end, nil

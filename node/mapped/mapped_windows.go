@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// nameless makes a file that goes with its last handle.
+// nameless creates a file that is deleted with its last handle.
 func nameless(dir string) (*os.File, error) {
 	made, err := os.CreateTemp(dir, "scratch-")
 	if err != nil {
@@ -30,7 +30,7 @@ func nameless(dir string) (*os.File, error) {
 	return os.NewFile(uintptr(handle), name), nil
 }
 
-// mapFile maps a file, which is closed when the mapping ends, or before.
+// mapFile maps a file. The file is closed when the mapping ends, or before.
 func mapFile(file *os.File, size int) ([]byte, unmap, error) {
 	handle, err := windows.CreateFileMapping(windows.Handle(file.Fd()), nil, windows.PAGE_READWRITE, uint32(uint64(size)>>32), uint32(size), nil)
 	if err != nil {

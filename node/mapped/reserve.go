@@ -4,5 +4,5 @@ package mapped
 
 import "os"
 
-// reserve takes the bytes of a file from the disk.
+// reserve allocates a file's bytes on disk.
 func reserve(file *os.File, size int64) error { return zeros(file, size) }

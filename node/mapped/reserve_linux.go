@@ -7,10 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reserve takes the bytes of a file from the disk.
+// reserve allocates a file's bytes on disk.
 func reserve(file *os.File, size int64) error {
 	err := unix.Fallocate(int(file.Fd()), 0, 0, size)
-	if errors.Is(err, unix.EOPNOTSUPP) { // the file system cannot
+	if errors.Is(err, unix.EOPNOTSUPP) { // not supported by the file system
 		return zeros(file, size)
 	}
 	return os.NewSyscallError("fallocate", err)

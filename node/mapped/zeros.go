@@ -4,7 +4,7 @@ package mapped
 
 import "os"
 
-// zeros writes a file full.
+// zeros fills a file with size zero bytes.
 func zeros(file *os.File, size int64) error {
 	block := make([]byte, 1<<20)
 	for size > 0 {

@@ -20,33 +20,33 @@ import (
 	"github.com/cosketch/cosketch/seed"
 )
 
-// Job says what a worker needs to make a part. All of it is required but where it says otherwise.
+// Job says what a worker needs to make a part. Fields are required unless they say otherwise.
 type Job struct {
 	Study   *study.Study
 	Source  []byte          // of the study
 	T2      protocol.Digest // of the seed agreement
 	Party   protocol.PeerID
 	Entry   Entry
-	Keys    seed.Kept // those that rows take from the seed; may have none
+	Keys    seed.Kept // keys that rows take from the seed; may have none
 	Looks   bool      // the study takes a first look
-	Look    []byte    // by which its sketches are made; nil: parts are of the look
+	Look    []byte    // the look by which sketches are made; nil: parts are for the look
 	Digests *runs.Key
-	People  [32]byte // the key of the sample of record ids
+	People  [32]byte // key for sampling record ids
 	To      []byte   // MLKEM768-X25519 public key to which parts are sealed
 }
 
-// Entry is a dataset of the site file, as far as it says how rows are read.
+// Entry is the part of a dataset's entry in the site file that says how rows are read.
 type Entry struct {
 	Dataset string            `json:"dataset"`
-	Where   string            `json:"where"`        // the data are, for people
-	ID      []string          `json:"id,omitempty"` // columns, if others than the study names
+	Where   string            `json:"where"`        // where the data are, for people
+	ID      []string          `json:"id,omitempty"` // columns, if their names differ from the study's
 	Columns map[string]string `json:"columns,omitempty"`
 	CSV     dataset.Dialect   `json:"csv,omitzero"`
 	Sheet   string            `json:"sheet,omitempty"`
 	Words   dataset.Words     `json:"words,omitzero"`
 }
 
-// ID names a job: the SHA-256 of its bytes.
+// ID identifies a job: the SHA-256 of its bytes.
 type ID [32]byte
 
 func (id ID) String() string { return hex.EncodeToString(id[:]) }
@@ -57,22 +57,22 @@ const head = "cosketch job/1\n"
 // mostJob bounds a job's file; a study file is smaller.
 const mostJob = 16 << 20
 
-// edited is what is wrong with a job that somebody changed.
+// edited says that a job was changed.
 const edited = "it is cut off or was edited"
 
-// warning is the first thing that a job says to people.
+// warning is the first field of a job file, for people.
 const warning = "as secret as the data: whoever has it can tell whose records are in a part"
 
-// document is a job as it is written.
+// document is the JSON form of a job.
 type document struct {
 	Warning string `json:"warning"`
 	Study   string `json:"study"`
 	Meaning string `json:"meaning"`
 	T2      string `json:"t2"`
 	Party   string `json:"party"`
-	Expires string `json:"expires"` // the study's last date, for people: the study says it
+	Expires string `json:"expires"` // the study's last date, for people; the study itself has it too
 	Entry   Entry  `json:"data"`
-	Look    string `json:"look,omitempty"` // that was taken; or "first": this is the job of it
+	Look    string `json:"look,omitempty"` // the drawn look; or firstLook, if this is the look's job
 	Keys    string `json:"keys,omitempty"`
 	Digests string `json:"digests"`
 	People  string `json:"people"`
@@ -80,7 +80,7 @@ type document struct {
 	Source  string `json:"source"`
 }
 
-// Encode writes a job. The same one has the same bytes.
+// Encode encodes a job. Equal jobs have equal bytes.
 func (j *Job) Encode() []byte {
 	d := document{
 		Warning: warning, Study: j.Study.ID.String(), Meaning: j.Study.Meaning.String(), T2: j.T2.String(), Party: j.Party.String(), Expires: j.Expires().String(),
@@ -102,19 +102,19 @@ func (j *Job) Encode() []byte {
 	return append(append([]byte(head), b...), '\n')
 }
 
-// firstLook stands for the look in the job of it.
+// firstLook takes the place of the look in the look's job.
 const firstLook = "first"
 
-// Looking reports whether parts are of the first look, after which there is another job.
+// Looking reports whether parts are for the first look, after which comes another job.
 func (j *Job) Looking() bool { return j.Looks && j.Look == nil }
 
 // ID names the job.
 func (j *Job) ID() ID { return sha256.Sum256(j.Encode()) }
 
-// Expires is when nothing can come of a part any more.
+// Expires returns when parts can no longer be used.
 func (j *Job) Expires() protocol.Instant { return max(j.Study.Deadline, j.Study.LateUntil) }
 
-// ReadJob reads the job in a file, which only its owner may be able to read.
+// ReadJob reads a job file, which only its owner may be able to read.
 func ReadJob(path string) (*Job, error) {
 	data, err := private.Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -130,7 +130,7 @@ func ReadJob(path string) (*Job, error) {
 	return j, nil
 }
 
-// DecodeJob reads what Encode wrote, and refuses a study that this program understands otherwise.
+// DecodeJob decodes a job. It refuses a study whose meaning this program understands differently.
 func DecodeJob(data []byte) (*Job, error) {
 	rest, ok := bytes.CutPrefix(data, []byte(head))
 	if !ok || len(data) > mostJob {
@@ -166,7 +166,7 @@ func DecodeJob(data []byte) (*Job, error) {
 	return j, nil
 }
 
-// fill reads what is written in digits.
+// fill decodes the fields that are encoded as text.
 func (d document) fill(j *Job) (err error) {
 	for _, one := range []struct {
 		text string
@@ -198,7 +198,7 @@ func (d document) fill(j *Job) (err error) {
 	return err
 }
 
-// KeysOf derives what the rows of sketches take from a seed, which is what builders of them ask for.
+// KeysOf derives from a seed the keys that builders of rows ask for.
 func KeysOf(root seed.Seed, plans []release.Plan) (seed.Kept, error) {
 	asked := &asking{root: root}
 	for _, plan := range plans {
@@ -212,7 +212,7 @@ func KeysOf(root seed.Seed, plans []release.Plan) (seed.Kept, error) {
 	return root.Keep(asked.labels...)
 }
 
-// asking are keys that note which of them are derived.
+// asking derives keys and notes their labels.
 type asking struct {
 	root   seed.Seed
 	labels []seed.Label

@@ -14,7 +14,7 @@ import (
 // MostShards bounds the parts of one sum.
 const MostShards = 1 << 16
 
-// Shard says which of how many shards a part is of.
+// Shard says which shard, of how many, a part belongs to.
 type Shard struct {
 	Number int `json:"shard"` // from 1
 	Of     int `json:"of"`
@@ -22,7 +22,7 @@ type Shard struct {
 
 func (s Shard) String() string { return fmt.Sprintf("%d of %d", s.Number, s.Of) }
 
-// Check refuses a shard that is none of so many.
+// Check returns an error if Number is not one of the shards.
 func (s Shard) Check() error {
 	if s.Of < 1 || s.Of > MostShards || s.Number < 1 || s.Number > s.Of {
 		return fmt.Errorf("there is no shard %d/%d: shards are counted from 1/N to N/N, N at most %d", s.Number, s.Of, MostShards)
@@ -30,7 +30,7 @@ func (s Shard) Check() error {
 	return nil
 }
 
-// Label is the readable part of a part. Nothing vouches for it until the part is opened.
+// Label is the readable line of a part. It is not authenticated until the part is opened.
 type Label struct {
 	Study   string `json:"study"`
 	Dataset string `json:"dataset"`
@@ -38,7 +38,7 @@ type Label struct {
 	Shard
 }
 
-// label is what a job's parts have.
+// label returns the label of a job's part.
 func (j *Job) label(s Shard) Label {
 	return Label{Study: j.Study.ID.String(), Dataset: j.Entry.Dataset, Job: j.ID().String(), Shard: s}
 }
@@ -46,7 +46,7 @@ func (j *Job) label(s Shard) Label {
 // magic begins a part.
 const magic = "cosketch part/1 "
 
-// mostLabel bounds a label's line.
+// mostLabel bounds the size of a label's line.
 const mostLabel = 4 << 10
 
 func (l Label) line() []byte {
@@ -57,7 +57,7 @@ func (l Label) line() []byte {
 	return append(append([]byte(magic), b...), '\n')
 }
 
-// readLabel reads the line.
+// readLabel reads the label's line.
 func readLabel(r *bufio.Reader) (Label, error) {
 	line, err := r.ReadSlice('\n')
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrBufferFull) {

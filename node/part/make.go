@@ -18,27 +18,27 @@ import (
 	"github.com/cosketch/cosketch/protocol/release"
 )
 
-// The pieces of a part.
+// The pieces of a part's bundle.
 const (
 	pieceLabel  = "label"  // the line again
-	pieceRun    = "run"    // entries of a run, which begins here
-	pieceMore   = "more"   // entries of the run before
-	pieceIDs    = "ids"    // each with its length in front
+	pieceRun    = "run"    // entries, the first of a run
+	pieceMore   = "more"   // further entries of the run
+	pieceIDs    = "ids"    // each prefixed by its length
 	pieceRows   = "rows"   // of a sketch: see block
-	pieceSum    = "sum"    // of a sketch: bytes of its entries, at the width that counts say
-	pieceCounts = "counts" // the last one
+	pieceSum    = "sum"    // of a sketch: its encoded entries, at the width given in counts
+	pieceCounts = "counts" // last
 )
 
-// mostPiece is about how many bytes a piece has at most.
+// mostPiece is the approximate maximum size of a piece, in bytes.
 const mostPiece = 4 << 20
 
-// Counts are what was read into a part.
+// Counts describes what was read into a part.
 type Counts struct {
-	Records int64    `json:"records"` // that are in the sums
-	Skipped int64    `json:"skipped"` // that were left out for a missing value
+	Records int64    `json:"records"` // in the sums
+	Skipped int64    `json:"skipped"` // left out for a missing value
 	Columns []Column `json:"columns"`
-	Clipped []int64  `json:"clipped"` // records that a sketch cut, by sketch
-	Widths  []int    `json:"widths"`  // bytes of an entry of each sum; 0 of a sketch of rows
+	Clipped []int64  `json:"clipped"` // records clipped, by sketch
+	Widths  []int    `json:"widths"`  // bytes per entry of each sum; 0 for a sketch of rows
 	Runs    int64    `json:"runs"`
 	Sample  []byte   `json:"sample"` // of record ids: see package people
 }
@@ -50,7 +50,7 @@ type Column struct {
 	Missing int64  `json:"missing"`
 }
 
-// Columns are what a summary counts.
+// Columns extracts the column counts of a summary.
 func Columns(s dataset.Summary) []Column {
 	out := []Column{}
 	for _, f := range s.Fields {
@@ -59,7 +59,7 @@ func Columns(s dataset.Summary) []Column {
 	return out
 }
 
-// Making says what a part is made of. All fields are required but where a default is given.
+// Making says what a part is made of. Fields without a default are required.
 type Making struct {
 	Job    *Job
 	Shard  Shard
@@ -69,25 +69,25 @@ type Making struct {
 	Picks    [][]int // per sketch, which entries of a record are its values
 	SpillDir string  // nobody else may be able to read it
 	Workers  int     // goroutines that project. Default: 1
-	// Observe is told what was read so far. Default: nobody is.
+	// Observe receives what was read so far. Default: no-op.
 	Observe func(dataset.Summary)
 
 	held int // entries of a run. Default: runs.Held
 }
 
-// maker is a part that is being made.
+// maker makes a part.
 type maker struct {
 	Making
 	to       *bundle.Writer
 	rows     Rows
 	builders []Adder
 	run      []runs.Entry
-	count    int64 // of runs
+	count    int64 // number of runs
 	ids      []byte
-	samplers []*people.Sampler // one a worker
+	samplers []*people.Sampler // one per worker
 }
 
-// Make reads a shard and writes a part of it. What it wrote is none unless the error is nil.
+// Make reads a shard and writes its part. After an error, what it wrote is not a part.
 func Make(ctx context.Context, w io.Writer, m Making) (Counts, error) {
 	if err := m.Shard.Check(); err != nil {
 		return Counts{}, err
@@ -125,7 +125,7 @@ func Make(ctx context.Context, w io.Writer, m Making) (Counts, error) {
 	return counts, err
 }
 
-// make reads the shard and writes what follows the label.
+// make reads the shard and writes everything after the label.
 func (p *maker) make(ctx context.Context) (Counts, error) {
 	for i := range p.Plans {
 		b, err := p.adder(i, p.Job.Keys, p.Workers)
@@ -141,7 +141,6 @@ func (p *maker) make(ctx context.Context) (Counts, error) {
 	return p.end(summary)
 }
 
-// take takes a batch.
 func (p *maker) take(b dataset.Batch) error {
 	if err := p.rows.Take(b, 0, p.builders, p.index); err != nil {
 		return err
@@ -168,7 +167,7 @@ func (p *maker) take(b dataset.Batch) error {
 	return p.flushIDs(mostPiece)
 }
 
-// index takes an entry, and ends the run when there are enough of them.
+// index adds an entry to the run, and writes the run once it is full.
 func (p *maker) index(e runs.Entry) error {
 	if p.run = append(p.run, e); len(p.run) < p.held {
 		return nil
@@ -195,7 +194,7 @@ func (p *maker) endRun() error {
 	return nil
 }
 
-// flushRows writes the rows that a builder has.
+// flushRows writes the rows that a builder has collected.
 func (p *maker) flushRows(i int) error {
 	rows := p.builders[i].Exact().Sketch
 	each := max(1, mostPiece/sketch.MaxWidth/max(1, rows.Cols))
@@ -212,7 +211,7 @@ func (p *maker) flushRows(i int) error {
 	return nil
 }
 
-// flushIDs writes the ids when there are so many bytes of them.
+// flushIDs writes the collected ids once they have at least so many bytes.
 func (p *maker) flushIDs(least int) error {
 	if len(p.ids) == 0 || len(p.ids) < least {
 		return nil
@@ -222,7 +221,7 @@ func (p *maker) flushIDs(least int) error {
 	return err
 }
 
-// end writes what is known when all is read.
+// end writes everything that is known only after reading.
 func (p *maker) end(s dataset.Summary) (Counts, error) {
 	if err := p.endRun(); err != nil {
 		return Counts{}, err
@@ -233,7 +232,7 @@ func (p *maker) end(s dataset.Summary) (Counts, error) {
 	counts := Counts{Records: s.Records, Skipped: s.Skipped, Columns: Columns(s), Runs: p.count}
 	var err error
 	var sample people.Sample
-	for _, one := range p.samplers { // however the ids were shared, the sum is one of all
+	for _, one := range p.samplers { // the merged sample does not depend on which worker had which id
 		sample = sample.With(one.Sample())
 	}
 	if counts.Sample, err = sample.Encode(); err != nil {
@@ -260,7 +259,7 @@ func (p *maker) end(s dataset.Summary) (Counts, error) {
 	return counts, p.to.Add(pieceCounts, text)
 }
 
-// sum writes a sum.
+// sum writes a sum in pieces.
 func (p *maker) sum(i int, s sketch.Sketch, width int) error {
 	data, err := s.Encode(width)
 	if err != nil {
@@ -276,10 +275,10 @@ func (p *maker) sum(i int, s sketch.Sketch, width int) error {
 	return nil
 }
 
-// named is the name of a piece of a sketch.
+// named returns the name of a piece that belongs to a sketch.
 func named(piece string, sketch int) string { return fmt.Sprintf("%s %d", piece, sketch) }
 
-// block writes rows: how many, how wide, how many bytes an entry has, and the entries.
+// block encodes rows: their number, the bytes per entry, and the entries.
 func block(rows sketch.Sketch) ([]byte, error) {
 	width := rows.Width()
 	data, err := rows.Encode(width)
@@ -290,16 +289,16 @@ func block(rows sketch.Sketch) ([]byte, error) {
 	return append(append(b, byte(width)), data...), nil
 }
 
-// Adds reports whether a sketch is a sum over records, and not a row for each.
+// Adds reports whether a sketch is a sum over records rather than a row for each.
 func Adds(p release.Plan) bool { return p.Sketch().Side != sketch.Records }
 
-// Rows hands what is read of records to sketches and to an index. One goroutine uses it.
+// Rows passes records to sketches and to an index. It is not safe for concurrent use.
 type Rows struct {
 	Key     *runs.Key
 	Picks   [][]int // per sketch, which entries of a record are its values
-	Workers int     // goroutines that digest. Default: 1
+	Workers int     // goroutines that compute digests. Default: 1
 
-	keys    []*runs.Key  // one a worker
+	keys    []*runs.Key  // one per worker
 	entries []runs.Entry // scratch
 	values  []int64      // scratch
 }
@@ -307,14 +306,14 @@ type Rows struct {
 // shared is how many records a goroutine takes at a time.
 const shared = 1 << 10
 
-// share calls do for pieces of n records.
+// share calls do in parallel for pieces of n records.
 func share(n, workers int, do func(worker, from, to int)) {
 	parallel.Share((n+shared-1)/shared, workers, func(worker, piece int) {
 		do(worker, piece*shared, min(n, (piece+1)*shared))
 	})
 }
 
-// Take hands a batch of a shard to adders, one a sketch or nil, and its entries to index.
+// Take passes a batch of a shard to adders, one per sketch or nil, and its entries to index.
 func (r *Rows) Take(b dataset.Batch, shard uint32, to []Adder, index func(runs.Entry) error) error {
 	if len(b.IDs) == 0 {
 		return nil
@@ -346,12 +345,12 @@ func (r *Rows) Take(b dataset.Batch, shard uint32, to []Adder, index func(runs.E
 	return nil
 }
 
-// AppendID writes an id with its length in front.
+// AppendID appends an id, prefixed by its length.
 func AppendID(b, id []byte) []byte {
 	return append(binary.LittleEndian.AppendUint32(b, uint32(len(id))), id...)
 }
 
-// CutID reads what AppendID wrote.
+// CutID splits off an id that AppendID appended.
 func CutID(b []byte) (id, rest []byte, ok bool) {
 	if len(b) < 4 {
 		return nil, nil, false

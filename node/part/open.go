@@ -22,13 +22,13 @@ import (
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
-// File is a part in a file whose label was read.
+// File is a part's file whose label was read.
 type File struct {
 	Path  string
 	Label Label
 }
 
-// Look reads the label of a file.
+// Look opens a file and reads its label.
 func Look(path string) (File, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -42,8 +42,8 @@ func Look(path string) (File, error) {
 	return File{path, label}, nil
 }
 
-// Sorted returns the parts of a job in the order of their shards. All shards are there, once each; else the
-// error names a file or a shard that is not as it should be.
+// Sorted returns the parts of a job sorted by shard. Every shard must be there exactly once;
+// otherwise the error names the file or shard at fault.
 func Sorted(files []File, of *Job) ([]File, error) {
 	want := of.label(Shard{})
 	foreign := func(f File, why string) error {
@@ -84,12 +84,12 @@ func Sorted(files []File, of *Job) ([]File, error) {
 	return out, nil
 }
 
-// Sink takes what is in a part.
+// Sink receives the content of a part.
 type Sink struct {
-	Run  func(runs.Source) error                 // entries in order; read to the end before it returns
-	IDs  func(ids [][]byte) error                // the next
-	Rows func(sketch int, block []int64) error   // the next rows, one after the other
-	Sum  func(sketch int, s sketch.Sketch) error // of all records
+	Run  func(runs.Source) error                 // sorted entries; must read them to the end
+	IDs  func(ids [][]byte) error                // further ids, in order
+	Rows func(sketch int, block []int64) error   // further rows, in order
+	Sum  func(sketch int, s sketch.Sketch) error // over all records
 }
 
 // reader reads a part.
@@ -105,11 +105,12 @@ type reader struct {
 	sums    [][]byte
 }
 
-// errForm is a part that opens and is not written as parts are.
+// errForm reports a part that opens but does not have the form of a part.
 var errForm = errors.New("it opens, and is not written as this program writes parts")
 
-// Read hands what is in a part to a sink, and returns its counts and the SHA-256 of its bytes. What it handed over
-// counts only if the error is nil. The job's private key opens it.
+// Read opens a part with the job's private key and passes its content to a sink. It returns the
+// part's counts and the SHA-256 of its bytes. What the sink received is valid only if the error is
+// nil.
 func (f File) Read(j *Job, key hpke.PrivateKey, pass Pass, to Sink) (Counts, protocol.Digest, error) {
 	counts, sum, err := f.read(j, key, pass, to)
 	if err != nil {
@@ -158,7 +159,7 @@ func (f File) read(j *Job, key hpke.PrivateKey, pass Pass, to Sink) (counts Coun
 	return counts, protocol.Digest(r.hash.Sum(nil)), nil
 }
 
-// next reads a piece. The end before the counts is none of a part.
+// next reads a piece. The end is an error here, since the counts must come last.
 func (r *reader) next() (err error) {
 	r.name, r.body, err = r.from.Next()
 	if err == io.EOF {
@@ -167,7 +168,7 @@ func (r *reader) next() (err error) {
 	return err
 }
 
-// each reads what follows the label.
+// each reads everything after the label.
 func (r *reader) each(pass Pass, to Sink) (Counts, error) {
 	if err := r.next(); err != nil {
 		return Counts{}, err
@@ -179,7 +180,7 @@ func (r *reader) each(pass Pass, to Sink) (Counts, error) {
 		case pieceRun:
 			r.runs++
 			if err = to.Run(&run{r: r}); err == nil {
-				continue // the piece in hand is the next
+				continue // the run has read the next piece already
 			}
 		case pieceIDs:
 			err = r.takeIDs(to)
@@ -243,7 +244,7 @@ func (r *reader) takeSum(i int, pass Pass) error {
 	return nil
 }
 
-// end reads the counts, hands over the sums, and holds all against each other.
+// end reads the counts, passes on the sums, and checks all of them against each other.
 func (r *reader) end(pass Pass, to Sink) (Counts, error) {
 	var c Counts
 	if err := json.Unmarshal(r.body, &c); err != nil || len(c.Widths) != len(pass.Plans) || len(c.Clipped) != len(pass.Plans) {
@@ -274,7 +275,8 @@ func (r *reader) end(pass Pass, to Sink) (Counts, error) {
 	return c, nil
 }
 
-// run yields the entries of a run that begins with the piece in hand. After the last, the piece in hand is another.
+// run yields the entries of a run that begins with the current piece. After the last entry, the
+// current piece is the one after the run.
 type run struct {
 	r    *reader
 	done bool

@@ -27,7 +27,7 @@ import (
 	"crypto/hpke"
 )
 
-// columns of the lake.
+// columns is the number of columns of the lake.
 const columns = 10
 
 func must(t testing.TB, err error) {
@@ -37,7 +37,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// lake is a study of ten columns, a job of it, and how its rows are read.
+// lake returns a study of ten columns, a job for it, and how its rows are read.
 func lake(t testing.TB) Making {
 	t.Helper()
 	example, err := os.ReadFile("../../protocol/study/testdata/registry.yaml")
@@ -84,7 +84,7 @@ type row struct {
 	C9 float64 `parquet:"c9"`
 }
 
-// shard writes a Parquet file of so many records.
+// shard writes a Parquet file with that many records.
 func shard(t testing.TB, records int) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "shard.parquet")
@@ -101,7 +101,8 @@ func shard(t testing.TB, records int) string {
 	return path
 }
 
-// Many runs are written and read as they are, and the part's memory does not grow with its records.
+// Many runs are written and read back unchanged, and memory does not grow with the number of
+// records.
 func TestPartsHaveRuns(t *testing.T) {
 	const records = 5000
 	m := lake(t)
@@ -147,7 +148,8 @@ func TestPartsHaveRuns(t *testing.T) {
 	}
 }
 
-// A job that was changed, cut off or is of a program that understands its study otherwise is none.
+// A job that was edited or truncated, or whose study this program understands differently, is
+// refused.
 func TestJobsThatAreNone(t *testing.T) {
 	whole := lake(t).Job.Encode()
 	if _, err := DecodeJob(whole); err != nil {
@@ -185,7 +187,7 @@ func TestJobsThatAreNone(t *testing.T) {
 	}
 }
 
-// What has a part's first line and no more, or a line that is none, is named.
+// A file with only a part's first line, or with an invalid one, is named in the error.
 func TestLabelsThatAreNone(t *testing.T) {
 	for _, text := range []string{"", "cosketch part/1 {}\n", "cosketch part/1 {\"shard\": 3, \"of\": 2}\n", "cosketch part/2 {}\n", "cosketch part/1 " + strings.Repeat(" ", 1<<20), "PAR1"} {
 		path := filepath.Join(t.TempDir(), "x.part")
@@ -196,8 +198,8 @@ func TestLabelsThatAreNone(t *testing.T) {
 	}
 }
 
-// The benchmark reads a Parquet file as party run does, into a sketch, and makes a part of it: 200,000 records, or 4,000,000 with
-// COSKETCH_FULL set, of ten columns.
+// BenchmarkPart reads a Parquet file into a sketch, as party run does, and makes a part of it:
+// 200,000 records of ten columns, or 4,000,000 with COSKETCH_FULL set.
 func BenchmarkPart(b *testing.B) {
 	records := full.Or(200_000, 4_000_000)
 	m := lake(b)
@@ -231,7 +233,7 @@ func BenchmarkPart(b *testing.B) {
 	})
 }
 
-// counter counts what is written.
+// counter counts the bytes written to it.
 type counter int64
 
 func (c *counter) Write(p []byte) (int, error) { *c += counter(len(p)); return len(p), nil }

@@ -6,27 +6,27 @@ import (
 	"github.com/cosketch/cosketch/seed"
 )
 
-// Pass is what is made of records when they are read: sketches or, before them, first looks.
+// Pass says what a reading of the records is for: sketches or, before them, first looks.
 type Pass struct {
-	Plans []release.Plan // one a sketch of the study; of sketches that take a look, as it has them
-	Looks bool           // first looks are made, of the sketches that take one
+	Plans []release.Plan // one per sketch of the study; with the look, for sketches that take one
+	Looks bool           // the pass is for first looks, of the sketches that take one
 }
 
-// Adder takes batches of records, as release.Builder does.
+// Adder receives batches of records, like release.Builder.
 type Adder interface {
 	AddRead(ids [][]byte, values []int64) error
 	Exact() release.Exact
 	Clipped() int64
 }
 
-// looking is a look as an Adder.
+// looking makes a look an Adder.
 type looking struct{ *release.Look }
 
 func (l looking) AddRead(_ [][]byte, values []int64) error { return l.Add(values) }
 func (l looking) Exact() release.Exact                     { return release.Exact{Sketch: l.Sketch()} }
 func (l looking) Clipped() int64                           { return 0 }
 
-// adder makes what takes the records of a sketch; nil where nothing does in this pass.
+// adder returns what receives the records of a sketch in this pass; nil for nothing.
 func (p Pass) adder(i int, keys seed.Keys, workers int) (Adder, error) {
 	if !p.Looks {
 		return p.Plans[i].NewBuilder(keys, workers)
@@ -40,7 +40,7 @@ func (p Pass) adder(i int, keys seed.Keys, workers int) (Adder, error) {
 // rows reports whether a sketch has a row for each record.
 func (p Pass) rows(i int) bool { return !p.Looks && !Adds(p.Plans[i]) }
 
-// Sum is the side and the shape of what is summed for a sketch; ok is false where nothing is.
+// Sum returns the side and shape of what is summed for a sketch; ok is false if nothing is.
 func (p Pass) Sum(i int) (side sketch.Side, rows, cols int64, ok bool) {
 	plan := p.Plans[i]
 	if p.Looks {
@@ -64,7 +64,7 @@ func (p Pass) hasRows() bool {
 	return false
 }
 
-// Adders are builders as Adders.
+// Adders converts builders to Adders.
 func Adders(of []*release.Builder) []Adder {
 	out := make([]Adder, len(of))
 	for i, b := range of {

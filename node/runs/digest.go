@@ -9,12 +9,12 @@ import (
 	"io"
 )
 
-// Digest is a SHA-256, cut to 16 bytes, of a key and what it stands for. Two of m
-// different ids share one with probability below m²/2¹²⁹ (10⁹ ids: 1.5e-21); then they
-// are taken for a repeated one and refused.
+// Digest is the SHA-256 of a key and a value, cut to 16 bytes. The probability that two of m
+// different ids collide is below m²/2¹²⁹ (10⁹ ids: 1.5e-21); then the id is refused as repeated.
 type Digest [16]byte
 
-// Key makes digests: those that were spilled or left behind say nothing without it. One goroutine uses it.
+// Key makes digests. Without it, digests that were spilled or left behind reveal nothing. It is not
+// safe for concurrent use.
 type Key struct {
 	ids, values [32]byte
 	scratch     []byte
@@ -33,7 +33,7 @@ func keyOf(raw [64]byte) *Key {
 	return &Key{ids: [32]byte(raw[:32]), values: [32]byte(raw[32:])}
 }
 
-// ParseKey reads what Text wrote.
+// ParseKey parses what Text returned.
 func ParseKey(text string) (*Key, error) {
 	raw, err := hex.DecodeString(text)
 	if err != nil || len(raw) != 64 {
@@ -42,21 +42,21 @@ func ParseKey(text string) (*Key, error) {
 	return keyOf([64]byte(raw)), nil
 }
 
-// Text writes the key, for the file of its own that holds it.
+// Text encodes the key.
 func (k *Key) Text() string {
 	return hex.EncodeToString(k.ids[:]) + hex.EncodeToString(k.values[:])
 }
 
-// Clone is the same key, for another goroutine.
+// Clone returns a copy of the key, for another goroutine.
 func (k *Key) Clone() *Key { return &Key{ids: k.ids, values: k.values} }
 
-// ID is the digest of a normalised record id.
+// ID returns the digest of a normalised record id.
 func (k *Key) ID(id []byte) Digest {
 	k.scratch = append(append(k.scratch[:0], k.ids[:]...), id...)
 	return k.sum()
 }
 
-// Value is the digest of a record's encoded values.
+// Value returns the digest of a record's encoded values.
 func (k *Key) Value(values []int64) Digest {
 	k.scratch = append(k.scratch[:0], k.values[:]...)
 	for _, v := range values {

@@ -16,7 +16,8 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// The order is the same whether everything fits, many runs are spilled, or so many that they are merged in passes.
+// The order is the same whether everything fits in memory, runs are spilled, or so many that
+// merging takes several passes.
 func TestSorterSpills(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var want []Entry
@@ -53,7 +54,7 @@ func TestSorterSpills(t *testing.T) {
 	}
 }
 
-// Many entries are sorted as few are, whatever their ids: uniform, all on one shelf, or all the same.
+// Many entries are sorted like few, whatever their ids: uniform, all on one shelf, or all equal.
 func TestManyAreSorted(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for name, ids := range map[string]func(*Digest){
@@ -98,7 +99,7 @@ func BenchmarkSort(b *testing.B) {
 	}
 }
 
-// A run that is given as sorted has to be.
+// A run passed to AddRun must be sorted.
 func TestRunsAreInOrder(t *testing.T) {
 	s := NewSorter(t.TempDir())
 	defer s.Close()
@@ -108,7 +109,7 @@ func TestRunsAreInOrder(t *testing.T) {
 	}
 }
 
-// An entry is written and read as it was.
+// Entries survive encoding and decoding.
 func TestEntriesAreWritten(t *testing.T) {
 	e := Entry{Digest{1, 15: 2}, Digest{3, 15: 4}, 1 << 31, 1 << 40}
 	if got := Decode([EntryBytes]byte(e.Append(nil))); got != e {

@@ -9,28 +9,28 @@ import (
 	"os"
 )
 
-// Sorter sorts any number of entries in bounded memory. What is held is sorted and spilled as a run when there is too
-// much of it, and the runs are merged at the end.
+// Sorter sorts any number of entries in bounded memory. When the entries held reach a limit, they
+// are sorted and spilled as a run; in the end the runs are merged.
 type Sorter struct {
 	dir    string
-	limit  int // of held
-	fan    int // most runs that are merged at once
+	limit  int // most entries held
+	fan    int // most runs merged at once
 	held   []Entry
 	file   *os.File // or nil
-	ends   []int64  // where each run ends in the file
-	passes int      // that were needed before the last
+	ends   []int64  // end of each run in the file
+	passes int      // merge passes before the last
 }
 
-// Held is how many entries a run has that was sorted in memory, 24 MiB of them.
+// Held is the number of entries in a run sorted in memory: 24 MiB.
 const Held = 1 << 19
 
-// fanIn is how many runs are merged at once, through 64 KiB each.
+// fanIn is how many runs are merged at once, with 64 KiB of buffer each.
 const fanIn = 256
 
-// NewSorter sorts in a directory into which nobody else may be able to look.
+// NewSorter returns a Sorter that spills to dir, which nobody else may be able to read.
 func NewSorter(dir string) *Sorter { return &Sorter{dir: dir, limit: Held, fan: fanIn} }
 
-// Add takes an entry.
+// Add adds an entry.
 func (s *Sorter) Add(e Entry) error {
 	s.held = append(s.held, e)
 	if len(s.held) < s.limit {
@@ -39,7 +39,7 @@ func (s *Sorter) Add(e Entry) error {
 	return s.spill()
 }
 
-// spill writes what is held as a run.
+// spill writes the held entries as a run.
 func (s *Sorter) spill() error {
 	Sort(s.held, 1)
 	err := s.AddRun(&sortedRun{s.held})
@@ -47,10 +47,10 @@ func (s *Sorter) spill() error {
 	return err
 }
 
-// ErrOrder reports a run that is not in order.
+// ErrOrder reports a run that is not sorted.
 var ErrOrder = errors.New("a run of records is not in order")
 
-// AddRun takes entries that are sorted already. An error of the source is returned as it is.
+// AddRun adds entries that are sorted already. An error of the source is returned unchanged.
 func (s *Sorter) AddRun(run Source) error {
 	if s.file == nil {
 		var err error
@@ -76,8 +76,8 @@ func (s *Sorter) failed(err error) error {
 func (s *Sorter) create() (*os.File, error) {
 	f, err := os.CreateTemp(s.dir, "held-*.spill") // mode 0600
 	if err == nil {
-		// Where an open file can be removed, a crash leaves nothing. Elsewhere Close
-		// removes it.
+		// Where an open file can be removed, nothing is left after a crash. Elsewhere Close removes
+		// it.
 		os.Remove(f.Name())
 	}
 	return f, err
@@ -111,7 +111,7 @@ func (s *Sorter) copy(to *os.File, run Source) (size int64, err error) {
 	return size, nil
 }
 
-// Sorted ends the adding.
+// Sorted returns all entries in order. Nothing must be added afterwards.
 func (s *Sorter) Sorted() (Source, error) {
 	Sort(s.held, 1)
 	for len(s.ends) > s.fan {
@@ -122,7 +122,7 @@ func (s *Sorter) Sorted() (Source, error) {
 	return merged(append(s.spilled(0, len(s.ends)), &sortedRun{s.held}))
 }
 
-// fewer merges the runs, so many at a time, into another file.
+// fewer merges groups of at most fan runs into another file.
 func (s *Sorter) fewer() (err error) {
 	s.passes++
 	into, err := s.create()
@@ -148,7 +148,7 @@ func (s *Sorter) fewer() (err error) {
 	return err
 }
 
-// spilled are some of the runs in the file.
+// spilled returns some of the runs in the file.
 func (s *Sorter) spilled(from, to int) (out []Source) {
 	for i := from; i < to; i++ {
 		var start int64
@@ -168,7 +168,7 @@ func (s *Sorter) Close() error {
 	return remove(s.file)
 }
 
-// remove closes a file and removes it where that was not possible while it was open.
+// remove closes a file, and removes it if that was not possible while it was open.
 func remove(f *os.File) error {
 	err := f.Close()
 	if remove := os.Remove(f.Name()); !errors.Is(remove, os.ErrNotExist) {
@@ -198,7 +198,7 @@ func (r *spilledRun) Next() (Entry, error) {
 	return Decode(b), nil
 }
 
-// merge yields the entries of sorted sources in order.
+// merge yields the entries of several sorted sources in order.
 type merge struct{ heads []head }
 
 // head is a source's next entry.
@@ -228,7 +228,7 @@ func (m *merge) push(from Source) error {
 	return err
 }
 
-// Next is the least of what is left.
+// Next returns the least remaining entry.
 func (m *merge) Next() (Entry, error) {
 	if len(m.heads) == 0 {
 		return Entry{}, io.EOF
@@ -237,14 +237,14 @@ func (m *merge) Next() (Entry, error) {
 	return least.entry, m.push(least.from)
 }
 
-// merge is a heap by the order of entries.
+// merge implements heap.Interface, ordered by entry.
 func (m *merge) Len() int           { return len(m.heads) }
 func (m *merge) Less(i, j int) bool { return Compare(m.heads[i].entry, m.heads[j].entry) < 0 }
 func (m *merge) Swap(i, j int)      { m.heads[i], m.heads[j] = m.heads[j], m.heads[i] }
 
 func (m *merge) Push(h any) { m.heads = append(m.heads, h.(head)) }
 
-// Pop takes the last head off.
+// Pop removes the last head.
 func (m *merge) Pop() any {
 	last := m.heads[len(m.heads)-1]
 	m.heads = m.heads[:len(m.heads)-1]

@@ -13,16 +13,16 @@ import (
 // Axis maps numbers to pixels along one axis, with ticks at round numbers.
 type Axis struct {
 	Low, High float64 // numbers at the ends
-	Step      float64 // between ticks; the ends are multiples of it
-	From, To  float64 // pixels of the ends
-	Log       bool    // logarithmic: both ends are positive, and there is no Step
+	Step      float64 // distance of ticks; the ends are multiples of it
+	From, To  float64 // pixel positions of the ends
+	Log       bool    // logarithmic: both ends are positive, Step is unused
 	Dates     bool    // numbers are days since 1970-01-01
 }
 
-// NewAxis makes an axis whose ends are round and which holds all numbers that are finite;
-// 0 and 1 where there is none.
+// NewAxis returns an axis with round ends that holds all finite numbers; from 0 to 1 if there are
+// none.
 func NewAxis(from, to float64, numbers ...float64) Axis {
-	const least, most = 1e-300, 1e300 // beyond which steps would be 0, or infinite
+	const least, most = 1e-300, 1e300 // beyond these, steps would be 0 or infinite
 	low, high := span(math.Inf(-1), numbers)
 	if low > high {
 		low, high = 0, 1
@@ -42,8 +42,8 @@ func NewAxis(from, to float64, numbers ...float64) Axis {
 	return Axis{Low: step * math.Floor(low/step), High: step * math.Ceil(high/step), Step: step, From: from, To: to}
 }
 
-// NewLogAxis makes a logarithmic axis that holds all numbers that are positive and finite,
-// with ends at 1, 2 or 5 times a power of ten; 1 and 10 where there is none.
+// NewLogAxis returns a logarithmic axis that holds all positive finite numbers, with ends at 1, 2
+// or 5 times a power of ten; from 1 to 10 if there are none.
 func NewLogAxis(from, to float64, numbers ...float64) Axis {
 	low, high := span(0, numbers)
 	if low > high {
@@ -63,7 +63,7 @@ func NewLogAxis(from, to float64, numbers ...float64) Axis {
 	return a
 }
 
-// span is the range of the finite numbers above a bound; low > high where there is none.
+// span returns the range of the finite numbers above a bound; low > high if there are none.
 func span(above float64, numbers []float64) (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, x := range numbers {
@@ -74,7 +74,7 @@ func span(above float64, numbers []float64) (low, high float64) {
 	return low, high
 }
 
-// decade is 1, 2 and 5 times the powers of ten around a number.
+// decade returns 1, 2 and 5 times the powers of ten around a number.
 func decade(x float64) (out []float64) {
 	exponent := int(math.Floor(math.Log10(x)))
 	for e := exponent - 1; e <= exponent+1; e++ {
@@ -85,7 +85,7 @@ func decade(x float64) (out []float64) {
 	return out
 }
 
-// At is the pixel of a number; what lies beyond an end is put there.
+// At returns the pixel position of a number, clamped to the ends of the axis.
 func (a Axis) At(x float64) float64 {
 	x = min(max(x, a.Low), a.High)
 	part := (x - a.Low) / (a.High - a.Low)
@@ -95,13 +95,13 @@ func (a Axis) At(x float64) float64 {
 	return Tenth(a.From + part*(a.To-a.From))
 }
 
-// Tick is a number on an axis.
+// Tick is a labelled position on an axis.
 type Tick struct {
 	At   float64
 	Text string
 }
 
-// Ticks are the numbers to write beside the axis.
+// Ticks returns the ticks of the axis.
 func (a Axis) Ticks() []Tick {
 	if a.Log {
 		return a.powers()
@@ -126,7 +126,8 @@ func (a Axis) Ticks() []Tick {
 	}
 }
 
-// years are ticks at the beginnings of years, where the axis has dates of two at least.
+// years returns ticks at the beginnings of years; a date axis should use them if there are at least
+// two.
 func (a Axis) years() (out []Tick) {
 	if !a.Dates || day.Text(a.Low) == "" || day.Text(a.High) == "" {
 		return nil
@@ -147,8 +148,8 @@ func (a Axis) years() (out []Tick) {
 	return out
 }
 
-// powers are the ticks of a logarithmic axis: 1, 2 and 5 times powers of ten over up to
-// three decades, powers of ten over more, and every so manieth over many.
+// powers returns the ticks of a logarithmic axis: 1, 2 and 5 times powers of ten over up to three
+// decades, otherwise powers of ten, and only every n-th over many decades.
 func (a Axis) powers() (out []Tick) {
 	from, to := int(math.Floor(math.Log10(a.Low)+1e-9)), int(math.Ceil(math.Log10(a.High)-1e-9))
 	multiples, stride := []float64{1}, (to-from)/8+1
@@ -165,7 +166,7 @@ func (a Axis) powers() (out []Tick) {
 	return out
 }
 
-// power prints a number of a logarithmic axis.
+// power formats a number of a logarithmic axis.
 func power(x float64, exponent int) string {
 	if -4 <= exponent && exponent <= 4 {
 		return Short(x)
@@ -178,7 +179,7 @@ func power(x float64, exponent int) string {
 	return text
 }
 
-// Short prints a number for an axis.
+// Short formats a number for an axis.
 func Short(x float64) string {
 	return strings.Replace(strconv.FormatFloat(x, 'g', 10, 64), "-", "−", 1)
 }

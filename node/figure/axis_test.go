@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Numbers of any size have an axis: results come from elsewhere.
+// Numbers of any size have an axis, since results come from other nodes.
 func TestAxisOfAnything(t *testing.T) {
 	const tiny, huge = math.SmallestNonzeroFloat64, math.MaxFloat64
 	for _, numbers := range [][]float64{nil, {0}, {0, tiny}, {-tiny, tiny}, {1, math.Nextafter(1, 2)}, {-huge, huge}, {huge / 2, huge}, {-huge}, {0, math.Inf(1)}, {math.NaN(), 3}} {

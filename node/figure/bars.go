@@ -6,16 +6,16 @@ import (
 	"github.com/cosketch/cosketch/protocol/block"
 )
 
-// Sizes of lying bars, in pixels.
+// Sizes of horizontal bars, in pixels.
 const (
 	barsArea  = 420.0
 	barsPitch = 40.0
 	barsLeft  = 8.0
 	barsTop   = 5.0
-	barsRight = 182.0 // for what is said beside them
+	barsRight = 182.0 // room for the text beside them
 )
 
-// bars draws lying bars, each with its name above it and a line to compare it with.
+// bars draws horizontal bars, each with its name above it, and a reference line.
 func bars(b block.Bars) drawn {
 	d := &Drawing{}
 	bottom := barsTop + barsPitch*float64(len(b.Rows))

@@ -9,7 +9,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/block"
 )
 
-// Chart is a figure of curves by itself.
+// Chart is a stand-alone figure of curves.
 type Chart struct {
 	ID, Title, Description, Caption string
 	block.Chart
@@ -19,8 +19,8 @@ func (c Chart) Figure() Figure {
 	return New(block.Figure{ID: c.ID, Title: c.Title, Description: c.Description, Caption: c.Caption, Plot: c.Chart})
 }
 
-// mostMarked is up to how many points of a chart say their numbers when pointed at, and
-// mostPoints how many of one curve are drawn; of more, the page would be large.
+// mostMarked bounds the points of a chart that can have titles with their numbers, and mostPoints
+// the points drawn of one curve: with more, the page would be large.
 const (
 	mostMarked = 120
 	mostPoints = 1500
@@ -53,13 +53,13 @@ type plot struct {
 	block.Chart
 	*Drawing
 	x, y             Axis
-	left, right, top float64 // room around the area
-	bottom           float64 // below what stands under the area
+	left, right, top float64 // margins of the plotting area
+	bottom           float64 // lower edge of the text below the area
 	marked           bool    // points have titles
-	omitted          string  // what is not drawn, in words
+	omitted          string  // text about points that are not drawn
 }
 
-// series is the number of a curve's colour.
+// series returns the number of a curve's colour.
 func (p *plot) series(i int) int {
 	if of := p.Curves[i].Of; of > 0 {
 		return of - 1
@@ -67,7 +67,7 @@ func (p *plot) series(i int) int {
 	return i
 }
 
-// prepare lays out the area and makes the axes.
+// prepare lays out the area and the axes.
 func (p *plot) prepare() {
 	p.settle()
 	p.Names = slices.Clone(p.Names)
@@ -102,7 +102,7 @@ func (p *plot) prepare() {
 	p.y = axisOf(p.Y, p.top+p.Height, p.top, ys)
 }
 
-// extent lists the numbers that the axes have to hold.
+// extent returns the numbers that the axes must hold.
 func (p *plot) extent() (xs, ys []float64) {
 	total := 0
 	for _, c := range p.Curves {
@@ -134,7 +134,7 @@ func (p *plot) extent() (xs, ys []float64) {
 	return xs, ys
 }
 
-// axis makes the axis of a dimension that holds the numbers.
+// axisOf returns the axis of a dimension for the given numbers.
 func axisOf(d block.Dimension, from, to float64, numbers []float64) Axis {
 	numbers = append(numbers, d.Include...)
 	if d.Low != 0 || d.High != 0 {
@@ -148,8 +148,8 @@ func axisOf(d block.Dimension, from, to float64, numbers []float64) Axis {
 	return a
 }
 
-// settle keeps every so manieth point of long curves, and says so. Points of areas are put
-// at the upper end of their intervals.
+// settle keeps every n-th point of long curves, and notes that. Points of areas are moved to the
+// upper end of their intervals.
 func (p *plot) settle() {
 	p.Curves = slices.Clone(p.Curves)
 	for i, c := range p.Curves {
@@ -173,7 +173,7 @@ func (p *plot) settle() {
 	}
 }
 
-// shown reports a point that has a place on both axes.
+// shown reports whether a point has a place on both axes.
 func (p *plot) shown(at block.Point) bool {
 	fits := func(x float64, log bool) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) && (!log || x > 0) }
 	return fits(at.X, p.X.Log) && fits(at.Y, p.Y.Log)
@@ -200,7 +200,7 @@ func (p *plot) frame() {
 	}
 }
 
-// names writes categories below the area, upright where they would meet.
+// names writes categories below the area, rotated if they would overlap.
 func (p *plot) names(low float64) {
 	pitch, longest := p.Width/float64(len(p.Names)), 0.0
 	for _, name := range p.Names {
@@ -219,7 +219,7 @@ func (p *plot) names(low float64) {
 	}
 }
 
-// references draws the lines across, each with its name at its end; names keep apart.
+// references draws the reference lines, each with its name at its end; names do not overlap.
 func (p *plot) references() {
 	across, upright := []block.Reference{}, []block.Reference{}
 	for _, r := range p.References {
@@ -248,5 +248,5 @@ func (p *plot) references() {
 	}
 }
 
-// textWidth is about how many pixels a text takes.
+// textWidth returns the approximate width of a text in pixels.
 func textWidth(s string) float64 { return 6.7 * float64(len([]rune(s))) }

@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// accuracy is a chart with everything in it.
+// accuracy returns a chart with everything in it.
 func accuracy() Chart {
 	c := Chart{
 		ID: "a", Title: "Accuracy over ε", Description: "Three ways at four ε.", Caption: "Whiskers are 95 % intervals.",
@@ -63,8 +63,8 @@ func wellFormed(t *testing.T, svg string) {
 	}
 }
 
-// A point is drawn where its numbers are on the axes, whiskers reach over its interval, and
-// what has no number is left out and breaks the line.
+// A point is drawn where its numbers are on the axes, and whiskers span its interval. A point
+// without a number is left out and breaks the line.
 func TestChartPlacesPoints(t *testing.T) {
 	c := Chart{ID: "p", Title: "p", Chart: block.Chart{Width: 100, Height: 100, X: block.Dimension{Low: 0, High: 10}, Y: block.Dimension{Low: 0, High: 10},
 		Curves: []block.Curve{{Points: []block.Point{{X: 0, Y: 0}, {X: 5, Y: 10, Low: 5, High: 15}, {X: 6, Y: math.NaN()}, {X: 10, Y: 2}, {X: 11, Y: 1}}}}}}
@@ -84,7 +84,7 @@ func TestChartPlacesPoints(t *testing.T) {
 	}
 }
 
-// Charts without points, of one point, of names and of many points can be drawn.
+// Charts without points, with one point, with names and with many points can be drawn.
 func TestChartsOfAnything(t *testing.T) {
 	many := block.Curve{Name: "many", Look: block.Smooth}
 	for i := range 10 * mostPoints {
@@ -142,7 +142,7 @@ func TestLogAxis(t *testing.T) {
 	}
 }
 
-// The style sheet has what marks, lines and least widths refer to.
+// The style sheet has everything that marks, lines and minimum widths refer to.
 func TestStyle(t *testing.T) {
 	css := string(Style())
 	f := accuracy().Figure()

@@ -9,7 +9,7 @@ import (
 
 const confusionCell = 76.0 // pixels
 
-// confusion draws which classes are taken for which, as shares of the true class.
+// confusion draws a confusion matrix, as shares of the true class.
 func confusion(c block.Confusion) drawn {
 	n := len(c.Classes)
 	room := 46.0
@@ -51,7 +51,7 @@ func confusion(c block.Confusion) drawn {
 	return drawn{d, room + side + 6, 44 + side + 6, 0, "", "", ""}
 }
 
-// part is a count's share of its row, between 0 and 1; estimates may lie outside.
+// part returns a count's share of its row, clamped to [0, 1], since estimates may lie outside.
 func part(of float64, row []float64) float64 {
 	sum := 0.0
 	for _, x := range row {

@@ -8,7 +8,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/block"
 )
 
-// band draws the intervals of a curve as one area, or one for each piece without a gap.
+// band draws the intervals of a curve as an area, one for each piece without a gap.
 func (p *plot) band(series int, c block.Curve) {
 	if !c.Band && c.Look != block.Area {
 		return
@@ -74,7 +74,7 @@ func (p *plot) whiskers(series int, points []block.Point) {
 	}
 }
 
-// marks draws the points of a curve, each by itself where it has a title.
+// marks draws the points of a curve; points with titles are separate elements.
 func (p *plot) marks(series int, c block.Curve) {
 	shape, all := Shape(series), Pen{}
 	for _, at := range c.Points {
@@ -94,7 +94,7 @@ func (p *plot) marks(series int, c block.Curve) {
 	}
 }
 
-// bars draws upright bars, as wide as the least distance of neighbours.
+// bars draws vertical bars, as wide as the smallest distance of neighbours.
 func (p *plot) bars(series int, c block.Curve) {
 	var data strings.Builder
 	half, low := barWidth(c)/2, p.y.At(p.y.Low)
@@ -121,7 +121,7 @@ func (p *plot) bars(series int, c block.Curve) {
 	}
 }
 
-// barWidth is the width of a curve's bars, in numbers of X.
+// barWidth returns the width of a curve's bars, in units of X.
 func barWidth(c block.Curve) float64 {
 	least := math.Inf(1)
 	for i := 1; i < len(c.Points); i++ {
@@ -133,7 +133,7 @@ func barWidth(c block.Curve) float64 {
 	return 0.92 * least
 }
 
-// pieces are the runs of points that have a place and fulfil a condition.
+// pieces returns the runs of points that have a place and satisfy a condition.
 func (p *plot) pieces(points []block.Point, and func(block.Point) bool) (out [][]block.Point) {
 	from := 0
 	for i := 0; i <= len(points); i++ {
@@ -148,7 +148,7 @@ func (p *plot) pieces(points []block.Point, and func(block.Point) bool) (out [][
 	return out
 }
 
-// pointTitle says a point's numbers.
+// pointTitle returns the title of a point, with its numbers.
 func (p *plot) pointTitle(c block.Curve, at block.Point) string {
 	if at.Title != "" {
 		return at.Title
@@ -168,7 +168,7 @@ func (p *plot) pointTitle(c block.Curve, at block.Point) string {
 	return strings.ReplaceAll(over+": "+number, "-", "−")
 }
 
-// legend names the curves below the area, in rows, and returns where it ends.
+// legend names the curves below the area, in rows, and returns its lower edge.
 func (p *plot) legend(top float64) float64 {
 	const sample, gap = 34.0, 22.0
 	x, y, rows := p.left, top+14, false
@@ -190,7 +190,7 @@ func (p *plot) legend(top float64) float64 {
 	return y + 10
 }
 
-// sample draws a curve's look in the legend.
+// sample draws a curve's appearance in the legend.
 func (p *plot) sample(series int, c block.Curve, x, y float64) {
 	x, y = Tenth(x), Tenth(y)
 	if c.Band || c.Look == block.Area {
@@ -209,7 +209,7 @@ func (p *plot) sample(series int, c block.Curve, x, y float64) {
 	}
 }
 
-// class is of a series: its colour, and its dash where it is a line.
+// class returns the class of a series, which determines its colour, and the dash of lines.
 func class(series int) string { return fmt.Sprintf("s%d", series%Series) }
 
 func move(i int) string {

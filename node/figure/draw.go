@@ -7,17 +7,17 @@ import (
 	"github.com/cosketch/cosketch/protocol/block"
 )
 
-// drawn is a plot as it was drawn.
+// drawn is a finished plot.
 type drawn struct {
 	*Drawing
 	width, height float64
-	least         float64 // the part of its width to which it may shrink; 0: it keeps its width
-	told          string  // attributes that say its numbers to a script of its page
-	says          string  // to be added to the caption: how it was drawn, and what is left out
-	describes     string  // to be added for who cannot see it
+	least         float64 // fraction of its width to which it may shrink; 0: it keeps its width
+	told          string  // attributes with its numbers, for a script of its page
+	says          string  // addition to the caption: how it was drawn, and what is left out
+	describes     string  // addition to the description for people who cannot see it
 }
 
-// New draws what a figure shows.
+// New draws a figure.
 func New(f block.Figure) Figure {
 	var d drawn
 	switch p := f.Plot.(type) {
@@ -40,7 +40,7 @@ func New(f block.Figure) Figure {
 	case block.Bars:
 		d = bars(p)
 	default:
-		panic(fmt.Sprintf("figure: a plot of type %T", p)) // not reached: block has no other
+		panic(fmt.Sprintf("figure: a plot of type %T", p)) // unreachable: block has no other
 	}
 	return Figure{
 		ID: f.ID, Title: f.Title, Description: strings.TrimSpace(f.Description + d.describes), Caption: strings.TrimSpace(f.Caption + d.says),

@@ -9,16 +9,16 @@ import (
 	"unicode/utf8"
 )
 
-// Drawing collects the elements of an SVG. All text is escaped, so names may be anybody's.
+// Drawing collects the elements of an SVG. All text is escaped, so names may come from anybody.
 type Drawing struct{ body strings.Builder }
 
-// Path adds a path of a class; a title, where there is one, shows when it is pointed at.
+// Path adds a path of a class. A title, if any, shows when the mouse points at it.
 func (d *Drawing) Path(class, data, title string) {
 	fmt.Fprintf(&d.body, `<path class="%s" d="%s"`, class, data)
 	d.close("path", title)
 }
 
-// Filled adds a path in a colour, or in a pattern, as in url(#id).
+// Filled adds a path in a colour, or in a pattern given as url(#id).
 func (d *Drawing) Filled(stroke, data, title string) {
 	fmt.Fprintf(&d.body, `<path stroke="%s" d="%s"`, template.HTMLEscapeString(stroke), data)
 	d.close("path", title)
@@ -36,7 +36,7 @@ func (d *Drawing) Text(class string, x, y float64, text string) {
 	fmt.Fprintf(&d.body, `<text class="%s" x="%g" y="%g">%s</text>`+"\n", class, Tenth(x), Tenth(y), template.HTMLEscapeString(text))
 }
 
-// Upwards writes from a point towards the top.
+// Upwards adds text that runs upwards from a point.
 func (d *Drawing) Upwards(class string, x, y float64, text string) {
 	fmt.Fprintf(&d.body, `<text class="%s" transform="translate(%g %g) rotate(-90)">%s</text>`+"\n", class, Tenth(x), Tenth(y), template.HTMLEscapeString(text))
 }
@@ -49,12 +49,13 @@ func (d *Drawing) Ellipse(class string, e Ellipse) {
 	fmt.Fprintf(&d.body, `<ellipse class="%s" rx="%g" ry="%g" transform="translate(%g %g) rotate(%g)"/>`+"\n", class, e.RX, e.RY, e.X, e.Y, e.Angle)
 }
 
-// Hatch defines a pattern of an id: what cannot be told from nothing.
+// Hatch defines a hatching pattern with this id, for estimates that cannot be distinguished from
+// zero.
 func (d *Drawing) Hatch(id string) {
 	fmt.Fprintf(&d.body, `<defs><pattern id="%s" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path class="hatch" d="M0 0V5"/></pattern></defs>`+"\n", id)
 }
 
-// Begin opens a group at a place, with more attributes where there are any; End closes it.
+// Begin opens a group at a position, with further attributes if any; End closes it.
 func (d *Drawing) Begin(x, y float64, attributes string) {
 	if attributes != "" {
 		attributes = " " + attributes
@@ -62,11 +63,11 @@ func (d *Drawing) Begin(x, y float64, attributes string) {
 	fmt.Fprintf(&d.body, `<g transform="translate(%g %g)"%s>`, Tenth(x), Tenth(y), attributes)
 }
 
-// End closes what Begin opened.
+// End closes the group that Begin opened.
 func (d *Drawing) End() { d.body.WriteString("</g>\n") }
 
-// Scale draws an axis below an area: ticks from the top of the area to its bottom, and
-// their numbers, as far as they have room beside each other.
+// Scale draws a horizontal axis below an area: grid lines from top to bottom, and as many of their
+// numbers as fit beside each other.
 func (d *Drawing) Scale(a Axis, top, bottom float64) {
 	ticks := a.Ticks()
 	first, every := written(ticks)
@@ -78,10 +79,10 @@ func (d *Drawing) Scale(a Axis, top, bottom float64) {
 	}
 }
 
-// written says which ticks have room for their numbers: each so manieth from the first one,
-// with 0 among them.
+// written selects the ticks whose numbers fit: every n-th from first on, including 0 if there is
+// one.
 func written(ticks []Tick) (first, every int) {
-	const letter, between = 7, 6 // pixels: a digit, about, and what sets numbers apart
+	const letter, between = 7, 6 // pixels: approximate width of a digit, and the gap between numbers
 	half := func(t Tick) float64 { return letter * float64(utf8.RuneCountInString(t.Text)) / 2 }
 	zero := max(0, slices.IndexFunc(ticks, func(t Tick) bool { return t.Text == "0" }))
 	for every = 1; every < len(ticks); every++ {
@@ -96,8 +97,8 @@ func written(ticks []Tick) (first, every int) {
 	return zero, max(1, len(ticks))
 }
 
-// Rise draws an axis beside an area: ticks from its left edge to its right one, and their
-// numbers on the left.
+// Rise draws a vertical axis beside an area: grid lines from left to right, and their numbers on
+// the left.
 func (d *Drawing) Rise(a Axis, left, right float64) {
 	for _, t := range a.Ticks() {
 		d.Path("axis", fmt.Sprintf("M%g %gH%g", Tenth(left), t.At, Tenth(right)), "")
@@ -109,16 +110,16 @@ func (d *Drawing) Rise(a Axis, left, right float64) {
 type Figure struct {
 	ID            string // unique on its page
 	Title         string
-	Description   string // what it shows, for who cannot see it
+	Description   string // what it shows, for people who cannot see it
 	Caption       string
 	Width, Height float64
-	Least         float64 // the part of its width to which it may shrink; 0: it keeps its width
-	Told          string  // attributes that say its numbers to a script of its page
+	Least         float64 // fraction of its width to which it may shrink; 0: it keeps its width
+	Told          string  // attributes with its numbers, for a script of its page
 	Scripted      bool    // the page has such a script
 	Drawing       *Drawing
 }
 
-// SVG is the figure as an element of a page that has Style.
+// SVG returns the figure as an element of a page that has Style.
 func (f Figure) SVG() template.HTML {
 	least := f.Width
 	if f.Least > 0 {
@@ -131,14 +132,15 @@ func (f Figure) SVG() template.HTML {
 	return template.HTML(f.element(attributes, 0, ""))
 }
 
-// File is the figure as a file of its own, with its style, on a ground with an edge.
+// File returns the figure as a separate file with its style, a background and a margin.
 func (f Figure) File() []byte {
 	const edge = 10
 	ground := fmt.Sprintf(`<rect x="-%d" y="-%d" width="100%%" height="100%%" fill="var(--page)"/>`, edge, edge)
 	return []byte(f.element(`xmlns="http://www.w3.org/2000/svg"`, edge, "<style>\n"+style+"</style>\n"+ground+"\n") + "\n")
 }
 
-// element writes the figure with attributes of its own, an edge and what comes first in it.
+// element returns the figure's SVG element with these attributes and margin; its content begins
+// with first.
 func (f Figure) element(attributes string, edge float64, first string) string {
 	esc := template.HTMLEscapeString
 	width, height := math.Ceil(f.Width)+2*edge, math.Ceil(f.Height)+2*edge

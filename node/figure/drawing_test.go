@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Numbers below an axis stand apart, however long they are.
+// Numbers below an axis do not touch, however long they are.
 func TestNumbersBelowAnAxisStandApart(t *testing.T) {
 	const letter = 7.0
 	crowded := 0
@@ -42,8 +42,8 @@ func TestNumbersBelowAnAxisStandApart(t *testing.T) {
 	}
 }
 
-// Numbers of an axis that do not all have room leave out every second one, not some here and
-// there, and keep 0.
+// If the numbers of an axis do not all fit, they are thinned out evenly, not here and there, and 0
+// stays.
 func TestWrittenTicksAreEven(t *testing.T) {
 	for _, c := range []struct {
 		low, high    float64

@@ -7,9 +7,9 @@ import (
 )
 
 // Ellipse covers two standard deviations of a cluster of points.
-type Ellipse struct{ X, Y, RX, RY, Angle float64 } // centre and half axes in pixels, degrees
+type Ellipse struct{ X, Y, RX, RY, Angle float64 } // centre and semi-axes in pixels, degrees
 
-// NewEllipse is the ellipse of points; all zero for fewer than three.
+// NewEllipse returns the ellipse of points; the zero Ellipse for fewer than three.
 func NewEllipse(x, y []float64) Ellipse {
 	if len(x) < 3 {
 		return Ellipse{}

@@ -14,17 +14,17 @@ const mostEntries = 20
 
 // Sizes of interval plots, in pixels.
 const (
-	forestPitch = 34.0 // a name, and under it its interval
-	peoplePitch = 12.0 // more, where a second line says the one for people like these
+	forestPitch = 34.0 // a name with its interval below it
+	peoplePitch = 12.0 // added if a second line gives the interval for people like these
 	forestLeft  = 28.0
 	forestArea  = 260.0
 	forestTop   = 4.0
-	digitWidth  = 7.0 // of one character, about
-	mostName    = 64  // characters
+	digitWidth  = 7.0 // approximate width of a character
+	mostName    = 64  // in characters
 )
 
-// forest draws intervals one under the other. On a common axis they can be compared; where
-// units or sizes may differ each row has an axis of its own, whose middle is 0.
+// forest draws intervals below each other. On a common axis they can be compared. If units or sizes
+// may differ, each row has its own axis, centred at 0.
 func forest(f block.Forest) drawn {
 	rows := f.Rows[:min(len(f.Rows), mostEntries)]
 	total := max(f.Of, len(f.Rows))
@@ -96,10 +96,10 @@ func forest(f block.Forest) drawn {
 	return drawn{d, left + forestArea + right, bottom + 44, 0.75, "", says, fmt.Sprintf(" %d of %d numbers, each a dot with its interval and its figures beside it.", len(rows), total)}
 }
 
-// titled is what a mark of a number says when it is pointed at.
+// titled returns the title of a number's mark.
 func titled(name string, n block.Number) string { return name + ": " + minus(n.Long()) }
 
-// minus writes the sign of numbers as typographers do.
+// minus replaces hyphens by typographic minus signs.
 func minus(text string) string { return strings.ReplaceAll(text, "-", "−") }
 
 func longName(s string) string {

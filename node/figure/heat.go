@@ -14,15 +14,15 @@ import (
 const (
 	heatSide    = 720.0
 	largestCell = 84.0
-	numberCell  = 44.0 // cells from this size on hold their estimate
-	rangeCell   = 76.0 // and from this one on its interval, where all fit
-	rangeLetter = 5.1  // width of one of its characters, about
-	rangeMinus  = 3.4  // by which a minus sign is wider
-	mostTitled  = 310  // pairs across parties that say their numbers when pointed at; of more, the page would be large
+	numberCell  = 44.0 // cells of this size or more show their estimate
+	rangeCell   = 76.0 // and of this size or more their interval, if all fit
+	rangeLetter = 5.1  // approximate width of a character in it
+	rangeMinus  = 3.4  // extra width of a minus sign
+	mostTitled  = 310  // pairs across parties that have titles with their numbers; with more, the page would be large
 )
 
-// heatMap draws pairs on the fixed scale from −1 to 1, labels in their order or grouped. Rules stand between groups
-// where that has each one's labels together.
+// heatMap draws pairs on the fixed scale from −1 to 1, with labels in their order or grouped. Lines
+// separate groups if the order keeps each group together.
 func heatMap(id string, p block.Heat) drawn {
 	order := p.Order
 	if order == nil {
@@ -58,11 +58,11 @@ type heat struct {
 	id                 string
 	order              []int // positions of the labels
 	cell, side, before float64
-	ranges             bool                     // cells hold their interval, for all have room for theirs
-	name               func(block.Label) string // with the group where that is not said beside them
+	ranges             bool                     // cells show their interval, since all intervals fit
+	name               func(block.Label) string // includes the group unless it stands beside the labels
 }
 
-// widestRange is how many pixels the longest interval of a cell needs.
+// widestRange returns the width in pixels that the longest interval of a cell needs.
 func widestRange(pairs []block.HeatPair) float64 {
 	most := 0.0
 	for _, p := range pairs {
@@ -75,7 +75,7 @@ func widestRange(pairs []block.HeatPair) float64 {
 	return math.Ceil(most) + 4
 }
 
-// together reports whether an order has each group's labels together.
+// together reports whether an order keeps each group's labels together.
 func together(labels []block.Label, order []int) bool {
 	seen := map[string]bool{}
 	for place, i := range order {
@@ -91,7 +91,7 @@ func together(labels []block.Label, order []int) bool {
 	return true
 }
 
-// byGroup orders labels by the group that comes first.
+// byGroup orders labels by group, in the order in which groups first occur.
 func byGroup(labels []block.Label) []int {
 	first := map[string]int{}
 	order := make([]int, len(labels))
@@ -105,7 +105,7 @@ func byGroup(labels []block.Label) []int {
 	return order
 }
 
-// labelRoom is how many pixels the labels and the parties' names need.
+// labelRoom returns the width in pixels that the labels and the parties' names need.
 func (h heat) labelRoom() float64 {
 	longest := 0
 	for _, i := range h.order {
@@ -114,7 +114,7 @@ func (h heat) labelRoom() float64 {
 	return math.Min(210, 46+6.4*float64(longest))
 }
 
-// shortened cuts a label that would not fit.
+// shortened abbreviates a label that would not fit.
 func shortened(s string) string {
 	runes := []rune(s)
 	if len(runes) <= 24 {
@@ -123,8 +123,8 @@ func shortened(s string) string {
 	return string(runes[:16]) + "…" + string(runes[len(runes)-7:])
 }
 
-// cells draws every pair on both sides of the diagonal. A cell is a line as wide as high,
-// and cells without a title that share a fill share a path.
+// cells draws every pair on both sides of the diagonal. A cell is a line as wide as it is high.
+// Cells without a title that have the same fill share a path.
 func (h heat) cells() {
 	at := make([]int, len(h.order)) // feature → place
 	for place, feature := range h.order {
@@ -174,9 +174,9 @@ func (h heat) cells() {
 	h.End()
 }
 
-// told is, as attributes, what a page's script says of every cell: names in their order, and
-// the numbers below the diagonal, row by row, each as an estimate and the ends of its
-// interval for these records, and of that for people like these where there is one.
+// told returns attributes with what a page's script says of every cell: the names in order, and the
+// numbers below the diagonal, row by row. Each is an estimate and the ends of its interval for
+// these records, then of the interval for people like these, if there is one.
 func (h heat) told() string {
 	n := len(h.order)
 	plain := strings.NewReplacer("[", "", "]", "", ",", "")
@@ -187,7 +187,7 @@ func (h heat) told() string {
 	for _, p := range h.Pairs {
 		if row, column := max(at[p.I], at[p.J]), min(at[p.I], at[p.J]); row != column {
 			said := p.Number
-			said.Unanswered = false // a script is told the number itself
+			said.Unanswered = false // a script needs the number itself
 			number := said.String()
 			if wider := p.Wider(); wider != "" {
 				number += " " + wider
@@ -199,7 +199,7 @@ func (h heat) told() string {
 		template.HTMLEscapeString(strings.Join(names, "\n")), strings.Join(numbers, ";"))
 }
 
-// numbers writes into the two cells of a pair.
+// numbers writes the numbers into the two cells of a pair.
 func (h heat) numbers(p block.HeatPair, row, column int) {
 	text, between := "?", ""
 	class := "mid"
@@ -224,7 +224,7 @@ func (h heat) numbers(p block.HeatPair, row, column int) {
 	h.Text(class, y, x+4, text)
 }
 
-// fill is a pair's colour, or the hatching of what cannot be told from 0.
+// fill returns a pair's colour, or the hatching if it cannot be distinguished from 0.
 func (h heat) fill(p block.HeatPair) string {
 	if !p.Told() {
 		return "url(#" + h.id + "-hatch)"
@@ -233,7 +233,7 @@ func (h heat) fill(p block.HeatPair) string {
 	return Colour(p.Value) + Fade((high-low)/2)
 }
 
-// groups draws the groups: their names, and the rules between them.
+// groups draws the groups' names, and the lines between groups.
 func (h heat) groups() {
 	h.Begin(0, 0, `pointer-events="none"`)
 	for from := 0; from < len(h.order) && together(h.Labels, h.order); {
@@ -269,7 +269,7 @@ func (h heat) labels() {
 	}
 }
 
-// legend shows the scale, how colours fade, and the hatching.
+// legend shows the colour scale, how colours fade, and the hatching.
 func (h heat) legend() {
 	const stops, width = 21, 9.0
 	top := h.before + h.side + 16
@@ -297,7 +297,7 @@ func (h heat) legend() {
 	h.End()
 }
 
-// fadings are the half-widths of intervals in the legend, and fadeAt where they stand.
+// fadings returns the half-widths of intervals in the legend; fadeAt returns their positions.
 func fadings() []float64 { return []float64{0, 0.1, 0.2, 0.3} }
 
 func fadeAt(i int) float64 { return 214 + 34*float64(i) }

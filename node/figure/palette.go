@@ -12,7 +12,7 @@ var (
 	positive = [3][3]float64{{255, 255, 255}, {245, 178, 105}, {196, 83, 0}}
 )
 
-// Colour is a correlation's colour on the fixed scale from −1 to 1; 0 is white.
+// Colour returns a correlation's colour on the fixed scale from −1 to 1; 0 is white.
 func Colour(r float64) string {
 	rgb := shade(r)
 	return fmt.Sprintf("#%02x%02x%02x", int(rgb[0]), int(rgb[1]), int(rgb[2]))
@@ -32,17 +32,18 @@ func shade(r float64) (rgb [3]float64) {
 	return rgb
 }
 
-// panels are what faded colours lie on, in light and in dark: --panel in style.css.
+// panels are the backgrounds of faded colours, in light and in dark mode: --panel in style.css.
 var panels = [2][3]float64{{0xe3, 0xe6, 0xe9}, {0xbd, 0xc3, 0xca}}
 
-// White reports that white is easier to read than black on a correlation's colour, faded for
-// an interval of a half-width. One of the two has a contrast of at least 4.5 to 1.
+// White reports whether white is easier to read than black on a correlation's colour, faded for an
+// interval of this half-width. The better of the two has a contrast of at least 4.5 to 1.
 func White(r, half float64) bool {
 	white, black := contrasts(r, half)
 	return white > black
 }
 
-// contrasts are the least ones of white and of black, in light and in dark.
+// contrasts returns the contrasts of white and of black text, each the lesser of light and dark
+// mode.
 func contrasts(r, half float64) (white, black float64) {
 	rgb, opacity := shade(r), opacity(half)
 	white, black = math.Inf(1), math.Inf(1)
@@ -62,8 +63,8 @@ func contrasts(r, half float64) (white, black float64) {
 	return white, black
 }
 
-// Fade is the opacity, as two hexadecimal digits, for an interval of a
-// half-width: full at 0, a quarter from 0.3 on, in steps of a sixteenth.
+// Fade returns the opacity, as two hexadecimal digits, for an interval of this half-width: full at
+// 0, a quarter from 0.3 on, in steps of a sixteenth.
 func Fade(half float64) string {
 	return fmt.Sprintf("%02x", int(math.Round(255*opacity(half))))
 }

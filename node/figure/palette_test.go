@@ -16,7 +16,7 @@ func TestColours(t *testing.T) {
 	}
 }
 
-// Every cell's number can be read, in light and in dark, whatever its colour and its fading.
+// Every cell's number is readable, in light and dark mode, whatever its colour and fading.
 func TestNumbersCanBeRead(t *testing.T) {
 	whites := 0
 	for step := -40; step <= 40; step++ {

@@ -15,7 +15,7 @@ const (
 	mostRows   = 40
 )
 
-// sideBySide draws numbers of the same rows side by side, a dot for each with its interval.
+// sideBySide draws several numbers per row in panels side by side, each as a dot with its interval.
 func sideBySide(p block.Panels) drawn {
 	names, most := p.Rows[:min(len(p.Rows), mostRows)], 0
 	for _, name := range names {

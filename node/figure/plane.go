@@ -7,7 +7,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/block"
 )
 
-// plane draws the mean of each class with its ellipse, and how far records spread around it.
+// plane draws the mean of each class with its ellipse, and the spread of records around it.
 func plane(p block.Plane) drawn {
 	var dots []block.Dot
 	for _, m := range p.Means {
@@ -23,7 +23,7 @@ func plane(p block.Plane) drawn {
 		cx, cy, series := Tenth(x(m.At[0])), Tenth(y(m.At[1])), m.Series%Series
 		d.Path("zero", circle(cx, cy, Tenth(unit)), "")
 		if p.Flat {
-			half := Tenth(m.Within[0] * unit / math.Sqrt2) // one direction needs no more
+			half := Tenth(m.Within[0] * unit / math.Sqrt2) // for a single direction
 			d.Path(fmt.Sprintf("ellipse s%d", series), fmt.Sprintf("M%g %gh%g", Tenth(cx-half), cy, 2*half), "")
 		} else {
 			d.Ellipse(fmt.Sprintf("ellipse s%d", series), Ellipse{X: cx, Y: cy, RX: Tenth(m.Within[0] * unit), RY: Tenth(m.Within[1] * unit)})

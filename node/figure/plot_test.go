@@ -12,7 +12,7 @@ func number(value, half float64) block.Number {
 	return block.Number{Value: value, Low: value - half, High: value + half}
 }
 
-// A merge that is not settled is drawn otherwise than one that is.
+// A merge that is not settled is drawn differently from one that is.
 func TestTreeMarksWhatIsNotSettled(t *testing.T) {
 	svg := string(New(block.Figure{ID: "d", Plot: block.Tree{
 		Leaves: []string{"a", "b", "c"}, Order: []int{2, 0, 1},
@@ -26,15 +26,15 @@ func TestTreeMarksWhatIsNotSettled(t *testing.T) {
 	}
 }
 
-// A number's cell is hatched exactly where its interval contains 0 or it is undefined, and
-// each of the two sides of the diagonal has it.
+// A number's cells on both sides of the diagonal are hatched exactly if its interval contains 0 or
+// it is undefined.
 func TestHeatMapHatchesWhatCannotBeTold(t *testing.T) {
 	svg := string(New(block.Figure{ID: "h", Plot: block.Heat{
 		Labels: []block.Label{{Group: "north", Name: "a"}, {Group: "south", Name: "b"}, {Group: "north", Name: "c"}},
 		Pairs:  []block.HeatPair{{I: 0, J: 1, Number: block.Number{Undefined: "lost"}}, {I: 0, J: 2, Number: number(0.1, 0.2)}, {I: 1, J: 2, Number: number(-0.5, 0.2)}},
 	}}).SVG())
-	// The undefined pair across parties has a cell with a title; its other cell and both of
-	// the pair within a party share a path; the legend is the third.
+	// The undefined pair across parties has a cell with a title. Its other cell, and both cells of
+	// the pair within a party, share a path. The legend is the third.
 	hatched := regexp.MustCompile(`stroke="url\(#h-hatch\)" d="([^"]*)"`).FindAllStringSubmatch(svg, -1)
 	cells := 0
 	for _, path := range hatched {
@@ -48,7 +48,7 @@ func TestHeatMapHatchesWhatCannotBeTold(t *testing.T) {
 	}
 }
 
-// What is said of scales holds whatever the units are.
+// The text about scales holds whatever the units are.
 func TestForestSaysWhatItsScalesAre(t *testing.T) {
 	row := block.ForestRow{Name: "x", Number: block.Number{Value: 54.2, Low: 54.1, High: 54.3}}
 	for want, f := range map[string]block.Forest{

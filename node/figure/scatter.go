@@ -14,8 +14,8 @@ const (
 	scatterEdge   = 24.0
 )
 
-// scatter draws points of groups. Shape and colour both say the group; its number stands at its centre, or a legend
-// below has its name.
+// scatter draws points of groups, distinguished by shape and colour. A group's number stands at its
+// centre, or a legend below names the groups.
 func scatter(p block.Scatter) drawn {
 	d, at := marksOf(p.Points, len(p.Groups))
 	bottom := scatterHeight
@@ -38,7 +38,7 @@ func scatter(p block.Scatter) drawn {
 	return drawn{d, scatterWidth, bottom + 30, 0.5, "", "", ""}
 }
 
-// groupLegend names the groups below the frame, and returns where it ends.
+// groupLegend names the groups below the frame, and returns its lower edge.
 func groupLegend(d *Drawing, names []string) (top float64) {
 	left, top := 0.0, scatterHeight+44
 	for g, name := range names {
@@ -56,7 +56,7 @@ func groupLegend(d *Drawing, names []string) (top float64) {
 	return top
 }
 
-// marksOf draws the points of each group in one path, and returns where they are.
+// marksOf draws the points of each group as one path, and returns their positions.
 func marksOf(points []block.Dot, groups int) (*Drawing, [][2][]float64) {
 	x, y := planeScale(points)
 	marks, at := make([]Pen, groups), make([][2][]float64, groups)
@@ -77,7 +77,7 @@ func marksOf(points []block.Dot, groups int) (*Drawing, [][2][]float64) {
 // within keeps a centre's number inside the frame.
 func within(at, size float64) float64 { return min(max(at, 14), size-14) }
 
-// planeScale maps both directions to pixels with one unit for both.
+// planeScale maps both directions to pixels at the same scale.
 func planeScale(points []block.Dot) (x, y func(float64) float64) {
 	lowX, highX, lowY, highY := math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
 	for _, p := range points {

@@ -10,8 +10,8 @@ import (
 //go:embed style.css
 var style string
 
-// Style is the style sheet of all figures, for the head of a page: what their classes look
-// like, and the colours of light and dark as custom properties, which the page may use too.
+// Style returns the style sheet of all figures, for the head of a page. It defines their classes,
+// and the light and dark colours as custom properties, which the page may use as well.
 func Style() template.CSS {
 	var out strings.Builder
 	out.WriteString(style)
@@ -22,14 +22,14 @@ func Style() template.CSS {
 	return template.CSS(out.String())
 }
 
-// Figures keep a least width by a class, in steps: a page whose policy forbids styles on
-// elements can show them.
+// A figure gets its minimum width from a class, in steps, so that it also works on pages whose
+// policy forbids style attributes.
 const (
 	leastStep = 40
 	leastMost = 960
 )
 
-// leastClass is the class of a least width, in pixels.
+// leastClass returns the class of a minimum width in pixels.
 func leastClass(width float64) string {
 	return fmt.Sprintf("w%d", min(max(int(width)/leastStep, 1)*leastStep, leastMost))
 }

@@ -13,8 +13,8 @@ const (
 	dendrogramTop   = 6.0
 )
 
-// tree draws a dendrogram from its leaves at the left. A merge that another one could
-// have come before is dashed, with an open mark.
+// tree draws a dendrogram with its leaves at the left. A merge is dashed, with an open mark, if
+// another one could have come before it.
 func tree(t block.Tree) drawn {
 	n, most := len(t.Leaves), 0
 	for _, name := range t.Leaves {
@@ -30,7 +30,7 @@ func tree(t block.Tree) drawn {
 	axis := NewAxis(left, left+dendrogramArea, heights...)
 	d.Scale(axis, dendrogramTop, bottom)
 	d.Text("soft mid", left+dendrogramArea/2, bottom+34, t.Axis)
-	// Where each cluster begins: leaves in their order, then merges.
+	// Position of each cluster: leaves in their order, then merges.
 	x, y := make([]float64, n+len(t.Joins)), make([]float64, n+len(t.Joins))
 	for place, leaf := range t.Order {
 		x[leaf], y[leaf] = axis.At(0), Tenth(dendrogramTop+dendrogramPitch*(float64(place)+0.5))

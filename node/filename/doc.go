@@ -1,3 +1,3 @@
-// Package filename says how the files of a study are called in a node's state directory: those of its
-// results, of its release and of its queries.
+// Package filename names the files of a study in a node's state directory: those of its results,
+// its release and its queries.
 package filename

@@ -6,7 +6,7 @@
 // Sketches are exact integers that can be added in any order. So a part is what package held stores
 // for one file of a dataset: the sums of its records, their rows, and an index of keyed digests. If
 // a dataset is elsewhere, parts take the place of its files. All other steps stay: the steward's
-// decision, the check, the debit, the noise, the store. Only the node draws noise, once for the sum
+// decision, the check, the debit, the noise, the store. Only the node draws noise, for the sum
 // of all parts. No message, hash or debit of a study depends on where its rows were read.
 //
 //	party run              agrees on the seed, and waits for the steward

@@ -1,8 +1,8 @@
-// Package people tells whether two datasets are about the same people, whatever they are called, by where
-// they lie and by a keyed sample of their record ids.
+// Package people detects whether two datasets are about the same people, whatever their names, by
+// their locations and by a keyed sample of their record ids.
 //
-// The privacy budget of a dataset is kept under its name. Under a second name the same people would have a
-// second budget, which no promise that was made to them knows of.
+// The privacy budget of a dataset is accounted under its name. Under a second name the same people
+// would get a second budget, of which no promise made to them takes account.
 package people
 
 import (
@@ -18,33 +18,33 @@ import (
 )
 
 const (
-	// size is how many ids a sample holds: those of a dataset that is a part of another, down to one in five
-	// hundred, are still told from others.
+	// size is how many ids a sample holds. A dataset that is a part of another is still recognised
+	// down to about one in five hundred of the ids.
 	size = 4096
-	// fewest is how many ids decide where a sample is not of all of them.
+	// fewest is how many ids the comparison needs if a sample does not hold all ids.
 	fewest = 8
-	// mostPlaces is how many places of a dataset are remembered, the newest.
+	// mostPlaces is how many locations of a dataset are remembered; the newest are kept.
 	mostPlaces = 64
 )
 
-// mark stands for a record id. Without the key it says nothing of it.
+// mark is a keyed hash of a record id. Without the key it reveals nothing about the id.
 type mark [8]byte
 
 func (m mark) compare(other mark) int { return bytes.Compare(m[:], other[:]) }
 
-// Sample is what is remembered of a dataset.
+// Sample is what a node remembers of a dataset.
 type Sample struct {
 	places []string // files, or database and query
-	marks  []mark   // those of all ids that are least, ascending: a sample without replacement
+	marks  []mark   // the smallest marks of all ids, ascending: a sample without replacement
 }
 
-// Sampler makes a sample of what is read.
+// Sampler samples what is read. It is not safe for concurrent use.
 type Sampler struct {
-	prefix []byte // of what is hashed
+	prefix []byte // key, then scratch for an id
 	sample Sample
 }
 
-// NewSampler samples what is read from a source under a secret key of the party's own.
+// NewSampler returns a sampler for a source. key is a secret key of the party.
 func NewSampler(key [32]byte, from dataset.Source) *Sampler {
 	s := &Sampler{prefix: append([]byte(nil), key[:]...)}
 	if s.sample.places = slices.Clone(from.Files); from.Asked() {
@@ -55,7 +55,7 @@ func NewSampler(key [32]byte, from dataset.Source) *Sampler {
 	return s
 }
 
-// Add takes in the id of a record. The same one twice counts once.
+// Add adds the id of a record. A repeated id counts once.
 func (s *Sampler) Add(id []byte) {
 	s.prefix = append(s.prefix[:32], id...)
 	sum := sha256.Sum256(s.prefix)
@@ -75,15 +75,15 @@ func (s *Sample) add(m mark) {
 	}
 }
 
-// Sample is that of all that was added.
+// Sample returns the sample of everything added.
 func (s *Sampler) Sample() Sample {
 	return Sample{slices.Clone(s.sample.places), slices.Clone(s.sample.marks)}
 }
 
-// Empty reports whether nothing is known: no data were read.
+// Empty reports whether nothing is known, because no data were read.
 func (s Sample) Empty() bool { return len(s.places) == 0 && len(s.marks) == 0 }
 
-// With is the sample of both: of what a dataset held before and holds now.
+// With merges two samples: of what a dataset held before and of what it holds now.
 func (s Sample) With(other Sample) Sample {
 	out := Sample{slices.Clone(s.places), slices.Clone(s.marks)}
 	for _, place := range other.places {
@@ -97,7 +97,7 @@ func (s Sample) With(other Sample) Sample {
 	return out
 }
 
-// Likeness is why two datasets are taken to be about the same people.
+// Likeness says why two datasets seem to be about the same people.
 type Likeness string
 
 const (
@@ -106,15 +106,16 @@ const (
 	SameIDs   Likeness = "half of a sample of their record ids, or more, is the same"
 )
 
-// Like compares two samples under the same key. Where one dataset is a part of the other, or each has lost
-// and gained some records, half of the ids of the smaller one decide.
+// Like compares two samples under one key. They are alike if at least half of the ids of the
+// smaller one are in the other. This covers a dataset that is part of the other, and ones that each
+// lost and gained some records.
 func (s Sample) Like(other Sample) Likeness {
 	for _, place := range s.places {
 		if slices.Contains(other.places, place) {
 			return SamePlace
 		}
 	}
-	// Up to the least of both ends, both are whole.
+	// Up to the lower of the two upper ends, both samples are complete.
 	a, b := s.marks, other.marks
 	whole := len(a) < size && len(b) < size
 	if len(a) == size {
@@ -135,7 +136,7 @@ func (s Sample) Like(other Sample) Likeness {
 	return Unlike
 }
 
-// upTo are the marks up to one.
+// upTo returns the marks up to and including end.
 func upTo(marks []mark, end mark) []mark {
 	at, known := slices.BinarySearchFunc(marks, end, mark.compare)
 	if known {
@@ -144,13 +145,13 @@ func upTo(marks []mark, end mark) []mark {
 	return marks[:at]
 }
 
-// stored is a sample as it is kept.
+// stored is the encoded form of a sample.
 type stored struct {
 	Places []string `json:"places"`
-	Marks  string   `json:"marks"` // hexadecimal, one after the other
+	Marks  string   `json:"marks"` // hexadecimal, concatenated
 }
 
-// Encode writes a sample as it is kept.
+// Encode encodes a sample.
 func (s Sample) Encode() ([]byte, error) {
 	var all []byte
 	for _, m := range s.marks {
@@ -159,7 +160,7 @@ func (s Sample) Encode() ([]byte, error) {
 	return json.Marshal(stored{s.places, hex.EncodeToString(all)})
 }
 
-// Decode reads what Encode wrote.
+// Decode decodes what Encode returned.
 func Decode(data []byte) (Sample, error) {
 	var in stored
 	if err := json.Unmarshal(data, &in); err != nil {

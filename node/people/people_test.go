@@ -8,7 +8,7 @@ import (
 	"github.com/cosketch/cosketch/node/dataset"
 )
 
-// of samples ids from one number to another, under the name of a file.
+// of samples the ids from one number to another, of a source with this file.
 func of(key byte, file string, from, to int) Sample {
 	s := NewSampler([32]byte{key}, dataset.Files(file))
 	for i := from; i < to; i++ {
@@ -17,7 +17,7 @@ func of(key byte, file string, from, to int) Sample {
 	return s.Sample()
 }
 
-// Shares near a half decide as they are, whatever the sizes: the samples are fixed by their key.
+// The key fixes the samples, so shares near one half give definite outcomes, whatever the sizes.
 func TestLike(t *testing.T) {
 	whole := of(1, "a.csv", 0, 200_000)
 	for name, test := range map[string]struct {
@@ -46,7 +46,7 @@ func TestLike(t *testing.T) {
 	}
 }
 
-// A name keeps all whom it was ever about.
+// A name remembers everybody whom it was ever about.
 func TestWith(t *testing.T) {
 	both := of(1, "a.csv", 0, 20_000).With(of(1, "b.csv", 20_000, 40_000))
 	if want := of(1, "a.csv", 0, 40_000); !reflect.DeepEqual(both.marks, want.marks) {
@@ -90,7 +90,7 @@ func TestEncoding(t *testing.T) {
 	}
 }
 
-// One id more is a hash, and a place in the sample for few.
+// One more id costs a hash, and rarely a place in the sample.
 func BenchmarkAdd(b *testing.B) {
 	s := NewSampler([32]byte{1}, dataset.Files("a.csv"))
 	id := []byte("patient 00000000")

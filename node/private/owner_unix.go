@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// Owned refuses to root, who may write everywhere, a file or a directory of another user: what
-// root puts there, its owner cannot open.
+// Owned refuses root, who may write everywhere, access to a file or directory of another user, who
+// could not open what root writes there.
 func Owned(path string, info fs.FileInfo) error {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if me := os.Geteuid(); ok && me == 0 && stat.Uid != 0 {

@@ -1,5 +1,5 @@
-// Package private reads files that hold secrets: nobody but their owner may be able to
-// read or write them, and root does not put its own in their place.
+// Package private reads files that hold secrets. Only their owner may be able to read or write
+// them, and root must not write files into another user's directory.
 package private
 
 import (
@@ -12,11 +12,11 @@ import (
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
-// ErrOpen reports a file or a directory that others than its owner can reach.
+// ErrOpen reports a file or directory that users other than its owner can access.
 var ErrOpen error = fail.OpenToOthers
 
-// Check refuses what users other than the owner may read or write, with ErrOpen. On
-// Windows, whose mode bits say nothing, it refuses nothing.
+// Check returns ErrOpen if users other than the owner may read or write the file. On Windows, where
+// mode bits mean nothing, it returns nil.
 func Check(path string, info fs.FileInfo) error {
 	return check(path, info, 0o077, "go=")
 }
@@ -28,11 +28,10 @@ func check(path string, info fs.FileInfo, others fs.FileMode, mend string) error
 	return nil
 }
 
-// Read reads a file that Check does not refuse.
+// Read reads a file that passes Check.
 func Read(path string) ([]byte, error) { return read(path, 0o077, "go=") }
 
-// ReadOfGroup reads a file that its group may read, too, as that of the keys of a machine's
-// servers may.
+// ReadOfGroup reads a file that its group may read as well, as is usual for a server's TLS keys.
 func ReadOfGroup(path string) ([]byte, error) { return read(path, 0o037, "g-wx,o=") }
 
 func read(path string, others fs.FileMode, mend string) ([]byte, error) {

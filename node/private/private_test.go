@@ -20,7 +20,7 @@ func TestRead(t *testing.T) {
 	}
 	for mode := range fs.FileMode(0o1000) {
 		if mode&0o400 == 0 {
-			continue // its owner cannot read it, unless that is root
+			continue // its owner cannot read it, except root
 		}
 		if err := os.Chmod(path, mode); err != nil {
 			t.Fatal(err)

@@ -1,5 +1,5 @@
-// Package sniff says what a file seems to be that was given in the place of another, so
-// that whoever swapped two files reads which.
+// Package sniff recognises a file that was given in place of another, so that somebody who swapped
+// two files is told which.
 package sniff
 
 import (
@@ -7,10 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// Kind says what a file is, as the rest of a sentence after "it is".
+// Kind says what a file is, to follow "it is" in a sentence.
 type Kind string
 
-// The kinds of files that somebody writes for this program, and may take for each other.
+// The kinds of files that people write for this program, and may confuse.
 const (
 	Study      Kind = "a study file, which party study add and aggregator study host take in"
 	Columns    Kind = "a column list, of which aggregator study draft drafts a study"
@@ -19,19 +19,19 @@ const (
 	Aggregator Kind = "an aggregator's configuration, which aggregator --config names"
 )
 
-// HeadSize is how much of a file's beginning Describe wants to see.
+// HeadSize is how many of a file's first bytes Describe needs.
 const HeadSize = 4096
 
-// tarMagic is where a tar archive says that it is one.
+// tarMagic is the offset of a tar archive's magic string.
 const tarMagic = 257
 
-// form is how files of a kind begin.
+// form is the beginning of files, or of lines in them, of a kind.
 type form struct {
 	begins string
 	kind   Kind
 }
 
-// beginnings are of whole files.
+// beginnings returns the beginnings of whole files.
 func beginnings() []form {
 	return []form{
 		{"cosketch bundle/", "a bundle, which import takes in"},
@@ -48,7 +48,7 @@ func beginnings() []form {
 	}
 }
 
-// lines are of the lines of a YAML file, before which there may be comments.
+// lines returns the beginnings of lines in YAML files, which may start with comments.
 func lines() []form {
 	return []form{
 		{"cosketch: study/", Study},
@@ -63,8 +63,8 @@ func lines() []form {
 	}
 }
 
-// Known says what a file is whose beginning or whole is given; ok is false where it may be
-// anything.
+// Known returns the kind of a file from its first bytes or its whole content; ok is false if they
+// do not determine it.
 func Known(head []byte) (kind Kind, ok bool) {
 	if len(head) >= tarMagic+5 && string(head[tarMagic:tarMagic+5]) == "ustar" {
 		if bytes.Contains(head[:min(len(head), HeadSize)], []byte("cosketch-backup")) {
@@ -87,7 +87,7 @@ func Known(head []byte) (kind Kind, ok bool) {
 	return "", false
 }
 
-// Describe says it of any file. Nothing of what is in the file is repeated.
+// Describe returns the kind of any file. It quotes nothing of the content.
 func Describe(head []byte) Kind {
 	kind, ok := Known(head)
 	switch {
@@ -103,7 +103,7 @@ func Describe(head []byte) Kind {
 	return "another file"
 }
 
-// text reports whether these bytes, of which the last character may be cut off, are text.
+// text reports whether these bytes are text; the last character may be cut off.
 func text(head []byte) bool {
 	if len(head) == HeadSize {
 		head = head[:HeadSize-utf8.UTFMax]

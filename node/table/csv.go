@@ -11,8 +11,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/analysis"
 )
 
-// CSV writes a table as RFC 4180 has it, with a header. A number is written so that reading
-// it gives the same bits; what has no value is an empty field.
+// CSV writes a table as CSV (RFC 4180) with a header. Numbers are written so that reading them
+// gives the same bits; an absent value is an empty field.
 func CSV(w io.Writer, t analysis.Table) error {
 	out := NewWriter(w, 0)
 	var header []string
@@ -35,17 +35,17 @@ func CSV(w io.Writer, t analysis.Table) error {
 	return nil
 }
 
-// Writer is the one way to a CSV file that people open: nothing that others wrote becomes a
-// formula of a spreadsheet there, or does something in a terminal (plain.Cell). Its errors
-// are those of the writer below.
+// Writer writes every CSV file that people open. It makes sure that nothing written by others
+// becomes a spreadsheet formula or a terminal escape (plain.Cell). Its errors are those of the
+// underlying writer.
 type Writer struct {
 	csv *csv.Writer
 	own int
 	row []string
 }
 
-// NewWriter begins a file whose first columns, so many, are the reader's own values, such as
-// the ids of its records: they stay as they are, since they are joined by.
+// NewWriter returns a Writer. The first own columns are the reader's own values, such as ids of
+// records. They are written unchanged, since they are used for joins.
 func NewWriter(w io.Writer, own int) *Writer { return &Writer{csv: csv.NewWriter(w), own: own} }
 
 // Row writes a row, or the header.
@@ -60,7 +60,7 @@ func (w *Writer) Row(fields []string) error {
 	return w.csv.Write(w.row)
 }
 
-// Flush writes what is left.
+// Flush writes buffered rows.
 func (w *Writer) Flush() error {
 	w.csv.Flush()
 	return w.csv.Error()
@@ -82,7 +82,7 @@ func field(value any) string {
 	panic(fmt.Sprintf("table: a value of type %T", value))
 }
 
-// Number is a number as CSV files have it: reading it gives the same bits. Without one the field is empty.
+// Number formats a number for CSV such that reading it gives the same bits; nil is an empty field.
 func Number(x *float64) string {
 	if x == nil {
 		return ""

@@ -1,3 +1,3 @@
-// Package table writes the tables and matrices of results as files that notebooks read:
-// CSV, Parquet and NPY.
+// Package table writes the tables and matrices of results in formats that notebooks read: CSV,
+// Parquet and NPY.
 package table

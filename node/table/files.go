@@ -9,7 +9,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/analysis"
 )
 
-// Form is how a file holds a table, or what is beside one.
+// Form is a file format of a table, or of the names beside one.
 type Form struct {
 	Extension, Media string
 }
@@ -20,12 +20,12 @@ var (
 	AsParquet = Form{".parquet", "application/vnd.apache.parquet"}
 	AsJSON    = Form{".json", "application/json"}
 	AsNPY     = Form{".npy", "application/x-npy"}
-	AsNames   = Form{"_names.txt", "text/plain; charset=utf-8"} // of the rows of a matrix, one a line
+	AsNames   = Form{"_names.txt", "text/plain; charset=utf-8"} // of the rows of a matrix, one per line
 )
 
 func Forms() []Form { return []Form{AsNames, AsCSV, AsParquet, AsJSON, AsNPY} }
 
-// writer is the one for tables in a form.
+// writer returns the function that writes tables in a form; nil if there is none.
 func (f Form) writer() func(io.Writer, analysis.Table) error {
 	return map[Form]func(io.Writer, analysis.Table) error{AsCSV: CSV, AsParquet: Parquet, AsJSON: JSON, AsNPY: Records}[f]
 }
@@ -37,12 +37,12 @@ type File struct {
 	Rows    int
 	Columns []string // of a table
 	Large   bool     // too large to be held in memory
-	Beside  bool     // the document is not whole without it
+	Beside  bool     // the document is incomplete without it
 	Write   func(io.Writer) error
 }
 
-// Files lists the files of a result: each table in every form (that of the pairs as matrices, or an array for each
-// dense table, instead of one array), each matrix, and the names of their rows.
+// Files lists the files of a result: each table in every form, each matrix, and the names of their
+// rows. As NPY, the table of pairs is given as matrices, or as one array for each dense table.
 func Files(r analysis.Result) []File {
 	var out []File
 	for _, t := range r.Tables() {
@@ -51,7 +51,7 @@ func Files(r analysis.Result) []File {
 			columns = append(columns, c.Name)
 		}
 		for _, f := range []Form{AsCSV, AsParquet, AsJSON, AsNPY} {
-			if f == AsNPY && t.Name == analysis.NumbersTable { // those are the matrices
+			if f == AsNPY && t.Name == analysis.NumbersTable { // written as matrices instead
 				continue
 			}
 			write := f.writer()

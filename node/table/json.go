@@ -11,7 +11,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/analysis"
 )
 
-// JSON writes a table as a list of objects. What is no number in JSON is null.
+// JSON writes a table as a list of objects. NaN and infinities are null.
 func JSON(w io.Writer, t analysis.Table) error {
 	out := bufio.NewWriter(w)
 	separator := "["

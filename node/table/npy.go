@@ -14,10 +14,9 @@ import (
 	"github.com/cosketch/cosketch/protocol/analysis"
 )
 
-// NPY writes a matrix in numpy's format, version 1.0: a magic string, the length of the
-// header as two bytes, the header as a Python dictionary that is padded with spaces and a
-// line feed to a multiple of 64 bytes, and the rows as little-endian float64. Every row has
-// the length of the first.
+// NPY writes a matrix in numpy's format, version 1.0: a magic string, the length of the header as
+// two bytes, the header, and the rows as little-endian float64. The header is a Python dictionary,
+// padded with spaces and a line feed to a multiple of 64 bytes. All rows must have the same length.
 func NPY(w io.Writer, rows [][]float64) error {
 	columns := 0
 	if len(rows) > 0 {
@@ -41,9 +40,10 @@ func NPY(w io.Writer, rows [][]float64) error {
 	return nil
 }
 
-// Dense writes a dense table as an array of records: its fields, and undefined, a byte that is
-// 0 or the place, from 1, of the reason in the document. The records are in the order of
-// numpy.triu_indices(n, 0 or 1): 0 where a feature with itself is a pair.
+// Dense writes a dense table as a structured array. Its fields are those of the table, and
+// undefined: a byte that is 0, or the number from 1 of the reason in the document. The records are
+// in the order of numpy.triu_indices(n, k), with k = 0 if a feature with itself is a pair, and k =
+// 1 otherwise.
 func Dense(w io.Writer, d *analysis.Dense) error {
 	out := bufio.NewWriter(w)
 	description := ""
@@ -58,9 +58,9 @@ func Dense(w io.Writer, d *analysis.Dense) error {
 	return nil
 }
 
-// begin writes what precedes the values.
+// begin writes everything before the values.
 func begin(out *bufio.Writer, description, shape string) {
-	const before = 10 // bytes of magic, version and length
+	const before = 10 // size of magic, version and length
 	header := fmt.Sprintf("{'descr': %s, 'fortran_order': False, 'shape': (%s), }", description, shape)
 	header += strings.Repeat(" ", 63-(before+len(header))%64) + "\n"
 	out.WriteString("\x93NUMPY\x01\x00")
@@ -68,11 +68,10 @@ func begin(out *bufio.Writer, description, shape string) {
 	out.WriteString(header)
 }
 
-// Records writes a table as an array of records, whose fields are the columns. A column of
-// whole numbers or truths in which a value is absent is one of float64, NaN there, and a text
-// that is absent is empty.
+// Records writes a table as a structured array whose fields are the columns. An integer or boolean
+// column with absent values becomes float64 with NaN there; an absent text is empty.
 func Records(w io.Writer, t analysis.Table) error {
-	widths := make([]int, len(t.Columns)) // of texts, in characters
+	widths := make([]int, len(t.Columns)) // of text columns, in characters
 	types, fields := make([]byte, len(t.Columns)), ""
 	for at, c := range t.Columns {
 		types[at] = 'f'
@@ -111,7 +110,7 @@ func Records(w io.Writer, t analysis.Table) error {
 	return nil
 }
 
-// writeField writes a value as its type in an array of records has it.
+// writeField writes a value of the given type of a structured array.
 func writeField(out *bufio.Writer, kind byte, width int, value any) {
 	var room [8]byte
 	switch kind {

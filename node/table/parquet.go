@@ -9,8 +9,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/analysis"
 )
 
-// Parquet writes a table with columns of its types, each of which may have nulls, in the
-// order of the table.
+// Parquet writes a table with typed nullable columns, in the order of the table.
 func Parquet(w io.Writer, t analysis.Table) error {
 	out := parquet.NewGenericWriter[any](w, schema(t), parquet.CreatedBy("cosketch", "", ""), parquet.MaxRowsPerRowGroup(rowGroup))
 	one := make([]parquet.Row, 1)
@@ -31,11 +30,11 @@ func Parquet(w io.Writer, t analysis.Table) error {
 	return nil
 }
 
-// rowGroup is how many rows are held in memory before they are written.
+// rowGroup is how many rows are buffered in memory before they are written.
 const rowGroup = 1 << 17
 
-// schema describes the columns. parquet-go sorts the fields of a group, so a table's own
-// order is kept by a node that does not.
+// schema returns the Parquet schema of a table. parquet-go sorts the fields of a group; ordered
+// keeps the table's order.
 func schema(t analysis.Table) *parquet.Schema {
 	group := ordered{Group: parquet.Group{}}
 	for _, c := range t.Columns {
@@ -56,7 +55,7 @@ func schema(t analysis.Table) *parquet.Schema {
 	return parquet.NewSchema(t.Name, group)
 }
 
-// ordered is a group whose fields keep an order.
+// ordered is a group whose fields keep their order.
 type ordered struct {
 	parquet.Group
 	names []string

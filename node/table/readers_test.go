@@ -13,8 +13,8 @@ import (
 	"github.com/cosketch/cosketch/kernel/full"
 )
 
-// Readers of others read what this package writes: numpy where Debian's Python has it,
-// and DuckDB, which npm installs, where COSKETCH_FULL asks for the slow tests.
+// Other programs read what this package writes: numpy, if the system's Python has it, and DuckDB,
+// installed by npm, if COSKETCH_FULL asks for the slow tests.
 
 func written(t *testing.T, name string, write func(io.Writer) error) string {
 	t.Helper()
@@ -70,7 +70,7 @@ print(b.getvalue() == open(sys.argv[1], "rb").read())
 	}
 }
 
-// duckdb prints what a query finds, as JSON, with the path in place of ?.
+// duckdb prints the results of the queries given as arguments, as JSON.
 const duckdb = `
 const { DuckDBInstance } = require('@duckdb/node-api');
 (async () => {
@@ -113,7 +113,7 @@ func TestDuckDBReadsTables(t *testing.T) {
 	if want := head + one + "," + two + `"",true]]]`; lines[0] != want {
 		t.Errorf("Parquet reads as\n%s, want\n%s", lines[0], want)
 	}
-	shown := strings.ReplaceAll(one, `\nals`, `\\u000aals`) // CSV shows control characters, and does not tell empty text from none
+	shown := strings.ReplaceAll(one, `\nals`, `\\u000aals`) // CSV escapes control characters, and does not distinguish empty from absent text
 	if want := head + shown + "," + two + `null,true]]]`; lines[1] != want {
 		t.Errorf("CSV reads as\n%s, want\n%s", lines[1], want)
 	}

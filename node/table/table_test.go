@@ -75,7 +75,7 @@ func TestParquetWithoutRows(t *testing.T) {
 	}
 }
 
-// The bytes are those that numpy.save writes for the same array.
+// The bytes equal those that numpy.save writes for the array.
 func TestNPYBytes(t *testing.T) {
 	var out bytes.Buffer
 	if err := NPY(&out, [][]float64{{1, -2, 0.5}, {0, 3, 1e10}}); err != nil {
@@ -87,7 +87,7 @@ func TestNPYBytes(t *testing.T) {
 	if out.String() != want {
 		t.Errorf("wrote\n%q, want\n%q", out.String(), want)
 	}
-	for _, n := range []int{0, 1, 9, 10, 99, 100, 1000} { // headers of every length end at a multiple of 64
+	for _, n := range []int{0, 1, 9, 10, 99, 100, 1000} { // the header always ends at a multiple of 64
 		out.Reset()
 		rows := make([][]float64, n)
 		for i := range rows {
@@ -102,7 +102,7 @@ func TestNPYBytes(t *testing.T) {
 	}
 }
 
-// The bytes are those that numpy.save writes for an array of records with these types.
+// The bytes equal those that numpy.save writes for a structured array of these types.
 func TestRecordsBytes(t *testing.T) {
 	var out bytes.Buffer
 	if err := Records(&out, analysis.Table{

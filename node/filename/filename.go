@@ -72,8 +72,8 @@ func FurtherLabels(document protocol.Digest, party protocol.PeerID) string {
 // message.
 const Clipped = "clipped.json"
 
-// Interim is the file, beside a release of two rounds, of the result on which the second one is
-// based, signed by the aggregator.
+// Interim is the file, beside a release of two rounds, of the interim on which the second round is
+// based, as the aggregator signed it.
 const Interim = "interim.bin"
 
 func Sketch(i int) string { return fmt.Sprintf("sketch-%d.bin", i) }

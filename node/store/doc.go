@@ -13,6 +13,8 @@
 //	results/       results, one directory per study
 //	tokens/        aggregator: records of HTTP API tokens, hashed
 //	invitations/   aggregator: one-time invitations, hashed, with the introductions received
+//	inbox/         aggregator: files for the process that serves, see package inbox
+//	webhooks/      aggregator: outboxes of webhooks
 //	locks/         one lock per study, held by the process that serves it
 //
 // Every method that writes is durable: if it returns nil, what it wrote survives SIGKILL and loss

@@ -70,7 +70,7 @@ const (
 // InboxDir is where an aggregator's state directory holds the files that package inbox delivers.
 const InboxDir = "inbox"
 
-// WebhooksDir is where an aggregator records which webhooks were sent. Backups leave it out.
+// WebhooksDir is where an aggregator keeps the outboxes of webhooks. Backups leave it out.
 const WebhooksDir = "webhooks"
 
 // ledgerID ties an identity to the ledger that was made with it.

@@ -7,12 +7,12 @@ import (
 	"github.com/cosketch/cosketch/protocol/block"
 )
 
-// mostAmounts bounds how many sentences Amounts makes.
+// mostAmounts limits the number of sentences from Amounts.
 const mostAmounts = 20
 
-// Amounts says what means of transformed columns stand for in the columns' own units, in a
-// sentence each: the transforms rise everywhere, so estimate and ends of an interval come
-// back one by one, with what the interval promises. write makes a number and its interval.
+// Amounts says what means of transformed columns are in the columns' own units, in a sentence each.
+// The transforms increase strictly, so estimate and interval ends are transformed back one by one,
+// and the interval keeps its level. write formats a number and its interval.
 func (a Analysis) Amounts(write func(estimate, low, high float64) (number, between string)) (out []string) {
 	for i, n := range a.Means[:min(len(a.Means), len(a.Features))] {
 		f := a.Features[i]

@@ -69,7 +69,7 @@ func (c *CellMeans) check(a Analysis) error {
 	return nil
 }
 
-// restsOnCells says what clusters by cells rest on: cells have no place for a missing value.
+// restsOnCells returns what clusters by cells assume. Cells have no place for a missing value.
 func (r *run) restsOnCells(clipped bool, cut *Cut) (rests premise.List) {
 	switch {
 	case cut != nil && cut.Shortened:
@@ -87,27 +87,27 @@ func (r *run) restsOnCells(clipped bool, cut *Cut) (rests premise.List) {
 	return rests
 }
 
-// noCell is why a cluster has no numbers: its model is nearer to no cell's place than another.
+// noCell is why a cluster has no numbers: no cell is nearest to its centroid in the model.
 const noCell = "no cell lies nearest to this cluster"
 
-// mostSuggested is the largest number of clusters that is looked at to suggest one.
+// mostSuggested is the largest number of clusters considered when suggesting one.
 const mostSuggested = 10
 
-// partition is a sketch of cells, wherever they lie, as k-means reads it: in encoded units.
+// partition is a sketch of cells of any kind as k-means reads it, in encoded units.
 type partition struct {
 	cells    cluster.Cells
-	space    *cluster.Subspace // that centroids are projected on; nil: they are not
-	variance float64           // of the records in it; 0 where it is not known
+	space    *cluster.Subspace // that centroids are projected onto; nil: they are not
+	variance float64           // of the records in it; 0 if unknown
 	rests    premise.List
 	cut      *Cut
 	axes     axes
-	// mean is that of a feature, in original units, over a cluster of so many records.
+	// mean returns the mean of a feature, in original units, over a cluster of so many records.
 	mean func(one cluster.CellCluster, feature int, records estimate.Noisy) estimate.Estimate
-	// place is a point where cells lie as one of all features, around the public centre.
+	// place maps a point of the cells' space to all features, around the public centre.
 	place func(point []float64) []float64
 }
 
-// bySigns are cells that random directions cut out.
+// bySigns returns the cells that random directions cut out.
 func (r *run) bySigns(ctx context.Context, sk int, o study.KMeansOptions) (p partition, err error) {
 	x, sum, err := r.together(sk)
 	if err != nil {
@@ -200,9 +200,9 @@ func (r *run) partitionMeans(ctx context.Context, index, sk int, a study.Analysi
 	return out, nil
 }
 
-// CellClusters tells of a k-means by cells, which a run of the same options answered, to which
-// cluster each cell belongs: its sizes and means are of the records in these cells, and not of those
-// that the model is nearest to.
+// CellClusters returns the cluster of each cell, for a k-means by cells that a run with the same
+// options answered. Sizes and means are of the records in these cells, not of the records nearest
+// to the model.
 func CellClusters(ctx context.Context, o Options, a Analysis) ([]int, error) {
 	fail := func(err error) ([]int, error) { return nil, fmt.Errorf("telling the cells of clusters: %w", err) }
 	if err := o.check(); err != nil {
@@ -231,7 +231,7 @@ func CellClusters(ctx context.Context, o Options, a Analysis) ([]int, error) {
 	return out, nil
 }
 
-// records is how many all parties have.
+// records returns the number of records of all parties.
 func (r *run) records() (n int64) {
 	for _, c := range r.Contributions {
 		n = plus(n, c.Records)
@@ -239,10 +239,10 @@ func (r *run) records() (n int64) {
 	return n
 }
 
-// cells are a merged sketch in encoded units, and where they lie.
+// cells returns a merged sketch in encoded units, with the places of its cells.
 func (r *run) cells(x axes, merged sketch.Sketch, known cluster.Gaussian) (cluster.Cells, error) {
 	unit, weight := x.plan.Unit(), float64(r.Study.CellWeights(x.plan.Index).Count)
-	rows := 1 << x.plan.Spec().K // the last one, of records that were cut, is no cell's
+	rows := 1 << x.plan.Spec().K // the last row counts cut records and belongs to no cell
 	out := cluster.Cells{Sums: mat.NewDense(rows, merged.Cols-1, nil), Records: float64(r.records()), Noise: x.plan.CellNoise(len(r.Contributions))}
 	for i := range rows {
 		row := merged.Row(i)
@@ -263,7 +263,7 @@ func (r *run) cells(x axes, merged sketch.Sketch, known cluster.Gaussian) (clust
 	return out, err
 }
 
-// across is a matrix of directions, columns × directions.
+// across returns the directions as a matrix, columns × directions.
 func across(directions *projection.Fixed) *mat.Dense {
 	d, l := directions.Columns(), directions.Spec().K
 	axes, products := make([]int64, d*d), make([]int64, d*l)
@@ -278,18 +278,18 @@ func across(directions *projection.Fixed) *mat.Dense {
 	return out
 }
 
-// beside is what is known of the records in cells but for the cells.
+// beside is what is known of the records in cells from other sources.
 type beside struct {
 	records  cluster.Gaussian
-	space    *cluster.Subspace // that centroids are projected on; nil: they are not
+	space    *cluster.Subspace // that centroids are projected onto; nil: they are not
 	product  float64           // variance of the noise on a sum of products of two entries
 	means    []float64         // variances of the means' errors, by feature; nil: none
-	variance float64           // of the records in the subspace, or in the whole space; 0 where it is not known
+	variance float64           // of the records in the subspace, or in the whole space; 0 if unknown
 }
 
-// beside is by the summed moments, where the study asks for them, and else by what it
-// declares. The subspace is spanned by the first eigenvectors of the covariance of the
-// moments: of the columns that are in the cells.
+// beside uses the summed moments if the study asks for them, and otherwise what the study declares.
+// The subspace is spanned by the first eigenvectors of the covariance of the moments, for the
+// columns that are in the cells.
 func (r *run) beside(ctx context.Context, x axes, sk int) (beside, error) {
 	at, ok := r.Study.Moments()
 	if !ok {
@@ -299,7 +299,7 @@ func (r *run) beside(ctx context.Context, x axes, sk int) (beside, error) {
 	if err != nil {
 		return beside{}, err
 	}
-	var in []int // moments' features that are in the cells, in the same order
+	var in []int // the moments' features that are in the cells, in the same order
 	for i, f := range m.plan.Features {
 		if len(in) < len(x.plan.Features) && f == x.plan.Features[len(in)] {
 			in = append(in, i)
@@ -323,7 +323,7 @@ func (r *run) beside(ctx context.Context, x axes, sk int) (beside, error) {
 			return beside{}, err
 		}
 		out.records.Covariance = near.Matrix
-	} else { // too many for eigenvalues: without correlations
+	} else { // too many for an eigendecomposition: ignore correlations
 		variances := mat.NewSymDense(len(in), nil)
 		for i := range in {
 			variances.SetSym(i, i, max(covariance.At(i, i), 0))
@@ -342,9 +342,9 @@ func (r *run) beside(ctx context.Context, x axes, sk int) (beside, error) {
 	return out, nil
 }
 
-// declared is what a study says of records without looking: a column's own spread, values
-// spread evenly within bounds, categories of equal shares, and no correlation but that of
-// the categories of one column.
+// declared returns the distribution of records that the study file implies: a column's declared
+// spread, or values uniform within bounds, categories with equal shares, and no correlation except
+// between the categories of one column.
 func (x axes) declared() cluster.Gaussian {
 	d := len(x.plan.Features)
 	mean, covariance := make([]float64, d), mat.NewSymDense(d, nil)
@@ -370,9 +370,9 @@ func (x axes) declared() cluster.Gaussian {
 	return cluster.Gaussian{Mean: mean, Covariance: covariance}
 }
 
-// separations are the squared distances between the centroids of all pairs of clusters,
-// with the noise taken off. With x = S/n a centroid, a sum errs by noise of its own on each
-// coordinate, and a count, by e, moves the centroid by −x·e/n, and by x·Var(e)/n² on average.
+// separations returns the squared distances between the centroids of all pairs of clusters, with
+// the noise subtracted. Let x = S/n be a centroid. Noise on a sum adds an error to each coordinate.
+// Noise e on a count moves the centroid by −x·e/n, and by x·Var(e)/n² on average.
 func separations(clusters []cluster.CellCluster, cells cluster.Cells) (out []Pair) {
 	for i, a := range clusters {
 		for j := i + 1; j < len(clusters); j++ {
@@ -399,7 +399,7 @@ func separation(a, b cluster.CellCluster, cells cluster.Cells) estimate.Estimate
 	floats.Scale(1/n, x)
 	floats.Scale(1/m, y)
 	floats.SubTo(apart, x, y)
-	// Variances of e/n, and of a coordinate by the sums' noise.
+	// Variances of e/n, and of a coordinate due to the sums' noise.
 	first, second := cells.Covariance(a.Cells, a.Cells, true)/n/n, cells.Covariance(b.Cells, b.Cells, true)/m/m
 	both := cells.Covariance(a.Cells, b.Cells, false) / n / m
 	each := cells.Noise.Sum * (float64(a.Cells)/n/n + float64(b.Cells)/m/m)

@@ -93,7 +93,7 @@ func (r *run) recordDistance(ctx context.Context, _, sk int, a study.Analysis) (
 	return out, err
 }
 
-// choose finds the records that were named.
+// choose returns the records that were named.
 func (r *run) choose(all *points, of []study.RecordName) (chosen []int, err error) {
 	named := map[int]study.RecordName{}
 	for _, name := range of {
@@ -117,7 +117,7 @@ func (r *run) choose(all *points, of []study.RecordName) (chosen []int, err erro
 	return chosen, nil
 }
 
-// rowsOf says which record each row of a party's release is of.
+// rowsOf returns the record of each row of a party's release.
 func (r *run) rowsOf(all *points, party string) (of rows, in bool) {
 	for i := range r.Contributions {
 		if r.name(i) == party {
@@ -134,14 +134,14 @@ func squaredApart(x, y []float64) (sum float64) {
 	return sum
 }
 
-// estimatesFromMeans is what distances from mean records are estimated by.
+// estimatesFromMeans holds what estimates distances from mean records.
 type estimatesFromMeans struct {
 	law   estimate.Records
 	level estimate.Level
 }
 
-// fromMeans adds the parties as features, and each record's squared distance from the mean
-// record of each. All rows of a stacked sketch have one noise, that of the law.
+// fromMeans adds the parties as features, and the squared distance of each record from each party's
+// mean record. All rows of a stacked sketch have the same noise, that of the law.
 func (r *run) fromMeans(ctx context.Context, out *Analysis, all *points, chosen []int, by estimatesFromMeans) error {
 	for i := range r.Contributions {
 		if err := ctx.Err(); err != nil {

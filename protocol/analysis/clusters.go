@@ -76,17 +76,16 @@ func (s *Suggested) check() error {
 	return nil
 }
 
-// wholeEach is how many records of every party a cluster takes for these alone to say where
-// clusters are.
+// wholeEach is how many records held by every party each cluster needs, so that only these
+// determine the centroids.
 const wholeEach = 30
 
-// recordMeans clusters the records of all parties. A record that a party lacks has zeros from it,
-// which draw centroids to the centre, and the less noise the more parties lack it: so where
-// there are enough records of every party their centroids are taken, and others only go to
-// the nearest. (To weight records by their noise does harm for that reason: in simulations
-// it put centroids farther off than equal weights do.)
-// Labels go to each party for its
-// own records alone, by the row order of its release.
+// recordMeans clusters the records of all parties. If a party lacks a record, its part of it is
+// zero, which draws centroids to the centre; and the more parties lack a record, the less noise it
+// has. So if enough records are held by every party, only these determine the centroids, and the
+// others are assigned to the nearest. (For that reason weighting records by their noise does harm:
+// in simulations it put centroids farther off than equal weights do.) Each party gets the labels of
+// its own records only, in the row order of its release.
 func (r *run) recordMeans(ctx context.Context, index, sk int, a study.Analysis) (Analysis, error) {
 	all, err := r.points(ctx, sk)
 	if err != nil {
@@ -153,7 +152,7 @@ func (r *run) recordMeans(ctx context.Context, index, sk int, a study.Analysis) 
 	return out, r.label(all, RowColumn{Analysis: index, Sketch: sk, Name: clusterColumn, Integers: found.Labels})
 }
 
-// distancesFrom are quantiles of the rows' squared distances from their centroids.
+// distancesFrom returns quantiles of the rows' squared distances from their centroids.
 func distancesFrom(from room.Giver, found cluster.Result, points *mat.Dense) ([]Quantile, error) {
 	out, err := room.Of[float64](from, len(found.Labels))
 	if err != nil {
@@ -194,12 +193,12 @@ func (r *run) suggest(ctx context.Context, index, sk int, all *points, o study.K
 	return out, nil
 }
 
-// starts is the source of an analysis's random starts, which everybody can draw again.
+// starts returns the generator of an analysis's random starts, which everybody can reproduce.
 func (r *run) starts(what string, index int) *rand.Rand {
 	return rand.New(rand.NewChaCha8(protocol.Hash("cosketch/1/analysis/"+what, r.Study.ID[:], transcript.Uint32(uint32(index)))))
 }
 
-// label hands each contribution its own rows of a column about all records.
+// label gives each contribution its own rows of a column about all records.
 func (r *run) label(all *points, column RowColumn) error {
 	from, err := r.lasting(column.Sketch)
 	if err != nil {
@@ -218,7 +217,7 @@ func (r *run) label(all *points, column RowColumn) error {
 	return nil
 }
 
-// inform hands one contribution a column about its rows.
+// inform gives one contribution a column about its rows.
 func (r *run) inform(contribution int, column RowColumn) {
 	if r.labels == nil {
 		for _, c := range r.Contributions {
@@ -234,12 +233,13 @@ func ofKMeans() kind {
 		most: func(t *taken) int64 {
 			o, _ := t.asked.Options.(study.KMeansOptions)
 			clusters, size := int64(max(o.Clusters, o.MaxClusters)), int64(0)
-			if t.values > 0 { // by cells: each two of them
+			if t.values > 0 { // by cells: each pair of clusters
 				size = mostNumbers(2, clusters, clusters)
 			}
 			return plus(size, plus(mostNumbers(2, clusters, t.values+4), times(mostEntry*clusters, t.k)))
 		},
-		// Its label, three times, its norm, its distance, and its place in an order.
+		// takes: its label, three times, its norm, its distance, and its position in an order.
+		// stays: its label.
 		record:    func(study.Analysis, int64) (takes, stays int64) { return 32, 8 },
 		asked:     study.KMeansOptions{Clusters: 256},
 		shortened: ": means of clusters are of the shortened data",

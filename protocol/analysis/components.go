@@ -32,8 +32,8 @@ type Component struct {
 	LoadingIntervals []Number  `json:"loading_intervals,omitempty" by:"features"`     // the loadings with their intervals; undefined where it is not separated from its neighbours
 }
 
-// Of says what the components are of, and of which columns where some were left out: the
-// first eigenvalue of 4 of 24 columns answers another question than that of all.
+// Of says what the components are of, and of which columns if some were left out: the first
+// eigenvalue of 4 of 24 columns answers a different question than that of all.
 func (p PCA) Of(features []Feature) string {
 	of := "products of columns"
 	switch {
@@ -56,7 +56,7 @@ func (p PCA) Of(features []Feature) string {
 	return fmt.Sprintf("%s of %d of %d columns, %s%s", of, len(features), len(features)+len(p.LeftOut), strings.Join(texts, ", "), more)
 }
 
-// mostNamed bounds how many columns a headline names.
+// mostNamed limits how many columns a headline names.
 const mostNamed = 6
 
 func (p *PCA) nothing() string {
@@ -123,7 +123,7 @@ func (c *columns) pca(ctx context.Context, a study.Analysis, out *Analysis) erro
 	return section.find(ctx, m, a, out, c.tell)
 }
 
-// find fills in the components of m, which is of the analysis's features.
+// find computes the components of m, whose variables are the analysis's features.
 func (p *PCA) find(ctx context.Context, m *estimate.Moments, a study.Analysis, out *Analysis, tell func(done, total int)) error {
 	o, _ := a.Options.(study.PCAOptions)
 	n := len(out.Features)
@@ -147,7 +147,7 @@ func (p *PCA) find(ctx context.Context, m *estimate.Moments, a study.Analysis, o
 	return nil
 }
 
-// rests says what one matrix of all columns rests on.
+// rests returns what a single matrix of all columns assumes.
 func (c *columns) rests(centred bool) premise.List {
 	switch {
 	case c.union():
@@ -158,7 +158,7 @@ func (c *columns) rests(centred bool) premise.List {
 	return premise.List{premise.NoOverlap}
 }
 
-// units are how much of its original unit an encoded unit of each variable is.
+// units returns one encoded unit of each variable in its original units.
 func (c *columns) units(vars []variable) (out []float64) {
 	for _, v := range vars {
 		out = append(out, c.unit(v))
@@ -166,8 +166,8 @@ func (c *columns) units(vars []variable) (out []float64) {
 	return out
 }
 
-// moments are those of some variables. Where each is to be divided by its deviation, those
-// without one are left out and named.
+// moments returns the moments of some variables. If scaled, variables whose variance does not stand
+// out of its error are left out and listed.
 func (c *columns) moments(vars []variable, centred, scaled bool, leftOut *[]Feature) (*estimate.Moments, []variable, error) {
 	m, why := c.gram.Moments(c.located(vars), centred)
 	if why != "" {

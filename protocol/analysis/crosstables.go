@@ -44,7 +44,7 @@ func (ts CrossTables) check(Analysis) error {
 	return nil
 }
 
-// crossed reports a table of two columns.
+// crossed reports whether the table is of two columns.
 func (t CrossTable) crossed() bool { return t.ColumnsOf != "" }
 
 func (t CrossTable) sound() error {
@@ -118,7 +118,7 @@ func (ts CrossTables) names(n named) error {
 	return nil
 }
 
-// crossTables answers the tables of a sketch that are asked for.
+// crossTables answers the tables of a sketch that the analysis asks for.
 func (c *counts) crossTables(ctx context.Context, a study.Analysis, out *Analysis) error {
 	o, ok := a.Options.(study.TableOptions)
 	if a.Options != nil && !ok {
@@ -141,7 +141,7 @@ func (c *counts) crossTables(ctx context.Context, a study.Analysis, out *Analysi
 	return nil
 }
 
-// TableIntervals is how many intervals the tables have that an analysis asks a study for.
+// TableIntervals returns how many intervals the tables have that an analysis asks for.
 func TableIntervals(s *study.Study, a study.Analysis) (n int) {
 	eachTable(s, a, func(t study.Table, cells int) {
 		if n += 2 * cells; len(t.Of) == 2 {
@@ -151,7 +151,7 @@ func TableIntervals(s *study.Study, a study.Analysis) (n int) {
 	return n
 }
 
-// eachTable hands over the tables that an analysis asks for, with their numbers of cells.
+// eachTable calls take with each table that an analysis asks for, and its number of cells.
 func eachTable(s *study.Study, a study.Analysis, take func(t study.Table, cells int)) {
 	o, _ := a.Options.(study.TableOptions)
 	index, ok := s.SketchFor(a)
@@ -208,7 +208,7 @@ func (c *counts) crossTable(t counted, threshold int, level estimate.Level) (Cro
 	return out, nil
 }
 
-// without are the names but those at some places.
+// without returns the names except those at these positions.
 func without(names []string, at []int) (out []string) {
 	for i, name := range names {
 		if !slices.Contains(at, i) {
@@ -218,7 +218,7 @@ func without(names []string, at []int) (out []string) {
 	return out
 }
 
-// tableCells is how many cells these tables have.
+// tableCells returns the number of cells of these tables.
 func tableCells(t *taken) (all int64) {
 	eachTable(t.study, t.asked, func(_ study.Table, cells int) { all += int64(cells) })
 	return all

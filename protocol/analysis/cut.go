@@ -24,7 +24,7 @@ type Cut struct {
 	Beyond    bool    `json:"beyond"`    // whether records with a value beyond three spreads are among them
 }
 
-// cutOf is what a noisy count says.
+// cutOf returns what a noisy count says.
 func cutOf(count estimate.Noisy, of int64, sensible float64) *Cut {
 	return &Cut{
 		Records: number(count.Estimate(0, 0)), Of: of, Sensible: sensible,
@@ -32,7 +32,7 @@ func cutOf(count estimate.Noisy, of int64, sensible float64) *Cut {
 	}
 }
 
-// cutFromMoments adds up the noisy counts of tallies; nil where nothing was cut.
+// cutFromMoments adds up the noisy counts of tallies; nil if nothing can have been cut.
 func cutFromMoments(plan release.Plan, tallies []estimate.Tally, records int64, members int) *Cut {
 	l := plan.Moments.Layout
 	if !l.Cut {
@@ -46,7 +46,8 @@ func cutFromMoments(plan release.Plan, tallies []estimate.Tally, records int64, 
 	return cutOf(count, records, plan.Sensible(members, float64(records)))
 }
 
-// cutFromCells is what parties counted beside the sum of their cells; nil where nothing was cut.
+// cutFromCells returns what parties counted with their sums of cells; nil if nothing can have been
+// cut.
 func (r *run) cutFromCells(plan release.Plan, sum sketch.Sketch, clusters int) *Cut {
 	count, ok := plan.CellCut(sum, len(r.Contributions))
 	if !ok {
@@ -56,7 +57,8 @@ func (r *run) cutFromCells(plan release.Plan, sum sketch.Sketch, clusters int) *
 	return cutOf(count, records, plan.SensibleCells(len(r.Contributions), float64(records), clusters))
 }
 
-// cutFromColumns is what parties counted beside sketches of columns; nil where they did not.
+// cutFromColumns returns what parties counted with their sketches of columns; nil if they did not
+// count.
 func (c *columns) cutFromColumns() *Cut {
 	var count estimate.Noisy
 	var of int64
@@ -70,18 +72,19 @@ func (c *columns) cutFromColumns() *Cut {
 		count.Variance += g.shortened.Variance
 		of += g.records
 	}
-	// What cutting takes from a correlation is at most half of the share that is cut.
+	// Cutting takes at most half of the share that is cut from a correlation.
 	out := cutOf(count, of, 2*c.correlationError())
 	out.Beyond = beyond
 	return out
 }
 
-// correlationError is the least standard error of a correlation between columns of two parties that
-// are as far spread as the typical ones of both, or of the one set of columns that there is; 1 where none is
-// expected to have an answer. Without columns of ones it is that of a cosine.
+// correlationError is the least standard error of a correlation between columns of two parties,
+// both with the party's typical spread, or within the only set of columns. It is 1 if no
+// correlation is expected to have an answer. Without columns of ones it is that of a cosine.
 func (c *columns) correlationError() float64 {
 	member := func(g group) forecast.Member {
-		// Where they published none, values are taken to be as long together as a clip of √2 typical lengths has them.
+		// If the party published no variances, assume records as long as a clip of √2 typical
+		// lengths implies.
 		variance := c.real(g.plan.Cut()) * c.real(g.plan.Cut()) / 2 / float64(g.plan.Values)
 		if g.own != nil {
 			var variances []float64
@@ -116,11 +119,11 @@ func (c *columns) correlationError() float64 {
 	return least
 }
 
-// real is an integer length in the units of values.
+// real converts an integer length to the units of values.
 func (c *columns) real(length int64) float64 { return float64(length) / float64(c.study.Bits.One()) }
 
-// caution is what is to be said first of answers of a kind that stand on shortened data; "" where there is
-// nothing to say.
+// caution returns what to say before answers of a kind that come from shortened data; "" if there
+// is nothing to say.
 func (c *Cut) caution(kind study.AnalysisKind) string {
 	switch {
 	case c == nil || !c.Shortened:
@@ -132,7 +135,7 @@ func (c *Cut) caution(kind study.AnalysisKind) string {
 	return fmt.Sprintf("about %s of the records were longer than the clip", c.share()) + after
 }
 
-// share shows which part of the records was cut, to two digits.
+// share says what part of the records was cut, to two digits.
 func (c *Cut) share() string {
 	if c.Records.Estimate == nil {
 		return "an unknown part"
@@ -147,8 +150,8 @@ func (c *Cut) share() string {
 	return fmt.Sprintf("%.1g %%", share)
 }
 
-// restsOnCut is what an answer from a sketch that projects assumes of records that were cut; empty where
-// it is about all of them as they are.
+// restsOnCut returns what an answer from a sketch that projects assumes of records that were cut;
+// empty if the answer is about all of them unchanged.
 func (r *run) restsOnCut(sk int, cut *Cut) (rests premise.List) {
 	switch {
 	case cut != nil && cut.Shortened:

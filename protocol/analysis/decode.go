@@ -9,8 +9,8 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// Decode reads a result document that came from elsewhere and checks that it is
-// one of this study and hangs together, so that whoever shows it need not.
+// Decode decodes a result document that came from elsewhere. It checks that it is of this study and
+// consistent, so that code that shows it need not.
 func Decode(data []byte, id protocol.StudyID) (Result, error) {
 	var r Result
 	if len(data) > MaxDocument {
@@ -28,7 +28,7 @@ func Decode(data []byte, id protocol.StudyID) (Result, error) {
 	return r, nil
 }
 
-// check reports what does not hang together in a result of this study.
+// check returns an error if the result is not of this study or is inconsistent.
 func (r Result) check(id protocol.StudyID) error {
 	if err := known(r.Format, ResultFormat); err != nil {
 		return err
@@ -47,19 +47,19 @@ func (r Result) check(id protocol.StudyID) error {
 	return nil
 }
 
-// Bounds of a document, so that decoding it takes no more than about 1 GiB, whatever it says:
-// an analysis takes a kilobyte, any other list or structure less than 256 bytes, a value 16,
-// and lists that grow twice that.
+// Limits of a document, so that decoding takes no more than about 1 GiB, whatever it says. An
+// analysis takes a kilobyte, any other list or structure less than 256 bytes, a value 16, and
+// growing lists twice that.
 const (
 	mostAtTop  = 1 << 14 // parties, sketches and analyses
 	mostNested = 1 << 20 // lists and structures
 	mostValues = 1 << 24
 )
 
-// most is how much of it a document may have.
+// most limits the parts of a document.
 type most struct{ top, nested, values int64 }
 
-// bounded refuses a document that would take more memory than any result needs.
+// bounded returns an error if decoding a document would take more memory than any result needs.
 func bounded(data []byte, most most) error {
 	depth, atTop, nested, values := 0, int64(0), int64(0), int64(0)
 	for at := 0; at < len(data); at++ {
@@ -71,7 +71,7 @@ func bounded(data []byte, most most) error {
 				}
 			}
 		case '{', '[':
-			if depth++; depth == 3 { // within a list of the whole
+			if depth++; depth == 3 { // inside a list of the document itself
 				atTop++
 			}
 			nested++
@@ -87,8 +87,8 @@ func bounded(data []byte, most most) error {
 	return nil
 }
 
-// DecodeLabels reads a party's own document, which came from the aggregator, and checks
-// that it is one of this study and hangs together.
+// DecodeLabels decodes a party's own document from the aggregator. It checks that it is of this
+// study and consistent.
 func DecodeLabels(data []byte, id protocol.StudyID) (Labels, error) {
 	var l Labels
 	if err := json.Unmarshal(data, &l); err != nil {
@@ -108,7 +108,7 @@ func DecodeLabels(data []byte, id protocol.StudyID) (Labels, error) {
 	return l, nil
 }
 
-// known refuses a document of a format that another version of this program made.
+// known returns an error if a document's format is that of another version of this program.
 func known(format, ours string) error {
 	if format == ours {
 		return nil
@@ -119,9 +119,10 @@ func known(format, ours string) error {
 	}
 }
 
-// check reports what does not hang together in an analysis of so many sketches.
+// check returns an error if the analysis refers to a sketch that the study lacks, or is
+// inconsistent.
 func (a Analysis) check(sketches int) error {
-	if !a.Kind.Known() { // whose name becomes that of files, and is shown
+	if !a.Kind.Known() { // files are named after the kind, and it is displayed
 		return fmt.Errorf("of a kind %.40q that this program does not know (is the aggregator's newer?)", a.Kind)
 	}
 	if a.Sketch < 0 || a.Sketch >= sketches {
@@ -130,8 +131,8 @@ func (a Analysis) check(sketches int) error {
 	return a.Sound()
 }
 
-// Sound reports what does not hang together in an analysis by itself. Whoever shows one that is sound finds at every
-// index what it says.
+// Sound returns an error if an analysis is inconsistent by itself. In a sound analysis every index
+// is in range.
 func (a Analysis) Sound() error {
 	if a.Undefined != "" && (len(a.Pairs) > 0 || a.Dense != nil || len(a.sections()) > 0) {
 		return errors.New("there are both an answer and a reason for none")

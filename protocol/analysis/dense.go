@@ -16,15 +16,15 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// MostInline is of how many features a result document holds every pair itself. The pairs of
-// more are in a dense table beside it.
+// MostInline is the largest number of features whose pairs a result document holds itself. The
+// pairs of more features are in a dense table beside it.
 const MostInline = decompose.MaxDim
 
-// MostDense is of how many features the pairs are told at all: a table of them has at most
-// MostDense(MostDense+1)/2 records.
+// MostDense is the largest number of features whose pairs are reported at all. A table of them has
+// at most MostDense(MostDense+1)/2 records.
 const MostDense = 10_000
 
-// PartSize is the size of every part of a dense table but the last, in bytes.
+// PartSize is the size in bytes of every part of a dense table except the last.
 const PartSize = protocol.ChunkSize
 
 // Dense is the numbers of all pairs of an analysis's features, in files beside the document,
@@ -62,7 +62,7 @@ type PartFile interface {
 	io.Closer
 }
 
-// Document is the part's name and size.
+// Document returns the part's name and size.
 func (p Part) Document() (protocol.Document, error) {
 	raw, err := hex.DecodeString(p.SHA256)
 	d := protocol.Document{Size: p.Bytes}
@@ -72,9 +72,9 @@ func (p Part) Document() (protocol.Document, error) {
 	return d, nil
 }
 
-// fields are the numbers that a pair may have, under their keys, in the order of a record. The
-// first four are in every table, the ends of the second interval where its kind has one, NaN
-// for a pair without.
+// fields are the numbers that a pair may have, by their keys, in the order of a record. The first
+// four are in every table. The ends of the second interval are in tables of kinds that have one,
+// NaN for a pair without.
 var fields = []struct {
 	name string
 	of   func(*Number) **float64
@@ -93,14 +93,14 @@ const (
 	field      = 8 // bytes
 )
 
-// Places of the fields that a gist reads.
+// Indices of the fields that a gist reads.
 const (
 	atLow   = 2
 	atHigh  = 3
 	atOuter = 4 // low, then high
 )
 
-// record is one pair's.
+// record is the table's record of one pair.
 type record struct {
 	values [mostFields]float64
 	code   byte
@@ -108,10 +108,11 @@ type record struct {
 
 func (d *Dense) stride() int64 { return field*int64(len(d.Fields)) + 1 }
 
-// Bytes is the size of all parts.
+// Bytes returns the size of all parts together.
 func (d *Dense) Bytes() int64 { return d.Pairs * d.stride() }
 
-// pairsOf is how many pairs n features have.
+// pairsOf returns the number of pairs of n features; if themselves, including each feature with
+// itself.
 func pairsOf(n int, themselves bool) int64 {
 	if themselves {
 		return int64(n) * int64(n+1) / 2
@@ -119,7 +120,7 @@ func pairsOf(n int, themselves bool) int64 {
 	return int64(n) * int64(n-1) / 2
 }
 
-// first is the first partner of a feature.
+// first returns the first partner of a feature.
 func (d *Dense) first(i int) int {
 	if d.Diagonal {
 		return i
@@ -127,7 +128,7 @@ func (d *Dense) first(i int) int {
 	return i + 1
 }
 
-// check holds the description of a table of n features against itself.
+// check returns an error if the description of a table of n features is inconsistent.
 func (d *Dense) check(n int) error {
 	switch {
 	case n > MostDense:
@@ -175,7 +176,7 @@ func (d *Dense) check(n int) error {
 	return nil
 }
 
-// places are those of the table's fields among all fields.
+// places returns the indices of the table's fields among all fields.
 func (d *Dense) places() (out []int) {
 	for at, f := range fields {
 		if slices.Contains(d.Fields, f.name) {
@@ -185,7 +186,7 @@ func (d *Dense) places() (out []int) {
 	return out
 }
 
-// errNoParts is met by a program that reads a table from a document alone.
+// errNoParts is returned to a program that reads a table but has only the document.
 var errNoParts = errors.New("the document was read without the files beside it")
 
 // reader returns the table's bytes as one file.
@@ -196,14 +197,14 @@ func (d *Dense) reader() (*partsReader, error) {
 	return &partsReader{of: d, at: -1}, nil
 }
 
-// partsReader reads at any place of a table, with one part open at a time.
+// partsReader reads a table at any offset, with one part open at a time.
 type partsReader struct {
 	of   *Dense
 	at   int
 	open PartFile
 }
 
-// ReadAt reads as io.ReaderAt has it, but is not for several goroutines.
+// ReadAt implements io.ReaderAt, but is not safe for concurrent use.
 func (r *partsReader) ReadAt(p []byte, off int64) (n int, err error) {
 	for n < len(p) {
 		part := int((off + int64(n)) / PartSize)
@@ -254,10 +255,10 @@ func (r *partsReader) Close() error {
 	return err
 }
 
-// records is how many are read at once.
+// records is how many records are read at a time.
 const records = 1 << 14
 
-// each hands over every record in order.
+// each calls take with every record in order.
 func (d *Dense) each(n int, take func(i, j int, r *record) error) error {
 	from, err := d.reader()
 	if err != nil {
@@ -295,7 +296,7 @@ func (r *record) read(raw []byte, fields int) {
 	r.code = raw[fields*field]
 }
 
-// pair is a record as a document has it.
+// pair converts a record to the form of a document.
 func (d *Dense) pair(i, j int, r *record, places []int) Pair {
 	p := Pair{I: i, J: j}
 	if r.code > 0 {
@@ -321,9 +322,9 @@ func (d *Dense) WriteTo(w io.Writer) (int64, error) {
 	return n, errors.Join(err, from.Close())
 }
 
-// EachPair calls take for every pair of the analysis, in order, until it returns an error,
-// which is returned. Those of a dense table are read from its parts, which were verified when
-// they were fetched.
+// EachPair calls take for every pair of the analysis, in order, until it returns an error, which
+// EachPair returns. Pairs of a dense table are read from its parts, which were verified when they
+// were fetched.
 func (a Analysis) EachPair(take func(Pair) error) error {
 	for _, p := range a.Pairs {
 		if err := take(p); err != nil {
@@ -342,7 +343,7 @@ func (a Analysis) EachPair(take func(Pair) error) error {
 	})
 }
 
-// PairCount is how many pairs the analysis has.
+// PairCount returns the number of pairs of the analysis.
 func (a Analysis) PairCount() int64 {
 	if a.Dense != nil {
 		return a.Dense.Pairs
@@ -350,7 +351,7 @@ func (a Analysis) PairCount() int64 {
 	return int64(len(a.Pairs))
 }
 
-// refuse reports a record that is no number and no reason for none.
+// refuse returns an error if a record is neither a number nor a reason for none.
 func (d *Dense) refuse(r *record) error {
 	if int(r.code) > len(d.Undefined) {
 		return fmt.Errorf("reason %d of %d", r.code, len(d.Undefined))
@@ -367,7 +368,7 @@ func (d *Dense) refuse(r *record) error {
 	return nil
 }
 
-// With returns the result with its dense tables read from parts.
+// With returns the result with parts as the source of its dense tables.
 func (r Result) With(parts Parts) Result {
 	r.Analyses = slices.Clone(r.Analyses)
 	for i, a := range r.Analyses {
@@ -401,8 +402,8 @@ func (r Result) Parts() (out []protocol.Document, err error) {
 	return out, nil
 }
 
-// CheckTables reads every dense table through and checks what no hash says: that each record is a
-// number or a reason, and that what the document shows of a table is what the table holds.
+// CheckTables reads every dense table and checks what hashes cannot: that each record is a number
+// or a reason, and that the document's gist matches the table.
 func (r Result) CheckTables() error {
 	for i, a := range r.Analyses {
 		if a.Dense == nil {

@@ -13,13 +13,13 @@ import (
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
-// Keeper keeps the parts of dense tables while a result is computed.
+// Keeper stores the parts of dense tables while a result is computed.
 type Keeper interface {
 	NewPart() (NewPart, error)
 }
 
-// NewPart is a part being written. It ends with Keep, which keeps it under its hash and makes
-// it durable, or with Discard.
+// NewPart is a part being written. End it with Keep, which stores it durably under its hash, or
+// with Discard.
 type NewPart interface {
 	io.Writer
 	Keep(name protocol.Digest) error
@@ -31,7 +31,7 @@ type denseWriter struct {
 	keep   Keeper
 	out    *Dense
 	gist   *gist
-	places []int // of the table's fields among all
+	places []int // indices of the table's fields among all fields
 	codes  map[string]byte
 	part   NewPart
 	sum    hash.Hash
@@ -51,7 +51,7 @@ func newDenseWriter(keep Keeper, features []Feature, with shape) *denseWriter {
 	return w
 }
 
-// row is the numbers of one feature with others, with all fields, and codes of its own.
+// row holds the numbers of one feature with others, with all fields, and reason codes of its own.
 type row struct {
 	data    []record
 	reasons []string
@@ -77,10 +77,10 @@ func (r *row) add(n Number) {
 	r.data = append(r.data, out)
 }
 
-// otherReason stands for reasons of which there are too many to list.
+// otherReason stands for the reasons that do not fit into the list.
 const otherReason = "for a reason that the table does not list: it has too many"
 
-// code is a reason's place in the table.
+// code returns a reason's code in the table.
 func (w *denseWriter) code(why string) byte {
 	code, known := w.codes[why]
 	if !known {
@@ -96,7 +96,7 @@ func (w *denseWriter) code(why string) byte {
 	return code
 }
 
-// rows appends the rows of features from one on.
+// rows appends the rows of consecutive features, starting at from.
 func (w *denseWriter) rows(from int, rows []row) error {
 	stride := len(w.places)*field + 1
 	var buf []byte
@@ -131,7 +131,7 @@ func (w *denseWriter) rows(from int, rows []row) error {
 	return nil
 }
 
-// canonical is the bits of a number: of those that are none, always the same.
+// canonical returns the bits of a number, with the same bits for every NaN.
 func canonical(x float64) uint64 {
 	if math.IsNaN(x) {
 		return 0x7ff8000000000000
@@ -139,7 +139,7 @@ func canonical(x float64) uint64 {
 	return math.Float64bits(x)
 }
 
-// write cuts what is written into parts.
+// write splits what is written into parts.
 func (w *denseWriter) write(data []byte) (err error) {
 	for len(data) > 0 {
 		if w.part == nil {
@@ -178,25 +178,25 @@ func (w *denseWriter) finish() error {
 	return nil
 }
 
-// KeepError is a failure to keep a part, which is none of the analyses'.
+// KeepError reports that a part could not be stored. It is not an error of an analysis.
 type KeepError struct{ Err error }
 
 func (e *KeepError) Error() string { return "keeping a part of the result: " + e.Err.Error() }
 
-// Fail is what the catalogue says of it.
+// Fail returns the error of the catalogue.
 func (e *KeepError) Fail() *fail.Error { return fail.KeepingFailed.Fail() }
 
 // Unwrap returns what failed.
 func (e *KeepError) Unwrap() error { return e.Err }
 
-// discard gives a part up that is not whole.
+// discard drops an incomplete part.
 func (w *denseWriter) discard() {
 	if w.part != nil {
 		w.part.Discard()
 	}
 }
 
-// done is the table, or err.
+// done returns the table, or err.
 func (w *denseWriter) done(err error) (*Dense, error) {
 	if err == nil {
 		err = w.finish()

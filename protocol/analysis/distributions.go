@@ -87,7 +87,7 @@ func (ds Distributions) nothing() string {
 	return fmt.Sprintf("0 of %d quantiles can be told", n)
 }
 
-// quantiles answers those of the columns that are asked for, and their histograms.
+// quantiles answers the quantiles of the columns asked for, and their histograms.
 func (c *counts) quantiles(ctx context.Context, a study.Analysis, out *Analysis) error {
 	o, ok := a.Options.(study.QuantileOptions)
 	if !ok {
@@ -139,7 +139,7 @@ func (c *counts) quantiles(ctx context.Context, a study.Analysis, out *Analysis)
 	return nil
 }
 
-// QuantileColumns are the tables that an analysis asks for, of the sketch that answers.
+// QuantileColumns returns the tables that an analysis asks for, of the sketch that answers it.
 func QuantileColumns(s *study.Study, a study.Analysis) (tables []study.Table) {
 	o, _ := a.Options.(study.QuantileOptions)
 	index, ok := s.SketchFor(a)
@@ -152,7 +152,7 @@ func QuantileColumns(s *study.Study, a study.Analysis) (tables []study.Table) {
 	return tables
 }
 
-// QuantileIntervals is how many intervals such an analysis has at the most.
+// QuantileIntervals returns the largest number of intervals of such an analysis.
 func QuantileIntervals(s *study.Study, a study.Analysis) int {
 	o, _ := a.Options.(study.QuantileOptions)
 	return len(QuantileColumns(s, a)) * (1 + len(o.At) + estimate.MostBars)

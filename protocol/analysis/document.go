@@ -15,7 +15,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Format of the document that every party of a study may read.
+// ResultFormat is the format of the document that every party of a study may read.
 const ResultFormat = "cosketch/result/1"
 
 // Result is that document, as JSON.
@@ -36,7 +36,7 @@ type Result struct {
 	Analyses     []Analysis      `json:"analyses" by:"analysis"`   // in the study's order; one alone in a further result
 }
 
-// Completeness of a result.
+// Completeness of a result: whether every member of the roster is in it.
 const (
 	Full    = "full"
 	Partial = "partial"
@@ -92,18 +92,18 @@ type Analysis struct {
 	Sections
 }
 
-// section is what a kind of analysis adds to a result. Each stands beside the code that
-// makes it. It may also have
+// section is what a kind of analysis adds to a result. Each is declared beside the code that makes
+// it. It may also have these methods:
 //
-//   - names(n named) error, which refuses names that are no features, and not the study's;
-//   - people() []Number, the numbers that mean something of the people whom the records were drawn from;
-//   - covers() string, what intervals cover in place of noise and projection;
-//   - nothing() string, that nothing in it stands out of the noise, and of what; empty where something does.
+//   - names(n named) error returns an error if a name is not a feature or is unknown to the study;
+//   - people() []Number returns the numbers that also have an interval for people like these;
+//   - covers() string says what the intervals cover, if not noise and projection;
+//   - nothing() string says that nothing in the section stands out of the noise; empty if something does.
 type section interface {
-	check(a Analysis) error // reports what does not hang together in a document from elsewhere
+	check(a Analysis) error // returns an error if a received document is inconsistent
 }
 
-// sections lists those that an analysis has.
+// sections lists the sections that an analysis has.
 func (a Analysis) sections() (out []section) {
 	v := reflect.ValueOf(a.Sections)
 	for i := range v.NumField() {
@@ -151,7 +151,7 @@ type Dates struct {
 	PopulationHigh string `json:"population_high,omitempty"` // of the interval for people like these
 }
 
-// dated adds the dates to a number of a column of dates.
+// dated adds the dates to a number if f is a column of dates.
 func (n Number) dated(f Feature) Number {
 	if !f.Date || !n.whole() {
 		return n
@@ -174,7 +174,7 @@ func number(e estimate.Estimate) Number {
 	return n
 }
 
-// check refuses a number that is half there.
+// check returns an error if a number is incomplete.
 func (n Number) check() error {
 	all := n.Estimate != nil && n.StandardError != nil && n.Low != nil && n.High != nil
 	none := n.Estimate == nil && n.StandardError == nil && n.Low == nil && n.High == nil
@@ -211,7 +211,7 @@ type Repaired struct {
 	Undefined string      `json:"undefined,omitempty"`                      // why there is no matrix
 }
 
-// LabelsFormat is the format of the document for one party alone.
+// LabelsFormat is the format of the document for a single party.
 const LabelsFormat = "cosketch/labels/1"
 
 // Labels is that document: what the analyses say of each of the party's own records, in
@@ -238,12 +238,13 @@ type RowColumn struct {
 	coded coded // in the place of Texts, where these lie apart
 }
 
-// Rows is how many values the column has.
+// Rows returns the number of values in the column.
 func (c RowColumn) Rows() int {
 	return max(len(c.Integers), len(c.Numbers), len(c.Texts), len(c.coded.of))
 }
 
-// Text is the value of a row, as a table shows it; empty for another row of the party.
+// Text returns the value of a row as a table shows it. It is empty if the value is another of the
+// party's own rows.
 func (c RowColumn) Text(row int) string {
 	_, absent := slices.BinarySearch(c.Absent, row)
 	switch {
@@ -261,10 +262,10 @@ func (c RowColumn) Text(row int) string {
 	return ""
 }
 
-// check reports what does not hang together in a column.
+// check returns an error if the column is inconsistent.
 func (c RowColumn) check() error { return c.checkOf(int64(len(c.Own))) }
 
-// checkOf does so where the party's release has so many rows.
+// checkOf is check, given the number of rows in the party's release.
 func (c RowColumn) checkOf(released int64) error {
 	lists := 0
 	for _, n := range []int{len(c.Integers), len(c.Numbers), len(c.Texts)} {

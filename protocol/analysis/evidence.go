@@ -10,17 +10,18 @@ import (
 	"github.com/cosketch/cosketch/kernel/estimate"
 )
 
-// Evidence is what stands out of an analysis's pairs, all together: that none of Pairs is 0 in truth is right with
-// probability 95 %, however many were compared.
+// Evidence is what stands out of all pairs of an analysis together. The statement that none of
+// Pairs is truly 0 is right with probability 95 %, however many were compared.
 type Evidence struct {
-	Pairs []Pair // the clearest first
+	Pairs []Pair // clearest first
 	Of    int64  // pairs that were compared
-	Alone int    // of those that are here, how many leave 0 out by their own interval
-	Least bool   // there may be more: of a dense table only the clearest are here
+	Alone int    // of the pairs at hand, those whose own interval excludes 0
+	Least bool   // there may be more: a dense table gives only the clearest
 }
 
-// Evidence applies the rule of Holm (1979) to the pairs that the analysis compares, each by how many standard errors the
-// nearer end of its widest interval puts between it and 0. Of none is known what an analysis without pairs has.
+// Evidence applies Holm's rule (1979) to the pairs that the analysis compares. Each pair's p-value
+// comes from the number of standard errors that the widest interval implies. ok is false if the
+// analysis has no pairs to compare.
 func (a Analysis) Evidence() (e Evidence, ok bool) {
 	var pairs []Pair
 	if a.Dense != nil {
@@ -35,7 +36,7 @@ func (a Analysis) Evidence() (e Evidence, ok bool) {
 	level := cmp.Or(a.EachLevel, a.Level, float64(estimate.DefaultLevel))
 	type tested struct {
 		Pair
-		chance float64 // of a number as far from 0, if in truth it were 0
+		chance float64 // p-value: see Number.chance
 	}
 	var all []tested
 	for _, p := range pairs {
@@ -58,8 +59,9 @@ func (a Analysis) Evidence() (e Evidence, ok bool) {
 	return e, true
 }
 
-// chance is the probability of a number that is at least as far from 0 as this, if it were 0 in truth: its widest
-// interval, of this level, is taken to end as many standard errors from it as that of a normal law.
+// chance returns the p-value: the probability of a number at least as far from 0 if the truth were
+// 0. It takes the widest interval, at this level, to be as many standard errors wide as a normal
+// law's.
 func (n Number) chance(level float64) float64 {
 	x, low, high := *n.Estimate, *n.Low, *n.High
 	if n.PopulationLow != nil && n.PopulationHigh != nil {

@@ -14,7 +14,7 @@ type Gist struct {
 	Clearest  []Pair `json:"clearest" by:"-"` // those of them whose interval's nearer end is farthest from 0, in widths of it, on its own side
 }
 
-// mostClearest bounds the pairs of a gist.
+// mostClearest limits the pairs of a gist.
 const mostClearest = 100
 
 // Compared says whose pairs a gist of the analysis's features counts.
@@ -25,12 +25,12 @@ func (a Analysis) Compared() string {
 	return "columns"
 }
 
-// gist gathers what is shown of a table.
+// gist accumulates the Gist of a table.
 type gist struct {
 	Gist
 	party   []int // of each feature
 	several bool
-	least   float64 // clearness of the last of the clearest, once they are as many as may be
+	least   float64 // clearness of the last of the clearest, once the list is full
 	heap    []clearPair
 }
 
@@ -52,7 +52,7 @@ func newGist(features []Feature) *gist {
 	return g
 }
 
-// add counts a record. Of pairs that are equally clear the first stays.
+// add counts a pair's record. Among equally clear pairs the first stays.
 func (g *gist) add(i, j int, r *record, pair func() Pair) {
 	if i == j || g.several && g.party[i] == g.party[j] {
 		return

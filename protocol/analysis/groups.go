@@ -10,10 +10,10 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// groupDistance answers how far apart records are within and between parties: the
-// mean squared distances of all pairs, and, as shifts, the squared distances between
-// the parties' mean records. Single distances drown in the noise that protects them;
-// means over all pairs need not. All releases share R, which the intervals know.
+// groupDistance estimates how far apart records are within and between parties: the mean squared
+// distances of all pairs, and, as shifts, the squared distances between the parties' mean records.
+// The noise hides single distances; means over all pairs may stand out of it. All releases share R,
+// and the intervals account for that.
 func (r *run) groupDistance(ctx context.Context, _, sk int, a study.Analysis) (Analysis, error) {
 	out := Analysis{Kind: a.Kind, Sketch: sk, Rests: premise.List{premise.AllPairs}, Units: measure.Squared}
 	n := len(r.Contributions)
@@ -36,8 +36,8 @@ func (r *run) groupDistance(ctx context.Context, _, sk int, a study.Analysis) (A
 	return out, nil
 }
 
-// group sums up the records of one party. Their order in the release is random, as
-// estimate.Group wants it.
+// group adds up the records of one party. Their order in the release is random, as estimate.Group
+// requires.
 func (r *run) group(ctx context.Context, c Contribution, sk int) (*estimate.Group, error) {
 	plan, err := release.For(r.Study, c.Party, sk)
 	if err != nil {

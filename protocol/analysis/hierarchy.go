@@ -14,8 +14,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// MostClustered is how many columns a hierarchy has at most: the work and the memory grow
-// with their square.
+// MostClustered limits the columns of a hierarchy: work and memory grow with their square.
 const MostClustered = 2000
 
 // Hierarchy is the section of a clustering of columns: those of the analysis's features.
@@ -125,8 +124,8 @@ func (c *columns) clustering(ctx context.Context, a study.Analysis, out *Analysi
 	return nil
 }
 
-// columnDistance is the distance of two columns of this correlation, with its standard
-// error. That of the square root is bounded by what the error does to zero.
+// columnDistance returns the distance of two columns with this correlation, and its standard error.
+// The standard error of a square root is bounded by its value at distance zero.
 func columnDistance(kind study.ColumnDistance, rho, deviation float64) (distance, of float64) {
 	if kind == study.Absolute {
 		return 1 - math.Abs(rho), deviation
@@ -135,7 +134,7 @@ func columnDistance(kind study.ColumnDistance, rho, deviation float64) (distance
 	return distance, math.Min(deviation/math.Max(distance, 1e-300), math.Sqrt(2*deviation))
 }
 
-// definedOf lists those of n features that have a defined number with some other one.
+// definedOf lists those of n features that have a defined number with some other feature.
 func definedOf(n int, pairs []Pair) (out []int) {
 	defined := make([]bool, n)
 	for _, p := range pairs {

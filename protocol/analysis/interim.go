@@ -19,7 +19,8 @@ import (
 	"github.com/cosketch/cosketch/seed/stream"
 )
 
-// FromFirst is a party's first round as a contribution: of sketches of the second there is nothing.
+// FromFirst returns a party's first round as a contribution. Sketches of the second round are
+// empty.
 func FromFirst(s *study.Study, id protocol.Digest, party protocol.PeerID, f protocol.First) (Contribution, error) {
 	at, ok := s.PartyIndex(party)
 	if !ok {
@@ -51,7 +52,8 @@ func FromFirst(s *study.Study, id protocol.Digest, party protocol.PeerID, f prot
 	return c, nil
 }
 
-// Interim computes from first rounds what the second round goes by. The contributions are those of FromFirst.
+// Interim computes the basis of the second round from the first rounds. The contributions come from
+// FromFirst.
 func Interim(ctx context.Context, o Options) (b protocol.Basis, err error) {
 	if _, looks := o.Study.Look(); looks {
 		if b, err = o.pooled(); err != nil {
@@ -66,7 +68,7 @@ func Interim(ctx context.Context, o Options) (b protocol.Basis, err error) {
 	return protocol.Basis{Codebook: d.Codebook}, nil
 }
 
-// pooled is how moments are moved and cut by all parties' looks.
+// pooled returns how moments are shifted and clipped, computed from all parties' looks.
 func (o Options) pooled() (b protocol.Basis, err error) {
 	if err := o.check(); err != nil {
 		return b, err
@@ -80,8 +82,9 @@ func (o Options) pooled() (b protocol.Basis, err error) {
 	return x.plan.Basis(sum, r.records(), len(o.Contributions))
 }
 
-// agrees compares what follows with what was said: clips are chosen among few and have to be equal, and so have
-// scales that are not of the data; a centre or a spread may be off by one in its last place.
+// agrees compares the computed basis with the received one. Clips, chosen among few, must be equal,
+// and so must scales that do not depend on the data. A centre or a spread may differ by one in its
+// last place.
 func agrees(follows, said protocol.Basis) error {
 	if !slices.Equal(follows.Clips, said.Clips) {
 		return fmt.Errorf("it has clips of %d steps, and %d follow", said.Clips, follows.Clips)
@@ -100,7 +103,8 @@ func agrees(follows, said protocol.Basis) error {
 
 func far(a, b int64) bool { return a > b+1 || a < b-1 }
 
-// drafted draws up the codebook. Its public points are of the study, so that everybody has the same.
+// drafted computes the codebook. Its public points derive from the study, so everybody has the same
+// ones.
 func drafted(ctx context.Context, o Options) (*codebook.Draft, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -142,13 +146,14 @@ type InterimError struct{ Err error }
 
 func (e *InterimError) Error() string { return e.Fail().Error() }
 
-// Fail is what the catalogue says of it.
+// Fail returns the error of the catalogue.
 func (e *InterimError) Fail() *fail.Error { return fail.OtherInterim.Of(e.Err) }
 
 // Unwrap returns what differs.
 func (e *InterimError) Unwrap() error { return e.Err }
 
-// CheckInterim computes it anew and compares: an *InterimError says what differs by more than rounding.
+// CheckInterim recomputes the interim and compares. It returns an *InterimError if they differ by
+// more than rounding.
 func CheckInterim(ctx context.Context, o Options, b protocol.Basis) error {
 	var differs error
 	if _, looks := o.Study.Look(); looks {

@@ -8,31 +8,34 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// kind is how one kind of analysis is answered. Each stands beside what answers it.
+// kind describes how one kind of analysis is answered. Each is declared beside the code that
+// answers it.
 type kind struct {
 	name study.AnalysisKind
 	ways []way
-	// intervals is how many a column's number and another's have, about so many values and parties; nil: one
-	// for each pair of values.
+	// intervals returns the number of intervals of an analysis of about so many values and parties;
+	// nil: one for each pair of values.
 	intervals func(values, parties int) int
-	// shortened goes on, in a caution, after how many records were longer than the clip; empty: as of most.
+	// shortened ends the caution that says how many records were longer than the clip; empty: the
+	// usual ending.
 	shortened string
-	// ofTail: its intervals allow for what whole records would give; givesBack: it adds half of that.
+	// ofTail: its intervals allow for what whole records would give. givesBack: it adds half of
+	// that.
 	ofTail, givesBack bool
-	// uncut is about something of which nothing is missing or cut.
+	// uncut: its answer is not affected by missing or shortened values.
 	uncut bool
 
-	size   func(t *taken) Size      // what its answer takes, about, beside its features; nil: nothing
-	most   func(t *taken) int64     // what it takes of a document at the most; nil: what every answer does
-	refuse func(n int) string       // why so many values have no answer, or ""; nil: any have
-	told   func(study.Analysis) int // columns of a party's own document; nil: 2
-	// record is about how many bytes it takes of each record of k coordinates, beside these, where they lie on the
-	// disk: until it is answered, and until all are; nil: none.
+	size   func(t *taken) Size      // approximate size of its answer, beside its features; nil: nothing
+	most   func(t *taken) int64     // largest size in a document; nil: that of every answer
+	refuse func(n int) string       // why so many values cannot be answered, or ""; nil: any number can
+	told   func(study.Analysis) int // number of columns in a party's own document; nil: 2
+	// record returns roughly how many bytes on the disk it needs per record of k coordinates,
+	// beside the coordinates: takes until it is answered, stays until all analyses are; nil: none.
 	record func(a study.Analysis, k int64) (takes, stays int64)
-	// matrices are those of all columns that it makes of their products, in memory.
+	// matrices is how many matrices of all columns it makes of their products, in memory.
 	matrices int64
-	// asked is a question after the study's own that takes at least as much as any of sense; nil: such as
-	// its defaults.
+	// asked are options of a further analysis that need at least as much as any sensible ones; nil:
+	// the defaults do.
 	asked study.Options
 }
 
@@ -42,7 +45,7 @@ type way struct {
 	answer func(r *run, ctx context.Context, index, sk int, a study.Analysis) (Analysis, error)
 }
 
-// kindOf returns the row of a kind; that of an unknown one is empty.
+// kindOf returns the kind of this name; the zero kind if it is unknown.
 func kindOf(name study.AnalysisKind) kind {
 	all := kinds()
 	if i := slices.IndexFunc(all, func(k kind) bool { return k.name == name }); i >= 0 {
@@ -51,7 +54,7 @@ func kindOf(name study.AnalysisKind) kind {
 	return kind{}
 }
 
-// Intervals is how many intervals an analysis has, about so many columns of values and
+// Intervals returns the number of intervals of an analysis of about so many columns of values and
 // parties in all.
 func Intervals(name study.AnalysisKind, values, parties int) int {
 	if of := kindOf(name).intervals; of != nil {

@@ -42,7 +42,7 @@ type ClassApart struct {
 	Accuracy Number `json:"accuracy"`       // share of the records of the two that the best score puts right, if values are normal
 }
 
-// Ridged says of which discriminant the answers are; "" without a ridge.
+// Ridged says which discriminant the answers are about; "" without a ridge.
 func (l LDA) Ridged() string {
 	if l.Ridge == 0 {
 		return ""
@@ -100,7 +100,7 @@ func (l *LDA) nothing() string {
 	return fmt.Sprintf("0 of %d pairs of classes can be told apart", len(l.Apart))
 }
 
-// lda tells the classes of the label apart.
+// lda answers with the linear discriminant of the label's classes.
 func (m *moments) lda(_ context.Context, a study.Analysis, out *Analysis) error {
 	o, ok := a.Options.(study.LDAOptions)
 	if !ok {
@@ -120,7 +120,7 @@ func (m *moments) lda(_ context.Context, a study.Analysis, out *Analysis) error 
 		options.Units, options.Origins = append(options.Units, m.unit(i)), append(options.Origins, m.origin(i))
 	}
 	options.Ridge, options.Raise = m.ridge(o.Ridge, options.On, all), o.Ridge.Auto
-	for c := range classes { // they follow the features
+	for c := range classes { // classes follow the features
 		options.Classes = append(options.Classes, estimate.Indicator{Variable: len(all), Weight: 1})
 		options.Units, options.Origins = append(options.Units, 1), append(options.Origins, 0)
 		all = append(all, len(m.plan.Features)+c)
@@ -150,7 +150,7 @@ func (m *moments) lda(_ context.Context, a study.Analysis, out *Analysis) error 
 	return nil
 }
 
-// fill takes over what was found.
+// fill copies the discriminant into the section.
 func (l *LDA) fill(d *estimate.Discriminant, classes []string, o estimate.DiscriminantOptions, features []Feature) {
 	for c, class := range classes {
 		if slices.Contains(d.Classes, c) {

@@ -20,7 +20,8 @@ func (m *MaskedSum) check() error {
 	return nil
 }
 
-// checkMasked refuses masked contributions of others than all members of an attempt.
+// checkMasked returns an error unless the contribution is masked for exactly the members that
+// contribute.
 func (o Options) checkMasked(c Contribution) error {
 	want := 0
 	if o.Study.Masked() {
@@ -32,7 +33,7 @@ func (o Options) checkMasked(c Contribution) error {
 	return nil
 }
 
-// planned is the plan of a contribution's sketch, with its noise as it is.
+// planned returns the plan of a contribution's sketch, with its actual noise.
 func (r *run) planned(party, index int) (release.Plan, error) {
 	plan, err := release.For(r.Study, party, index)
 	if err != nil {

@@ -15,14 +15,14 @@ type Matrix struct {
 	Analysis string // like "2_correlation"; the number is the analysis's position from 0
 	Name     string // like "2_correlation_estimate"
 	Rows     [][]float64
-	// Names are those of rows and columns alike, nil where neither are features.
+	// Names label both rows and columns; nil if these are not features.
 	Names []string
 }
 
-// Matrices returns the pairs of every analysis as square matrices of estimates, standard
-// errors and ends of intervals, NaN where one is undefined or not in the document; and
-// every list of lists of numbers. On the diagonal of correlations and cosines, which are no
-// pairs, stand ones, with errors of zero. Dense tables are no matrices here.
+// Matrices returns the pairs of every analysis as square matrices of estimates, standard errors and
+// ends of intervals, and every list of lists of numbers. Entries that are undefined or not in the
+// document are NaN. The diagonal of correlations and cosines, which has no pairs, holds ones with
+// errors of zero. Dense tables are not included.
 func (r Result) Matrices() []Matrix {
 	var out []Matrix
 	for i, a := range r.Analyses {
@@ -37,12 +37,12 @@ func (r Result) Matrices() []Matrix {
 
 // DenseTable is a dense table of a result.
 type DenseTable struct {
-	Name  string   // like "2_correlation", as a matrix's Analysis
+	Name  string   // like "2_correlation", the same as Matrix.Analysis
 	Names []string // of the features
 	*Dense
 }
 
-// DenseTables lists those of a result, in the order of its analyses.
+// DenseTables lists the dense tables of a result, in the order of its analyses.
 func (r Result) DenseTables() (out []DenseTable) {
 	for i, a := range r.Analyses {
 		if a.Dense != nil {
@@ -52,7 +52,7 @@ func (r Result) DenseTables() (out []DenseTable) {
 	return out
 }
 
-// place names the analysis at a position in a result.
+// place returns a name for the analysis at a position in a result.
 func (a Analysis) place(at int) string {
 	return fmt.Sprintf("%d_%s", at, strings.ReplaceAll(string(a.Kind), "-", "_"))
 }
@@ -65,7 +65,7 @@ func (a Analysis) names() []string {
 	return out
 }
 
-// squares are the matrices of one list of pairs.
+// squares returns the matrices of one list of pairs.
 func (a Analysis) squares(prefix string, pairs []Pair) []Matrix {
 	if len(pairs) == 0 {
 		return nil
@@ -98,7 +98,7 @@ func (a Analysis) squares(prefix string, pairs []Pair) []Matrix {
 	return out
 }
 
-// lists are the lists of lists of numbers in an analysis's sections.
+// lists returns the lists of lists of numbers in an analysis's sections.
 func (a Analysis) lists() []Matrix {
 	var out []Matrix
 	v, names := reflect.ValueOf(a), a.names()

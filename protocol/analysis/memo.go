@@ -15,15 +15,16 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Memo keeps what a run has found so far of records that are gathered beside the memory, which
-// takes long: a run on the same contributions that is begun anew goes on behind that.
+// Memo stores intermediate results of a run on records that are gathered on the disk, which takes
+// long. A restarted run on the same contributions continues from them.
 type Memo interface {
-	// Recall has what was kept read; it is not called where nothing was.
+	// Recall calls read with what was stored; it does not call it if nothing was.
 	Recall(step string, read func(io.Reader) error) error
 	Remember(step string, write func(io.Writer) error) error
 }
 
-// recall reads what a step found; false where that is not kept, or not as this version writes it.
+// recall reads the stored result of a step. It returns false if there is none, or not in this
+// version's form.
 func (r *run) recall(sk int, step string, into any) (bool, error) {
 	if n, err := r.needs(sk); err != nil || r.Memo == nil || !n.apart {
 		return false, err
@@ -49,7 +50,7 @@ func (r *run) remember(sk int, step string, found any) error {
 	return nil
 }
 
-// once answers an analysis, unless a run before has.
+// once answers an analysis, unless an earlier run has.
 func (r *run) once(index, sk int, answer func() (Analysis, error)) (Analysis, error) {
 	n, err := r.needs(sk)
 	if err != nil {
@@ -86,7 +87,7 @@ func (r *run) once(index, sk int, answer func() (Analysis, error)) (Analysis, er
 	return out, nil
 }
 
-// answered takes over an answer that was kept, and what it tells each contribution.
+// answered restores a stored answer, and what it tells each contribution.
 func (r *run) answered(sk int, step string) (out Analysis, known bool, err error) {
 	from, err := r.lasting(sk)
 	if err != nil {
@@ -129,13 +130,13 @@ func (r *run) answered(sk int, step string) (out Analysis, known bool, err error
 	return out, true, nil
 }
 
-// centroids are a [cluster.Model].
+// centroids is a [cluster.Model] as it is stored.
 type centroids struct {
 	Rows                [][]float64
 	Iterations, Batches int
 }
 
-// kmeans clusters points, from where a run before has found that clusters are.
+// kmeans clusters points, starting from the centroids of an earlier run if they are stored.
 func (r *run) kmeans(ctx context.Context, index, sk int, points *mat.Dense, o study.KMeansOptions) (cluster.Result, error) {
 	step := fmt.Sprintf("centroids-%d", index)
 	from, err := r.passing(sk)

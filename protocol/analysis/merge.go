@@ -9,11 +9,11 @@ import (
 	"github.com/cosketch/cosketch/protocol/release"
 )
 
-// mergedColumns merges the parties' sketches of the columns side, k rows each: their columns
-// beside each other, or added. It holds what comes of it and a block more, however many
-// parties there are, and the rows that stand before each party's own. Entries were checked as they were read: no sum of them overflows, but
-// for masked ones, whose sum is one modulo 2^64.
-// The counts of cut records that stand behind some are the last row of what it returns.
+// mergedColumns merges the parties' sketches of the columns side, k rows each: it adds them, or
+// puts their columns beside each other. However many parties there are, it holds only the merged
+// sketch, one block, and the head rows of each party, which it returns. If the plan counts cut
+// records, the counts are the last row of the merged sketch. Entries were checked as they were
+// read, so no sum overflows. Sums of masked entries are modulo 2^64.
 func (r *run) mergedColumns(plan release.Plan, index int, add bool) (sketch.Sketch, [][]int64, error) {
 	first := r.Contributions[0].Sketches[index]
 	out := sketch.Sketch{Side: first.Side, Rows: first.Rows - plan.Head(), Cols: first.Cols}
@@ -54,7 +54,7 @@ func (r *run) mergedColumns(plan release.Plan, index int, add bool) (sketch.Sket
 	return out, heads, nil
 }
 
-// addTo adds a sketch to the columns of another that begin at offset, but for its first rows,
+// addTo adds a sketch to the columns of another that begin at offset, except for its first rows,
 // which it returns.
 func (c Contribution) addTo(to sketch.Sketch, index, offset, before int) (head []int64, err error) {
 	s := c.Sketches[index]
@@ -85,7 +85,7 @@ func (c Contribution) addTo(to sketch.Sketch, index, offset, before int) (head [
 	return head, nil
 }
 
-// summed adds up all parties' sums of an index, one release after the other.
+// summed adds up all parties' sums of a sketch, one release after the other.
 func (r *run) summed(plan release.Plan, index int) (sketch.Sketch, error) {
 	first := r.Contributions[0].Sketches[index]
 	out := sketch.Sketch{Side: first.Side, Rows: first.Rows, Cols: first.Cols}
@@ -108,7 +108,7 @@ func (r *run) summed(plan release.Plan, index int) (sketch.Sketch, error) {
 			for i, v := range entries {
 				sum := &out.Data[at+i]
 				beyond = beyond || !masked && (v > 0 && *sum > math.MaxInt64-v || v < 0 && *sum < math.MinInt64-v)
-				*sum += v // of masked ones modulo 2^64
+				*sum += v // masked sums are modulo 2^64
 			}
 			at += len(entries)
 		}); err != nil {
@@ -124,7 +124,7 @@ func (r *run) summed(plan release.Plan, index int) (sketch.Sketch, error) {
 	return out, err
 }
 
-// whole is one contribution's sketch of sums, where there is room.
+// whole returns one contribution's sketch of sums, in the room that from gives.
 func (c Contribution) whole(from room.Giver, index int) (sketch.Sketch, error) {
 	s := c.Sketches[index]
 	if s.Data != nil || c.Scan == nil {
@@ -145,7 +145,7 @@ func (c Contribution) whole(from room.Giver, index int) (sketch.Sketch, error) {
 	return s, nil
 }
 
-// entries hands over those of a sketch, block by block.
+// entries passes the entries of a sketch to take, block by block.
 func (c Contribution) entries(index int, take func([]int64)) error {
 	if s := c.Sketches[index]; s.Data != nil || c.Scan == nil {
 		take(s.Data)

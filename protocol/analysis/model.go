@@ -9,19 +9,19 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Model says of a record that is in no release what an analysis would have said of it.
+// Model tells, for a record that is in no release, what an analysis would have said of it.
 type Model struct {
 	Analysis int    // index into Result.Analyses
-	Sketch   int    // of the records side, in whose space it is
-	Name     string // of what it says, like "cluster": that of the labels
+	Sketch   int    // of the records side, whose space the model is in
+	Name     string // of the column it predicts, as in the labels, like "cluster"
 	say      func(point []float64) string
 }
 
-// Say places a point of the sketch's space, in encoded units.
+// Say returns the model's answer for a point of the sketch's space, in encoded units.
 func (m Model) Say(point []float64) string { return m.say(point) }
 
-// Models returns the models that a result holds of a study, in the order of its analyses.
-// The result comes from the aggregator: what does not fit the study is an error.
+// Models returns the models in a result of the study, in the order of its analyses. The result
+// comes from the aggregator: Models returns an error if a model does not fit the study.
 func (r Result) Models(s *study.Study) ([]Model, error) {
 	var out []Model
 	for i, a := range r.Analyses {
@@ -47,7 +47,7 @@ func (r Result) Models(s *study.Study) ([]Model, error) {
 	return out, nil
 }
 
-// model finds the cluster whose centroid is nearest.
+// model returns a function that finds the cluster with the nearest centroid.
 func (k *KMeans) model(dim int) (func([]float64) string, error) {
 	if len(k.Centroids) != k.Clusters {
 		return nil, fmt.Errorf("%d centroids of %d clusters", len(k.Centroids), k.Clusters)
@@ -72,7 +72,7 @@ func (k *KMeans) model(dim int) (func([]float64) string, error) {
 	}, nil
 }
 
-// model predicts the class.
+// model returns a function that predicts the class.
 func (c *Classifier) model(dim int) (func([]float64) string, error) {
 	if err := c.check(Analysis{}); err != nil {
 		return nil, err

@@ -41,17 +41,17 @@ func (m Means) people() []Number { return m }
 type moments struct {
 	axes
 	records   int64
-	cut       *Cut    // nil where no record can have been cut
+	cut       *Cut    // nil if no record can have been cut
 	product   float64 // variance of the noise on a product of two entries, in their own units
 	estimates *estimate.Summed
-	drawnAs   *estimate.Summed // what tells how values are spread
+	drawnAs   *estimate.Summed // source of the spread of values
 	level     estimate.Level   // of each interval
 	tell      func(done, total int)
-	keep      Keeper // of dense tables; nil: there are none
+	keep      Keeper // of dense tables; nil: none are written
 }
 
-// axes are the values of records in sums: encoded, around the public centre, in which
-// units, and where that is in the column's original ones.
+// axes describe the values of records in sums: encoded, around the public centre. They give the
+// encoded units and the centre in the column's original units.
 type axes struct {
 	plan    release.Plan
 	centres []int64
@@ -63,19 +63,19 @@ func (x axes) name(i int) Feature {
 	return Feature{Column: x.column(i).Title(), Value: x.plan.Features[i].Value, Date: x.column(i).Date}
 }
 
-// unit is how much of the column's original unit one encoded unit is.
+// unit returns one encoded unit in the column's original units.
 func (x axes) unit(i int) float64 {
 	bits := x.plan.Study.Bits
 	return x.column(i).Scale.Step(bits) * float64(bits.One())
 }
 
-// origin is the original value at the public centre.
+// origin returns the original value at the public centre.
 func (x axes) origin(i int) float64 {
 	scale := x.column(i).Scale
 	return scale.Origin() + float64(x.centres[i])*scale.Step(x.plan.Study.Bits)
 }
 
-// together is the parties' sum of a sketch, with the plan that all of them have.
+// together returns the parties' sum of a sketch, with the plan that all of them share.
 func (r *run) together(index int) (axes, sketch.Sketch, error) {
 	plan, err := r.planned(r.Contributions[0].Party, index)
 	if err != nil {
@@ -91,8 +91,8 @@ func (r *run) together(index int) (axes, sketch.Sketch, error) {
 	return axes{plan, r.Study.Centres(index)}, sum, nil
 }
 
-// moments reads the parties' moments: a tally for each centre and scale around which parties
-// summed, and the records that were cut.
+// moments reads the parties' moments: a tally for each centre and scale that parties used, and the
+// count of cut records.
 func (r *run) moments(index int) (*moments, error) {
 	plan, err := r.planned(r.Contributions[0].Party, index)
 	if err != nil {
@@ -134,7 +134,7 @@ func (r *run) moments(index int) (*moments, error) {
 	return m, err
 }
 
-// plainTallies adds up parties that summed around one centre in one scale, one after the other.
+// plainTallies adds up the parties' unmasked moments, one release after the other.
 func (r *run) plainTallies(plan release.Plan, index int) (out []estimate.Tally, err error) {
 	from, err := r.passing(index)
 	if err != nil {
@@ -148,8 +148,8 @@ func (r *run) plainTallies(plan release.Plan, index int) (out []estimate.Tally, 
 	return out, nil
 }
 
-// tally adds one contribution's tally to the one of all, or puts it beside those of others. What
-// passes with it is given back.
+// tally adds one contribution's tally to the common one, or appends it if it has its own centre and
+// scale. It frees the room it needed in passing.
 func (r *run) tally(out *[]estimate.Tally, plan release.Plan, c Contribution, index int, lasting room.Giver) (err error) {
 	passing := lasting
 	if lasting != nil {
@@ -186,7 +186,7 @@ func (r *run) tally(out *[]estimate.Tally, plan release.Plan, c Contribution, in
 	return nil
 }
 
-// rests says what numbers from moments rest on, beside what a kind's own rest on.
+// rests returns what numbers from moments assume, beside the kind's own assumptions.
 func (m *moments) rests(kind study.AnalysisKind, own ...premise.Code) premise.List {
 	row, rests := kindOf(kind), premise.List(own)
 	switch {
@@ -219,7 +219,7 @@ func (m *moments) rests(kind study.AnalysisKind, own ...premise.Code) premise.Li
 	return rests
 }
 
-// spread is what tells how values are spread: moments that have products, where the study has such.
+// spread returns the source of the spread of values: moments with products, if the study has them.
 func (r *run) spread(m *moments) (*estimate.Summed, error) {
 	if m.plan.Moments.Layout.Products {
 		return m.estimates, nil
@@ -245,8 +245,8 @@ func (m *moments) mean(_ context.Context, _ study.Analysis, out *Analysis) error
 	return nil
 }
 
-// covariance answers all pairs, and variances, in original units, and beside them the
-// nearest matrix that could be one of covariances, found in encoded units.
+// covariance answers all pairs, and variances, in original units. Beside them it gives the nearest
+// positive semidefinite matrix, found in encoded units.
 func (m *moments) covariance(ctx context.Context, _ study.Analysis, out *Analysis) error {
 	out.Units = measure.Original
 	drawn := m.draw()
@@ -277,7 +277,7 @@ func (m *moments) covariance(ctx context.Context, _ study.Analysis, out *Analysi
 	return err
 }
 
-// all names all features, by their places.
+// all returns the indices of all features.
 func (m *moments) all() (out []int) {
 	for i := range m.plan.Features {
 		out = append(out, i)
@@ -285,7 +285,7 @@ func (m *moments) all() (out []int) {
 	return out
 }
 
-// of is the column of a feature, and its name.
+// of returns the column of a feature, and its name.
 func (m *moments) of(i int) (study.Column, Feature) { return m.column(i), m.name(i) }
 
 // pca answers with principal components: of correlations, or in original units.
@@ -354,8 +354,8 @@ func (m *moments) regression(_ context.Context, a study.Analysis, out *Analysis)
 	return section.find(found, options, a, out, func(at int) Feature { return m.name(vars[at]) })
 }
 
-// ridge is the one that a study asks for, of what explains among these features. One that goes by the noise may
-// be raised, where columns have less variance than is expected of them.
+// ridge returns the ridge that a study asks for, for the explaining features. A ridge that is
+// chosen by the noise may later be raised, if columns have less variance than expected.
 func (m *moments) ridge(of study.Ridge, on, features []int) float64 {
 	explaining := make([]int, len(on))
 	for i, at := range on {

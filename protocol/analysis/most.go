@@ -13,32 +13,34 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Bounds are what a study's result has at the most, whoever made it. To decode a document within
-// them takes less than MemoryPerByte times its bound.
+// Bounds are upper limits of a study's result, whoever made it. Decoding a document within them
+// takes less than MemoryPerByte times its limit.
 type Bounds struct {
 	Document int64 // bytes
-	Tables   int64 // bytes of all tables beside it
+	Tables   int64 // bytes of all tables together
 
 	parties, sketches int
-	kinds             []study.AnalysisKind // of its analyses, in order; nil: one of any
+	kinds             []study.AnalysisKind // of its analyses, in order; nil: one analysis of any kind
 }
 
-// MemoryPerByte is how many bytes of memory a byte of a document's bound may cost: a list or
-// structure takes at most 256 and has at least leastNested, and lists that grow take that twice.
+// MemoryPerByte is how many bytes of memory a byte of a document's limit may cost. A list or
+// structure takes at most 256 bytes of memory and at least leastNested of the limit; growing lists
+// take twice that.
 const MemoryPerByte = 40
 
-// leastNested is less than a list or structure takes of an honest document, on average.
+// leastNested is a lower bound, on average, of the bytes of a list or structure in an honest
+// document.
 const leastNested = 24
 
-// Bytes at the most of parts of a document, with their keys and the spaces before them.
+// Largest sizes in bytes of parts of a document, with their keys and indentation.
 const (
 	mostNumber = 512 // with a reason why it is undefined
 	mostEntry  = 48
-	mostBase   = 64 << 10 // of what is said in words, and of what has one size in all studies
+	mostBase   = 64 << 10 // what is said in words, and what has the same size in all studies
 	mostPoints = 1000     // of a picture
 )
 
-// BoundsOf is of a study's own result.
+// BoundsOf returns the bounds of a study's own result.
 func BoundsOf(s *study.Study) Bounds {
 	out := Bounds{Document: mostBase + int64(len(s.Parties))*1024 + int64(len(s.Sketches))*8192, parties: len(s.Parties), sketches: len(s.Sketches), kinds: []study.AnalysisKind{}}
 	for _, a := range s.Analyses {
@@ -49,7 +51,7 @@ func BoundsOf(s *study.Study) Bounds {
 	return out
 }
 
-// FurtherBounds is of the answer to one further analysis, of any kind.
+// FurtherBounds returns the bounds of the answer to one further analysis, of any kind.
 func FurtherBounds(s *study.Study) Bounds {
 	out := BoundsOf(s)
 	out.kinds, out.Document, out.Tables = nil, 0, 0
@@ -62,14 +64,14 @@ func FurtherBounds(s *study.Study) Bounds {
 	return out
 }
 
-// mostOf is what an analysis takes of a document.
+// mostOf returns the largest size of an analysis in a document.
 func mostOf(s *study.Study, a study.Analysis) int64 {
 	t := takenBy(s, a)
 	if t.side == sketch.Records {
 		t.values = 0
 	}
-	// Every analysis has features, which may be listed again where they are left out, numbers of
-	// each, and of parties.
+	// Every analysis has features, which may be listed again as left out, and numbers of each
+	// feature and each party.
 	size := plus(mostBase, mostNumbers(16, t.values+t.parties))
 	size = plus(size, times(4*longestName(s), t.values+t.parties))
 	size = plus(size, mostNumbers(2, t.parties, t.parties))
@@ -79,7 +81,7 @@ func mostOf(s *study.Study, a study.Analysis) int64 {
 	return plus(size, mostEntry*8*mostPoints)
 }
 
-// mostNumbers bounds so many numbers, the product of the counts.
+// mostNumbers bounds the size of so many numbers; count is multiplied.
 func mostNumbers(count ...int64) int64 {
 	out := int64(mostNumber)
 	for _, c := range count {
@@ -88,7 +90,8 @@ func mostNumbers(count ...int64) int64 {
 	return out
 }
 
-// pairsAtMost bounds numbers of pairs of values: in the document, or where they are too many in tables.
+// pairsAtMost bounds the size of numbers of pairs of values in the document; too many are in
+// tables.
 func pairsAtMost(t *taken) int64 {
 	if t.values <= MostInline {
 		return plus(mostNumbers(t.values, t.values), times(mostEntry*t.values, t.values))
@@ -96,7 +99,7 @@ func pairsAtMost(t *taken) int64 {
 	return mostNumbers(mostClearest + sizeOf(t.study, t.asked).Tables/PartSize)
 }
 
-// longestName bounds how a feature's party, column and value are spelt, escaped.
+// longestName bounds the escaped length of a feature's party, column and value.
 func longestName(s *study.Study) int64 {
 	party, column, value := 0, 0, 0
 	for _, p := range s.Parties {
@@ -111,8 +114,8 @@ func longestName(s *study.Study) int64 {
 	return 128 + 6*int64(party+column+value)
 }
 
-// Decode reads a document that an aggregator signed, as Decode does, and refuses what no result of
-// the study has before it takes memory for it. It ends with ctx.
+// Decode decodes a document that an aggregator signed, like the function Decode. It refuses what no
+// result of the study can have before it allocates memory for it. It ends with ctx.
 func (b Bounds) Decode(ctx context.Context, data []byte, id protocol.StudyID) (Result, error) {
 	if int64(len(data)) > b.Document {
 		return Result{}, fmt.Errorf("decoding result: a document of %d bytes: one of this study has at most %d", len(data), b.Document)
@@ -146,7 +149,7 @@ func (b Bounds) Decode(ctx context.Context, data []byte, id protocol.StudyID) (R
 	return r, nil
 }
 
-// read decodes a document list by list, none of which is longer than the study's.
+// read decodes a document list by list, and refuses lists longer than the study's.
 func (b Bounds) read(ctx context.Context, data []byte) (r Result, err error) {
 	in := json.NewDecoder(whileContext{ctx, bytes.NewReader(data)})
 	if err := delimiter(in, '{'); err != nil {
@@ -203,7 +206,7 @@ func (b Bounds) read(ctx context.Context, data []byte) (r Result, err error) {
 	return r, json.Unmarshal(raw, &r)
 }
 
-// list reads a list of at most so many entries.
+// list decodes a list. It returns an error if there are more than most entries.
 func list[T any](ctx context.Context, in *json.Decoder, key string, most int) (out []T, err error) {
 	if err := delimiter(in, '['); err != nil {
 		return nil, err
@@ -236,7 +239,7 @@ func delimiter(in *json.Decoder, want json.Delim) error {
 	return nil
 }
 
-// whileContext reads until a context ends.
+// whileContext is a reader that fails once its context ends.
 type whileContext struct {
 	context.Context
 	from io.Reader
@@ -249,17 +252,18 @@ func (w whileContext) Read(p []byte) (int, error) {
 	return w.from.Read(p)
 }
 
-// LabelBounds are what a party's own document has at the most, whose release has so many rows.
+// LabelBounds are upper limits of a party's own document, for a release of so many rows.
 type LabelBounds struct {
 	Document int64 // bytes
 	columns  int
 	rows     int64
 }
 
-// LabelsOf bounds the document beside a study's own result.
+// LabelsOf returns the bounds of a party's document beside a study's own result.
 func LabelsOf(s *study.Study, rows int64) LabelBounds { return labelsOf(s, rows, s.Analyses) }
 
-// FurtherLabelsOf bounds that beside the answer to one further analysis.
+// FurtherLabelsOf returns the bounds of a party's document beside the answer to one further
+// analysis.
 func FurtherLabelsOf(s *study.Study, rows int64) LabelBounds {
 	most := study.Analysis{Kind: study.Neighbors, Options: study.NeighborsOptions{Neighbors: int(min(mostTold/max(rows, 1)+1, mostFurtherNeighbors))}}
 	return labelsOf(s, rows, []study.Analysis{most})
@@ -282,25 +286,25 @@ func labelsOf(s *study.Study, rows int64, analyses []study.Analysis) LabelBounds
 	return out
 }
 
-// mostLabels bounds a party's own document in bytes, whatever the study: see mostTold.
+// mostLabels limits a party's own document in bytes, whatever the study: see mostTold.
 const mostLabels = 1 << 30
 
-// AnswerOf bounds the answer to a query of so many rows.
+// AnswerOf returns the bounds of the answer to a query of so many rows.
 func AnswerOf(s *study.Study, rows int64) LabelBounds {
 	return labelsOf(s, rows, []study.Analysis{{Kind: study.Neighbors, Options: study.NeighborsOptions{Neighbors: s.Queries.Neighbors}}})
 }
 
-// Check refuses a document that would take more memory than any of the study.
+// Check returns an error if a document would take more memory than any of the study.
 func (b LabelBounds) Check(data []byte) error {
 	if int64(len(data)) > b.Document {
 		return fmt.Errorf("a document of %d bytes: one of this study has at most %d", len(data), b.Document)
 	}
-	// A column has no list in a list.
+	// The lists of a column are not nested.
 	return bounded(data, most{top: int64(b.columns), nested: 2 + 6*int64(b.columns), values: times(int64(b.columns), 3*b.rows+16)})
 }
 
-// Decode reads such a document as DecodeLabels does, and refuses what none of the study has before
-// it takes memory for it.
+// Decode decodes such a document like DecodeLabels. It refuses what no document of the study can
+// have before it allocates memory for it.
 func (b LabelBounds) Decode(data []byte, id protocol.StudyID) (Labels, error) {
 	if err := b.Check(data); err != nil {
 		return Labels{}, fmt.Errorf("decoding labels: %w", err)

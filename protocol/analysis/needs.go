@@ -16,60 +16,62 @@ import (
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
-// Quotas bound what one study may take at its aggregator, in bytes.
+// Quotas limit what one study may use at its aggregator, in bytes.
 type Quotas struct {
 	Memory int64 // while its analyses run
-	Disk   int64 // its releases, and the texts that its parties seal to each other
+	Disk   int64 // its releases, and the sealed texts between its parties
 }
 
 // DefaultMemory is the quota of an aggregator whose operator sets none.
 const DefaultMemory = 512 << 20
 
-// QuotaError refuses a study, or a release, that takes more than a quota.
+// QuotaError reports a study or a release that needs more than a quota.
 type QuotaError struct {
-	Of           string // who takes it
+	Of           string // what needs it
 	What         string // memory or disk
 	Needs, Quota int64
 }
 
-// The keys of the aggregator's configuration that set quotas.
+// quotaKeys are the configuration keys of the aggregator that set the quotas.
 var quotaKeys = map[string]string{onMemory: "analysis: memory_mib", onDisk: "uploads: study_mib"}
 
 const onMemory, onDisk = "memory", "disk"
 
 func (e *QuotaError) Error() string { return e.Fail().Error() }
 
-// Fail is what the catalogue says of it.
+// Fail returns the error of the catalogue.
 func (e *QuotaError) Fail() *fail.Error {
 	return fail.Quota.New(e.Of, mebibytes(e.Needs), e.What, mebibytes(e.Quota), quotaKeys[e.What])
 }
 
 func mebibytes(n int64) int64 { return n>>20 + min(n&(1<<20-1), 1) }
 
-// Bytes that a record of a records-side sketch takes in memory while it is analysed, beside its numbers:
-// its label, name, noise, what is said of it to its party, and what is known of each neighbour.
+// Memory in bytes of a record of a records-side sketch during its analysis, beside its numbers: its
+// label, name, noise, what its party is told of it, and what is known of each neighbour.
 const (
 	recordBytes   = 512
 	neighborBytes = 256
 )
 
-// need is what a sketch takes: for itself, and for each record of a party.
+// need is what a sketch needs: a fixed part, and a part per record of a party.
 type need struct{ fixed, record int64 }
 
-// of is what it takes of so many records together.
+// of returns the need of so many records together.
 func (n need) of(records int64) int64 { return plus(n.fixed, times(n.record, records)) }
 
-// needs are those of a sketch: of memory while an analysis of it runs, and of disk at the most.
+// needs are the memory and disk that a sketch needs at most: memory during one analysis, disk in
+// all.
 type needs struct {
 	memory, disk need
-	gathered     need // what is gathered on the disk, beside its releases
-	apart        bool // it is
+	gathered     need // on the disk during the analysis, beside the releases
+	apart        bool // whether anything is gathered on the disk
 }
 
-// needs are those of a sketch and of what the study asks of it. Where memory does not take what
-// grows with the sketch, that is on the disk, and what passes over it work in is in memory.
+// needs returns what a sketch needs for the study's analyses. If the parts that grow with the
+// sketch do not fit into memory, they are on the disk, and memory holds only the working space of
+// passes over them.
 func (q Quotas) needs(s *study.Study, index int, records int64) (out needs, err error) {
-	var widest, merged, cols int64 // of parties' sketches of sums or columns: the largest, and what they are merged to
+	var widest, merged, cols int64 // parties' sketches of sums or columns: size of the largest, size when merged, columns when merged
 	for party := range s.Parties {
 		plan, err := release.For(s, party, index)
 		if err != nil {
@@ -101,12 +103,13 @@ func (q Quotas) needs(s *study.Study, index int, records int64) (out needs, err 
 		apart.fixed = matrices(s, index, cols)
 		whole.fixed, out.gathered.fixed = plus(merged, apart.fixed), merged
 	case sketch.Moments:
-		// A release, its tally and the one of all, or one of each party that sums around its own centre.
+		// A release, its tally and the total, or one total per party that sums around its own
+		// centre.
 		tallies := plus(times(5, widest), times(2*int64(len(s.Parties)), widest))
 		apart.fixed = plus(2*widest, matrices(s, index, int64(len(s.Features(0, index)))))
 		whole.fixed, out.gathered.fixed = plus(tallies, apart.fixed), tallies
 	default:
-		// Their sum, as integers and in units, where they lie, and copies that are grouped.
+		// Their sum as integers, the sum in units, positions, and grouped copies.
 		whole.fixed = times(6, widest)
 		if at, ok := s.Moments(); ok && s.Sketches[index].Side != sketch.Counts && s.Sketches[at].Side == sketch.Moments {
 			known, err := Quotas{Memory: 0}.needs(asks(s), at, records)
@@ -126,16 +129,16 @@ func (q Quotas) needs(s *study.Study, index int, records int64) (out needs, err 
 	return out, nil
 }
 
-// asks is the study as if it asked nothing.
+// asks returns a copy of the study with only these analyses.
 func asks(s *study.Study, analyses ...study.Analysis) *study.Study {
 	out := *s
 	out.Analyses = analyses
 	return &out
 }
 
-// recordsApart are those of records that are gathered on the disk: in memory what passes over them
-// work in and means of clusters, on the disk their coordinates, once more for each copy, and what
-// analyses say of them.
+// recordsApart returns the needs of records that are gathered on the disk. Memory holds the working
+// space of passes and the cluster means. The disk holds the coordinates, a copy of them for joined
+// sketches, and what analyses say of the records.
 func (q Quotas) recordsApart(s *study.Study, index int, records int64) (memory, gathered need) {
 	k := int64(s.Sketches[index].Projection.K)
 	memory.fixed = plus(2*q.work(), times(pointBytes, k))
@@ -154,10 +157,10 @@ func (q Quotas) recordsApart(s *study.Study, index int, records int64) (memory, 
 	if s.Merge(index) != study.Join {
 		return memory, gathered
 	}
-	gathered.record += 8*k + 4                              // copies of those that all have
-	gathered.record += int64(len(release.Pseudonym{})) + 12 // and which record it is, and who has it
+	gathered.record += 8*k + 4                              // copies of the records that all parties hold
+	gathered.record += int64(len(release.Pseudonym{})) + 12 // pseudonym, record index and holders
 	const few = 16
-	if n := len(s.Parties); n > few { // any set of them may have a record of its own
+	if n := len(s.Parties); n > few { // any set of parties may hold a record that no other set holds
 		memory.record += holdingBytes
 	} else {
 		memory.fixed += min(holdingBytes<<n, times(holdingBytes, records))
@@ -165,20 +168,20 @@ func (q Quotas) recordsApart(s *study.Study, index int, records int64) (memory, 
 	return memory, gathered
 }
 
-// Bytes, about, of what there is in memory for each coordinate of a record where records lie apart, and for
-// each set of parties that have a record; and of a label on the disk.
+// Rough sizes in bytes: a label on the disk, memory for each coordinate of a record when records
+// are on the disk, and memory for each set of parties that hold a record.
 const (
 	labelBytes   = 8
 	pointBytes   = 2048
 	holdingBytes = 100
 )
 
-// matrices are about what products of so many columns take, and what analyses make of them.
+// matrices returns roughly the memory for products of so many columns and for the analyses of them.
 func matrices(s *study.Study, index int, cols int64) (bytes int64) {
 	square := func(n, times int64) int64 { return times * 8 * n * n }
-	some := int64(atOnce + len(s.Parties)) // at a time, of many
+	some := int64(atOnce + len(s.Parties)) // how many of them are in memory at a time
 	if s.Sketches[index].Side == sketch.Moments {
-		some = cols // they are there, and not products of a few
+		some = cols // moments hold all products
 	}
 	n := min(cols, some)
 	bytes = square(n, gramMatrices)
@@ -195,19 +198,20 @@ func matrices(s *study.Study, index int, cols int64) (bytes int64) {
 	return bytes
 }
 
-// gramMatrices are of products as they are added up, and without noise; inlineBytes are of a pair in a document.
+// gramMatrices counts the matrices held while products are added up and denoised; inlineBytes is
+// the size of a pair in a document.
 const (
 	gramMatrices = 4
 	inlineBytes  = 200
 )
 
-// work is what a pass over records that are on the disk works in, in bytes.
+// work returns the working space, in bytes, of a pass over records on the disk.
 func (q Quotas) work() int64 {
 	const most = 64 << 20
 	return min(most, q.Memory/4)
 }
 
-// stated is how many records the study file says that there are.
+// stated returns the number of records that the study file states.
 func stated(s *study.Study) (records int64) {
 	for _, p := range s.Parties {
 		records = plus(records, p.Records)
@@ -215,7 +219,7 @@ func stated(s *study.Study) (records int64) {
 	return records
 }
 
-// mostNeighbors is how many neighbours of a record an analysis of the study asks for.
+// mostNeighbors returns the largest number of neighbours that an analysis of the study asks for.
 func mostNeighbors(s *study.Study) (n int) {
 	for _, a := range s.Analyses {
 		switch o := a.Options.(type) {
@@ -228,14 +232,15 @@ func mostNeighbors(s *study.Study) (n int) {
 	return n
 }
 
-// Needs is about what the analyses of a sketch take of memory, where the contributions have so many
-// records together.
+// Needs returns roughly how much memory the analyses of a sketch need if the contributions have so
+// many records together.
 func (q Quotas) Needs(s *study.Study, index int, records int64) (int64, error) {
 	n, err := q.needs(s, index, records)
 	return n.memory.of(records), err
 }
 
-// Gathers is how many bytes of a sketch are gathered on the disk while it is analysed, beside its releases.
+// Gathers returns how many bytes of a sketch are on the disk while it is analysed, beside its
+// releases.
 func (q Quotas) Gathers(s *study.Study, index int, records int64) (int64, error) {
 	n, err := q.needs(s, index, records)
 	return n.gathered.of(records), err
@@ -247,7 +252,7 @@ func (q Quotas) Apart(s *study.Study, index int, records int64) (bool, error) {
 	return n.apart, err
 }
 
-// dense is a matrix of so many records, where there is room for it.
+// dense returns a zero matrix of rows × cols in the room that from gives.
 func dense(from room.Giver, rows, cols int) (*mat.Dense, error) {
 	data, err := room.Of[float64](from, rows*cols)
 	if err != nil {
@@ -256,18 +261,18 @@ func dense(from room.Giver, rows, cols int) (*mat.Dense, error) {
 	return mat.NewDense(rows, cols, data), nil
 }
 
-// needs are those of a sketch for what the run is asked.
+// needs returns what a sketch needs for the analyses of the run.
 func (r *run) needs(sk int) (needs, error) {
 	asked := *r.Study
 	asked.Analyses = r.Analyses
 	quota := r.Memory
-	if quota == 0 || r.Scratch == nil { // there is only memory
+	if quota == 0 || r.Scratch == nil { // memory only
 		quota = math.MaxInt64
 	}
 	return Quotas{Memory: quota}.needs(&asked, sk, r.records())
 }
 
-// work is how many bytes passes over the records of a sketch may work in; 0: as many as they like.
+// work returns how many bytes passes over the records of a sketch may use; 0: no limit.
 func (r *run) work(sk int) int64 {
 	if n, err := r.needs(sk); err == nil && n.apart {
 		return Quotas{Memory: r.Memory}.work()
@@ -275,8 +280,8 @@ func (r *run) work(sk int) int64 {
 	return 0
 }
 
-// Check refuses a study that takes more than the quotas if every party has as many records as the
-// study file says.
+// Check returns an error if the study exceeds the quotas when every party has as many records as
+// the study file states.
 func (q Quotas) Check(s *study.Study) error {
 	records := stated(s)
 	return q.each(s, records, func(what string, quota int64, n need) error {
@@ -287,9 +292,9 @@ func (q Quotas) Check(s *study.Study) error {
 	})
 }
 
-// Admit refuses a release of more records than a party's share of the quotas allows: what its
-// records take by the study file, and an equal part of what is left then. So no party takes
-// another's room, whoever comes first.
+// Admit returns an error if a release has more records than the party's share of the quotas. A
+// share is the room for the records that the study file states, and an equal part of what is left.
+// So no party can use another's room, whoever comes first.
 func (q Quotas) Admit(s *study.Study, party int, records int64) error {
 	return q.each(s, anyRecords, func(what string, quota int64, n need) error {
 		if n.fixed > quota {
@@ -306,8 +311,8 @@ func (q Quotas) Admit(s *study.Study, party int, records int64) error {
 	})
 }
 
-// Shares is how many records each party may release under the quotas; nil where their number
-// makes no difference.
+// Shares returns how many records each party may release under the quotas; nil if the number of
+// records makes no difference.
 func (q Quotas) Shares(s *study.Study) (out []int64, err error) {
 	err = q.each(s, anyRecords, func(_ string, quota int64, n need) error {
 		if n.record == 0 {
@@ -325,20 +330,20 @@ func (q Quotas) Shares(s *study.Study) (out []int64, err error) {
 	return out, err
 }
 
-// share divides room for so many records.
+// share returns a party's part of room for so many records.
 func share(s *study.Study, party int, room int64) int64 {
 	own, all := s.Parties[party].Records, stated(s)
-	if all > room { // the study was made under another quota
+	if all > room { // the study was created under another quota
 		return int64(float64(room) * (float64(own) / float64(all)))
 	}
 	return own + (room-all)/int64(len(s.Parties))
 }
 
-// anyRecords stands for as many as the disk takes.
+// anyRecords stands for as many records as fit on the disk.
 const anyRecords = -1
 
-// onDisk is how many records the disk takes if none are gathered there: of so many nothing is in memory
-// that does not have to be.
+// onDisk returns how many records fit on the disk if none are gathered there. With so many,
+// everything that can be on the disk is.
 func (q Quotas) onDisk(s *study.Study) (int64, error) {
 	var record int64
 	for index := range s.Sketches {
@@ -351,8 +356,8 @@ func (q Quotas) onDisk(s *study.Study) (int64, error) {
 	return max(q.Disk/max(record, 1), stated(s)), nil
 }
 
-// sealed is what the texts take that the parties of a study seal to each other, where they are kept beside the
-// board: in each attempt as many as there are pairs.
+// sealed returns the size of the texts that the parties seal to each other and the aggregator
+// stores beside the board: in each attempt one per pair of parties.
 func sealed(s *study.Study) int64 {
 	if !s.Apart() {
 		return 0
@@ -361,7 +366,7 @@ func sealed(s *study.Study) int64 {
 	return times(int64(n)*int64(n), int64(agree.TextSize(n))*int64(s.Attempts))
 }
 
-// keptOf is what the bytes of a study are of.
+// keptOf names what uses the bytes of a study.
 func keptOf(s *study.Study, what string) string {
 	if what == onDisk && s.Apart() {
 		return fmt.Sprintf("the study's releases, and what %d parties seal to each other in %d attempts,", len(s.Parties), s.Attempts)
@@ -369,7 +374,8 @@ func keptOf(s *study.Study, what string) string {
 	return "the study's releases"
 }
 
-// AdmitSealed refuses the texts beside a share where those of all shares do not fit.
+// AdmitSealed returns an error if the texts that come with all parties' shares do not fit on the
+// disk.
 func (q Quotas) AdmitSealed(s *study.Study) error {
 	if takes := sealed(s); takes > q.Disk {
 		return &QuotaError{Of: keptOf(s, onDisk), What: onDisk, Needs: takes, Quota: q.Disk}
@@ -377,8 +383,8 @@ func (q Quotas) AdmitSealed(s *study.Study) error {
 	return nil
 }
 
-// each holds quotas against needs: of memory each sketch's, as they are analysed one after the
-// other, of disk all together.
+// each checks needs against quotas: memory for each sketch, since they are analysed one after the
+// other, and disk for all together.
 func (q Quotas) each(s *study.Study, records int64, check func(what string, quota int64, n need) error) error {
 	together := need{fixed: sealed(s)}
 	open := records == anyRecords
@@ -390,7 +396,7 @@ func (q Quotas) each(s *study.Study, records int64, check func(what string, quot
 	}
 	for index := range s.Sketches {
 		n, err := q.needs(s, index, records)
-		if err == nil && open && n.memory.fixed > q.Memory { // too little to gather any
+		if err == nil && open && n.memory.fixed > q.Memory { // too little memory to gather any on the disk
 			n, err = q.needs(s, index, stated(s))
 		}
 		if err != nil {
@@ -405,7 +411,7 @@ func (q Quotas) each(s *study.Study, records int64, check func(what string, quot
 	return check(onDisk, q.Disk, together)
 }
 
-// plus and times stop at the largest number.
+// plus and times saturate at the largest number.
 func plus(a, b int64) int64 {
 	if a > math.MaxInt64-b {
 		return math.MaxInt64

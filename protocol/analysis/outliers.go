@@ -43,9 +43,9 @@ func (o *Outliers) check(a Analysis) error {
 	return nil
 }
 
-// A local outlier factor above this stands out: around the record it is half as thin
-// again as around its neighbours. A distance does that is beyond the upper quartile by
-// three times the distance of the quartiles (Tukey's far out values).
+// lofStandsOut: a local outlier factor above this stands out. The neighbours' density is then more
+// than 1.5 times that around the record. farOut: a distance stands out if it exceeds the upper
+// quartile by more than three interquartile ranges (Tukey's far out values).
 const (
 	lofStandsOut = 1.5
 	farOut       = 3
@@ -117,7 +117,7 @@ func (r *run) outliers(ctx context.Context, index, sk int, a study.Analysis) (An
 	return out, r.label(all, RowColumn{Analysis: index, Sketch: sk, Name: outlierColumn, Integers: ranks})
 }
 
-// standing tells the records that stand out, by 1.
+// standing marks the records that stand out with 1.
 func (o *Outliers) standing(from room.Giver, scores []float64) ([]int, error) {
 	out, err := room.Of[int](from, len(scores))
 	for i := range out {
@@ -128,8 +128,8 @@ func (o *Outliers) standing(from room.Giver, scores []float64) ([]int, error) {
 	return out, err
 }
 
-// rank counts, and returns the rank of each record, 1 for the greatest score; 0 for
-// those that are not ranked.
+// rank counts outliers and ranked records, and returns the rank of each record: 1 for the greatest
+// score, 0 if it is not ranked.
 func (o *Outliers) rank(from room.Giver, scores []float64, all *points, parties int) ([]int, error) {
 	o.Above, o.Ranked = make([]int, parties), make([]int, parties)
 	order, err := room.Of[int](from, len(scores))
@@ -154,7 +154,7 @@ func (o *Outliers) rank(from room.Giver, scores []float64, all *points, parties 
 	return ranks, nil
 }
 
-// quantiles are the usual ones, with straight lines between the values.
+// quantiles returns the usual quantiles, with linear interpolation.
 func quantiles(from room.Giver, values []float64) ([]Quantile, error) {
 	sorted, err := room.Of[float64](from, len(values))
 	if err != nil {
@@ -164,7 +164,7 @@ func quantiles(from room.Giver, values []float64) ([]Quantile, error) {
 	return quantilesOf(sorted), nil
 }
 
-// quantilesOf sorts the values for it.
+// quantilesOf is quantiles, but sorts its argument in place.
 func quantilesOf(sorted []float64) []Quantile {
 	slices.Sort(sorted)
 	var out []Quantile
@@ -180,7 +180,8 @@ func quantilesOf(sorted []float64) []Quantile {
 func ofOutliers() kind {
 	return kind{
 		name: study.Outliers, ways: []way{onRecords((*run).outliers)},
-		// Each neighbour and its distance; its reach, density, score, rank and quantiles. Then score and rank.
+		// takes: each neighbour and its distance; reach, density, score, rank and quantiles. stays:
+		// score and rank.
 		record: func(a study.Analysis, _ int64) (takes, stays int64) {
 			o, _ := a.Options.(study.OutliersOptions)
 			return 12*int64(o.Neighbors) + 64, 16

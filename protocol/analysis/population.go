@@ -11,11 +11,12 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Second intervals are given to the numbers that mean something of the people whom the
-// records were drawn from: means, sums, covariances, correlations, coefficients and shares.
+// A second interval, for people like these, is given to numbers that estimate something of the
+// population from which the records were drawn: means, sums, covariances, correlations,
+// coefficients and shares.
 
-// values says how a column's values are distributed, of which share is the mean in original
-// units and variance that in encoded ones.
+// values describes the distribution of a column's values. The mean, share, is in original units;
+// variance is in encoded ones.
 func values(c study.Column, share, variance, unit float64) estimate.Values {
 	if c.Kind != study.Numeric {
 		return estimate.Binary(share, 1/unit)
@@ -23,13 +24,13 @@ func values(c study.Column, share, variance, unit float64) estimate.Values {
 	return estimate.Numeric(variance, estimate.Kurtosis{Value: c.Kurtosis})
 }
 
-// draw gives numbers of an analysis's features, in encoded units, their second intervals.
+// draw computes the second intervals of numbers of an analysis's features, in encoded units.
 type draw struct {
 	values  []estimate.Values   // of each feature
-	located []estimate.Variable // of columns: where each feature is
-	samples [][]estimate.Sample // by two groups: the records that both have
+	located []estimate.Variable // of columns: the position of each feature
+	samples [][]estimate.Sample // by two groups: the records that both hold
 	group   []int               // of each feature
-	counts  []float64           // moments that count absent values: records that have each feature, of so many
+	counts  []float64           // of moments that count absent values: records that have each feature, out of records
 	records float64
 	level   estimate.Level
 }
@@ -41,7 +42,7 @@ func (d draw) between(i, j int) estimate.Sample {
 	return d.samples[d.group[i]][d.group[j]]
 }
 
-// mean is that of feature i over the records that its group shares with another.
+// mean adds it to the mean of feature i over the records that its group shares with another.
 func (d draw) mean(e estimate.Estimate, i, group int) estimate.Estimate {
 	if d.counts != nil {
 		return estimate.NewSample(d.counts[i], d.level).Mean(e, d.values[i])
@@ -49,12 +50,12 @@ func (d draw) mean(e estimate.Estimate, i, group int) estimate.Estimate {
 	return d.samples[d.group[i]][group].Mean(e, d.values[i])
 }
 
-// sum is that of feature i, in units of which unit are an encoded one.
+// sum adds it to the sum of feature i. An encoded unit is unit of the sum's units.
 func (d draw) sum(e estimate.Estimate, i, group int, unit float64) estimate.Estimate {
 	return d.samples[d.group[i]][group].Sum(e, d.values[i].Times(unit))
 }
 
-// covariance is that of two features, or the variance of one.
+// covariance adds it to the covariance of two features, or to the variance of one.
 func (d draw) covariance(e estimate.Estimate, i, j int) estimate.Estimate {
 	if i == j {
 		return d.between(i, i).Variance(e, d.values[i])
@@ -62,20 +63,20 @@ func (d draw) covariance(e estimate.Estimate, i, j int) estimate.Estimate {
 	return d.between(i, j).Covariance(e, d.values[i], d.values[j])
 }
 
-// correlation is that of two features over the same records.
+// correlation adds it to the correlation of two features over the same records.
 func (d draw) correlation(e estimate.Estimate, i, j int) estimate.Estimate {
 	return d.between(i, j).Correlation(e, d.values[i], d.values[j])
 }
 
-// correlationE2 is one by that estimator.
+// correlationE2 adds it to a correlation by estimator E2.
 func (d draw) correlationE2(e estimate.Estimate, i, j int) estimate.Estimate {
 	return d.between(i, j).CorrelationE2(e, d.located[i], d.located[j], d.values[i], d.values[j])
 }
 
-// draw is that of all records of the sum.
+// draw returns the draw of all records of the sum.
 func (m *moments) draw() draw { return m.drawAs(m.estimates) }
 
-// drawAs is draw where how values are spread is told by another sketch of the same columns.
+// drawAs is draw, with the spread of values taken from another sketch of the same columns.
 func (m *moments) drawAs(spread *estimate.Summed) draw {
 	out := draw{samples: [][]estimate.Sample{{estimate.NewSample(m.estimates.Records(), m.level)}}, group: make([]int, len(m.plan.Features))}
 	if m.plan.Moments.Layout.Attributes > 0 {
@@ -100,8 +101,8 @@ func (m *moments) drawAs(spread *estimate.Summed) draw {
 	return out
 }
 
-// declaredSpread is what a numeric column's spread is taken for, in encoded units, where only
-// sums tell of it: what the study declares, or a quarter of the range.
+// declaredSpread is the spread assumed for a numeric column, in encoded units, if only sums are
+// known: what the study declares, or a quarter of the range.
 func declaredSpread(c study.Column) float64 {
 	if _, _, ok := c.Scale.CentreSpread(); ok {
 		return 1. / 3
@@ -109,9 +110,9 @@ func declaredSpread(c study.Column) float64 {
 	return 0.25
 }
 
-// sampled gives the shares of classes and their means the second intervals: a class has its
-// share of n records, and a column within it the variance that is pooled over classes, or,
-// of two values, that of its share.
+// sampled adds the second intervals to the shares of classes and their means. A class has its share
+// of n records. A column within it has the variance pooled over classes, or, if it has two values,
+// the variance of its share.
 func (l *LDA) sampled(d *estimate.Discriminant, o estimate.DiscriminantOptions, n float64, two func(variable int) bool) {
 	all := estimate.NewSample(n, o.Level)
 	for c, share := range d.Shares {
@@ -127,7 +128,7 @@ func (l *LDA) sampled(d *estimate.Discriminant, o estimate.DiscriminantOptions, 
 	}
 }
 
-// draw is that of the records which each two groups share, as far as the sketch tells.
+// draw returns the draw of the records that any two groups share, as far as the sketch tells.
 func (c *columns) draw(ctx context.Context, vars []variable, located []estimate.Variable) (draw, error) {
 	out, of := draw{located: located}, *c
 	if err := of.reach(ctx, nil); err != nil {
@@ -156,7 +157,7 @@ func (c *columns) draw(ctx context.Context, vars []variable, located []estimate.
 	return out, nil
 }
 
-// shared is how many records two groups share; 0 where that is not known.
+// shared returns how many records two groups share; 0 if that is unknown.
 func (c *columns) shared(g, h group) float64 {
 	if g.first == h.first {
 		return float64(g.records)
@@ -169,9 +170,9 @@ func (c *columns) shared(g, h group) float64 {
 	return c.gram.Intersection(a, b, c.level).Interval.Estimate
 }
 
-// values says how a variable is distributed, in encoded units, over all records of its
-// group: those that two groups share are fewer, and their variance errs more. A variance that
-// is not known is the largest that the mean allows for.
+// values describes the distribution of a variable, in encoded units, over all records of its group.
+// Shared records are fewer, and their variance would have a larger error. An unknown variance is
+// taken as the largest that the mean allows.
 func (c *columns) values(g *estimate.Gram, v variable, located estimate.Variable) estimate.Values {
 	mean := g.Mean(located, located.Ones, c.level).Interval.Estimate
 	variance := 1 - float64(mean*mean)
@@ -185,7 +186,7 @@ func (c *columns) values(g *estimate.Gram, v variable, located estimate.Variable
 	return values(column, float64(mean*unit)+c.origin(v), variance, unit)
 }
 
-// Shown is the number as people are shown it.
+// Shown returns the number as it is displayed.
 func (n Number) Shown() block.Number {
 	if !n.whole() {
 		return block.Number{Undefined: cmp.Or(n.Undefined, "there is no number")}
@@ -198,8 +199,7 @@ func (n Number) Shown() block.Number {
 	return out
 }
 
-// People reports whether numbers of the analysis have the second interval, for people like
-// these.
+// People reports whether numbers of the analysis have the second interval, for people like these.
 func (a Analysis) People() bool {
 	has := func(n Number) bool { return n.PopulationLow != nil && n.PopulationHigh != nil }
 	if a.Dense != nil && len(a.Dense.Fields) > required {

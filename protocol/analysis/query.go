@@ -15,28 +15,28 @@ import (
 	"github.com/cosketch/cosketch/protocol/premise"
 )
 
-// Queries are vectors that the aggregator has projected, by their names, and asks about.
+// Queries are named vectors that the aggregator has projected and asks about.
 type Queries struct {
 	Sketch    int // index of a sketch of the records side
 	Names     []string
 	Points    *mat.Dense // m × k, in encoded units, without noise
-	Neighbors int        // of each
+	Neighbors int        // how many for each vector
 }
 
-// asked are points among the records of a sketch: vectors that the aggregator projected, or
-// records of a party that it sketched and noised.
+// asked are points to compare with the records of a sketch: vectors that the aggregator projected,
+// or records that a party sketched and noised.
 type asked struct {
 	sketch    int
 	points    *mat.Dense
-	noise     estimate.Noise // on one coordinate of each; zero where they are exact
+	noise     estimate.Noise // on one coordinate of each; zero if they are exact
 	neighbors int
 }
 
 // AnswersFormat is the value of Answers.Format.
 const AnswersFormat = "cosketch/answers/1"
 
-// Answers is the document that Query fills: what is near vectors of the aggregator's own.
-// Records have no names in it but their parties' and a handle.
+// Answers is the document that Query returns: the records nearest to the aggregator's own vectors.
+// It names a record only by its parties and a handle.
 type Answers struct {
 	Format     string       `json:"cosketch"`
 	Study      string       `json:"study"` // id
@@ -44,17 +44,17 @@ type Answers struct {
 	T2         string       `json:"t2"`
 	Sketch     int          `json:"sketch"` // index into the study's sketches
 	Parties    []string     `json:"parties"`
-	Records    int          `json:"records"` // among which the nearest were sought
+	Records    int          `json:"records"` // that were searched
 	Joined     *Joined      `json:"joined,omitempty"`
-	Level      float64      `json:"level"`      // at which the intervals of one vector hold together
-	EachLevel  float64      `json:"each_level"` // for which each was built
+	Level      float64      `json:"level"`      // at which all intervals of one vector hold together
+	EachLevel  float64      `json:"each_level"` // at which each interval was built
 	Units      measure.Unit `json:"units"`
 	Assumption string       `json:"assumption"`
-	Clipped    int          `json:"clipped"` // vectors that were cut to the length of records
+	Clipped    int          `json:"clipped"` // vectors that were clipped to the length of records
 	Queries    []Answer     `json:"queries"`
 }
 
-// Answer is what is said of one vector.
+// Answer is the answer for one vector.
 type Answer struct {
 	Query string `json:"query"` // its name
 	Near  []Near `json:"near"`  // nearest first
@@ -64,8 +64,8 @@ type Answer struct {
 // Near is a record near a vector.
 type Near struct {
 	Parties  []string `json:"parties"`          // that hold it; in vertical studies several do
-	Handle   string   `json:"handle"`           // 8 random bytes that stand for the record in this document alone
-	Distance Number   `json:"squared_distance"` // of the record as it was before noise
+	Handle   string   `json:"handle"`           // 8 random bytes in hexadecimal, which name the record in this document only
+	Distance Number   `json:"squared_distance"` // from the record as it was before noise
 }
 
 // Said is what a model of the study's results says of a vector.
@@ -74,13 +74,13 @@ type Said struct {
 	Value string `json:"value"`
 }
 
-// nearest is what all answers to queries are made of.
+// nearest holds what all answers to queries are computed from.
 type nearest struct {
 	asked
 	all       *points
 	graph     neighbor.Graph
 	distances *distances
-	level     estimate.Level // for which each interval is built
+	level     estimate.Level // at which each interval is built
 }
 
 // nearest finds the records nearest to each point.
@@ -104,23 +104,23 @@ func (r *run) nearest(ctx context.Context, q asked) (*nearest, error) {
 	return out, err
 }
 
-// distance estimates the squared distance of a point from a record.
+// distance estimates the squared distance between a point and a record.
 func (n *nearest) distance(record int, squared float64) estimate.Estimate {
 	return n.distances.between(n.all.noise(record), n.noise, squared)
 }
 
-// debiased is the estimate alone, and zero where it is below: the interval may be undefined.
+// debiased is the estimate without its interval, which may be undefined; at least zero.
 func (n *nearest) debiased(record int, squared float64) float64 {
 	return max(0, n.distances.unbiased(n.all.noise(record), n.noise, squared))
 }
 
-// told refuses points whose nearest records cannot be told apart.
+// told returns an error if the nearest records of the points cannot be told apart.
 func (n *nearest) told() error {
 	m, asked := n.all.len(), n.points.RawMatrix().Rows
 	if m < 2 {
 		return nil
 	}
-	// Of each point, the distances of records at the same steps in their order.
+	// For each point, take the distances to evenly spaced records.
 	of := min(m, max(mostPairs/asked, 2))
 	var count, mean, within float64
 	law := n.distances.law
@@ -142,8 +142,8 @@ func (n *nearest) told() error {
 	return err
 }
 
-// Query answers vectors that the aggregator projected. It comes after the releases, which
-// it reads as Run does, and spends nothing. Said is left to the caller, who has models.
+// Query answers vectors that the aggregator projected. It runs after the releases, which it reads
+// as Run does, and spends no privacy budget. The caller, who has the models, fills Said.
 func Query(ctx context.Context, o Options, q Queries) (Answers, error) {
 	out, err := query(ctx, o, q)
 	if err != nil {

@@ -15,11 +15,11 @@ import (
 	"github.com/cosketch/cosketch/protocol/release"
 )
 
-// OwnQuery is a query of a party about records that are in no release: it has sketched and
-// noised them as it did its release.
+// OwnQuery is a party's query about records that are in no release. The party has sketched and
+// noised them like its release.
 type OwnQuery struct {
 	Party  int // index into the study's parties
-	Number int // of its queries, from 1
+	Number int // counts the party's queries from 1
 	Sketch sketch.Sketch
 }
 
@@ -42,8 +42,8 @@ type QueryAnswer struct {
 	Columns   []RowColumn `json:"columns"`             // by row of the query
 }
 
-// DecodeQueryAnswer reads a document that came from the aggregator and checks that it is of
-// this query, of so many rows, of a party whose release has so many.
+// DecodeQueryAnswer decodes a document from the aggregator. It checks that it answers this query of
+// so many rows, of a party whose release has so many rows.
 func DecodeQueryAnswer(data []byte, id protocol.StudyID, number, rows int, released int64) (QueryAnswer, error) {
 	var a QueryAnswer
 	err := json.Unmarshal(data, &a)
@@ -67,8 +67,8 @@ func DecodeQueryAnswer(data []byte, id protocol.StudyID, number, rows int, relea
 	return a, nil
 }
 
-// AnswerQuery finds the records nearest to those of a party's query, in the space of the
-// sketch that the study says. It reads the releases as Run does, and changes nothing.
+// AnswerQuery finds the records nearest to those of a party's query, in the space of the sketch
+// that the study names. It reads the releases as Run does, and changes nothing.
 func AnswerQuery(ctx context.Context, o Options, q OwnQuery) (QueryAnswer, error) {
 	out, err := answerQuery(ctx, o, q)
 	if err != nil {
@@ -102,7 +102,7 @@ func answerQuery(ctx context.Context, o Options, q OwnQuery) (QueryAnswer, error
 		Level: float64(estimate.DefaultLevel),
 	}
 	found, err := r.nearest(ctx, asked{sketch: index, points: points, noise: plan.NoiseOf(0, 1, 1), neighbors: o.Study.Queries.Neighbors})
-	if why := (*noAnswer)(nil); errors.As(err, &why) { // the query is spent: the party learns what came of it
+	if why := (*noAnswer)(nil); errors.As(err, &why) { // the query is spent, so the party is told why there is no answer
 		out.Undefined = why.Error()
 		return out, nil
 	}
@@ -110,7 +110,7 @@ func answerQuery(ctx context.Context, o Options, q OwnQuery) (QueryAnswer, error
 		return QueryAnswer{}, err
 	}
 	out.Records, out.EachLevel = found.all.len(), float64(found.level)
-	own := map[int]int{} // the party's row of each record that it is told of and has
+	own := map[int]int{} // the party's row of each record it is told of and holds
 	for _, record := range found.graph.Index {
 		own[int(record)] = -1
 	}

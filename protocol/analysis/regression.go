@@ -32,7 +32,7 @@ type Regression struct {
 	Residuals []SketchRow `json:"residuals,omitempty" by:"row"` // of the first rows of the sketch, at most 200
 }
 
-// Ridged says of which regression the answers are; "" for least squares.
+// Ridged says which regression the answers are about; "" for least squares.
 func (r Regression) Ridged() string {
 	if r.Ridge == 0 {
 		return ""
@@ -63,9 +63,9 @@ func (r *Regression) nothing() string {
 	return fmt.Sprintf("0 of %d coefficients clearly differ from 0", len(r.Coefficients))
 }
 
-// regression answers with coefficients in original units. The first value of a
-// categorical explaining column is the reference of the others, as the values of a
-// record add up to one, which the intercept has already.
+// regression answers with coefficients in original units. The first value of a categorical
+// explaining column is the reference for the others, because the values of a record add up to one,
+// which the intercept already covers.
 func (c *columns) regression(ctx context.Context, a study.Analysis, out *Analysis) error {
 	o, ok := a.Options.(study.RegressionOptions)
 	if !ok {
@@ -112,8 +112,8 @@ func (c *columns) regression(ctx context.Context, a study.Analysis, out *Analysi
 	return nil
 }
 
-// find fills in the regression of m, and the features that it is on: those whose variance
-// stands out.
+// find computes the regression of m, and its features: the explaining columns whose variance stands
+// out.
 func (r *Regression) find(m *estimate.Moments, o estimate.RegressionOptions, a study.Analysis, out *Analysis, name func(int) Feature) error {
 	constant := m.Constant()
 	if slices.Contains(constant, o.Target) && !m.Unprojected() {
@@ -147,8 +147,8 @@ func (r *Regression) find(m *estimate.Moments, o estimate.RegressionOptions, a s
 	return nil
 }
 
-// explaining lists which of n variables are in a regression, and where among them the
-// target is; −1 if it is none of them. The reference of each categorical column is left out.
+// explaining lists which of n variables are in a regression, and the target's position among them;
+// −1 if it is not there. The reference of each categorical column is left out.
 func explaining(o study.RegressionOptions, section *Regression, n int, of func(int) (study.Column, Feature)) (vars []int, target int) {
 	target = -1
 	on, reference := chosen(o.On, o.Target, n, of)
@@ -164,14 +164,14 @@ func explaining(o study.RegressionOptions, section *Regression, n int, of func(i
 	return vars, target
 }
 
-// chosen are those of n variables that explain another column: of the columns asked for,
-// or of all but that one. The first value of a categorical one is the reference of its
-// others, as the values of a record add up to one.
+// chosen returns which of n variables explain another column: those of the columns asked for, or of
+// all but that one. The first value of a categorical column is the reference for its others,
+// because the values of a record add up to one.
 func chosen(asked []string, explained string, n int, of func(int) (study.Column, Feature)) (vars []int, reference []Feature) {
 	last := ""
 	for i := range n {
 		column, name := of(i)
-		first := column.Name != last // value of a categorical column
+		first := column.Name != last // first value of a categorical column
 		last = column.Name
 		switch {
 		case column.Name == explained || len(asked) > 0 && !slices.Contains(asked, column.Name):

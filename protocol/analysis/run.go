@@ -21,22 +21,23 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Contribution is one party's release, decoded and checked.
+// Contribution is one party's release, decoded and validated.
 type Contribution struct {
 	Party    int // index into the study's parties
 	Header   protocol.Digest
 	Records  int64
 	Bytes    int64
 	Sketches []sketch.Sketch
-	Rows     []release.Rows // by sketch: what the release says of rows; required where a sketch is joined
-	Labels   [][]int        // per sketch, the label of each row; nil where none travel
-	Masked   int            // for how many members its sketches are masked; 0: they are not
-	// Published are the row keys that the release shows, in the study's order; required where
-	// a sketch is of cells.
+	Rows     []release.Rows // by sketch: what the release says of rows; required if a sketch is joined
+	Labels   [][]int        // by sketch: the label of each row; nil if no labels are released
+	Masked   int            // how many members the masks are for; 0: not masked
+	// Published are the row keys that the release publishes, in the study's order; required if a
+	// sketch is of cells.
 	Published [][32]byte
-	// Scan hands over, block by block and in order, the entries of a sketch of which Sketches has the
-	// shape and no Data: then no party's sketch is in memory, only what is merged of all. A row of
-	// records has its label behind it, where labels travel. Its error ends the run.
+	// Scan passes the entries of a sketch to take, block by block and in order. Set it if Sketches
+	// has only the shape of the sketch and no Data: then only the merged sketch is in memory. If
+	// labels are released, each row of records is followed by its label. An error of Scan ends the
+	// run.
 	Scan func(sketch int, take func(entries []int64)) error
 }
 
@@ -46,49 +47,49 @@ type Options struct {
 	Attempt       uint32          // required
 	T2            protocol.Digest // required
 	Complete      bool            // every member of the roster contributed
-	FirstOnly     bool            // the contributions are those of FromFirst, and the second round is not in them
+	FirstOnly     bool            // the contributions come from FromFirst, without a second round
 	Contributions []Contribution  // required, at least one, in the order of the study's parties
-	// Analyses are those to answer; default: the study's own.
+	// Analyses are the questions to answer; default: the study's own.
 	Analyses []study.Analysis
-	Entropy  io.Reader      // for handles of records that are told to other parties; required where neighbors are asked for
-	Memory   int64          // bytes that an analysis may take; what needs more is undefined. Default: any
-	Memo     Memo           // keeps what long steps find. Default: a run that is broken off begins anew
-	Scratch  Scratch        // takes what does not fit into Memory, and some of what Run returns. Default: such analyses are undefined
-	Workers  int            // goroutines; no number in a result depends on them. Default 1
-	Observe  func(Progress) // told of the progress of long analyses, ten times each; default nobody
-	Failed   func(Failure)  // told of analyses that failed, for a log; default nobody
-	// Keep keeps the tables of analyses of more than MostInline features. Default: the pairs
-	// of any number of features are in the result itself, which takes much memory.
+	Entropy  io.Reader      // for handles of records that are told to other parties; required for neighbors
+	Memory   int64          // bytes that an analysis may use; what needs more is undefined. Default: no limit
+	Memo     Memo           // stores the results of long steps. Default: an interrupted run begins anew
+	Scratch  Scratch        // holds what does not fit into Memory, and some of what Run returns. Default: such analyses are undefined
+	Workers  int            // goroutines; results do not depend on it. Default 1
+	Observe  func(Progress) // called with the progress of long analyses, ten times each; default: nil
+	Failed   func(Failure)  // called with each failed analysis, for a log; default: nil
+	// Keep stores the tables of analyses of more than MostInline features. Default: the result
+	// itself holds all pairs, which takes much memory.
 	Keep Keeper
 }
 
-// Scratch is room beside the memory, such as files that are mapped. What it gives is used until
-// Run returns, and then by Labels.
+// Scratch is storage beside the memory, such as mapped files. What it gives is used until Run
+// returns, and afterwards by Labels.
 type Scratch interface {
 	room.Giver
 	Part() room.Part
 }
 
-// Failure is an analysis that an error or a panic left without an answer. The document says
-// that it is undefined; that the releases do not answer it is no failure.
+// Failure is an analysis that ended with an error or a panic. The document says that it is
+// undefined. An analysis that the releases cannot answer is not a failure.
 type Failure struct {
 	Analysis int // its index
 	Kind     study.AnalysisKind
 	Err      error
-	Stack    string // of a panic; else empty
+	Stack    string // of a panic; otherwise empty
 }
 
 // Progress is how far an analysis has come.
 type Progress struct {
 	Analysis    int // its index
 	Kind        study.AnalysisKind
-	Done, Total int // of steps of its own
+	Done, Total int // steps of this analysis
 }
 
-// manySteps is the number of steps from which an analysis takes long.
+// manySteps is the number of steps from which an analysis counts as long.
 const manySteps = 200
 
-// tell tells of a step that takes long by itself.
+// tell returns a function that reports the progress of one long step.
 func (o Options) tell(index int, kind study.AnalysisKind) func(done, total int) {
 	return func(done, total int) {
 		if o.Observe != nil {
@@ -97,7 +98,7 @@ func (o Options) tell(index int, kind study.AnalysisKind) func(done, total int) 
 	}
 }
 
-// observer tells of every tenth of an analysis with many steps.
+// observer returns a function that reports every tenth of an analysis with many steps.
 func (o Options) observer(index int, kind study.AnalysisKind) func(done, total int) {
 	return func(done, total int) {
 		if total >= manySteps && done*10/total != (done-1)*10/total {
@@ -106,7 +107,7 @@ func (o Options) observer(index int, kind study.AnalysisKind) func(done, total i
 	}
 }
 
-// check refuses contributions that would be counted twice or under another name.
+// check returns an error if contributions are incomplete, repeated or out of order.
 func (o Options) check() error {
 	if len(o.Contributions) == 0 {
 		return errors.New("no releases")
@@ -135,7 +136,7 @@ func (o Options) check() error {
 	return nil
 }
 
-// checkLabels refuses a contribution that lacks labels which the study has travel.
+// checkLabels returns an error if a contribution lacks labels that the study releases.
 func (o Options) checkLabels(c Contribution) error {
 	for i, sk := range c.Sketches {
 		if _, ok := o.Study.LabelOf(c.Party, i); ok && (len(c.Labels) != len(c.Sketches) || len(c.Labels[i]) != sk.Rows) {
@@ -145,12 +146,12 @@ func (o Options) checkLabels(c Contribution) error {
 	return nil
 }
 
-// Run answers the analyses. Labels holds one document per contribution,
-// in their order, or is nil where no analysis labels records.
+// Run answers the analyses. Labels holds one document per contribution, in their order, or is nil
+// if no analysis labels records.
 //
-// An analysis that fails, even by a panic in its numerics, is undefined in the result, and the
-// others are answered. Run itself fails where ctx ends, where the contributions are not what
-// the study wants or cannot be read, where a masked sum is spoilt, and where Entropy or Keep fails.
+// If an analysis fails, even by a panic in its numerics, it is undefined in the result, and the
+// others are answered. Run itself returns an error if ctx ends, if contributions do not match the
+// study or cannot be read, if a masked sum is spoilt, and if Entropy or Keep fails.
 func Run(ctx context.Context, o Options) (Result, []Labels, error) {
 	if err := o.check(); err != nil {
 		return Result{}, nil, fmt.Errorf("running analyses: %w", err)
@@ -173,7 +174,7 @@ func Run(ctx context.Context, o Options) (Result, []Labels, error) {
 	return out, r.labels, nil
 }
 
-// attempt answers an analysis, or says why it is undefined. Its error ends the run.
+// attempt answers an analysis, or says why it is undefined. An error ends the run.
 func (r *run) attempt(ctx context.Context, index int, a study.Analysis) (Analysis, error) {
 	answer, stack, err := r.recovered(ctx, index, a)
 	switch why, broken, keeping, noRoom := (*noAnswer)(nil), (*brokenInput)(nil), (*KeepError)(nil), (*room.Error)(nil); {
@@ -191,7 +192,7 @@ func (r *run) attempt(ctx context.Context, index int, a study.Analysis) (Analysi
 			r.Failed(Failure{Analysis: index, Kind: a.Kind, Err: err, Stack: stack})
 		}
 		err = fmt.Errorf("the analysis failed: %w", err)
-		if stack != "" { // what a panic says is for the log
+		if stack != "" { // the text of a panic is for the log
 			err = errors.New("the analysis failed: internal error; the aggregator's log says more")
 		}
 	default:
@@ -204,7 +205,7 @@ func (r *run) attempt(ctx context.Context, index int, a study.Analysis) (Analysi
 	return Analysis{Kind: a.Kind, Sketch: sk, Undefined: err.Error()}, nil
 }
 
-// recovered is answer, with a panic as an error and its stack.
+// recovered is answer, but returns a panic as an error, with its stack.
 func (r *run) recovered(ctx context.Context, index int, a study.Analysis) (out Analysis, stack string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -217,17 +218,17 @@ func (r *run) recovered(ctx context.Context, index int, a study.Analysis) (out A
 	return out, "", err
 }
 
-// run is one call of Run.
+// run is the state of one call of Run.
 type run struct {
 	Options
 	labels   []Labels
 	gathered map[int]*points // by sketch of the records side
 	merged   map[int]columns // by sketch of the columns side
-	part     room.Part       // of Scratch, for the analysis that is being answered; nil: it has taken none
+	part     room.Part       // of Scratch, for the analysis being answered; nil: none taken yet
 }
 
-// passing is room for what the answer to one analysis takes; lasting is room that goes on until Run has
-// returned. They are nil, which is memory, where there is room for the sketch in it.
+// passing returns room for one analysis; lasting returns room that stays until Run has returned and
+// after. Both are nil, which means memory, if the sketch fits into memory.
 func (r *run) passing(sk int) (room.Giver, error) {
 	n, err := r.needs(sk)
 	if err != nil || !n.apart {
@@ -247,7 +248,7 @@ func (r *run) lasting(sk int) (room.Giver, error) {
 	return r.Scratch, nil
 }
 
-// clear gives back what passes.
+// clear frees the passing room.
 func (r *run) clear() error {
 	if r.part == nil {
 		return nil
@@ -259,28 +260,28 @@ func (r *run) clear() error {
 	return nil
 }
 
-// brokenInput is why no analysis can be answered: what the run was given cannot be read, or
-// is not what it has to be.
+// brokenInput is an error of the run's input: it cannot be read or is malformed, so no analysis can
+// be answered.
 type brokenInput struct{ error }
 
 func (b *brokenInput) Unwrap() error { return b.error }
 
-// noAnswer is why the releases do not answer one analysis. The others are unharmed.
+// noAnswer says why the releases do not answer one analysis. It does not affect the others.
 type noAnswer struct{ why string }
 
 func (n *noAnswer) Error() string { return n.why }
 
-// Fail is what the catalogue says of it.
+// Fail returns the error of the catalogue.
 func (n *noAnswer) Fail() *fail.Error { return fail.Unanswerable.Fail() }
 
-// Unanswerable reports an error that is such a reason: nothing failed, but there is no
-// answer.
+// Unanswerable reports whether err says that the releases do not answer an analysis. Nothing
+// failed, but there is no answer.
 func Unanswerable(err error) bool {
 	why := (*noAnswer)(nil)
 	return errors.As(err, &why)
 }
 
-// unanswerable returns such a reason, for people.
+// unanswerable returns a noAnswer with a message for people.
 func unanswerable(format string, args ...any) error { return &noAnswer{fmt.Sprintf(format, args...)} }
 
 func (r *run) answer(ctx context.Context, index int, a study.Analysis) (Analysis, error) {
@@ -318,8 +319,8 @@ func (r *run) answer(ctx context.Context, index int, a study.Analysis) (Analysis
 	return out, err
 }
 
-// makeRoom refuses a sketch that takes more memory than there may be, and forgets what was merged
-// of others where all of them together do.
+// makeRoom returns an error if a sketch needs more memory than allowed. If all sketches together
+// need more, it drops what was merged of the others.
 func (r *run) makeRoom(sk int) error {
 	if r.Memory == 0 {
 		return nil
@@ -343,8 +344,8 @@ func (r *run) makeRoom(sk int) error {
 	return nil
 }
 
-// promise records at which level so many intervals hold, and returns the level for
-// which each has to be built.
+// promise records the level at which the count intervals hold, and returns the level for which each
+// must be built.
 func (a *Analysis) promise(asked study.Analysis, count int) estimate.Level {
 	a.Level, a.Intervals = float64(estimate.DefaultLevel), asked.Intervals
 	if asked.Intervals != study.IntervalsAll {
@@ -355,7 +356,7 @@ func (a *Analysis) promise(asked study.Analysis, count int) estimate.Level {
 	return each
 }
 
-// describe fills everything but the answers.
+// describe returns the result without its answers.
 func (r *run) describe() (Result, error) {
 	s := r.Study
 	out := Result{

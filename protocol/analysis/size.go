@@ -12,17 +12,17 @@ import (
 	"github.com/cosketch/cosketch/protocol/sum"
 )
 
-// MaxDocument bounds a result document, without its tables, in bytes.
+// MaxDocument limits the size of a result document, without its tables, in bytes.
 const MaxDocument = 1 << 27
 
-// Size is about what the result of a study takes if all parties are in it, in bytes: at the
-// aggregator, and at each party.
+// Size is roughly the size of a study's result in bytes if all parties are in it. It is the same at
+// the aggregator and at each party.
 type Size struct {
 	Document int64 `json:"document"` // JSON
-	Tables   int64 `json:"tables"`   // beside it
+	Tables   int64 `json:"tables"`   // stored beside the document
 }
 
-// Bytes, about, of parts of a document, with their keys.
+// Rough sizes in bytes of parts of a document, with their keys.
 const (
 	numberBytes  = 210
 	pairBytes    = 60 + numberBytes
@@ -45,7 +45,8 @@ type taken struct {
 	study *study.Study
 	asked study.Analysis
 	side  sketch.Side
-	// values are those it is about, k the entries of a row of the sketch that answers, classes those of the label.
+	// values is the number of values analysed, k the entries in a row of the sketch, classes those
+	// of the label.
 	values, parties, classes, k int64
 }
 
@@ -69,10 +70,11 @@ func sizeOf(s *study.Study, a study.Analysis) (out Size) {
 	return out
 }
 
-// numbers is the size of so many numbers.
+// numbers returns the size of count numbers.
 func numbers(count int64) Size { return Size{Document: count * numberBytes} }
 
-// pairsSize is the size of numbers of pairs of values, and of each with itself if themselves.
+// pairsSize returns the size of one number for each pair of values; if themselves, also of each
+// value with itself.
 func pairsSize(themselves bool) func(t *taken) Size {
 	return func(t *taken) (out Size) {
 		pairs := pairsOf(int(t.values), themselves)
@@ -86,8 +88,8 @@ func pairsSize(themselves bool) func(t *taken) Size {
 	}
 }
 
-// valuesOf lists the columns of the values, with one for each value of a categorical column, that
-// an analysis is about.
+// valuesOf lists the columns that an analysis is about. A categorical column is listed once for
+// each of its values.
 func valuesOf(s *study.Study, a study.Analysis) (out []int) {
 	index, ok := s.SketchFor(a)
 	if !ok || s.Sketches[index].Side == sketch.Records {
@@ -109,14 +111,14 @@ func valuesOf(s *study.Study, a study.Analysis) (out []int) {
 			}
 		}
 		if s.Merge(index) == study.Add {
-			break // all parties have the same
+			break // all parties have the same columns
 		}
 	}
 	return out
 }
 
-// Deliverable refuses a study whose result could not be computed, or not be fetched by its
-// parties, and says what it would cost.
+// Deliverable returns an error, with the cost, if a study's result could not be computed, or not be
+// fetched by its parties.
 func Deliverable(s *study.Study) error {
 	for i, a := range s.Analyses {
 		refuse := kindOf(a.Kind).refuse
@@ -133,8 +135,8 @@ func Deliverable(s *study.Study) error {
 	return firstFits(s)
 }
 
-// firstFits refuses a first round, of two, that is too large to stand on the board: in full width, with room for what
-// describes it.
+// firstFits returns an error if the first of two rounds is too large for the board: at full width,
+// with room for its description.
 func firstFits(s *study.Study) error {
 	if !s.TwoRounds() {
 		return nil
@@ -157,11 +159,11 @@ func firstFits(s *study.Study) error {
 	return nil
 }
 
-// MostFirsts bounds the first rounds of all parties together, which each of them reads and keeps: as much as
-// study.MostWhole parties may post.
+// MostFirsts limits the first rounds of all parties together, which each of them reads and stores.
+// It is as much as study.MostWhole parties may post.
 const MostFirsts = study.MostWhole * protocol.MaxPayload
 
-// tooManyPairs refuses so many values that the table of their pairs would be too long.
+// tooManyPairs returns why n values are refused: the table of their pairs would be too long.
 func tooManyPairs(name study.AnalysisKind) func(n int) string {
 	return func(n int) string {
 		if n <= MostDense {
@@ -172,10 +174,10 @@ func tooManyPairs(name study.AnalysisKind) func(n int) string {
 	}
 }
 
-// cubic refuses so many values that work which grows with their cube would take too long: at most so many in ten
-// seconds, with so many matrices of them in memory.
+// cubic returns why n values are refused if n exceeds most and the work grows with its cube. With
+// most values it takes about ten seconds. The analysis holds so many matrices in memory.
 func cubic(name study.AnalysisKind, does string, most int, matrices int64) func(n int) string {
-	const seconds = 10 // at the most values
+	const seconds = 10 // at n = most
 	return func(n int) string {
 		if n <= most {
 			return ""
@@ -193,7 +195,7 @@ func minutes(seconds float64) string {
 	return fmt.Sprintf("%.0f minutes", math.Ceil(seconds/60))
 }
 
-// Says says what a result takes.
+// Says describes the size in a sentence.
 func (s Size) Says() string {
 	text := fmt.Sprintf("The result takes about %s at the aggregator and at each party", block.Bytes(s.Document+s.Tables))
 	if s.Tables > 0 {

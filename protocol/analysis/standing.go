@@ -13,23 +13,23 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Nobody has checked the documents that these read: a number may lack an end, and a pair may
-// point nowhere.
+// The methods below read documents that were not validated: a number may lack an end, and a pair
+// may have an index out of range.
 
-// Told reports a number that can be told from 0.
+// Told reports whether the number clearly differs from 0.
 func (n Number) Told() bool { return n.Shown().Told() }
 
 func (n Number) whole() bool { return n.Estimate != nil && n.Low != nil && n.High != nil }
 
-// clearness says how clearly an interval leaves 0 out: the distance of its nearer end, in
-// widths of the interval. It is negative, and at least -0.5, where 0 is within.
+// clearness returns how clearly an interval excludes 0: the distance of its nearer end from 0, in
+// widths of the interval. It is negative, and at least -0.5, if 0 is inside.
 func clearness(low, high float64) float64 {
 	return min(max(low, -high)/max(high-low, math.SmallestNonzeroFloat64), math.MaxFloat64)
 }
 
-// Clearest returns pairs of the analysis in another order: those that can be told from 0
-// first, then the others, each by how far 0 is from the nearer end of the widest interval, in
-// widths of it; then those without an answer, and undefined ones last.
+// Clearest returns the pairs of the analysis sorted: first those that clearly differ from 0, then
+// the others, each by the distance of 0 from the nearer end of the widest interval, in widths of
+// it. Then come those without an answer, and last the undefined ones.
 func (a Analysis) Clearest(pairs []Pair) []Pair {
 	size := func(p Pair) float64 {
 		switch {
@@ -45,14 +45,14 @@ func (a Analysis) Clearest(pairs []Pair) []Pair {
 	return sorted
 }
 
-// Unanswered reports a number of the analysis's pairs that says nothing, because its interval
-// is all that a number of this kind can be.
+// Unanswered reports whether a number of the analysis's pairs says nothing, because its interval
+// covers every possible value.
 func (a Analysis) Unanswered(n Number) bool {
 	return (a.Kind == study.Correlation || a.Kind == study.Cosine) && n.whole() && *n.Low <= -1 && *n.High >= 1
 }
 
-// Across are the pairs that a study is made for: of different parties' features, or of
-// different features where they belong to the union.
+// Across returns the pairs that a study is made for: of different parties' features, or of any two
+// different features if they belong to the union.
 func (a Analysis) Across() []Pair {
 	var out []Pair
 	for _, p := range a.Pairs {
@@ -66,7 +66,8 @@ func (a Analysis) Across() []Pair {
 	return out
 }
 
-// party is whose a feature is; empty where that is the union, or nobody.
+// party returns the party of a feature; empty if it belongs to the union or the index is out of
+// range.
 func (a Analysis) party(at int) string {
 	if at < 0 || at >= len(a.Features) {
 		return ""
@@ -74,7 +75,8 @@ func (a Analysis) party(at int) string {
 	return a.Features[at].Party
 }
 
-// compared returns the pairs among which something may stand out, and which these are.
+// compared returns the pairs among which something may stand out, and a phrase that says which they
+// are.
 func (a Analysis) compared() ([]Pair, string) {
 	pairs := a.Across()
 	switch {
@@ -86,7 +88,8 @@ func (a Analysis) compared() ([]Pair, string) {
 	return pairs, " across parties"
 }
 
-// Differing says how many pairs can be told from 0; which they are begins with a space, or is empty.
+// Differing says how many pairs clearly differ from 0; which describes them and begins with a
+// space, or is empty.
 func Differing(clear, of int64, which string) string {
 	switch {
 	case of == 1 && clear == 1:
@@ -99,7 +102,7 @@ func Differing(clear, of int64, which string) string {
 
 func onePair(which string) string { return "the one pair" + which }
 
-// Standing counts the pairs that can be told from 0, in a phrase.
+// Standing says in a phrase how many pairs clearly differ from 0.
 func (a Analysis) Standing() string {
 	pairs, of := a.compared()
 	clear, unanswered, undefined := 0, 0, 0
@@ -144,9 +147,9 @@ const (
 	nothingAcross = "Nothing across parties stands out of the noise"
 )
 
-// Nothing says that nothing in an analysis stands out of the noise, and of what. It is empty
-// where something does, where there is no answer, and of questions such as a mean, whose
-// answer is as good as its interval is narrow.
+// Nothing says that nothing in an analysis stands out of the noise. It is empty if something does,
+// if there is no answer, and for questions such as a mean, whose answer is as good as its interval
+// is narrow.
 func (a Analysis) Nothing() string {
 	if lead, what := a.nothing(); lead != "" {
 		return lead + ": " + what + "."
@@ -184,8 +187,8 @@ func (a Analysis) nothing() (lead, what string) {
 	return lead, what
 }
 
-// separated reports a component whose loadings are known. Of a component without loadings,
-// the eigenvalue is asked for alone.
+// separated reports whether the component's loadings are known. If it has no loadings, it reports
+// whether its eigenvalue is.
 func (c Component) separated() bool {
 	if len(c.LoadingIntervals) == 0 {
 		return c.Interval.Estimate != nil
@@ -193,8 +196,8 @@ func (c Component) separated() bool {
 	return c.LoadingIntervals[0].Estimate != nil
 }
 
-// Nothing is the first line of a result none of whose analyses has anything that stands out of
-// the noise; empty of any other.
+// Nothing returns the first line of a result in which no analysis stands out of the noise;
+// otherwise it is empty.
 func (r Result) Nothing() string {
 	all, said := nothingHere, []string{}
 	for _, a := range r.Analyses {
@@ -215,8 +218,8 @@ func (r Result) Nothing() string {
 	return all + ". " + strings.Join(said, "; ") + "."
 }
 
-// Promises are what all sketches promise together, where there are several, and the statements of the
-// sketches, each once. Where they differ each says which sketches it is about.
+// Promises returns what all sketches promise together, if there are several, and then the distinct
+// statements of the sketches. If these differ, each says which sketches it is about.
 func (r Result) Promises() (all []string) {
 	var of [][]string
 	for i, s := range r.Sketches {
@@ -237,7 +240,7 @@ func (r Result) Promises() (all []string) {
 	return all
 }
 
-// word says in words what the numbers rest on, and leaves out codes that readers know without them.
+// word sets the assumptions in words, and drops the codes if they are the usual ones.
 func (a *Analysis) word() {
 	a.Assumption = a.Rests.String()
 	if slices.Equal(a.Rests, premise.Usual(a.Kind, a.Estimator)) {
@@ -245,7 +248,7 @@ func (a *Analysis) word() {
 	}
 }
 
-// Assumes says in a sentence what the numbers rest on; empty where nothing was said.
+// Assumes says in a sentence what the numbers assume; empty if nothing is stated.
 func (a Analysis) Assumes() string {
 	who := "It"
 	if a.Estimator != "" {
@@ -261,10 +264,10 @@ func (a Analysis) Assumes() string {
 	case len(rests) > 0 && rests.Known():
 		return rests.Sentence(who)
 	}
-	return who + " assumes: " + a.Assumption + "." // of a document from before there were codes, or of a later version
+	return who + " assumes: " + a.Assumption + "." // of a document from before codes existed, or of a later version
 }
 
-// Warned says in a sentence what is to be read before the numbers; empty where that is nothing.
+// Warned returns the caution as a sentence; empty if there is none.
 func (a Analysis) Warned() string {
 	if a.Caution == "" {
 		return ""

@@ -10,43 +10,43 @@ import (
 	"strings"
 )
 
-// Table is a part of a result as rows of single values: what files for notebooks and pages
-// hold. The lists of pairs are one table, "numbers". All else becomes tables by one rule, so
-// that a kind's section is in them as soon as it is in the document:
+// Table is a part of a result as rows of single values, for notebooks, files and pages. The lists
+// of pairs are one table, "numbers". Everything else becomes tables by one rule, so that a kind's
+// section is in them as soon as it is in the document:
 //
-//   - the single values of a structure are the columns of one row, those of structures
-//     within it behind the name of the field;
-//   - a list is a table of its own, named after the path to it, and each row begins with
-//     what stands for the position in each list on the way;
-//   - so is a structure behind a pointer, which has no row where it is absent.
+//   - the single values of a structure are the columns of one row; those of a nested structure
+//     follow, prefixed with the field's name;
+//   - a list is a table of its own, named after the path to it. Each row begins with the
+//     position in each list on that path;
+//   - a structure behind a pointer is a table too. It has no row if it is absent.
 //
 // Two tags of the document's fields say what positions mean. The tag "by" has a word for each
 // dimension of a list, and of lists within its items that have no such tag:
 //
 //   - "features" and "classes" are lists of an enclosing structure. A position among the
-//     features is told as i, feature, party, column and value, or, where both dimensions are
-//     features, as i, feature_i, j and feature_j; one among the classes as class. With a name
-//     before, like "predicted=classes", that is the column;
-//   - the key of a text or number of the items, like "share", stands for the position;
+//     features becomes the columns i, feature, party, column and value or, if both dimensions are
+//     features, i, feature_i, j and feature_j. A position among the classes becomes the column class.
+//     A name in front, as in "predicted=classes", is the column's name instead;
+//   - the key of a text or number of the items, like "share", replaces the position;
 //   - "-" leaves the position out;
-//   - any other word is the column of the position, from 0, or from n with "+n" behind it,
+//   - any other word is the column of the position, counted from 0, or from n if "+n" follows,
 //     which also skips n names of a list.
 //
-// The tag "of" says what whole numbers are positions of, by the same lists, or else names the
+// The tag "of" says into which list whole numbers index, by the same words. Otherwise it names the
 // column of a list of single values.
 type Table struct {
 	Name    string // words of the document's keys joined by "_", like "k_means_sizes"
 	Columns []Column
-	Rows    [][]any // by Columns: string, int64, float64, bool, or nil where there is no value
+	Rows    [][]any // by Columns: string, int64, float64, bool, or nil if there is no value
 
-	// More reads further rows, which are as many as Further says, from the files beside the
-	// document, and hands them over one by one until take returns an error, which it returns.
-	// Take keeps none of them. Nil: there are none.
+	// More reads Further more rows from the files beside the document. It calls take with each
+	// until take returns an error, which it returns. Take must not keep the row. Nil: there are
+	// none.
 	More    func(take func(row []any) error) error
 	Further int64
 }
 
-// Each hands over every row, of Rows and More, until take returns an error, which it returns.
+// Each calls take with every row, of Rows and More, until it returns an error, which Each returns.
 func (t Table) Each(take func(row []any) error) error {
 	for _, row := range t.Rows {
 		if err := take(row); err != nil {
@@ -59,7 +59,7 @@ func (t Table) Each(take func(row []any) error) error {
 	return t.More(take)
 }
 
-// Len is how many rows the table has.
+// Len returns the number of rows.
 func (t Table) Len() int64 { return int64(len(t.Rows)) + t.Further }
 
 // Column is a column of a table.
@@ -79,32 +79,32 @@ const (
 	Truth   ColumnType = "truth"   // bool
 )
 
-// Tables of the document as a whole. The lists and sections of the last two are not named
-// after them.
+// Tables of the document as a whole. The lists and sections in the last two are named without their
+// prefix.
 const (
 	NumbersTable  = "numbers" // of all pairs, whatever the kind
 	resultTable   = "result"
 	analysesTable = "analyses"
 )
 
-// Tables returns the whole result: every number of a pair in "numbers", who is in it, what
-// was asked and promised, and what the kinds' own sections hold. What belongs to an analysis
-// has the analysis's position in the document as its first column.
+// Tables returns the whole result: every number of a pair in "numbers", who is in it, what was
+// asked and promised, and the sections of all kinds. What belongs to an analysis has the analysis's
+// position in the document as its first column.
 func (r Result) Tables() []Table {
 	f := &flattener{tables: []Table{r.numbers()}}
 	f.row(resultTable, path{}, reflect.ValueOf(r), place{})
 	return f.done()
 }
 
-// Tables returns what an analysis holds beside its pairs: its features, the repaired matrix
-// and its kind's section.
+// Tables returns what an analysis holds beside its pairs: its features, the repaired matrix and its
+// kind's section.
 func (a Analysis) Tables() []Table {
 	f := &flattener{}
 	f.row(analysesTable, path{}, reflect.ValueOf(a), place{})
 	return slices.DeleteFunc(f.done(), func(t Table) bool { return t.Name == analysesTable })
 }
 
-// numbers has one row for each pair: those of dense tables last.
+// numbers returns the table with one row for each pair; pairs of dense tables come last.
 func (r Result) numbers() Table {
 	out := Table{Name: NumbersTable, Columns: []Column{
 		{"analysis", Integer}, {"kind", Text}, {"of", Text}, {"i", Integer}, {"j", Integer}, {"feature_i", Text}, {"feature_j", Text},
@@ -162,7 +162,7 @@ func optional(x *float64) any {
 	return *x
 }
 
-// Name is the feature as people and tables call it, like "north: ward=a".
+// Name returns the feature's name for people and tables, like "north: ward=a".
 func (f Feature) Name() string {
 	name := f.Column
 	if f.Value != "" {
@@ -180,7 +180,7 @@ func (f Feature) Name() string {
 // flattener makes tables of a document's structures and lists.
 type flattener struct{ tables []Table }
 
-// path is what a row begins with: where in the lists around it it stands.
+// path is the beginning of a row: the positions in the lists around it.
 type path struct {
 	columns []Column
 	values  []any
@@ -190,21 +190,21 @@ func (p path) with(name string, kind ColumnType, value any) path {
 	return path{append(slices.Clip(p.columns), Column{name, kind}), append(slices.Clip(p.values), value)}
 }
 
-// place is where a value stands: what is around it, and what tags say of it.
+// place is the context of a value: the structures around it, and its tags.
 type place struct {
-	around []reflect.Value // the structures, from the outermost
-	by     []string        // words for the dimensions of lists
+	around []reflect.Value // the enclosing structures, outermost first
+	by     []string        // word for each dimension of lists
 	of     string
-	key    string // the field that stands for the structure's position already
-	letter string // j within a list of lists by features and features
+	key    string // the field that already stands for the structure's position
+	letter string // j inside a list of lists by features and features
 }
 
-// done returns the tables that have rows, and numbers.
+// done returns the tables that have rows, and the numbers table.
 func (f *flattener) done() []Table {
 	return slices.DeleteFunc(f.tables, func(t Table) bool { return len(t.Rows) == 0 && t.Name != NumbersTable })
 }
 
-// add appends a row to the table of a name, which it makes where there is none.
+// add appends a row to the named table, which it creates if necessary.
 func (f *flattener) add(name string, row path) {
 	at := slices.IndexFunc(f.tables, func(t Table) bool { return t.Name == name })
 	if at < 0 {
@@ -214,8 +214,8 @@ func (f *flattener) add(name string, row path) {
 	f.tables[at].Rows = append(f.tables[at].Rows, row.values)
 }
 
-// row adds a structure's values as a row of the table of its name, and the structure's
-// lists and pointers as tables of theirs.
+// row adds a structure's values as a row of the named table, and the structure's lists and pointers
+// as tables of their own.
 func (f *flattener) row(name string, at path, v reflect.Value, in place) {
 	row, begin := at, name+"_"
 	if name == resultTable || name == analysesTable {
@@ -231,7 +231,7 @@ func (f *flattener) row(name string, at path, v reflect.Value, in place) {
 	f.fields("", v, in, func(c Column, x any) {
 		row = row.with(c.Name, c.Type, x)
 	}, func(field string, v reflect.Value, in place) { nested = append(nested, later{begin + field, v, in}) })
-	if len(row.columns) > len(at.columns) || in.key != "" { // a structure of lists alone has no row
+	if len(row.columns) > len(at.columns) || in.key != "" { // a structure with only lists has no row
 		f.add(name, row)
 	}
 	for _, n := range nested {
@@ -244,7 +244,8 @@ func (f *flattener) row(name string, at path, v reflect.Value, in place) {
 	}
 }
 
-// fields hands out a structure's single values, and what has a table of its own.
+// fields calls single with each single value of a structure, and nested with each field that has a
+// table of its own.
 func (f *flattener) fields(prefix string, v reflect.Value, in place, single func(Column, any), nested func(string, reflect.Value, place)) {
 	for i := range v.NumField() {
 		field, value := v.Type().Field(i), v.Field(i)
@@ -253,7 +254,7 @@ func (f *flattener) fields(prefix string, v reflect.Value, in place, single func
 			here.by = strings.Split(words, ",")
 		}
 		switch kind := field.Type.Kind(); {
-		case !field.IsExported() || keyOf(field) == "-" || field.Type == reflect.TypeFor[[]Pair]() && v.Type() == reflect.TypeFor[Analysis](): // those are in numbers
+		case !field.IsExported() || keyOf(field) == "-" || field.Type == reflect.TypeFor[[]Pair]() && v.Type() == reflect.TypeFor[Analysis](): // pairs are in numbers
 		case field.Anonymous && kind == reflect.Struct:
 			f.fields(prefix, value, in, single, nested)
 		case field.Type == reflect.TypeFor[Feature]():
@@ -262,7 +263,7 @@ func (f *flattener) fields(prefix string, v reflect.Value, in place, single func
 			inner := name + "_"
 			f.fields(inner, value, here, func(c Column, x any) {
 				if field.Type == reflect.TypeFor[Number]() && c.Name == inner+"estimate" {
-					c.Name = name // a number goes by the name of what it is
+					c.Name = name // an estimate is named after its field
 				}
 				single(c, x)
 			}, nested)
@@ -279,7 +280,7 @@ func (f *flattener) fields(prefix string, v reflect.Value, in place, single func
 	}
 }
 
-// list adds the items of a list: structures as rows, and single values as rows of one.
+// list adds the items of a list: structures as rows, and single values as rows with one value.
 func (f *flattener) list(name string, at path, v reflect.Value, in place) {
 	by, within := singular(name[strings.LastIndexByte(name, '_')+1:]), in
 	if len(in.by) > 0 {
@@ -336,7 +337,7 @@ func keyed(item reflect.Value, by string) (reflect.Value, bool) {
 	return reflect.Value{}, false
 }
 
-// index tells a position in a list by a word of "by". Letter is i or j where it is one of two
+// index adds a position in a list, as a word of "by" says. Letter is i or j if it is one of two
 // features.
 func (in place) index(letter, by string, position int, add func(Column, any)) {
 	as, word, ok := strings.Cut(by, "=")
@@ -364,8 +365,8 @@ func (in place) index(letter, by string, position int, add func(Column, any)) {
 	}
 }
 
-// position adds a whole number of the document and, where "of" says that it is a position in
-// a list of names, the name.
+// position adds a whole number of the document and, if "of" says that it is an index into a list of
+// names, the name.
 func (in place) position(key string, at int64, add func(Column, any)) {
 	names := in.names(in.of)
 	switch {
@@ -386,7 +387,7 @@ func (in place) position(key string, at int64, add func(Column, any)) {
 	}
 }
 
-// names is the list of an enclosing structure that a word means.
+// names returns the list of an enclosing structure that a word refers to.
 func (in place) names(word string) reflect.Value {
 	for _, v := range slices.Backward(in.around) {
 		for i := range v.NumField() {
@@ -399,7 +400,7 @@ func (in place) names(word string) reflect.Value {
 	return reflect.Value{}
 }
 
-// columns tells a feature by its name and its parts.
+// columns adds a feature's name and its parts.
 func (f Feature) columns(name, prefix string, add func(Column, any)) {
 	f.named(name, add)
 	for _, part := range []struct{ name, text string }{{"party", f.Party}, {"column", f.Column}, {"value", f.Value}} {
@@ -411,7 +412,7 @@ func (f Feature) columns(name, prefix string, add func(Column, any)) {
 	}
 }
 
-// named tells a feature by its name alone; one that there is not by none.
+// named adds a feature's name only; nil for the zero feature.
 func (f Feature) named(name string, add func(Column, any)) {
 	var x any
 	if f != (Feature{}) {
@@ -420,7 +421,8 @@ func (f Feature) named(name string, add func(Column, any)) {
 	add(Column{name, Text}, x)
 }
 
-// itemOf is an item of a list of names, which a peer's document may lack.
+// itemOf returns an item of a list of names; the zero feature if the list, from another peer, lacks
+// it.
 func itemOf(names reflect.Value, at int) Feature {
 	if at < 0 || at >= names.Len() {
 		return Feature{}
@@ -431,8 +433,8 @@ func itemOf(names reflect.Value, at int) Feature {
 	return Feature{Column: names.Index(at).String()}
 }
 
-// valueOf returns a single value and the column that it belongs to. What has no type of
-// its own among the columns is text, as the document has it.
+// valueOf returns a single value and its column. A type without a column type of its own becomes
+// text, as JSON.
 func valueOf(name string, v reflect.Value) (Column, any) {
 	kind, absent := v.Type(), false
 	if kind.Kind() == reflect.Pointer {
@@ -478,13 +480,13 @@ func valueOf(name string, v reflect.Value) (Column, any) {
 	return column, x
 }
 
-// keyOf is a field's key in the document.
+// keyOf returns a field's key in the document.
 func keyOf(f reflect.StructField) string {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 	return cmp.Or(name, strings.ToLower(f.Name))
 }
 
-// singular names one item of a list.
+// singular returns the name of one item of a list.
 func singular(list string) string {
 	for _, ending := range [][2]string{{"yses", "ysis"}, {"sses", "ss"}, {"ies", "y"}, {"ches", "ch"}, {"ices", "ex"}, {"s", ""}} {
 		if stem, ok := strings.CutSuffix(list, ending[0]); ok && stem != "" {

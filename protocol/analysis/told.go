@@ -15,14 +15,14 @@ import (
 	"github.com/cosketch/cosketch/kernel/room"
 )
 
-// What parties are told of their own records. Where records lie apart it does, too: no list of one
-// value a row is in memory, nor is the document that holds them.
+// What parties are told of their own records. If records are gathered on the disk, so is this:
+// neither a list with one value per row is in memory, nor the document that holds it.
 
-// coded are texts of a column in numbers: one of few names, and what stands behind it.
+// coded are texts of a column as numbers: each is one of few names, and possibly a handle.
 type coded struct {
 	names   []string
-	of      []int32  // by row or record: which of the names; none: an empty text
-	handles []uint64 // that stand behind the name and a colon; nil: nothing does
+	of      []int32  // by row or record: index into names; noName: an empty text
+	handles []uint64 // that follow the name and a colon; nil: none
 }
 
 // noName is the code of an empty text.
@@ -48,7 +48,7 @@ func (c coded) text(i int) string {
 	return c.names[c.of[i]] + ":" + hex.EncodeToString(handle[:])
 }
 
-// texts are those of some rows.
+// texts returns the texts of rows from (inclusive) to to (exclusive).
 func (c coded) texts(from, to int) []string {
 	out := make([]string, to-from)
 	for i := range out {
@@ -57,7 +57,7 @@ func (c coded) texts(from, to int) []string {
 	return out
 }
 
-// picked are the values of a release's records, and a zero for notJoined; nil of nil.
+// picked returns the values of a release's records, and none for notJoined; nil if values is nil.
 func picked[T room.Plain](from room.Giver, values []T, of rows, none T) ([]T, error) {
 	if values == nil {
 		return nil, nil
@@ -74,7 +74,7 @@ func picked[T room.Plain](from room.Giver, values []T, of rows, none T) ([]T, er
 	return out, nil
 }
 
-// rows is a column of all records as one of a release whose rows are of these records, or of none.
+// rows turns a column of all records into one of a release, given the record of each row.
 func (c RowColumn) rows(from room.Giver, of rows) (_ RowColumn, err error) {
 	if c.Absent, err = of.absent(from); err != nil {
 		return c, err
@@ -89,7 +89,7 @@ func (c RowColumn) rows(from room.Giver, of rows) (_ RowColumn, err error) {
 	return c, err
 }
 
-// absent lists the rows of no record.
+// absent lists the rows that have no record.
 func (r rows) absent(from room.Giver) ([]int, error) {
 	n := 0
 	for _, record := range r.listed {
@@ -114,7 +114,7 @@ func (r rows) absent(from room.Giver) ([]int, error) {
 	return out, nil
 }
 
-// spelt is a column whose texts are written out.
+// spelt returns the column with its texts written out.
 func (c RowColumn) spelt() RowColumn {
 	if c.coded.of != nil {
 		c.Texts, c.coded = c.coded.texts(0, len(c.coded.of)), coded{}
@@ -122,8 +122,8 @@ func (c RowColumn) spelt() RowColumn {
 	return c
 }
 
-// Encode writes what json.MarshalIndent makes of a document with an indent, json.Marshal where that
-// is empty, piece by piece.
+// Encode writes the output of json.MarshalIndent, or of json.Marshal if indent is empty, piece by
+// piece.
 func (l Labels) Encode(w io.Writer, indent string) error {
 	e := &encoder{to: bufio.NewWriterSize(w, 1<<16), indent: indent}
 	bare := l
@@ -168,7 +168,7 @@ func (e *encoder) comma(i int) {
 	}
 }
 
-// line begins a line at a depth.
+// line begins a line at an indentation depth.
 func (e *encoder) line(depth int) {
 	if e.indent != "" {
 		e.text("\n")
@@ -190,7 +190,7 @@ func (e *encoder) marshal(v any, prefix string) (raw []byte) {
 	return raw
 }
 
-// open writes a document up to its last list, of which it writes the bracket.
+// open writes a document up to and including the opening bracket of its last list.
 func (e *encoder) open(v any, prefix, last string) {
 	raw := e.marshal(v, prefix)
 	if at := bytes.LastIndex(raw, []byte(last)); at >= 0 {
@@ -216,7 +216,7 @@ func (e *encoder) column(c RowColumn) {
 	e.text("}")
 }
 
-// entries writes a list of n, if there are any.
+// entries writes a list of n entries; nothing if n is 0.
 func entries[T any](e *encoder, key string, n int, of func(from, to int) []T) {
 	if n == 0 {
 		return
@@ -243,14 +243,14 @@ func entries[T any](e *encoder, key string, n int, of func(from, to int) []T) {
 	e.text("]")
 }
 
-// kept is a column in a memo, of which the lists follow.
+// kept is a column in a memo; its lists follow.
 type kept struct {
-	About                                          RowColumn // without lists
-	Integers, Numbers, Codes, Handles, Absent, Own int       // how long they are
+	About                                          RowColumn // without its lists
+	Integers, Numbers, Codes, Handles, Absent, Own int       // their lengths
 	Names                                          []string
 }
 
-// keep writes what parties are told by an analysis.
+// keep writes what an analysis tells the parties.
 func keep(w io.Writer, columns [][]RowColumn) error {
 	for _, own := range columns {
 		if err := json.NewEncoder(w).Encode(len(own)); err != nil {
@@ -269,7 +269,7 @@ func keep(w io.Writer, columns [][]RowColumn) error {
 	return nil
 }
 
-// take reads what keep wrote, of contributions that have so many rows.
+// take reads what keep wrote, for contributions of so many rows.
 func take(r *bufio.Reader, from room.Giver, rows []int) (out [][]RowColumn, err error) {
 	for _, most := range rows {
 		var n int
@@ -320,10 +320,10 @@ func take(r *bufio.Reader, from room.Giver, rows []int) (out [][]RowColumn, err 
 	return out, nil
 }
 
-// errDamaged is met where a memo is not what this version writes.
+// errDamaged is returned if a memo is not in this version's form.
 var errDamaged = errors.New("a step is not as it was kept")
 
-// line reads a line of JSON, which is short.
+// line reads a short line of JSON.
 func line(r *bufio.Reader, into any) error {
 	raw, err := r.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) || err == io.EOF {

@@ -141,7 +141,7 @@ func (r *run) classify(ctx context.Context, index, sk int, a study.Analysis, tra
 	if err != nil {
 		return Analysis{}, err
 	}
-	// Intervals of accuracies are those of linear.Validation.
+	// Intervals of accuracies come from linear.Validation.
 	out := Analysis{Kind: a.Kind, Sketch: sk, Rests: premise.List{premise.Independent}, Joined: all.joined}
 	level := out.promise(a, 2) // of accuracy and baseline
 	found, err := r.train(ctx, index, a, level, known, trainer, &out)
@@ -168,13 +168,13 @@ func (r *run) classify(ctx context.Context, index, sk int, a study.Analysis, tra
 	return out, r.label(all, RowColumn{Analysis: index, Sketch: sk, Name: predictedColumn, coded: predicted})
 }
 
-// labelled are the records whose label is known: of joined records those that the party
-// with the label column has.
+// labelled are the records whose label is known. Of joined records these are the ones that the
+// party with the label column holds.
 type labelled struct {
 	plan   release.Plan // of a party that has the labels
 	points *mat.Dense
 	labels []int
-	at     []int32 // which of the points each is
+	at     []int32 // index of each among the points
 }
 
 func (r *run) labelled(all *points, sk int) (labelled, error) {
@@ -209,7 +209,7 @@ func (r *run) labelled(all *points, sk int) (labelled, error) {
 	known := 0
 	for at, label := range labels {
 		if label >= 0 {
-			labels[known], out.at[known] = label, int32(at) // where an earlier one has been read
+			labels[known], out.at[known] = label, int32(at) // overwrites only entries already read
 			known++
 		}
 	}
@@ -231,8 +231,8 @@ func (r *run) labelled(all *points, sk int) (labelled, error) {
 	return out, nil
 }
 
-// train fills the section from a matrix of records and their labels, and returns the
-// number of the predicted class of each.
+// train fills the section from a matrix of records and their labels, and returns the index of each
+// record's predicted class.
 func (r *run) train(ctx context.Context, index int, a study.Analysis, level estimate.Level, known labelled, trainer trainer, out *Analysis) ([]int, error) {
 	o, ok := a.Options.(study.ClassifierOptions)
 	if !ok {
@@ -251,7 +251,7 @@ func (r *run) train(ctx context.Context, index int, a study.Analysis, level esti
 	start := func(what string, about ...[]byte) *rand.Rand {
 		return rand.New(rand.NewChaCha8(protocol.Hash("cosketch/1/analysis/"+what, about...)))
 	}
-	// One deal of the records for all classifiers of a study, which makes them comparable.
+	// All classifiers of a study use the same folds, which makes them comparable.
 	folds := linear.Folds{Count: o.Folds, Level: level, Rand: start("folds", r.Study.ID[:]), Progress: r.tell(index, a.Kind)}
 	by := trainer(o, start(string(a.Kind), r.Study.ID[:], transcript.Uint32(uint32(index))))
 	p, _ := by.(linear.Perceptron)
@@ -285,7 +285,7 @@ func (r *run) train(ctx context.Context, index int, a study.Analysis, level esti
 	return v.Predicted, nil
 }
 
-// margins are those of each class's records.
+// margins returns the margins of each class's records.
 func margins(from room.Giver, v linear.Validation, labels []int, classes []string) ([]Margins, error) {
 	own, err := room.Of[float64](from, len(labels))
 	if err != nil {
@@ -305,10 +305,10 @@ func margins(from room.Giver, v linear.Validation, labels []int, classes []strin
 	return out, nil
 }
 
-// trainer is the kernel's with the options of a study.
+// trainer returns a trainer of the kernel with the options of a study.
 type trainer func(o study.ClassifierOptions, random *rand.Rand) linear.Trainer
 
-// classifier is the row of a kind of classifier, whose answer has at most so many planes a class.
+// classifier returns the kind of a classifier, with at most so many planes per class.
 func classifier(name study.AnalysisKind, planes int64, by trainer) kind {
 	return kind{
 		name: name,
@@ -318,7 +318,8 @@ func classifier(name study.AnalysisKind, planes int64, by trainer) kind {
 		most: func(t *taken) int64 {
 			return plus(mostNumbers(2, t.classes, t.classes+20), times(mostEntry*t.classes*planes, t.k+4))
 		},
-		// A copy; and its label, place, fold, prediction and margin, what training knows of it, and lists of records.
+		// takes: a copy; its label, index, fold, prediction and margin; what training knows of it;
+		// lists of records.
 		record: func(_ study.Analysis, k int64) (takes, stays int64) { return 8*k + 104, 4 },
 	}
 }

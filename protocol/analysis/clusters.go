@@ -238,8 +238,7 @@ func ofKMeans() kind {
 			}
 			return plus(size, plus(mostNumbers(2, clusters, t.values+4), times(mostEntry*clusters, t.k)))
 		},
-		// takes: its label, three times, its norm, its distance, and its position in an order.
-		// stays: its label.
+		// Its label, three times, its norm, its distance, and its position in an order.
 		record:    func(study.Analysis, int64) (takes, stays int64) { return 32, 8 },
 		asked:     study.KMeansOptions{Clusters: 256},
 		shortened: ": means of clusters are of the shortened data",

@@ -18,8 +18,8 @@ func (r *run) codeMeans(ctx context.Context, index, sk int, a study.Analysis) (A
 	return r.partitionMeans(ctx, index, sk, a, r.byCodes)
 }
 
-// byCodes are cells that lie around the code points of the second round, along its axes. What lies across them is the
-// same for all: the mean of all records.
+// byCodes returns the cells around the code points of the second round, along the codebook's axes.
+// Across the axes all clusters have the same position: the mean of all records.
 func (r *run) byCodes(ctx context.Context, sk int, o study.KMeansOptions) (p partition, err error) {
 	x, sum, err := r.together(sk)
 	if err != nil {
@@ -51,7 +51,7 @@ func (r *run) byCodes(ctx context.Context, sk int, o study.KMeansOptions) (p par
 	p.mean = func(of cluster.CellCluster, j int, records estimate.Noisy) estimate.Estimate {
 		value, times := codebook.Sum(book, of.Sums, j)
 		variance := times * float64(of.Cells) * p.cells.Noise.Sum
-		variance += records.Value * records.Value * known.means[j] * max(1-times, 0) // across the axes a cluster has the mean of all
+		variance += records.Value * records.Value * known.means[j] * max(1-times, 0) // across the axes a cluster has the mean of all records
 		for a, sum := range of.Sums {
 			variance += sum * sum * tilts[a] * max(1-times, 0)
 		}
@@ -63,7 +63,7 @@ func (r *run) byCodes(ctx context.Context, sk int, o study.KMeansOptions) (p par
 	return p, nil
 }
 
-// inUnits are cells that were in steps of so many to an encoded unit.
+// inUnits converts cells from steps to encoded units, each of which is one steps.
 func inUnits(c cluster.Cells, one float64) cluster.Cells {
 	for _, m := range []*mat.Dense{c.Sums, c.Places} {
 		m.Scale(1/one, m)

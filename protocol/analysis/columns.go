@@ -17,23 +17,23 @@ type columns struct {
 	study  *study.Study
 	rows   estimate.Integers
 	noise  []estimate.Noise // of each column of rows
-	gram   *estimate.Gram   // products of the columns; of those that reach was called for, where all are too many
+	gram   *estimate.Gram   // products of the columns; if all are too many, of those that reach was called for
 	groups []group
-	cut    *Cut           // nil where nobody counted
+	cut    *Cut           // nil if nobody counted
 	level  estimate.Level // of each interval
 	tell   func(done, total int)
-	keep   Keeper // of dense tables; nil: there are none
+	keep   Keeper // of dense tables; nil: none are written
 }
 
-// group is the columns that came from one party, or from the union.
+// group is the set of columns of one party, or of the union.
 type group struct {
 	party     string // empty for the union
 	records   int64
 	plan      release.Plan
-	centres   []float64       // what was taken off each value, in encoded units
-	scales    []float64       // what it was divided by then
-	own       []estimate.Own  // of each value, where the party published them; else nil
-	shortened *estimate.Noisy // how many records are not sketched as they are; nil where nobody counted
+	centres   []float64       // subtracted from each value, in encoded units
+	scales    []float64       // by which each value is then divided
+	own       []estimate.Own  // of each value, if the party published them; else nil
+	shortened *estimate.Noisy // how many records are not sketched unchanged; nil if nobody counted
 	first     int             // index in the Gram of the group's first column
 }
 
@@ -117,7 +117,7 @@ func (r *run) merge(ctx context.Context, index int) (*columns, error) {
 	return c, err
 }
 
-// splitCounts parts a merged sketch from the row of counts behind it.
+// splitCounts separates a merged sketch from the row of counts behind it.
 func splitCounts(plan release.Plan, merged sketch.Sketch) (sketch.Sketch, []int64) {
 	at := (merged.Rows - plan.CountRows()) * merged.Cols
 	counts := merged.Data[at:]
@@ -125,15 +125,15 @@ func splitCounts(plan release.Plan, merged sketch.Sketch) (sketch.Sketch, []int6
 	return merged, counts
 }
 
-// mostWhole is of how many columns the products of all are computed at once, for all analyses.
-// Of more, an analysis computes those that it needs.
+// mostWhole is the largest number of columns whose products are computed all at once, for all
+// analyses. For more columns, an analysis computes only the products it needs.
 const mostWhole = 500
 
-// atOnce is of how many columns products are computed at once where all are too many, and only
+// atOnce is the number of columns whose products are computed at once if all are too many and only
 // those with columns of ones are needed.
 const atOnce = 512
 
-// reach computes the products of some variables and of all columns of ones, unless all are
+// reach computes the products of some variables and of all columns of ones, unless all products are
 // there.
 func (c *columns) reach(ctx context.Context, vars []variable) (err error) {
 	if c.gram == nil {
@@ -142,7 +142,7 @@ func (c *columns) reach(ctx context.Context, vars []variable) (err error) {
 	return err
 }
 
-// places are the columns that numbers of some variables are about: theirs, their squares and
+// places returns the columns that numbers of some variables need: the variables, their squares and
 // all columns of ones.
 func (c *columns) places(of []estimate.Variable) (out []int) {
 	for _, g := range c.groups {
@@ -159,7 +159,7 @@ func (c *columns) places(of []estimate.Variable) (out []int) {
 	return out
 }
 
-// variable is one value feature, with its group.
+// variable is a value feature of a group.
 type variable struct {
 	group   group
 	feature int // index into group.plan.Features
@@ -181,7 +181,7 @@ func (c *columns) name(v variable) Feature {
 	return Feature{Party: v.group.party, Column: c.study.Columns[f.Column].Title(), Value: f.Value, Date: c.study.Columns[f.Column].Date}
 }
 
-// ones locates a group's column of ones; ok is false where it has none.
+// ones locates a group's column of ones; ok is false if it has none.
 func (c *columns) ones(g group) (estimate.Ones, bool) {
 	if g.plan.Sketch().Helpers.Ones == 0 {
 		return estimate.Ones{}, false
@@ -189,8 +189,8 @@ func (c *columns) ones(g group) (estimate.Ones, bool) {
 	return estimate.Ones{Column: g.first + len(g.plan.Features) - 1, Weight: g.plan.OnesWeight(), Records: int(g.records)}, true
 }
 
-// original is a variable in the column's original units, where the column of
-// ones can supply the offset; otherwise the encoded variable, and false.
+// original returns a variable in the column's original units if the column of ones can supply the
+// offset; otherwise the encoded variable, and false.
 func (c *columns) original(v variable) (estimate.Combination, bool) {
 	unit, origin := c.unit(v), c.origin(v)
 	at := v.group.first + v.feature
@@ -225,7 +225,7 @@ func (c *columns) correlation(ctx context.Context, a study.Analysis, out *Analys
 	})
 }
 
-// locate names the value features and gives their places in the Gram.
+// locate names the value features and returns their positions in the Gram.
 func (c *columns) locate(a study.Analysis, out *Analysis) []estimate.Variable {
 	vars := c.variables()
 	located := c.located(vars)
@@ -238,7 +238,7 @@ func (c *columns) locate(a study.Analysis, out *Analysis) []estimate.Variable {
 	return located
 }
 
-// located gives the places of variables in the Gram.
+// located returns the positions of variables in the Gram.
 func (c *columns) located(vars []variable) []estimate.Variable {
 	out := make([]estimate.Variable, len(vars))
 	for i, v := range vars {
@@ -255,15 +255,15 @@ func (c *columns) column(v variable) study.Column {
 	return c.study.Columns[v.group.plan.Features[v.feature].Column]
 }
 
-// unit is how much of the column's original unit one unit of the sketch is.
+// unit returns one unit of the sketch in the column's original units.
 func (c *columns) unit(v variable) float64 { return c.encoded(v) * v.group.scales[v.feature] }
 
-// encoded is how much of the column's original unit one encoded unit is.
+// encoded returns one encoded unit in the column's original units.
 func (c *columns) encoded(v variable) float64 {
 	return c.column(v).Scale.Step(c.study.Bits) * float64(c.study.Bits.One())
 }
 
-// origin is the original value that is zero in the sketch.
+// origin returns the original value that is zero in the sketch.
 func (c *columns) origin(v variable) float64 {
 	return c.column(v).Scale.Origin() + v.group.centres[v.feature]*c.encoded(v)
 }
@@ -283,11 +283,11 @@ func (c *columns) intersection(ctx context.Context, _ study.Analysis, out *Analy
 	return nil
 }
 
-// comparison is a number of two columns.
+// comparison describes a number of two columns.
 type comparison struct {
 	of         func(g *estimate.Gram, x, y estimate.Combination, level estimate.Level) estimate.Estimate
-	themselves bool // also of each column with itself, its squared norm
-	bare       bool // it has no unit, of values as they are
+	themselves bool // also for each column with itself: its squared norm
+	bare       bool // without a unit if the values are in original units
 }
 
 // products answers inner products, distances or cosines of all pairs. They are
@@ -334,7 +334,7 @@ func ofCosine() kind {
 	return ofProducts(study.Cosine, comparison{of: (*estimate.Gram).Cosine, bare: true})
 }
 
-// ofProducts is the row of a kind that compares columns by their products.
+// ofProducts returns the kind that compares columns by their products.
 func ofProducts(name study.AnalysisKind, by comparison) kind {
 	return kind{
 		name: name, size: pairsSize(false), most: pairsAtMost, refuse: tooManyPairs(name),
@@ -365,5 +365,5 @@ func ofIntersection() kind {
 	}
 }
 
-// withThemselves is of numbers of each two values, and of each with itself.
+// withThemselves counts the pairs of values, including each value with itself.
 func withThemselves(values, _ int) int { return values * (values + 1) / 2 }

@@ -20,11 +20,11 @@ type counts struct {
 	tables  []counted
 }
 
-// counted is one table of it, or a tree of them.
+// counted is one table of the sum, or a tree of tables.
 type counted struct {
 	study.Table
 	counts sketch.CountTable
-	cells  []float64 // a table of a tree after the other
+	cells  []float64 // the tables of a tree one after the other
 }
 
 // onCounts answers from the parties' counts.
@@ -61,12 +61,12 @@ func (r *run) counts(index int) (*counts, error) {
 	return out, nil
 }
 
-// axis is the cells of a table's axis.
+// axis returns the cells of a table's axis.
 func (c *counts) axis(t counted, i int) []study.AxisCell {
 	return c.plan.Study.AxisCells(c.plan.Index, t.Table, t.Of[i])
 }
 
-// ranked are the records below the edges of a table of one number, or of a tree of such.
+// ranked returns the records below each edge, from a table of one number or a tree of such tables.
 func (c *counts) ranked(t counted) (*estimate.Ranked, error) {
 	if t.Depth == 0 {
 		return estimate.NewBins(t.cells, t.counts.Axes[0].Absent, c.noise, c.records)
@@ -85,7 +85,7 @@ func (c *counts) ranked(t counted) (*estimate.Ranked, error) {
 	return estimate.NewTree(levels, c.noise, total)
 }
 
-// axisNames are what people call the cells of an axis.
+// axisNames returns the names of an axis's cells for people.
 func axisNames(cells []study.AxisCell) (out []string) {
 	text := func(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
 	for _, c := range cells {
@@ -105,5 +105,5 @@ func axisNames(cells []study.AxisCell) (out []string) {
 	return out
 }
 
-// absentCell is that of records without a value, the last of an axis.
+// absentCell is the cell of records without a value, the last of an axis.
 const absentCell = "(missing)"

@@ -14,16 +14,15 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// What may be said of a repaired matrix.
+// Statements about a repaired matrix.
 const (
 	notUnbiased   = "A repair makes entries biased: use this matrix for methods that need one, not to read off entries."
 	otherMatrices = " Its entries are over different records. They make one matrix only where parties share records at random."
 )
 
-// covariance answers the covariances of all pairs of columns, and variances, in
-// original units; and beside them the nearest matrix that could be one of
-// covariances. That is found in encoded units, in which all columns have a range of
-// about one.
+// covariance answers the covariances of all pairs of columns, and variances, in original units.
+// Beside them it gives the nearest positive semidefinite matrix, found in encoded units, in which
+// all columns have a range of about one.
 func (c *columns) covariance(ctx context.Context, a study.Analysis, out *Analysis) error {
 	out.Rests, out.Units = premise.List{premise.AnyPairs}, measure.Original
 	if c.union() {
@@ -61,12 +60,13 @@ func (c *columns) covariance(ctx context.Context, a study.Analysis, out *Analysi
 	return err
 }
 
-// MostVariance is the largest variance of a column between bounds, in encoded units, in which
-// these are 1 apart (Popoviciu).
+// MostVariance is the largest variance of a column between bounds, in encoded units, in which the
+// bounds are 1 apart (Popoviciu).
 const MostVariance = 1. / 4
 
-// possible cuts a covariance, in encoded units, to what it can be: a variance is not negative,
-// and between bounds none is larger, nor a covariance larger than two of them allow.
+// possible limits a covariance, in encoded units, to possible values. A variance is not negative.
+// Between bounds no variance is larger than MostVariance, and no covariance larger than such
+// variances allow.
 func possible(e estimate.Estimate, x, y study.Column, same bool) estimate.Estimate {
 	most := math.Inf(1)
 	if _, _, bounded := x.Scale.Bounds(); bounded {
@@ -80,8 +80,8 @@ func possible(e estimate.Estimate, x, y study.Column, same bool) estimate.Estima
 	return e.Within(-most, most)
 }
 
-// fill takes a matrix over, in units of the features. Where those are beyond float64, there is
-// none.
+// fill copies a matrix, converted to units of the features. If entries overflow float64, there is
+// no matrix.
 func (r *Repaired) fill(matrix *mat.SymDense, units []float64) {
 	for i, row := range r.Matrix {
 		for j := range row {
@@ -93,7 +93,7 @@ func (r *Repaired) fill(matrix *mat.SymDense, units []float64) {
 	}
 }
 
-// repairCorrelation sets the nearest correlation matrix beside the estimates.
+// repairCorrelation adds the nearest correlation matrix beside the estimates.
 func (c *columns) repairCorrelation(ctx context.Context, out *Analysis) error {
 	if out.Dense != nil {
 		out.Repaired = tooWide("correlation_psd", len(out.Features))
@@ -110,7 +110,7 @@ func (c *columns) repairCorrelation(ctx context.Context, out *Analysis) error {
 	return err
 }
 
-// union tells whether the columns are those of the union of the parties' records.
+// union reports whether the columns are those of the union of the parties' records.
 func (c *columns) union() bool { return c.groups[0].party == "" }
 
 func (c *columns) statement() string {
@@ -120,14 +120,14 @@ func (c *columns) statement() string {
 	return notUnbiased + otherMatrices
 }
 
-// tooWide stands for a matrix of more features than are repaired.
+// tooWide returns the section for a matrix of too many features to repair.
 func tooWide(name string, n int) *Repaired {
 	return &Repaired{Name: name, Undefined: fmt.Sprintf("%d columns are too many: at most %d are repaired", n, decompose.MaxDim)}
 }
 
-// repair makes the matrix of n features positive semidefinite, with an empty Matrix
-// of its size to fill; the matrix is nil where it says why there is none. Its error is that
-// of ctx alone. Entries of the diagonal that are no pairs are ones.
+// repair makes the matrix of n features positive semidefinite. It returns an empty Matrix of its
+// size to fill, and the matrix, which is nil if Repaired says why there is none. Its error is that
+// of ctx only. Diagonal entries without a pair are ones.
 func repair(ctx context.Context, name string, n int, pairs []Pair,
 	nearest func(context.Context, mat.Symmetric) (decompose.Repair, error)) (*Repaired, *mat.SymDense, error) {
 	if n > decompose.MaxDim {
@@ -149,7 +149,7 @@ func repair(ctx context.Context, name string, n int, pairs []Pair,
 	if ctx.Err() != nil {
 		return nil, nil, ctx.Err()
 	}
-	if err != nil { // the estimates are none the worse
+	if err != nil { // the estimates stay valid
 		r.Undefined = err.Error()
 		return r, nil, nil
 	}

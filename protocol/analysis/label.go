@@ -13,11 +13,11 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Labeller tells, by a published model, what sums say of a party's own records: the cluster
-// that they belong to, or the class that is predicted. It runs where the records are.
+// Labeller applies a published model of sums to a party's own records: it tells the cluster or the
+// predicted class of each. It runs where the records are.
 type Labeller struct {
 	Name    string // of what it tells, like "cluster"
-	Sketch  int    // whose model it is
+	Sketch  int    // index of the model's sketch
 	takes   []int
 	centres []int64
 	clip    int64
@@ -29,15 +29,15 @@ type Labeller struct {
 	classes []string // nil for clusters
 }
 
-// NewLabeller takes a k-means by cells, or a discriminant, from a result of the study that
-// Decode let pass.
+// NewLabeller takes a k-means by cells, or a discriminant, from a result of the study that Decode
+// accepted.
 func NewLabeller(s *study.Study, a Analysis) (*Labeller, error) {
 	if a.Sketch < 0 || a.Sketch >= len(s.Sketches) || !s.Sketches[a.Sketch].Side.Sums() || a.CellMeans == nil && a.LDA == nil {
 		return nil, fmt.Errorf("labelling records: the result has no model of sums to label them by")
 	}
 	l := &Labeller{Name: clusterColumn, Sketch: a.Sketch, clip: s.IntegerClip(a.Sketch), one: float64(s.Bits.One()), fine: s.Fine()}
 	if sk := s.Sketches[a.Sketch]; sk.OwnClip || sk.Standardise {
-		l.clip = 0 // each party chose its length, or in which units a record has it, and the study does not say
+		l.clip = 0 // each party chose its own length, or the units in which a record has it; the study does not say
 	}
 	features, centres := s.Features(0, a.Sketch), s.Centres(a.Sketch)
 	var names []Feature
@@ -61,7 +61,7 @@ func NewLabeller(s *study.Study, a Analysis) (*Labeller, error) {
 	return l, nil
 }
 
-// model finds the cluster whose centre is nearest.
+// model returns a function that finds the cluster with the nearest centre.
 func (c *CellMeans) model(dim int) (func([]float64) int, error) {
 	model := mat.NewDense(max(len(c.Model), 1), dim, nil)
 	for i, row := range c.Model {
@@ -73,8 +73,8 @@ func (c *CellMeans) model(dim int) (func([]float64) int, error) {
 	return func(point []float64) int { return cluster.Nearest(model, point) }, nil
 }
 
-// model finds the class with the highest score, the first of several. A record has all of
-// names, of which the scores are of some.
+// model returns a function that finds the class with the highest score, or the first of several. A
+// record has all names; the scores use some of them.
 func (l *LDA) model(of, names []Feature) (func([]float64) int, error) {
 	at := make([]int, len(of))
 	for i, f := range of {
@@ -97,13 +97,12 @@ func (l *LDA) model(of, names []Feature) (func([]float64) int, error) {
 	}, nil
 }
 
-// Takes are the sketch's features that a record is told by, in their order: all but the
-// label.
+// Takes returns the sketch's features that label a record, in order: all except the label.
 func (l *Labeller) Takes() []int { return l.takes }
 
-// Label returns what is told of a record, a cluster or the number of a class, by its
-// values encoded at the study's ReadBits in the order of Takes, after these were rounded, centred and clipped as they were
-// for the sketch. It panics where they are fewer.
+// Label returns the cluster, or the index of the class, of a record. The values are encoded at the
+// study's ReadBits, in the order of Takes. Label rounds, centres and clips them as for the sketch.
+// It panics if there are too few.
 func (l *Labeller) Label(values []int64) int {
 	for i, c := range l.centres {
 		l.scratch[i] = 0
@@ -120,7 +119,7 @@ func (l *Labeller) Label(values []int64) int {
 	return l.say(l.point)
 }
 
-// Text is how tables show a label.
+// Text returns a label as tables show it.
 func (l *Labeller) Text(label int) string {
 	if l.classes != nil {
 		return l.classes[label]

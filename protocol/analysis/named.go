@@ -12,16 +12,15 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// A document comes from an aggregator, and is printed, drawn and written to files beside a
-// party's own ids. What it names must be something that the study names, and what it says must
-// be text.
+// A document comes from an aggregator. It is printed, drawn and written to files beside a party's
+// own ids. So every name in it must be a name of the study, and every text must be printable.
 
-// named is what a study lets its documents name.
+// named holds the names that documents of a study may contain.
 type named struct {
 	name    string
 	parties map[string]bool
 	columns map[string][]string // by title, and by name: the values of a categorical column
-	label   map[string][]string // the same, of label columns
+	label   map[string][]string // by name, of label columns: their classes
 }
 
 func namedBy(s *study.Study) named {
@@ -38,8 +37,8 @@ func namedBy(s *study.Study) named {
 	return n
 }
 
-// CheckNames refuses a result that names what its study does not, or says what is no plain
-// text.
+// CheckNames returns an error if a result contains a name unknown to its study, or text that is not
+// plain.
 func (r Result) CheckNames(s *study.Study) error {
 	n := namedBy(s)
 	err := n.result(r)
@@ -74,7 +73,7 @@ func (n named) result(r Result) error {
 	return nil
 }
 
-// analysis checks the names that are no features, which walk finds wherever they stand.
+// analysis checks the names that are not features. Walk checks features wherever they are.
 func (n named) analysis(a Analysis) error {
 	for _, s := range a.sections() {
 		if naming, ok := s.(interface{ names(n named) error }); ok {
@@ -106,8 +105,8 @@ func (n named) classes(column string, named []string) error {
 	return nil
 }
 
-// feature checks what a row or column of a matrix is called: a party, a single record of one,
-// or a column.
+// feature checks the name of a row or column of a matrix: a party, a single record of a party, or a
+// column.
 func (n named) feature(f Feature) error {
 	if f == (Feature{}) {
 		return nil
@@ -145,7 +144,7 @@ func (n named) walk(v reflect.Value) error {
 		}
 	case reflect.Slice, reflect.Array:
 		if k := v.Type().Elem().Kind(); reflect.Bool <= k && k <= reflect.Complex128 {
-			return nil // numbers name nothing, and there are many
+			return nil // numbers contain no names, and there are many
 		}
 		for i := range v.Len() {
 			if err := n.walk(v.Index(i)); err != nil {
@@ -167,7 +166,8 @@ func (n named) walk(v reflect.Value) error {
 	return nil
 }
 
-// checkPlain refuses characters that act on a terminal, or that reorder or hide others.
+// checkPlain returns an error if s has characters that control a terminal, or that reorder or hide
+// others.
 func checkPlain(s string) error {
 	if utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) && !unicode.Is(unicode.Zs, r) }) {
 		return nil
@@ -175,13 +175,13 @@ func checkPlain(s string) error {
 	return fmt.Errorf("%+.60q has characters that are not shown", s)
 }
 
-// CheckNames refuses labels that are not such as analyses of the study make: what heads their
-// columns, and what stands in them.
+// CheckNames returns an error if the names or texts of the columns are not such as analyses of the
+// study produce.
 func (l Labels) CheckNames(s *study.Study) error {
 	return namedBy(s).rows("labels", l.Party, l.Columns)
 }
 
-// CheckNames does so for the answer to a party's query.
+// CheckNames is the same check for the answer to a party's query.
 func (a QueryAnswer) CheckNames(s *study.Study) error {
 	err := checkPlain(a.Undefined)
 	if err == nil {
@@ -203,7 +203,7 @@ func (n named) rows(what, party string, columns []RowColumn) error {
 	return nil
 }
 
-// What heads the columns of labels: Rank columns are followed by their rank, like neighbor_1.
+// Names of the columns of labels. Those of neighbours are followed by a rank, like neighbor_1.
 const (
 	clusterColumn      = "cluster"
 	predictedColumn    = "predicted"
@@ -219,7 +219,7 @@ func (n named) column(c RowColumn) error {
 	if c.Analysis < 0 || c.Analysis > mostAtTop {
 		return fmt.Errorf("a column of analysis %d", c.Analysis)
 	}
-	text := func(string) bool { return false } // the column has none
+	text := func(string) bool { return false } // the column has no texts
 	switch c.Name {
 	case clusterColumn, scoreColumn, outlierColumn:
 	case predictedColumn:
@@ -242,7 +242,7 @@ func (n named) column(c RowColumn) error {
 	return nil
 }
 
-// isClass reports a value of a label.
+// isClass reports whether s is a value of a label.
 func (n named) isClass(s string) bool {
 	for _, values := range n.label {
 		if slices.Contains(values, s) {
@@ -252,8 +252,8 @@ func (n named) isClass(s string) bool {
 	return false
 }
 
-// isHandle reports a record of another party as neighbours are told: PARTY:HANDLE, of 16
-// hexadecimal digits.
+// isHandle reports whether s names a record of another party, as neighbours are told: PARTY:HANDLE,
+// with 16 hexadecimal digits.
 func (n named) isHandle(s string) bool {
 	at := strings.LastIndexByte(s, ':')
 	if at < 0 || len(s)-at-1 != 2*handleBytes || strings.Trim(s[at+1:], "0123456789abcdef") != "" {
@@ -262,13 +262,14 @@ func (n named) isHandle(s string) bool {
 	return n.parties[s[:at]]
 }
 
-// whole reports a whole number, in digits without leading zeros, of at least so much.
+// whole reports whether s is an integer of at least least, in digits without leading zeros.
 func whole(s string, least int) bool {
 	n, err := strconv.Atoi(s)
 	return err == nil && n >= least && strconv.Itoa(n) == s
 }
 
-// cells checks the names of a column and of cells that its values fall into; of a number any text names a range.
+// cells checks the names of a column and of its cells. Any text may name a range of a numeric
+// column.
 func (n named) cells(column string, cells []string) error {
 	if column == "" && len(cells) == 0 {
 		return nil

@@ -63,13 +63,13 @@ func (n *Neighbors) check(a Analysis) error {
 	return nil
 }
 
-// mostTold is how many neighbours one party is told of: with intervals a document of
-// below 2^30 bytes, which is what parties fetch.
+// mostTold is the largest number of neighbours one party is told of. With intervals that is a
+// document of less than 2^30 bytes, which parties fetch.
 const mostTold = 10_000_000
 
-// neighbors finds the records nearest to each. A party is told of its own records'
-// neighbours: of its own ones by their row, of others' by the name of their party and a
-// handle that was drawn for it alone.
+// neighbors finds the nearest records of each record. A party is told of its own records'
+// neighbours: its own ones by their row, those of others by their party's name and a handle drawn
+// for this party only.
 func (r *run) neighbors(ctx context.Context, index, sk int, a study.Analysis) (Analysis, error) {
 	o, ok := a.Options.(study.NeighborsOptions)
 	if !ok {
@@ -91,8 +91,9 @@ func (r *run) neighbors(ctx context.Context, index, sk int, a study.Analysis) (A
 	}
 	m := all.len()
 	out := Analysis{Kind: a.Kind, Sketch: sk, Joined: all.joined, Rests: premise.List{premise.NearestChosen}, Units: measure.Squared, Features: r.parties()}
-	// For each record, or for all, the upper ends for all the others hold together, so that
-	// those of the nearest do, whichever these are, and the lower ends of the nearest.
+	// For each record, or for all together, the upper ends for all other records hold together, and
+	// so do the lower ends of the nearest. So the upper ends of the nearest hold, whichever these
+	// are.
 	level, each, others := out.promise(a, 1), o.Neighbors, m-1
 	if a.Intervals == study.IntervalsAll {
 		each, others = m*o.Neighbors, m*(m-1)/2
@@ -122,7 +123,7 @@ func (r *run) neighbors(ctx context.Context, index, sk int, a study.Analysis) (A
 	return out, r.tellAll(teller{run: r, all: all, graph: graph, distances: d, column: RowColumn{Analysis: index, Sketch: sk}})
 }
 
-// graph is that of the nearest neighbours.
+// graph returns the graph of nearest neighbours.
 func (r *run) graph(ctx context.Context, index, sk int, kind study.AnalysisKind, all *points, k int) (neighbor.Graph, error) {
 	if m := all.len(); k >= m {
 		return neighbor.Graph{}, unanswerable("%d neighbours are asked for, and each of %d records has only %d others", k, m, m-1)
@@ -133,7 +134,7 @@ func (r *run) graph(ctx context.Context, index, sk int, kind study.AnalysisKind,
 	}
 	o := neighbor.Options{Neighbors: k, Workers: r.Workers, Memory: r.work(sk), Room: from}
 	tell, last := r.tell(index, kind), atomic.Int64{}
-	o.Progress = func(done, total int64) { // from several goroutines
+	o.Progress = func(done, total int64) { // called from several goroutines
 		if tenth, said := 10*done/max(total, 1), last.Load(); tenth > said && last.CompareAndSwap(said, tenth) {
 			tell(int(done), int(total))
 		}
@@ -141,7 +142,7 @@ func (r *run) graph(ctx context.Context, index, sk int, kind study.AnalysisKind,
 	return neighbor.Join(ctx, all.matrix, o)
 }
 
-// parties are the contributions, as features.
+// parties returns the contributions as features.
 func (r *run) parties() (out []Feature) {
 	for i := range r.Contributions {
 		out = append(out, Feature{Party: r.name(i)})
@@ -153,7 +154,7 @@ func (r *run) name(contribution int) string {
 	return r.Study.Parties[r.Contributions[contribution].Party].Name
 }
 
-// count fills in who is near whom.
+// count counts which parties' records are near which.
 func (n *Neighbors) count(graph neighbor.Graph, all *points, parties int) {
 	sizes := make([]float64, parties)
 	n.Edges = make([][]int, parties)
@@ -193,19 +194,19 @@ type estimator interface {
 	Of(squared float64) estimate.Estimate
 }
 
-// choice is of how many others neighbours are chosen, how many of them have intervals that
-// hold together, and at which level.
+// choice says from how many others neighbours are chosen, how many of them have intervals that hold
+// together, and at which level.
 type choice struct {
 	level        estimate.Level
 	each, others int
 }
 
-// distances are those of records that were not chosen by them.
+// distances returns an estimator for pairs that were not chosen by their distance.
 func (r *run) distances(sk int, all *points, level estimate.Level) (*distances, error) {
 	return r.distancesBy(sk, all, func(law estimate.Records) (estimator, error) { return law.Distances(level) })
 }
 
-// near are those of records that were chosen as the nearest.
+// near returns an estimator for records that were chosen as the nearest.
 func (r *run) near(sk int, all *points, c choice) (*distances, error) {
 	return r.distancesBy(sk, all, func(law estimate.Records) (estimator, error) { return law.Nearest(c.level, c.each, c.others) })
 }
@@ -219,20 +220,20 @@ func (r *run) distancesBy(sk int, all *points, make func(estimate.Records) (esti
 	return &distances{law: law, all: all, make: make, ready: map[estimate.Noise]estimator{}}, err
 }
 
-// of estimates the squared distance of two records from that of their sketches.
+// of estimates the squared distance of two records from the squared distance of their sketches.
 func (d *distances) of(x, y int, squared float64) estimate.Estimate {
 	return d.between(d.all.noise(x), d.all.noise(y), squared)
 }
 
-// between does so for two points whose coordinates have these noises; that of one is zero
-// where it is known exactly.
+// between is of for two points whose coordinates have these noises. The noise of a point that is
+// known exactly is zero.
 func (d *distances) between(x, y estimate.Noise, squared float64) estimate.Estimate {
 	noise := meanNoise(x, y)
 	ready, ok := d.ready[noise]
 	if !ok {
 		law := d.law
 		law.Noise = noise
-		ready, _ = d.make(law) // refused only what was refused before
+		ready, _ = d.make(law) // the first call in distancesBy returned its error
 		if len(d.ready) == mostReady {
 			clear(d.ready)
 		}
@@ -241,8 +242,8 @@ func (d *distances) between(x, y estimate.Noise, squared float64) estimate.Estim
 	return ready.Of(squared)
 }
 
-// mostReady bounds the estimators that are kept: records of many parties have as many noises as there
-// are sets of parties, and pairs of them the square of that.
+// mostReady limits the cached estimators. Records have as many distinct noises as there are sets of
+// parties, and pairs of records the square of that.
 const mostReady = 1 << 14
 
 func meanNoise(x, y estimate.Noise) estimate.Noise {
@@ -250,17 +251,17 @@ func meanNoise(x, y estimate.Noise) estimate.Noise {
 	return x
 }
 
-// unbiased is the estimate alone: the interval may be undefined.
+// unbiased returns the estimate without its interval, which may be undefined.
 func (d *distances) unbiased(x, y estimate.Noise, squared float64) float64 {
 	return squared - float64(d.law.K)*(x.Variance+y.Variance)
 }
 
-// debiased is that of two records, and zero where it is below: no distance is.
+// debiased returns the unbiased estimate for two records, but at least zero.
 func (d *distances) debiased(x, y int, squared float64) float64 {
 	return max(0, d.unbiased(d.all.noise(x), d.all.noise(y), squared))
 }
 
-// sort orders neighbours by their distance without the noise, where records differ in that.
+// sort orders neighbours by their distance without the noise, if records differ in noise.
 func (d *distances) sort(graph neighbor.Graph) {
 	if !slices.ContainsFunc(d.all.has, func(h holding) bool { return h.noise != d.all.has[0].noise }) {
 		return
@@ -284,12 +285,12 @@ func (d *distances) sort(graph neighbor.Graph) {
 	}
 }
 
-// mostPairs bounds the pairs by which it is told whether distances tell records apart: their
-// mean and variance are known to a part in a hundred.
+// mostPairs limits the pairs used to decide whether distances tell records apart. Their mean and
+// variance are then known to about one percent.
 const mostPairs = 100_000
 
-// pairsWithin are pairs of records: all of few, and as many as mostPairs of many, each record
-// with others at the same steps in their order.
+// pairsWithin yields pairs of records: all of them if records are few, otherwise at most about
+// mostPairs. Each record is paired with others at the same steps in their order.
 func pairsWithin(all *points) func(yield func(x, y int)) {
 	m := all.len()
 	steps := max(1, min((m-1)/2, mostPairs/m))
@@ -303,8 +304,8 @@ func pairsWithin(all *points) func(yield func(x, y int)) {
 	}
 }
 
-// told is the share of how distances of pairs of records differ that is not what errors make
-// of them, or that neighbours cannot be told apart.
+// told returns the share of the variation of pairs' distances that is not due to errors. It returns
+// an error if neighbours cannot be told apart.
 func (d *distances) told(all *points, pairs func(yield func(x, y int))) (float64, error) {
 	var n, mean, squares float64
 	noise := estimate.Noise{}
@@ -323,7 +324,7 @@ func (d *distances) told(all *points, pairs func(yield func(x, y int))) (float64
 	return apart(law.Told(mean, squares/n))
 }
 
-// apart refuses what errors make of distances.
+// apart returns an error if the variation of distances is mostly due to errors.
 func apart(told float64) (float64, error) {
 	if told < estimate.ToldApart {
 		return 0, unanswerable("the nearest records cannot be told apart: of how distances differ errors make %.0f %%, and the order of distances means something below %.0f %%",
@@ -332,7 +333,7 @@ func apart(told float64) (float64, error) {
 	return told, nil
 }
 
-// quantiles are those of the records' distances from their neighbour of a rank.
+// quantiles returns those of the records' distances from their neighbour of a rank.
 func (d *distances) quantiles(from room.Giver, graph neighbor.Graph, rank int) ([]Quantile, error) {
 	values, err := room.Of[float64](from, graph.Len())
 	if err != nil {
@@ -345,7 +346,7 @@ func (d *distances) quantiles(from room.Giver, graph neighbor.Graph, rank int) (
 	return quantilesOf(values), nil
 }
 
-// teller tells one contribution of the graph.
+// teller tells one contribution its part of the graph.
 type teller struct {
 	*run
 	*distances
@@ -354,12 +355,12 @@ type teller struct {
 	graph   neighbor.Graph
 	column  RowColumn // what its columns have in common
 	names   []string  // of contributions
-	own     []int32   // by record: which row of the contribution it is, or -1
-	handles []uint64  // by record: what stands for it
+	own     []int32   // by record: its row in the contribution, or -1
+	handles []uint64  // by record: its handle
 	drawn   []bool    // by record: whether it has a handle
 }
 
-// tellAll tells each contribution.
+// tellAll tells each contribution its part of the graph.
 func (r *run) tellAll(t teller) error {
 	sk := t.column.Sketch
 	from, err := r.passing(sk)
@@ -420,7 +421,7 @@ func (t *teller) tell(from room.Giver) error {
 	return nil
 }
 
-// rank are the columns about the neighbours of a rank.
+// rank returns the columns about the neighbours of a rank.
 func (t *teller) rank(from room.Giver, of rows, rank int) (_ []RowColumn, err error) {
 	who, distance, low, high := t.named(neighborColumn, rank), t.named(distanceColumn, rank), t.named(distanceLowColumn, rank), t.named(distanceHighColumn, rank)
 	n := of.len()
@@ -470,9 +471,9 @@ func (c *RowColumn) add(text string, own int) {
 // handleBytes is the length of a handle.
 const handleBytes = 8
 
-// draw names the neighbours that other parties hold: their party, and 8 random bytes.
-// A record has one handle in all that an analysis tells a party. What others are told,
-// and other results, have other handles, so that nobody can follow a record by them.
+// draw draws 8 random bytes for each neighbour that other parties hold. A record has one handle in
+// everything that an analysis tells a party. Other parties and other results get other handles, so
+// that nobody can follow a record by them.
 func (t *teller) draw() error {
 	if t.Entropy == nil {
 		return &brokenInput{errors.New("no entropy for handles")}

@@ -8,14 +8,14 @@ import (
 	"github.com/cosketch/cosketch/kernel/parallel"
 )
 
-// shape says of which pairs an analysis has numbers, and which.
+// shape says which pairs have numbers, and of what kind.
 type shape struct {
-	themselves bool // a feature with itself is a pair
+	themselves bool // include each feature with itself
 	people     bool // numbers may have the second interval
 }
 
-// pairs answers all pairs of an analysis's features, which are so located: in the document, or
-// in a table where they are many.
+// pairs answers all pairs of an analysis's features, at these positions in the Gram. Pairs are in
+// the document, or in a table if there are many.
 func (c *columns) pairs(ctx context.Context, out *Analysis, with shape, located []estimate.Variable, of func(g *estimate.Gram, i, j int) estimate.Estimate) (err error) {
 	if c.dense(len(located)) {
 		products := func(some []int) (*estimate.Gram, error) {
@@ -39,10 +39,10 @@ func (c *columns) pairs(ctx context.Context, out *Analysis, with shape, located 
 	return err
 }
 
-// dense tells whether the pairs of n features are in a table.
+// dense reports whether the pairs of n features are in a table.
 func (c *columns) dense(n int) bool { return c.keep != nil && n > MostInline }
 
-// everyPair answers all pairs of n features, with themselves or without, on all
+// everyPair answers all pairs of n features, with or without each feature with itself, on all
 // processors.
 func everyPair(ctx context.Context, n int, themselves bool, of func(i, j int) estimate.Estimate) ([]Pair, error) {
 	rows := make([][]Pair, n)
@@ -57,15 +57,15 @@ func everyPair(ctx context.Context, n int, themselves bool, of func(i, j int) es
 	return slices.Concat(rows...), ctx.Err()
 }
 
-// A table is computed in blocks of so many features by so many others, so that neither the
-// products of all nor all numbers are in memory.
+// A table is computed in blocks of denseRows by denseCols features, so that neither all products
+// nor all numbers are in memory.
 const (
 	denseRows = 64
 	denseCols = 256
 )
 
-// writePairs writes all pairs of an analysis's features into a table. Where products is not
-// nil, it gives the Gram of some features, which of is then called with.
+// writePairs writes all pairs of an analysis's features into a table. If products is not nil, it
+// returns the Gram of some features, which is passed to of.
 func writePairs(ctx context.Context, keep Keeper, out *Analysis, with shape, products func(some []int) (*estimate.Gram, error), of func(g *estimate.Gram, i, j int) estimate.Estimate) error {
 	n := len(out.Features)
 	w := newDenseWriter(keep, out.Features, with)
@@ -95,7 +95,8 @@ func writePairs(ctx context.Context, keep Keeper, out *Analysis, with shape, pro
 	return err
 }
 
-// block adds the pairs of the features of a band, which begins with one, with others.
+// block adds the pairs of a band's features, which begin at from, with the features first to
+// last−1.
 func (w *denseWriter) block(band []row, from, first, last int, products func(some []int) (*estimate.Gram, error), of func(g *estimate.Gram, i, j int) estimate.Estimate) (err error) {
 	var g *estimate.Gram
 	if products != nil {

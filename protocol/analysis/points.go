@@ -17,26 +17,25 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// points are the records that analyses of the records side run on, whoever's they are:
-// in horizontal studies all parties' records, one party's after another's in the order of
-// their releases' rows; in vertical ones the records that were joined from several
-// parties' rows, by pseudonym.
+// points are the records that analyses of the records side run on. In horizontal studies these are
+// all parties' records, one party after the other, in the order of their releases' rows. In
+// vertical studies they are the records joined from several parties' rows, by pseudonym.
 type points struct {
 	matrix *mat.Dense // m × k, one record a row, in encoded units
 	of     []rows     // by contribution
 	has    []holding  // the distinct ones
-	by     []uint32   // by record: which of has; nil where all records are alike
-	joined *Joined    // nil where nothing had to be joined
+	by     []uint32   // by record: index into has; nil if all records are alike
+	joined *Joined    // nil if nothing had to be joined
 }
 
-// rows says which record each row of a contribution's release is of: one after another, or as
-// listed, where notJoined may be among them.
+// rows gives the record of each row of a contribution's release: consecutive records, or a list,
+// which may contain notJoined.
 type rows struct {
 	first, count int
 	listed       []int32
 }
 
-// len is how many rows the release has.
+// len returns the number of rows of the release.
 func (r rows) len() int { return max(r.count, len(r.listed)) }
 
 // at returns the record of a row, or notJoined.
@@ -47,7 +46,7 @@ func (r rows) at(row int) int {
 	return r.first + row
 }
 
-// all yields every row and the record that it is of, or notJoined.
+// all yields every row with its record, or notJoined.
 func (r rows) all() iter.Seq2[int, int] {
 	return func(yield func(row, record int) bool) {
 		for row := range r.len() {
@@ -58,19 +57,19 @@ func (r rows) all() iter.Seq2[int, int] {
 	}
 }
 
-// holding is who has a record that was joined, and the noise on one coordinate of it.
+// holding is the set of parties that hold a joined record, and the noise on each coordinate of it.
 type holding struct {
-	who   uint64 // contributions, a bit each
+	who   uint64 // contributions, one bit each
 	noise estimate.Noise
 }
 
-// len is how many records there are.
+// len returns the number of records.
 func (p *points) len() int {
 	m, _ := p.matrix.Dims()
 	return m
 }
 
-// noise is that on one coordinate of a record.
+// noise returns the noise on one coordinate of a record.
 func (p *points) noise(record int) estimate.Noise {
 	if p.by == nil {
 		return p.has[0].noise
@@ -78,7 +77,7 @@ func (p *points) noise(record int) estimate.Noise {
 	return p.has[p.by[record]].noise
 }
 
-// holders yields the contributions that have a record, in their order.
+// holders yields the contributions that hold a record, in order.
 func (p *points) holders(record int) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		if p.by == nil {
@@ -99,7 +98,7 @@ func (p *points) holders(record int) iter.Seq[int] {
 	}
 }
 
-// holder is the first of them.
+// holder returns the first of the holders.
 func (p *points) holder(record int) int {
 	for n := range p.holders(record) {
 		return n
@@ -107,7 +106,8 @@ func (p *points) holder(record int) int {
 	return 0 // every record has one
 }
 
-// notJoined stands for the record of a row that is none of the points: other parties lack it.
+// notJoined stands for the record of a row that is not among the points because other parties lack
+// it.
 const notJoined = -1
 
 // Joined says how the rows of several parties' releases became records.
@@ -131,8 +131,8 @@ func (j *Joined) check(Analysis) error {
 	return nil
 }
 
-// points returns the records of a records-side sketch, as they were merged. It merges once
-// a run: nobody changes what it returns.
+// points returns the merged records of a records-side sketch. It merges once per run. Callers must
+// not change what it returns.
 func (r *run) points(ctx context.Context, sk int) (*points, error) {
 	if p := r.gathered[sk]; p != nil {
 		return p, nil
@@ -152,10 +152,10 @@ func (r *run) points(ctx context.Context, sk int) (*points, error) {
 	return p, nil
 }
 
-// stretch is how many records are merged between two looks at the context.
+// stretch is how many records are merged between checks of the context.
 const stretch = 1024
 
-// stacked puts the parties' records after each other. All have the same noise.
+// stacked concatenates the parties' records. All have the same noise.
 func (r *run) stacked(ctx context.Context, sk int) (*points, error) {
 	out, m := &points{}, 0
 	for _, c := range r.Contributions {
@@ -177,7 +177,7 @@ func (r *run) stacked(ctx context.Context, sk int) (*points, error) {
 	return out, r.fill(ctx, sk, out)
 }
 
-// fill adds the rows of all releases to the records that they are of, each at its places.
+// fill adds the rows of all releases to their records, each at its coordinates.
 func (r *run) fill(ctx context.Context, sk int, to *points) error {
 	for n, c := range r.Contributions {
 		plan, err := release.For(r.Study, c.Party, sk)
@@ -202,8 +202,8 @@ func (r *run) fill(ctx context.Context, sk int, to *points) error {
 	return nil
 }
 
-// eachRow hands over the rows of a contribution's sketch of the records side, without labels. A
-// row is take's until it returns.
+// eachRow calls take with the rows of a contribution's sketch of the records side, without labels.
+// A row is valid until take returns.
 func (r *run) eachRow(ctx context.Context, c Contribution, sk int, take func(i int, row []int64) error) error {
 	s := c.Sketches[sk]
 	if s.Data != nil || c.Scan == nil {
@@ -219,7 +219,7 @@ func (r *run) eachRow(ctx context.Context, c Contribution, sk int, take func(i i
 	}
 	width := s.Cols
 	if _, labelled := r.Study.LabelOf(c.Party, sk); labelled {
-		width++ // the label stands behind the row
+		width++ // the label follows the row
 	}
 	row, i, failed := make([]int64, 0, width), 0, error(nil)
 	err := c.Scan(sk, func(entries []int64) {
@@ -246,10 +246,9 @@ func (r *run) eachRow(ctx context.Context, c Contribution, sk int, take func(i i
 	return failed
 }
 
-// join merges the rows of releases that have one pseudonym into one record, in the order
-// of pseudonyms, which every release has. A record that a party lacks has zeros from it,
-// which is the public centre of its columns, and none of its noise; under join: all there
-// is no such record.
+// join merges the rows of releases with the same pseudonym into one record, in the order of
+// pseudonyms, which every release has. If a party lacks a record, its part of it is zero, the
+// public centre of its columns, without its noise. Under join: all there is no such record.
 func (r *run) join(ctx context.Context, sk int) (*points, error) {
 	out := &points{joined: &Joined{Join: r.Study.Records.Join, In: make([]int, len(r.Contributions))}}
 	law, err := r.newJoinedNoise(sk)
@@ -315,7 +314,7 @@ func (r *run) join(ctx context.Context, sk int) (*points, error) {
 	return out, r.fill(ctx, sk, out)
 }
 
-// mostJoined is how many records so many rows become at the most.
+// mostJoined returns the largest number of records that so many rows can become.
 func (r *run) mostJoined(total int, left [][]release.Pseudonym) int {
 	if r.Study.Records.Join == study.JoinAny {
 		return total
@@ -326,8 +325,8 @@ func (r *run) mostJoined(total int, left [][]release.Pseudonym) int {
 	return total
 }
 
-// firstOf returns whose next pseudonym is the least, a bit each; 0 where none is left.
-// Records are joined over at most study.MostWhole parties.
+// firstOf returns the contributions whose next pseudonym is the least, one bit each; 0 if none is
+// left. Records are joined over at most study.MostWhole parties.
 func firstOf(left [][]release.Pseudonym) (who uint64) {
 	var least release.Pseudonym
 	for n, l := range left {
@@ -344,11 +343,11 @@ func firstOf(left [][]release.Pseudonym) (who uint64) {
 	return who
 }
 
-// joinedNoise is the noise of joined records, by who has them.
+// joinedNoise computes the noise of joined records from their holders.
 type joinedNoise struct {
 	spec   projection.Spec
 	parts  []estimate.Times // by contribution
-	beside bool             // parties' coordinates are beside each other, not added
+	beside bool             // parties have different coordinates, instead of adding to the same ones
 }
 
 func (r *run) newJoinedNoise(sk int) (*joinedNoise, error) {
@@ -364,7 +363,7 @@ func (r *run) newJoinedNoise(sk int) (*joinedNoise, error) {
 	return out, nil
 }
 
-// of returns the noise on a record that these parties have: that of all of them together.
+// of returns the noise on a record of these holders: that of all of them together.
 func (j *joinedNoise) of(who uint64) estimate.Noise {
 	var parts []estimate.Times
 	var sum estimate.Noise
@@ -379,7 +378,7 @@ func (j *joinedNoise) of(who uint64) estimate.Noise {
 	return sum
 }
 
-// law says how the records of a sketch err, with the mean noise of those of all parties.
+// law returns the error model of a sketch's records, with the mean noise over all records.
 func (r *run) law(sk int, all *points) (estimate.Records, error) {
 	plan, err := release.For(r.Study, r.Contributions[0].Party, sk)
 	if err != nil {
@@ -398,7 +397,8 @@ func (r *run) law(sk int, all *points) (estimate.Records, error) {
 	return out, nil
 }
 
-// features is of how many a record is projected: in joined sketches of all parties'.
+// features returns how many features a record is projected from; in joined sketches those of all
+// parties.
 func (r *run) features(plan release.Plan) int {
 	if r.Study.Merge(plan.Index) == study.Join {
 		return len(r.Study.AllFeatures(plan.Index))
@@ -406,7 +406,7 @@ func (r *run) features(plan release.Plan) int {
 	return len(plan.Features)
 }
 
-// whole counts the records that every contribution has; ok is false where that is all of them.
+// whole counts the records that every contribution holds; ok is false if those are all records.
 func (p *points) whole() (n int, ok bool) {
 	if p.joined == nil || len(p.has) == 1 {
 		return 0, false
@@ -423,7 +423,7 @@ func (p *points) isWhole(record int) bool {
 	return bits.OnesCount64(p.has[p.by[record]].who) == len(p.of)
 }
 
-// wholes copies the records that every contribution has, so many, without saying whose they are.
+// wholes copies the count records that every contribution holds, without their holders.
 func (r *run) wholes(sk int, p *points, count int) (*points, error) {
 	from, err := r.passing(sk)
 	if err != nil {

@@ -23,12 +23,12 @@ type SketchRow struct {
 	Residual float64 `json:"residual"` // what it leaves
 }
 
-// mostResiduals bounds the rows: the first ones, as none differs from the others.
+// mostResiduals limits the rows to the first ones; all rows are alike.
 const mostResiduals = 200
 
-// residuals are rows of U(y − a − Σ b·x); nil where the target's party has no column of ones,
-// or where there is no noise. The offsets of all columns are taken off by that one column of
-// ones: those of other parties would bring as much noise again.
+// residuals returns rows of U(y − a − Σ b·x). It is nil if the target's party has no column of
+// ones, or if there is no noise. The offsets of all columns are subtracted by that one column of
+// ones: those of other parties would each add as much noise again.
 func (c *columns) residuals(vars []variable, target int, found *Regression) []SketchRow {
 	ones, ok := c.ones(vars[target].group)
 	if !ok || c.study.Privacy.Mechanism == dp.None || found.Intercept.Estimate == nil {
@@ -47,7 +47,7 @@ func (c *columns) residuals(vars []variable, target int, found *Regression) []Sk
 		offset += float64(*b * c.origin(v))
 	}
 	fitted = append(fitted, estimate.Term{Column: ones.Column, Weight: offset / ones.Weight})
-	// E[u·v] is the sum over the records, so a row's entry has the mean square over k of it.
+	// E[u·v] is the sum over the records, so the mean square of a row's entry is that sum over k.
 	scale := c.rows.Unit * math.Sqrt(float64(c.rows.K)/math.Max(float64(ones.Records), 1))
 	out := make([]SketchRow, min(c.rows.K, mostResiduals))
 	for i := range out {
@@ -57,7 +57,7 @@ func (c *columns) residuals(vars []variable, target int, found *Regression) []Sk
 	return out
 }
 
-// entry is a combination of columns in one row of the sketch, in its whole numbers.
+// entry returns a combination of columns in one row of the sketch, in its integers.
 func (c *columns) entry(row int, of estimate.Combination) (sum float64) {
 	for _, term := range of {
 		sum += float64(term.Weight * float64(c.rows.Data[row*c.rows.N+term.Column]))
@@ -65,7 +65,7 @@ func (c *columns) entry(row int, of estimate.Combination) (sum float64) {
 	return sum
 }
 
-// fourDigits rounds what a picture shows.
+// fourDigits rounds a number for a picture.
 func fourDigits(x float64) float64 {
 	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 4, 64), 64)
 	return rounded

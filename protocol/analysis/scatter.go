@@ -33,14 +33,14 @@ type Dot struct {
 	Cluster int     `json:"cluster" of:"classes"` // index of its group
 }
 
-// mostDots bounds the points of a picture, and mostDrawn the clusters.
+// mostDots limits the points of a picture, and mostDrawn the clusters.
 const (
 	mostDots  = 500
 	mostDrawn = 50
 )
 
-// scatter draws the points of a clustering, and its centroids where it has them; nil where there is nothing to
-// see, or where the points carry no noise.
+// scatter draws the points of a clustering, and its centroids if it has them. It returns nil if
+// there is nothing to see, or if the points carry no noise.
 func scatter(ctx context.Context, from room.Giver, points *mat.Dense, found cluster.Result, mechanism dp.Mechanism) (*Scatter, error) {
 	rows, cols := points.Dims()
 	if mechanism == dp.None || cols < 2 || len(found.Sizes) > mostDrawn {
@@ -95,7 +95,7 @@ func scatter(ctx context.Context, from room.Giver, points *mat.Dense, found clus
 	return out, nil
 }
 
-// groups draws points by what was said of each; nil as scatter.
+// groups is scatter for points with a group each, without centroids.
 func groups(ctx context.Context, from room.Giver, points *mat.Dense, of []int, count int, mechanism dp.Mechanism) (*Scatter, error) {
 	found := cluster.Result{Labels: of, Sizes: make([]int, count)}
 	for _, group := range of {
@@ -104,7 +104,7 @@ func groups(ctx context.Context, from room.Giver, points *mat.Dense, of []int, c
 	return scatter(ctx, from, points, found, mechanism)
 }
 
-// sample chooses at most mostDots rows, of each cluster as many as its share and evenly
+// sample chooses at most mostDots rows: from each cluster in proportion to its size, and evenly
 // over its rows.
 func sample(labels, sizes []int) []int {
 	var chosen []int
@@ -123,10 +123,10 @@ func sample(labels, sizes []int) []int {
 	return chosen
 }
 
-// flat is two directions, as columns.
+// flat is two directions, each a column.
 type flat [2][]float64
 
-// of returns a row's place in the plane, to four digits.
+// of returns a row's position in the plane, to four digits.
 func (a flat) of(row []float64) (x, y float64) {
 	var at [2]float64
 	for k, axis := range a {
@@ -138,11 +138,11 @@ func (a flat) of(row []float64) (x, y float64) {
 	return at[0], at[1]
 }
 
-// plane finds the two directions in which centred rows vary most, and their shares of the
-// variance. Rows that are all alike have no plane.
+// plane finds the two directions in which centred rows vary most, and their shares of the variance.
+// ok is false if all rows are alike.
 func plane(ctx context.Context, centred *mat.Dense) (out flat, share [2]float64, ok bool, err error) {
 	n, cols := centred.Dims()
-	var products mat.SymDense // of columns or of rows, whichever are fewer: both have the same eigenvalues
+	var products mat.SymDense // of columns or rows, whichever are fewer: both have the same non-zero eigenvalues
 	if cols <= n {
 		products.SymOuterK(1, centred.T())
 	} else {
@@ -160,7 +160,7 @@ func plane(ctx context.Context, centred *mat.Dense) (out flat, share [2]float64,
 		out[k] = make([]float64, cols)
 		share[k] = max(values[k], 0) / total
 		switch {
-		case share[k] < 1e-12: // one direction holds everything
+		case share[k] < 1e-12: // one direction has all the variance
 		case cols <= n:
 			mat.Col(out[k], k, vectors)
 		default:
@@ -170,8 +170,8 @@ func plane(ctx context.Context, centred *mat.Dense) (out flat, share [2]float64,
 	return out, share, true, nil
 }
 
-// turned makes of an eigenvector of the products of rows that of the products of columns,
-// with the sign that makes its largest entry positive.
+// turned converts an eigenvector of the products of rows to that of the products of columns, with
+// the sign that makes its largest entry positive.
 func turned(axis []float64, centred *mat.Dense, vector mat.Vector, value float64) {
 	for i := range vector.Len() {
 		for j, x := range centred.RawRowView(i) {
@@ -189,7 +189,7 @@ func turned(axis []float64, centred *mat.Dense, vector mat.Vector, value float64
 	}
 }
 
-// check reports a picture that cannot be drawn.
+// check returns an error if the picture cannot be drawn.
 func (s *Scatter) check(groups, centres int) error {
 	if len(s.Centres) != centres || len(s.Points) > mostDots {
 		return fmt.Errorf("a picture of %d centres and %d points for %d groups", len(s.Centres), len(s.Points), groups)

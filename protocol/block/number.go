@@ -9,25 +9,25 @@ import (
 	"github.com/cosketch/cosketch/protocol/day"
 )
 
-// What intervals are for.
+// Words that say what intervals are for.
 const (
 	ForRecords = "for these records"
 	ForPeople  = "for people like these"
 )
 
-// Number is an estimate with its interval for these records, and where there is one, the wider one for people like
-// these.
+// Number is an estimate with its interval for these records and, if there is one, the wider one for
+// people like these.
 type Number struct {
 	Value, Low, High      float64
-	People                bool // there is the wider one
+	People                bool // whether the wider interval exists
 	PeopleLow, PeopleHigh float64
 	Undefined             string // why there is no number; empty: there is one
-	Unanswered            bool   // its interval is all that such a number can be
-	OpenLow, OpenHigh     bool   // its intervals have no end on that side
-	Date                  bool   // of days since 1970-01-01, which are shown as dates
+	Unanswered            bool   // its interval covers every possible value
+	OpenLow, OpenHigh     bool   // whether its intervals are unbounded on that side
+	Date                  bool   // in days since 1970-01-01, shown as dates
 }
 
-// interval prints the number and one of its intervals.
+// interval formats the number and one of its intervals.
 func (n Number) interval(low, high float64) (number, between string) {
 	number, from, to := digitsOf(n.Value, low, high)
 	if n.Date {
@@ -43,7 +43,7 @@ func (n Number) interval(low, high float64) (number, between string) {
 	return number, from + ", " + to
 }
 
-// Day is a number of days since 1970-01-01 as a date, or the number where there is none.
+// Day formats a number of days since 1970-01-01 as a date, or as a number if no such date exists.
 func Day(x float64) string {
 	if text := day.Text(x); text != "" {
 		return text
@@ -51,7 +51,7 @@ func Day(x float64) string {
 	return Brief(x)
 }
 
-// Outer are the ends of the widest interval.
+// Outer returns the ends of the widest interval.
 func (n Number) Outer() (low, high float64) {
 	if n.People {
 		return n.PeopleLow, n.PeopleHigh
@@ -59,13 +59,13 @@ func (n Number) Outer() (low, high float64) {
 	return n.Low, n.High
 }
 
-// Told reports a number that can be told from 0: its widest interval leaves it out.
+// Told reports whether the number clearly differs from 0: its widest interval excludes 0.
 func (n Number) Told() bool {
 	low, high := n.Outer()
 	return n.Undefined == "" && (low > 0 || high < 0)
 }
 
-// Parts are the number and its interval for these records, or that there is none.
+// Parts formats the number and its interval for these records, or says that there is none.
 func (n Number) Parts() (number, between string) {
 	if n.Undefined != "" {
 		return "undefined", ""
@@ -76,13 +76,13 @@ func (n Number) Parts() (number, between string) {
 	return number, between
 }
 
-// String is both in a line.
+// String formats both in a line.
 func (n Number) String() string {
 	number, between := n.Parts()
 	return strings.TrimSpace(number + " " + between)
 }
 
-// Wider is the interval for people like these; empty where there is none.
+// Wider formats the interval for people like these; empty if there is none.
 func (n Number) Wider() string {
 	if n.Undefined != "" || !n.People {
 		return ""
@@ -91,7 +91,7 @@ func (n Number) Wider() string {
 	return between
 }
 
-// Long is a number with all of its intervals, and what each is for.
+// Long formats the number with all of its intervals, and what each is for.
 func (n Number) Long() string {
 	text := n.String()
 	if wider := n.Wider(); wider != "" {
@@ -100,8 +100,8 @@ func (n Number) Long() string {
 	return text
 }
 
-// Cells are the number and its intervals as cells of Estimates: two, or three where some of a table's numbers have a
-// second interval.
+// Cells returns the number and its intervals as cells of Estimates: two, or three if some numbers
+// of the table have a second interval.
 func (n Number) Cells(people bool) []Cell {
 	number, between := n.Parts()
 	out := []Cell{{Text: number, Undefined: n.Undefined}, {Text: between}}
@@ -111,7 +111,7 @@ func (n Number) Cells(people bool) []Cell {
 	return out
 }
 
-// Estimates are the columns of numbers of that name with their intervals.
+// Estimates returns the columns for numbers of that name and their intervals.
 func Estimates(name string, people bool) []Column {
 	out := []Column{Numbers(name), Numbers(ForRecords)}
 	if people {
@@ -120,21 +120,21 @@ func Estimates(name string, people bool) []Column {
 	return out
 }
 
-// Bytes is how much so many bytes are, to three digits.
+// Bytes formats a size with three digits.
 func Bytes(n int64) string {
 	for _, unit := range []struct {
 		size float64
 		name string
 	}{{1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}} {
 		if x := float64(n) / unit.size; x >= 1 {
-			place := math.Pow10(3 - min(len(strconv.Itoa(int(x))), 3)) // 100 below ten, 1 from a hundred on
+			place := math.Pow10(3 - min(len(strconv.Itoa(int(x))), 3)) // 100 below ten, 1 from a hundred
 			return strconv.FormatFloat(math.Round(x*place)/place, 'f', -1, 64) + " " + unit.name
 		}
 	}
 	return Counted(n, "byte", "bytes")
 }
 
-// Counted is a number of things.
+// Counted formats a number of things.
 func Counted(n int64, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -145,7 +145,8 @@ func Counted(n int64, one, many string) string {
 // longest is the length of the longest bar, in characters.
 const longest = 40
 
-// BarText draws a count beside the greatest one, in eighths of a character. What is there is seen.
+// BarText draws a count relative to the largest one, in eighths of a character. A count above 0 is
+// always visible.
 func BarText(n, most int64) string {
 	eighths := int(math.Round(8 * longest * float64(n) / float64(max(most, 1))))
 	if n > 0 {
@@ -158,28 +159,28 @@ func BarText(n, most int64) string {
 	return text
 }
 
-// Brief is a number with at most four significant digits.
+// Brief formats a number with at most four significant digits.
 func Brief(x float64) string { return Digits(x, 4) }
 
-// Digits is a number with at most so many significant digits.
+// Digits formats a number with at most so many significant digits.
 func Digits(x float64, digits int) string { return strconv.FormatFloat(x, 'g', digits, 64) }
 
-// Percent is a share of 1.
+// Percent formats a share of 1 as a percentage.
 func Percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
 
-// Share is how much of a whole a part is.
+// Share formats a part of a whole as a percentage.
 func Share(part, whole int) string { return Percent(float64(part) / float64(max(whole, 1))) }
 
-// Count is an estimate of a count, which may be below zero.
+// Count formats an estimate of a count, which may be below zero.
 func Count(x float64) string {
-	return strconv.FormatFloat(math.Round(x)+0, 'f', 0, 64) // + 0: no minus before zero
+	return strconv.FormatFloat(math.Round(x)+0, 'f', 0, 64) // + 0 removes the sign of negative zero
 }
 
-// Rounded numbers keep the digits that their interval leaves meaningful: two of its
-// width. An estimate and both ends are rounded to the same place.
+// Rounded numbers keep the digits that their interval leaves meaningful: two of its width. An
+// estimate and both ends are rounded to the same place.
 
-// lastPlace is the power of ten to which an estimate with this interval is rounded;
-// ok is false where the interval has no width to go by.
+// lastPlace returns the power of ten to which an estimate with this interval is rounded; ok is
+// false if the interval has no positive, finite width.
 func lastPlace(low, high float64) (place int, ok bool) {
 	width := high - low
 	if !(width > 0) || math.IsInf(width, 0) {
@@ -188,10 +189,10 @@ func lastPlace(low, high float64) (place int, ok bool) {
 	return int(math.Floor(math.Log10(width))) - 1, true
 }
 
-// mostDigits bounds how many digits of one number are printed.
+// mostDigits limits the printed digits of one number.
 const mostDigits = 9
 
-// rounded prints x rounded to a power of ten.
+// rounded formats x rounded to a power of ten.
 func rounded(x float64, place int) string {
 	magnitude := place // of the first digit
 	if x != 0 {
@@ -211,8 +212,7 @@ func rounded(x float64, place int) string {
 	return text
 }
 
-// Interval prints an estimate and its interval, both rounded to the interval's
-// width.
+// Interval formats an estimate and its interval, both rounded to the interval's width.
 func Interval(estimate, low, high float64) (number, between string) {
 	return Number{Value: estimate, Low: low, High: high}.interval(low, high)
 }

@@ -5,11 +5,11 @@ type Plot interface{ plot() }
 
 // Label names a row or column of a plot.
 type Label struct {
-	Group string // whose it is; empty: nobody's
+	Group string // owner; empty: none
 	Name  string
 }
 
-// String is the label with its group.
+// String returns the label with its group.
 func (l Label) String() string {
 	switch {
 	case l.Group == "":
@@ -20,7 +20,7 @@ func (l Label) String() string {
 	return l.Group + ": " + l.Name
 }
 
-// Heat is numbers between −1 and 1 of pairs, as a map whose colours fade as intervals widen.
+// Heat is a map of numbers between −1 and 1 of pairs. Colours fade as intervals widen.
 type Heat struct {
 	Labels []Label
 	Order  []int // of the labels; nil: by group
@@ -33,17 +33,17 @@ type HeatPair struct {
 	Number
 }
 
-// Across reports a pair of different groups, or of labels without one.
+// Across reports whether a pair is of different groups, or of labels without a group.
 func (h Heat) Across(p HeatPair) bool {
 	first, second := h.Labels[p.I].Group, h.Labels[p.J].Group
 	return p.I != p.J && (first == "" || first != second)
 }
 
-// Forest is intervals one under the other.
+// Forest is a column of intervals, one below the other.
 type Forest struct {
-	Rows   []ForestRow // the clearest first; of many the first are drawn
+	Rows   []ForestRow // clearest first; if there are many, only the first are drawn
 	Of     int         // how many numbers there are; 0: Rows
-	Common bool        // all are on one axis; else each row has its own, whose middle is 0
+	Common bool        // all share one axis; otherwise each row has its own, with 0 in the middle
 	Unit   string      // below the common axis
 }
 
@@ -56,24 +56,24 @@ type ForestRow struct {
 // Tree is a dendrogram.
 type Tree struct {
 	Leaves []string
-	Order  []int // in which leaves stand
+	Order  []int // of the leaves
 	Joins  []Join
 	Axis   string
 }
 
-// Join puts two of what was there together: leaves, then joins in their order.
+// Join merges two clusters: indices of leaves, then of joins in order.
 type Join struct {
 	A, B          int
 	Height, Error float64
-	Size          int  // leaves
-	Open          bool // another join might have come before
+	Size          int  // number of leaves
+	Open          bool // another join might have come first
 }
 
-// Scatter is points of groups in a plane, each group with a shape of its own.
+// Scatter is points of groups in a plane, each group with its own shape.
 type Scatter struct {
 	Points  []Dot
 	Groups  []string
-	Centres []Centre // of the groups; nil: a legend names those
+	Centres []Centre // of the groups; nil: a legend names the groups
 	Axes    string   // what the directions are
 }
 
@@ -83,31 +83,31 @@ type Dot struct {
 	Group int
 }
 
-// Centre is where the middle of a group is.
+// Centre is the middle of a group.
 type Centre struct {
 	X, Y  float64
 	Title string
 }
 
-// Plane is means in a plane, each with its ellipse and a circle of one unit around it; of one direction, each has a
-// line of its own.
+// Plane is means in a plane, each with its ellipse and a circle of radius one around it. If there
+// is one direction, each has a line of its own.
 type Plane struct {
 	Means []PlaneMean
 	Flat  bool
 	Axes  string
 }
 
-// PlaneMean is one of them.
+// PlaneMean is one of the means.
 type PlaneMean struct {
 	Name       string
-	Series     int // of its shape and colour
+	Series     int // index of its shape and colour
 	At, Within [2]float64
 }
 
-// Confusion is counts of classes by what they were taken for.
+// Confusion is counts of records by true and predicted class.
 type Confusion struct {
 	Classes []string
-	Counts  [][]float64 // by true class, then by predicted one
+	Counts  [][]float64 // by true class, then by predicted class
 }
 
 // Panels are numbers between −1 and 1 of the same rows, side by side.
@@ -116,81 +116,81 @@ type Panels struct {
 	Panels []Panel
 }
 
-// Panel is one of them.
+// Panel is one of the panels.
 type Panel struct {
 	Name    string
 	Values  []float64 // by row
-	Numbers []Number  // with what is known of their intervals
+	Numbers []Number  // with their intervals
 }
 
-// Bars are lying bars, each beside a line to compare it with.
+// Bars are horizontal bars, each with a mark to compare it with.
 type Bars struct {
 	Rows  []Bar
-	Whole bool   // of a hundred: the axis is from 0 to 100
-	Axis  string // label
+	Whole bool   // percentages: the axis runs from 0 to 100
+	Axis  string // label of the axis
 }
 
-// Bar is one of them.
+// Bar is one of the bars.
 type Bar struct {
 	Name, Text  string
 	Value, Rule float64
 	Title       string
-	Mark        float64 // beside its end
-	MarkTitle   string  // empty: there is no mark
+	Mark        float64 // position of the mark
+	MarkTitle   string  // empty: no mark
 }
 
-// Chart is curves over two axes, with a legend. Curves differ by dash and mark as
-// well as by colour.
+// Chart is curves over two axes, with a legend. Curves differ in dash and mark as well as in
+// colour.
 type Chart struct {
 	Width      float64 // of the area between the axes, in pixels; 0: 520
 	Height     float64 // 0: 300
 	X, Y       Dimension
-	Names      []string // of categories at 0, 1, 2, … of X, in place of numbers
+	Names      []string // names of categories at X = 0, 1, 2, …, in place of numbers
 	Curves     []Curve
 	References []Reference
 }
 
-// Dimension is what an axis of a chart shows.
+// Dimension describes an axis of a chart.
 type Dimension struct {
 	Label   string
 	Log     bool
 	Dates   bool      // numbers are days since 1970-01-01
-	Include []float64 // numbers that the axis holds besides those of the curves
-	// Low and High cut the axis, at round numbers, where they are not both 0: what lies
-	// beyond is drawn at its end.
+	Include []float64 // numbers that the axis must include, besides those of the curves
+	// Low and High limit the axis, at round numbers, unless both are 0. Values beyond are drawn at
+	// its end.
 	Low, High float64
 }
 
-// Look is how a curve is drawn.
+// Look says how a curve is drawn.
 type Look int
 
 // The looks of curves.
 const (
 	Joined  Look = iota // marks at the points, joined by lines
-	Marks               // marks alone
-	Smooth              // a line without marks, as of a theory
+	Marks               // marks only
+	Smooth              // a line without marks, as for a theory
 	Upright             // upright bars from 0, or from the lower end of the axis
-	Area                // nothing but the band
+	Area                // only the band
 )
 
 // Curve is a series of points, in order.
 type Curve struct {
-	Name   string // in the legend; "": not in it
+	Name   string // in the legend; "": not listed
 	Look   Look
-	Band   bool // intervals are one band along the curve, not a whisker at each point
+	Band   bool // intervals form one band along the curve, not a whisker at each point
 	Points []Point
 	Of     int // 1, 2, …: has the colour of that curve of the chart; 0: its own
 }
 
-// Point is a number over a number. Points of which one is not finite, or not positive on a
-// logarithmic axis, are left out, and a line breaks there.
+// Point is a Y over an X. Points are left out, and a line breaks there, if either number is not
+// finite, or not positive on a logarithmic axis.
 type Point struct {
 	X, Y      float64
 	Low, High float64 // interval of Y; none unless Low < High
-	Title     string  // shows when the mark is pointed at; "": both numbers
+	Title     string  // shown when pointing at the mark; "": both numbers
 }
 
-// PointOf is a number over X, with its interval.
+// PointOf returns a number over X, with its interval.
 func PointOf(x float64, n Number) Point {
 	if n.Undefined != "" {
 		return Point{X: x}
@@ -198,11 +198,11 @@ func PointOf(x float64, n Number) Point {
 	return Point{X: x, Y: n.Value, Low: n.Low, High: n.High}
 }
 
-// Reference is a line across the area, with its name beside it.
+// Reference is a line across the plot area, with its name beside it.
 type Reference struct {
 	Name    string
 	At      float64
-	Upright bool // at a number of X, not of Y
+	Upright bool // at an X, not at a Y
 }
 
 func (Heat) plot()      {}

@@ -5,8 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// Wrap breaks a text into lines of at most so many characters, at single spaces, and inside a word only where it alone is longer
-// than a line. The first line begins in one way, and the rest in another that is as long. Runs of spaces inside quoted text stay as they are.
+// Wrap breaks a text into lines of at most width characters, at single spaces. It breaks a word
+// only if the word alone is longer than a line. The first line begins with first, the others with
+// rest, which must have the same length. Runs of spaces inside quoted text are kept.
 func Wrap(first, rest, text string, width int) string {
 	var b strings.Builder
 	indent, room, empty := first, width-len(first), true

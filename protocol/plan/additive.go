@@ -11,26 +11,28 @@ import (
 	"github.com/cosketch/cosketch/protocol/sum"
 )
 
-// additive is what a plan knows of one side whose sketches are sums over records, beside what protocol/sum does.
-// Each stands in a file of its own. A side of which nothing else is known has none.
+// additive is what a plan knows of one side whose sketches are sums over records, beyond
+// protocol/sum. Each is in a file of its own. A side about which nothing else is known has none.
 type additive struct {
 	side sketch.Side
-	// shown is how a sketch goes on after its method, for people; nil: not at all.
+	// shown returns what follows a sketch's method, for people; nil: nothing.
 	shown func(s Sketch) string
-	// tails are how much farther means and correlations err where values have no end, at the noise of a mean of
-	// typical records; nil: as where one length is told.
+	// tails returns the tail factors on errors of means and correlations, and the noise of a mean
+	// of typical records; nil: those for one declared length.
 	tails func(c *cell) (means, correlations tail, noise float64)
-	// cuts is what a clip does beyond what the noise bears, nil where that is nothing; no function: nobody
-	// knows, and many records that are cut are warned of.
+	// cuts returns the effect of a clip if the noise cannot hide it, and nil otherwise. No
+	// function: it is unknown, and a warning is given if many records are cut.
 	cuts func(c *cell) (*cutting, error)
-	warn func(c *cell) []Warning // of its size
-	// instead recommends such a sketch, of a clip that few records exceed, to a horizontal study that projects.
+	warn func(c *cell) []Warning // about its size
+	// instead recommends such a sketch, with a clip that few records exceed, to a horizontal study
+	// that projects.
 	instead func(c *cell, a asking, clip float64) []Warning
 }
 
 func additives() []additive { return []additive{ofMoments(), ofCells(), ofCounts()} }
 
-// additiveOf is the row of a side; of those that have none, and of those that project, it is empty.
+// additiveOf returns the additive of a side; empty for sides without one, and for those that
+// project.
 func additiveOf(side sketch.Side) additive {
 	rows := additives()
 	if at := slices.IndexFunc(rows, func(row additive) bool { return row.side == side }); at >= 0 {
@@ -39,8 +41,8 @@ func additiveOf(side sketch.Side) additive {
 	return additive{}
 }
 
-// sumsBytes is about what a sums sketch takes: its largest entries are those of all
-// records in one place, or of noise.
+// sumsBytes returns roughly the size of a sums sketch. Its largest entries have all records in one
+// place, or are noise.
 func (c *cell) sumsBytes(plan release.Plan, records int64) (int64, error) {
 	rows, cols := plan.Shape(records)
 	var length float64
@@ -64,8 +66,8 @@ func (c *cell) sumsBytes(plan release.Plan, records int64) (int64, error) {
 	return sketch.EncodedSize(int(rows), int(cols), width)
 }
 
-// sumsInstead recommends sums over records where a horizontal study projects under unit
-// record: those that answer the same analyses, at the same promise.
+// sumsInstead recommends sums over records if a horizontal study projects under unit record: those
+// that answer the same analyses, with the same promise.
 func (c *cell) sumsInstead(asked []asking) (out []Warning) {
 	s := c.Study
 	if s.Partition != study.Horizontal || s.Privacy.Unit != dp.Record || s.Privacy.Mechanism != dp.Gaussian || !c.projects() {
@@ -90,8 +92,7 @@ func (c *cell) sumsInstead(asked []asking) (out []Warning) {
 	return out
 }
 
-// typicalClip is a length that few records exceed: a quarter more than that of a typical
-// one.
+// typicalClip returns a length that few records exceed: a quarter more than that of a typical one.
 func (c *cell) typicalClip() float64 {
 	var squares float64
 	for _, f := range c.Study.Features(c.viewer(), c.index) {

@@ -15,20 +15,19 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// cell is one sketch of a study, or of a copy of it with another choice, in which
-// analyses are forecast.
+// cell is one sketch of a study, or of a copy of it with another choice. It forecasts analyses.
 type cell struct {
 	Options
 	index  int
 	rows   []forecaster
-	kept   map[int]forecast.Contribution // by party; what clipping leaves does not depend on the projection
+	kept   map[int]forecast.Contribution // by party: what clipping leaves, which does not depend on the projection
 	method forecast.Method
-	common bool           // bits whose rate nobody told are common around those that a question is about
-	memory *memory        // of this cell and of its copies
-	each   estimate.Level // of intervals, where another analysis than the one that is asked for says so; else 0
+	common bool           // bits of unknown rate around those of a question are common
+	memory *memory        // shared by this cell and its copies
+	each   estimate.Level // level of intervals if another kind of analysis sets it; else 0
 }
 
-// newCell is the study's own sketch of an index.
+// newCell returns the cell of the study's own sketch at index.
 func newCell(o Options, index int) *cell {
 	p := o.Study.Sketches[index].Projection
 	return &cell{
@@ -37,7 +36,8 @@ func newCell(o Options, index int) *cell {
 	}
 }
 
-// plan is a party's part of the sketch. A forecast asks for it again and again.
+// plan returns a party's part of the sketch. It is cached, because a forecast asks for it many
+// times.
 func (c *cell) plan(party int) (release.Plan, error) {
 	key := c.planned(party)
 	if p, known := c.memory.plans[key]; known {
@@ -50,7 +50,7 @@ func (c *cell) plan(party int) (release.Plan, error) {
 	return p, err
 }
 
-// looked is what was planned for data of an end and a number of records.
+// looked is the key of a look at data of an end, with a number of records.
 type looked struct {
 	planned
 	end     end
@@ -58,20 +58,20 @@ type looked struct {
 	records float64
 }
 
-// expected is a party's part of a sketch of columns once it has looked at its own, where these are as they are
-// forecast.
+// expected is a party's part of a sketch of columns after it has looked at its own columns, if
+// these are as forecast.
 type expected struct {
 	plan    release.Plan
-	at      map[study.Feature]int // values
+	at      map[study.Feature]int // index of each value
 	columns []forecast.Column     // by value, as it is sketched
 	centres []float64             // by value
 	scales  []float64             // by value
 	keep    forecast.Contribution
-	keeps   []forecast.Contribution // by value, of its own squares
+	keeps   []forecast.Contribution // by value, for its squares
 	own     []estimate.Own
 }
 
-// look is that part; nil of a party that looks at nothing.
+// look returns the expected part of a party; nil if the party does not look at its data.
 func (c *cell) look(party int) (*expected, error) {
 	p, err := c.plan(party)
 	if err != nil || p.Own == nil {
@@ -122,7 +122,7 @@ func (c *cell) look(party int) (*expected, error) {
 	return &out, nil
 }
 
-// clipped is to what records of columns of a party and an end are clipped.
+// clipped is the key of what clipping does to records of a party at an end.
 type clipped struct {
 	party      int
 	end        end
@@ -130,7 +130,7 @@ type clipped struct {
 	clip, ones float64
 }
 
-// left is what that leaves of columns.
+// left is what clipping leaves of columns.
 type left struct {
 	of, around []forecast.Column
 
@@ -138,7 +138,8 @@ type left struct {
 	each []forecast.Left
 }
 
-// left depends on neither the projection nor the noise, but for numbers that noise makes look spread.
+// left is cached. It depends on neither the projection nor the noise, except for numbers that look
+// spread because of noise.
 func (c *cell) left(by clipped, of, around []forecast.Column) left {
 	if known, ok := c.memory.lefts[by]; ok && slices.Equal(known.of, of) && slices.Equal(known.around, around) {
 		return known
@@ -148,14 +149,14 @@ func (c *cell) left(by clipped, of, around []forecast.Column) left {
 	return out
 }
 
-// real is an integer bound in encoded units.
+// real returns an integer bound in encoded units.
 func (c *cell) real(bound int64) float64 { return float64(bound) / float64(c.Study.Bits.One()) }
 
 func (c *cell) sketch() study.Sketch { return c.Study.Sketches[c.index] }
 
 func (c *cell) records(party int) float64 { return float64(c.Options.records(party)) }
 
-// with is the cell of a copy of the study that makes another choice.
+// with returns the cell of a copy of the study with another method, k and δ.
 func (c *cell) with(m forecast.Method, k int, delta dp.Delta) *cell {
 	s := *c.Study
 	s.Sketches = append([]study.Sketch(nil), s.Sketches...)
@@ -167,7 +168,7 @@ func (c *cell) with(m forecast.Method, k int, delta dp.Delta) *cell {
 	return &out
 }
 
-// at is the cell of a copy of the study with another ε.
+// at returns the cell of a copy of the study with another ε.
 func (c *cell) at(epsilon dp.Epsilon) *cell {
 	s := *c.Study
 	s.Privacy.Epsilon = epsilon
@@ -176,14 +177,14 @@ func (c *cell) at(epsilon dp.Epsilon) *cell {
 	return &out
 }
 
-// times is the cell with all record counts times a factor.
+// times returns the cell with all record counts multiplied by a factor.
 func (c *cell) times(factor float64) *cell {
 	out := *c
 	out.Options, out.kept = c.scaled(factor), map[int]forecast.Contribution{}
 	return &out
 }
 
-// columns are the expected values of a party's value features.
+// columns returns the expected distributions of a party's value features.
 func (c *cell) columns(party int) []forecast.Column {
 	if e, err := c.look(party); err == nil && e != nil {
 		return e.columns
@@ -197,7 +198,7 @@ func (c *cell) columns(party int) []forecast.Column {
 	return out
 }
 
-// centre is what the sketch takes off a feature, in encoded units.
+// centre returns what the sketch subtracts from a feature, in encoded units.
 func (c *cell) centre(f study.Feature) float64 {
 	if !c.Study.Centred(c.index) {
 		return 0
@@ -206,7 +207,7 @@ func (c *cell) centre(f study.Feature) float64 {
 	return float64(c.Study.CentreOf(f, one)) / float64(one)
 }
 
-// central is what a feature is expected to look like around what is taken off it.
+// central returns the expected distribution of a feature around its centre.
 func (c *cell) central(p place) forecast.Column {
 	if e, err := c.look(p.party); err == nil && e != nil {
 		if i, ok := e.at[p.feature]; ok {
@@ -216,20 +217,20 @@ func (c *cell) central(p place) forecast.Column {
 	return c.moved(p.feature)
 }
 
-// moved is what a feature is expected to look like around its public centre or, in moments, as the party
-// standardises it.
+// moved returns the expected distribution of a feature around its public centre or, in moments,
+// after the party has standardised it.
 func (c *cell) moved(f study.Feature) forecast.Column {
 	out, column := c.encoded(f), c.Study.Columns[f.Column]
 	if _, _, bounded := column.Scale.Bounds(); bounded && column.Kind == study.Numeric && c.sketch().Standardise {
 		if e, err := c.standardised(f); err == nil {
-			return e // moved and scaled by its own moments
+			return e // centred and scaled by its own moments
 		}
 	}
 	out.Mean -= c.centre(f)
 	return out
 }
 
-// keep is what of a party's records is left by clipping.
+// keep returns what clipping leaves of a party's records.
 func (c *cell) keep(party int) forecast.Contribution {
 	sk := c.sketch()
 	if sk.Clip == 0 || sk.Whole || c.Study.Privacy.Mechanism == dp.None {
@@ -244,7 +245,7 @@ func (c *cell) keep(party int) forecast.Contribution {
 		if sk.Side == sketch.Columns && err == nil && p.Clip < c.Study.IntegerClip(c.index) {
 			return forecast.Whole() // no record is as long as the clip
 		}
-		if sk.OwnClip && err == nil { // what is expected of a party, which looks at its records
+		if sk.OwnClip && err == nil { // the clip expected of a party that looks at its records
 			sk.Clip = float64(p.Moments.Clips[p.Expected(c.unionRecords())]) / float64(c.Study.Bits.One())
 		}
 		k = c.remaining(party, sk.Clip, c.columns(party))
@@ -260,7 +261,8 @@ type remains struct {
 	keep    forecast.Contribution
 }
 
-// remaining depends on neither the projection nor ε nor the number of records, but where columns do.
+// remaining is cached. It depends on neither the projection nor ε nor the number of records, except
+// through the columns.
 func (c *cell) remaining(party int, clip float64, of []forecast.Column) forecast.Contribution {
 	by := clipped{party, c.Options.end, c.common, clip, c.ones()}
 	squares := c.sketch().Helpers.Squares
@@ -272,7 +274,7 @@ func (c *cell) remaining(party int, clip float64, of []forecast.Column) forecast
 	return out.keep
 }
 
-// ones is the weight of the column of ones as it is stored.
+// ones returns the weight of the column of ones as it is stored.
 func (c *cell) ones() float64 {
 	one := float64(c.Study.Bits.One())
 	return math.Round(c.sketch().Helpers.Ones*one) / one
@@ -284,7 +286,7 @@ type place struct {
 	feature study.Feature
 }
 
-// member is a place as a pair's forecast takes it.
+// member returns a place as input of a pair's forecast.
 func (c *cell) member(p place) (forecast.Member, error) {
 	plan, err := c.plan(p.party)
 	if err != nil {
@@ -328,10 +330,10 @@ func (c *cell) member(p place) (forecast.Member, error) {
 
 func (c *cell) union() bool { return c.Study.Merge(c.index) == study.Add }
 
-// projects reports whether there is a projection to choose: there is none of what sums over records.
+// projects reports whether there is a projection to choose. Sums over records have none.
 func (c *cell) projects() bool { return !c.sketch().Side.Sums() }
 
-// unionRecords is how many records all parties have.
+// unionRecords returns the number of records of all parties.
 func (c *cell) unionRecords() (n float64) {
 	for party := range c.Study.Parties {
 		n += c.records(party)
@@ -339,7 +341,7 @@ func (c *cell) unionRecords() (n float64) {
 	return n
 }
 
-// places are all value features, of every party or of the union.
+// places returns all value features, of every party or of the union.
 func (c *cell) places() []place {
 	return recall(c.memory.places, c.planned(study.Everyone), func() (out []place) {
 		for party := range c.apart() {
@@ -353,14 +355,14 @@ func (c *cell) places() []place {
 	})
 }
 
-// taking is the cell of a copy of the study with another sketch in its place.
+// taking returns the cell of a copy of the study with another sketch in place of this one.
 func (c *cell) taking(sk study.Sketch) *cell {
 	out := *c
 	out.Study, out.kept = c.Study.Taking(c.index, sk), map[int]forecast.Contribution{}
 	return &out
 }
 
-// pair is two places as they are forecast together.
+// pair returns two places as input of a joint forecast.
 func (c *cell) pair(x, y place) (forecast.Pair, error) {
 	a, err := c.member(x)
 	if err != nil {
@@ -374,20 +376,20 @@ func (c *cell) pair(x, y place) (forecast.Pair, error) {
 		K: c.sketch().Projection.K, X: a, Y: b, Union: c.union(), Squares: c.sketch().Helpers.Squares,
 		Shared: c.overlap() * math.Min(a.Records, b.Records),
 	}
-	if p.Union = p.Union || x.party == y.party; p.Union { // one party's records are all there
+	if p.Union = p.Union || x.party == y.party; p.Union { // within one party all records are shared
 		p.Shared = a.Records
 	}
 	return p, nil
 }
 
-// question is one analysis about one pair: of columns, or of parties whose records are
-// compared; the same one twice asks for its variance, or about its own records.
+// question is one analysis about one pair: of columns, or of parties whose records are compared. A
+// pair of equal members asks for a variance, or about a party's own records.
 type question struct {
 	analysis study.Analysis
 	x, y     place
 }
 
-// forecast is the error of a question's answer, at the cell's end.
+// forecast returns the error of a question's answer, at the cell's end.
 func (c *cell) forecast(q question) (forecast.Error, error) {
 	e, err := c.bare(q)
 	if by := c.factor(q); err == nil && by != 1 {
@@ -399,7 +401,7 @@ func (c *cell) forecast(q question) (forecast.Error, error) {
 	return e, err
 }
 
-// bare is that error for data whose centres and spreads are as declared.
+// bare returns that error for data whose centres and spreads are as declared.
 func (c *cell) bare(q question) (forecast.Error, error) {
 	of := c.of(q.analysis.Kind)
 	errs := of.by(c.sketch().Side)
@@ -413,7 +415,7 @@ func (c *cell) bare(q question) (forecast.Error, error) {
 	return e, err
 }
 
-// level is that of each interval of an analysis, as package analysis has it.
+// level returns the level of each interval of an analysis, as in package analysis.
 func (c *cell) level(a study.Analysis) estimate.Level {
 	if c.each != 0 {
 		return c.each
@@ -424,7 +426,7 @@ func (c *cell) level(a study.Analysis) estimate.Level {
 	return estimate.DefaultLevel.Bonferroni(c.intervals(a))
 }
 
-// intervals is how many intervals an analysis has.
+// intervals returns the number of intervals of an analysis.
 func (c *cell) intervals(a study.Analysis) int {
 	if intervals := c.of(a.Kind).intervals; intervals != nil {
 		return intervals(c, a)
@@ -432,8 +434,8 @@ func (c *cell) intervals(a study.Analysis) int {
 	return analysis.Intervals(a.Kind, len(c.places()), len(c.Study.Parties))
 }
 
-// distance is the relative error of the squared distance of two typical records.
-// Clipping to a length shrinks both, and with them what there is to tell apart.
+// distance returns the relative error of the squared distance of two typical records. Clipping
+// shrinks records, and with them the distance to measure.
 func (c *cell) distance() (forecast.Error, error) {
 	law, z, err := c.law()
 	if err != nil {
@@ -442,7 +444,7 @@ func (c *cell) distance() (forecast.Error, error) {
 	return forecast.Relative(law.Distance(z), z.Squared), nil
 }
 
-// law is how records-side sketches err, and the difference that they err about.
+// law returns the error model of records-side sketches, and the typical difference of two records.
 func (c *cell) law() (forecast.Law, forecast.Difference, error) {
 	noise, err := c.recordNoise()
 	if err != nil {
@@ -461,8 +463,8 @@ func (c *cell) law() (forecast.Law, forecast.Difference, error) {
 	}, z, nil
 }
 
-// holders are the parties that have a part of one record: all where sketches are joined,
-// and otherwise one, in which all are alike.
+// holders returns the parties that hold a part of one record: all if sketches are joined, otherwise
+// one, since all are alike.
 func (c *cell) holders() []int {
 	out := []int{0}
 	if c.Study.Merge(c.index) == study.Join {
@@ -473,7 +475,7 @@ func (c *cell) holders() []int {
 	return out
 }
 
-// recordColumns are the expected values of a record, whoever holds them.
+// recordColumns returns the expected distributions of a record's values, whoever holds them.
 func (c *cell) recordColumns() (out []forecast.Column) {
 	for _, party := range c.holders() {
 		out = append(out, c.columns(party)...)
@@ -481,7 +483,7 @@ func (c *cell) recordColumns() (out []forecast.Column) {
 	return out
 }
 
-// recordNoise is the noise on a coordinate of a record that all holders have.
+// recordNoise returns the noise on a coordinate of a record that all holders have.
 func (c *cell) recordNoise() (sum estimate.Noise, err error) {
 	var parts []estimate.Times
 	for _, party := range c.holders() {

@@ -11,7 +11,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// ofCells is the row of numbers of records, and sums of them, by cell.
+// ofCells returns the additive of counts and sums of records by cell.
 func ofCells() additive {
 	return additive{
 		side:    sketch.Cells,
@@ -21,7 +21,7 @@ func ofCells() additive {
 	}
 }
 
-// countNoise is the variance of that on the count of a cell, of all parties.
+// countNoise returns the variance of the noise on the count of a cell, of all parties together.
 func (c *cell) countNoise() (float64, error) {
 	plan, err := c.plan(c.viewer())
 	if err != nil {
@@ -30,14 +30,13 @@ func (c *cell) countNoise() (float64, error) {
 	return plan.CellNoise(len(c.Study.Parties)).Count, nil
 }
 
-// directions are as many as these records bear at this ε.
+// directions returns the best number of directions for these records at this ε.
 func (c *cell) directions() (int, error) {
 	count, err := c.countNoise()
 	return forecast.Directions(len(c.columns(c.viewer())), c.unionRecords(), math.Sqrt(count)), err
 }
 
-// directionsWarning says when the study has far more or fewer directions than its records
-// bear.
+// directionsWarning warns if the study has far more or fewer directions than its records support.
 func (c *cell) directionsWarning() []Warning {
 	if c.Study.Privacy.Mechanism == dp.None {
 		return nil
@@ -54,8 +53,8 @@ func (c *cell) directionsWarning() []Warning {
 	return []Warning{c.warning([]string{"sketches:", fmt.Sprintf("  - {side: cells, L: %d, …}", best)}, "with L = %d, %s", own, why)}
 }
 
-// subspaceWarning says when the centroids of cells keep noise that moments could take off,
-// and when they lose directions in which clusters differ.
+// subspaceWarning warns if the centroids of cells keep noise that moments could remove, or if they
+// lose directions in which clusters differ.
 func (c *cell) subspaceWarning() []Warning {
 	own := c.sketch()
 	if _, ok := c.Study.Moments(); !ok || c.Study.Privacy.Mechanism == dp.None {
@@ -78,7 +77,7 @@ func (c *cell) subspaceWarning() []Warning {
 	return nil
 }
 
-// cellsInstead recommends cells, with moments that take off their noise.
+// cellsInstead recommends cells, with moments that reduce their noise.
 func (c *cell) cellsInstead(a asking, clip float64) []Warning {
 	at := c.taking(study.Sketch{Side: sketch.Cells, Share: c.sketch().Share, Clip: clip, Projection: projection.Spec{Family: projection.Hadamard, K: 1}})
 	best := forecast.CellTerms{Columns: len(at.columns(at.viewer())), Clusters: clusters(a.question.analysis)}.Choose()
@@ -86,7 +85,7 @@ func (c *cell) cellsInstead(a asking, clip float64) []Warning {
 	if err != nil {
 		return nil
 	}
-	count *= float64(best.Moments+best.Cells) / float64(best.Cells) // the moments take a part
+	count *= float64(best.Moments+best.Cells) / float64(best.Cells) // the moments take a share of the budget
 	l := forecast.Directions(len(at.columns(at.viewer())), at.unionRecords(), math.Sqrt(count))
 	return []Warning{c.warning([]string{
 		"sketches:", fmt.Sprintf("  - {side: moments, clip: %v, share: %d}", clip, best.Moments), fmt.Sprintf("  - {side: cells, L: %d, q: %d, clip: %v, share: %d}", l, best.Subspace, clip, best.Cells),

@@ -8,7 +8,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// usableAccuracy is how closely the accuracy of a classifier has to be known to be of use.
+// usableAccuracy is the largest useful half-width of the accuracy of a classifier.
 const usableAccuracy = 0.05
 
 func ofPerceptron() forecaster      { return ofClassifier(study.Perceptron) }
@@ -16,14 +16,14 @@ func ofVotedPerceptron() forecaster { return ofClassifier(study.VotedPerceptron)
 func ofSVM() forecaster             { return ofClassifier(study.SVM) }
 func ofRidge() forecaster           { return ofClassifier(study.RidgeClassification) }
 
-// ofClassifier is a kind of those that predict the label.
+// ofClassifier returns a kind that predicts the label.
 func ofClassifier(kind study.AnalysisKind) forecaster {
 	return forecaster{kind: kind, outright: (*cell).accuracy}
 }
 
-// accuracy says how closely that of a classifier will be known, at worst: that
-// of as many records, over how much randomised labels still say. How accurate it will be is
-// a matter of the data. It is nil where records have no label.
+// accuracy forecasts how closely a classifier's accuracy will be known at worst: from the number of
+// records, and how much randomised labels still say. The accuracy itself depends on the data. It
+// returns nil if records have no label.
 func (c *cell) accuracy(a study.Analysis) (*Analysis, error) {
 	plan, err := c.plan(c.viewer())
 	if err != nil || plan.Labels == nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// codeSize forecasts the number of records of a cluster that a second round finds.
+// codeSize forecasts the error of the number of records of a cluster that a second round finds.
 func codeSize(c *cell, q question) (forecast.Error, error) {
 	plan, err := c.plan(c.viewer())
 	if err != nil {
@@ -22,8 +22,8 @@ func codeSize(c *cell, q question) (forecast.Error, error) {
 	return f.Size(), nil
 }
 
-// fromMoments is what a sketch of moments beside this one keeps of a record, and the noise on its products; of a
-// study without one all, and none.
+// fromMoments returns what a sketch of moments beside this one keeps of a record, and the noise on
+// its products. Without moments it returns everything, and no noise.
 func (c *cell) fromMoments() (forecast.Contribution, float64, error) {
 	at, ok := c.Study.Moments()
 	if !ok {
@@ -38,8 +38,9 @@ func (c *cell) fromMoments() (forecast.Contribution, float64, error) {
 	return moments.keep(c.viewer()), noise.Product, nil
 }
 
-// otherRounds says what a k-means of two rounds would be worth in one, or one of one round in two where that is much
-// better, in clusters of so many records. What is said is of the sketches that a draft would write.
+// otherRounds says what a k-means of two rounds would give in one round, or what one of one round
+// would give in two if that is much better, for clusters of each records. It compares the sketches
+// that a draft would write.
 func (c *cell) otherRounds(a study.Analysis, each float64) string {
 	one, two, err := c.rounds(a)
 	switch known := func(e forecast.Error) string { return "± " + whole(e.HalfWidth*each, 2) }; {
@@ -70,7 +71,8 @@ func (c *cell) roundsFit() bool {
 	return ok && c.Study.LateUntil == 0 && c.Study.Partition == study.Horizontal
 }
 
-// rounds forecasts a k-means in one round and in two, for what the study gives away for it now.
+// rounds forecasts a k-means in one round and in two, with the budget that the study now spends on
+// it.
 func (c *cell) rounds(a study.Analysis) (one, two forecast.Error, err error) {
 	of := forecast.Cells{Columns: c.columns(c.viewer())}
 	if of.Keep, of.Product, err = c.fromMoments(); err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// oftenLostAll is the probability with which not all columns may be in the components that are usable all the same.
+// oftenLostAll is the largest probability that a usable analysis of components lacks a column.
 const oftenLostAll = 0.1
 
 func ofPCA() forecaster {
@@ -32,7 +32,7 @@ func ofPCA() forecaster {
 	}
 }
 
-// components forecasts what the greatest one explains by errors alone.
+// components forecasts the share of variance that the largest component explains by errors alone.
 func components(c *cell, q question) (forecast.Error, error) {
 	at, together, err := c.together(q.analysis, q.x, q.y)
 	out := together.Component()
@@ -42,8 +42,8 @@ func components(c *cell, q question) (forecast.Error, error) {
 	return out, err
 }
 
-// allStand are the standings of all columns together: of pca, which sets aside those whose variance
-// drowns, and of the records that each two parties share.
+// allStand returns the standings of all columns together, because pca sets aside columns whose
+// variance is hidden by noise, and the standings of the records that each two parties share.
 func (c *cell) allStand() (out []estimate.Standing, err error) {
 	type alike struct {
 		party  int
@@ -57,7 +57,7 @@ func (c *cell) allStand() (out []estimate.Standing, err error) {
 			if err != nil {
 				return nil, err
 			}
-			if e.Undefined != "" { // it does not stand out even as expected
+			if e.Undefined != "" { // it does not stand out even on expectation
 				known[kind] = []estimate.Standing{{}}
 			} else if n := len(e.Standings); n > 0 {
 				known[kind] = e.Standings[n-1:]

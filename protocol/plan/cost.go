@@ -15,59 +15,60 @@ import (
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
-// Cost is about what a study takes, of one core of the machine that Rates were measured on: of the
-// party that has most to do, or whose plan it is, and of the aggregator. Waiting is not in it.
+// Cost is roughly what a study needs, on one core of the machine on which the rates below were
+// measured. It is for the party with the most work, or the party whose plan it is, and for the
+// aggregator. Waiting is not included.
 type Cost struct {
-	PartySeconds      float64 `json:"party_seconds"` // to agree with the others, read its records as CSV, project them, draw noise and write
+	PartySeconds      float64 `json:"party_seconds"` // to agree with the others, read records from CSV, project them, draw noise and write
 	PartyMemory       int64   `json:"party_bytes"`
 	Sent              int64   `json:"sent_bytes"`         // by the party: its release
-	Agreed            int64   `json:"agreement_bytes"`    // that the party reads of the others to agree with them
+	Agreed            int64   `json:"agreement_bytes"`    // read by the party from the others during the agreement
 	AggregatorSeconds float64 `json:"aggregator_seconds"` // to receive, check and compute
-	AggregatorMemory  int64   `json:"aggregator_bytes"`   // with as much as its analyses may take by default
+	AggregatorMemory  int64   `json:"aggregator_bytes"`   // if its analyses use as much as they may by default
 	AggregatorDisk    int64   `json:"aggregator_disk_bytes"`
 }
 
-// Rates of one core in nanoseconds, and bytes. `go run -C research . cost` measures them, and tells
-// by how much a study's builders differ from BuildTime.
+// Times on one core in nanoseconds, and sizes in bytes. `go run -C research . cost` measures them,
+// and tells how far a study's builders deviate from BuildTime.
 const (
-	readRecord = 900.0 // of CSV: its id, and that nobody is there twice
+	readRecord = 900.0 // a CSV record: its id, and the check for duplicates
 	readValue  = 66.0
 	hashRecord = 100.0 // columns: the row of R of a record
-	takeValue  = 1.0   // checked, about its centre, narrowed
-	clipValue  = 13.0  // sums: its length is reckoned, and the record shortened
+	takeValue  = 1.0   // check, centre, narrow
+	clipValue  = 13.0  // sums: compute the length and shorten the record
 	sumEntry   = 0.8
 	cellValue  = 0.9  // for each bit of a cell's number
-	keepEntry  = 21.0 // records: stored, and put in order
-	writeByte  = 3.0  // hashed, stored, sent
-	readByte   = 6.0  // by the aggregator: received, hashed, stored, checked, merged
+	keepEntry  = 21.0 // records: store and sort
+	writeByte  = 3.0  // hash, store, send
+	readByte   = 6.0  // at the aggregator: receive, hash, store, check, merge
 	passEntry  = 12.0 // of a matrix of records: all passes of k-means
 	pairTime   = 3000.0
-	sumsPair   = 20e3 // by sums: its correlation with an interval, in a table
-	messages   = 4    // of a party in an agreement with its release, whose signatures all others check
+	sumsPair   = 20e3 // by sums: a correlation with its interval, in a table
+	messages   = 4    // of a party, in an agreement with its release; all others verify their signatures
 	message    = 700  // bytes of each
 
-	partyBytes      = 60 << 20 // a node that does nothing
+	partyBytes      = 60 << 20 // of an idle node
 	aggregatorBytes = 50 << 20
-	rowEntry        = 20  // bytes of an entry of records: it is held twice for a while, and some memory is free
-	sumsWorkers     = 2   // goroutines of a party with sums of their own
-	recordBytes     = 100 // that a party keeps of a record: its id, digest and place
+	rowEntry        = 20  // bytes per entry of records: entries are held twice for a while, and some memory is free
+	sumsWorkers     = 2   // goroutines of a party, each with its own sums
+	recordBytes     = 100 // kept by a party per record: its id, digest and position
 )
 
-// DrawTime is about what the noise of an entry takes, in nanoseconds.
+// DrawTime is roughly the time to draw the noise of an entry, in nanoseconds.
 const DrawTime = 33.0
 
-// AgreeTime is about what a party takes for each other one to seal and open what gives the seed, and VerifyTime what
-// a signature takes to be checked, in nanoseconds of one core.
+// AgreeTime is roughly a party's time per other party to seal and open what gives the seed.
+// VerifyTime is the time to verify a signature. Both are in nanoseconds of one core.
 const (
 	AgreeTime  = 400e3
 	VerifyTime = 70e3
 )
 
-// ReadTime is about what a record of so many columns takes to be read from CSV, in nanoseconds of
+// ReadTime returns roughly the time to read a record of so many columns from CSV, in nanoseconds of
 // one core.
 func ReadTime(columns int) float64 { return readRecord + readValue*float64(columns) }
 
-// additionTime is what an addition of a projection takes, by family.
+// additionTime returns the time of one addition of a projection, by family.
 func additionTime(f projection.Family) float64 {
 	switch f {
 	case projection.Rademacher:
@@ -78,7 +79,7 @@ func additionTime(f projection.Family) float64 {
 	return 2.75
 }
 
-// BuildTime is about what a record takes to be put into a sketch, in nanoseconds of one core.
+// BuildTime returns roughly the time to add a record to a sketch, in nanoseconds of one core.
 func BuildTime(p release.Plan) float64 {
 	d := float64(len(p.Features))
 	ns := takeValue * d
@@ -97,7 +98,7 @@ func BuildTime(p release.Plan) float64 {
 	return ns
 }
 
-// cost adds up what the sketches take.
+// cost adds up the costs of the sketches.
 func (o Options) cost(sketches []Sketch) (out Cost, err error) {
 	s := o.Study
 	parties := []int{o.Party}
@@ -181,20 +182,20 @@ func (o Options) partyCost(party int, sketches []Sketch) (out Cost, err error) {
 		if sk.Side == sketch.Records {
 			out.PartyMemory += int64(rowEntry*entries) + int64(records)*recordBytes
 		} else {
-			out.PartyMemory += int64(8 * entries * float64((sumsWorkers+1)*plan.Sums()+2)) // those of all together, what leaves and its bytes
+			out.PartyMemory += int64(8 * entries * float64((sumsWorkers+1)*plan.Sums()+2)) // the workers' sums and their total, the release and its bytes
 		}
 	}
 	out.PartySeconds = ns / 1e9
 	return out, nil
 }
 
-// Says is the cost in a sentence for people.
+// Says returns the cost as a sentence for people.
 func (c Cost) Says() string {
 	return fmt.Sprintf("It takes a party about %s of one core and %s of memory, and the aggregator %s, %s of memory and %s of disk.",
 		seconds(c.PartySeconds), block.Bytes(c.PartyMemory), seconds(c.AggregatorSeconds), block.Bytes(c.AggregatorMemory), block.Bytes(c.AggregatorDisk))
 }
 
-// seconds says how long it takes, for people.
+// seconds returns a duration in words for people.
 func seconds(s float64) string {
 	for _, of := range []struct {
 		least, each float64
@@ -210,7 +211,8 @@ func seconds(s float64) string {
 	return fmt.Sprintf("%.0f seconds", math.Ceil(s))
 }
 
-// beyond warns of more records than exact sums of a sketch hold, and names the bits that do.
+// beyond warns of more records than a sketch's exact sums can hold, and names the number of bits
+// that suffices.
 func (o Options) beyond() (out []Warning) {
 	for i := range o.Study.Sketches {
 		limit := o.Study.RecordLimit(i)
@@ -230,7 +232,8 @@ func (o Options) beyond() (out []Warning) {
 	return out
 }
 
-// bitsFor is the finest resolution at which a sketch takes so many records; 0: none does.
+// bitsFor returns the finest resolution at which a sketch can hold so many records; 0 if there is
+// none.
 func (o Options) bitsFor(sketch int, records int64) fixedpoint.Bits {
 	coarser := *o.Study
 	for coarser.Bits--; coarser.Bits > 0; coarser.Bits-- {

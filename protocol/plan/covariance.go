@@ -8,7 +8,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Of a column with itself a covariance is its variance.
+// The covariance of a column with itself is its variance.
 func ofCovariance() forecaster {
 	return forecaster{
 		kind: study.Covariance, tail: tailsOfProducts,
@@ -43,8 +43,8 @@ func ofCovariance() forecaster {
 	}
 }
 
-// mostCovariance is the largest covariance that two columns between bounds can have, in units of the product of both
-// spreads: answers are cut to it. Of others it is infinite.
+// mostCovariance returns the largest possible covariance of two columns between bounds, in units of
+// the product of both spreads. Answers are cut to it. For other columns it is infinite.
 func (c *cell) mostCovariance(q question) float64 {
 	spreads := 1.0
 	for _, p := range []place{q.x, q.y} {

@@ -11,8 +11,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// end is how kind the data are that a forecast is about. A plan is made for typical ones, with
-// what it would be at either end, and judges by the worse one.
+// end says how favourable the data of a forecast are. A plan is made for typical data, with the
+// numbers at either end, and the verdict follows the worse one.
 type end int
 
 const (
@@ -21,12 +21,12 @@ const (
 	worst
 )
 
-// ofRange is the spread of a column of which bounds alone are told, over their distance: real
-// columns in bounds as code books have them have from a fortieth to a fifth.
+// ofRange is the assumed spread of a column with known bounds only, over their distance. Real
+// columns, within the bounds of code books, have a fortieth to a fifth.
 var ofRange = [...]float64{typical: 1. / 10, best: 1. / 5, worst: 1. / 40}
 
-// rateOf is the rate of a binary column of which none is told, at an end. At worst it is one in 100, as of what is
-// rare and asked for all the same.
+// rateOf returns the assumed rate of a binary column of unknown rate, at an end. At worst it is one
+// in 100, as for rare things that people ask about nevertheless.
 func (o Options) rateOf(e end) float64 {
 	if e == worst {
 		return 0.01
@@ -34,16 +34,17 @@ func (o Options) rateOf(e end) float64 {
 	return 0.5
 }
 
-// tail is by how much answers err beside what is forecast where values have no end: long records are cut, or
-// make clips, and so the noise, longer. It grows with less noise, in which less of a tail is lost.
+// tail is the factor on forecast errors if values are unbounded: long records are cut, or lengthen
+// clips and so the noise. It grows as the noise falls, because less noise hides less of a tail.
 type tail struct {
-	ends            [3]float64 // by end, where the noise of a mean of typical records is at, in spreads, or more
-	at, power, most float64    // with less noise, typically and at worst, as its power, up to most times
+	ends            [3]float64 // by end, if the noise of a mean of typical records is at least at, in spreads
+	at, power, most float64    // with less noise, at the typical and worst end: times (at/noise)^power, up to most
 }
 
-// By how much means and correlations err: over nine tenths of a family of distributions, normal to
-// lognormal, with spreads told as .8 to 1.3 of the true ones, where one length is told; under masks, and where
-// parties take lengths of their own, for normal to Pareto values of index 2.2, collinear ones, and real columns.
+// Factors for means and correlations. told: one declared length, over nine tenths of a family of
+// distributions, normal to lognormal, with spreads declared as .8 to 1.3 of the true ones. masked
+// and own: under masks, and if parties choose their own lengths, for normal to Pareto values of
+// index 2.2, collinear ones, and real columns.
 var (
 	toldMeans          = tail{ends: [...]float64{typical: 1, best: 0.8, worst: 1.45}}
 	toldCorrelations   = tail{ends: [...]float64{typical: 1, best: 0.65, worst: 2.1}}
@@ -53,7 +54,7 @@ var (
 	ownCorrelations    = tail{ends: [...]float64{typical: 1.9, best: 0.7, worst: 4.5}, at: 0.018, power: 0.36, most: 4}
 )
 
-// of is the factor at an end, where a mean of typical records has the noise ν.
+// of returns the factor at an end, if a mean of typical records has the noise ν.
 func (t tail) of(e end, nu float64) float64 {
 	by := t.ends[e]
 	if t.power > 0 && e != best && nu > 0 {
@@ -62,23 +63,24 @@ func (t tail) of(e end, nu float64) float64 {
 	return by
 }
 
-// leastEndless is the part of a typical record's squared length that tails are taken to act on, at least.
+// leastEndless is the smallest part of a typical record's squared length that tails are assumed to
+// affect.
 const leastEndless = 0.5
 
-// tails are those of a sketch's means, and of what is computed of its products.
+// tails are the tail factors of a sketch's means, and of what is computed from its products.
 type tails struct {
 	ofMeans, ofProducts tail
 	noise               float64 // of a mean of typical records, in spreads
-	endless             float64 // the share of a record's length that no bounds end
+	endless             float64 // share of a record's length from unbounded columns
 }
 
-// means is by how much means err beside what is forecast, at an end.
+// means returns the factor on the errors of means, at an end.
 func (t tails) means(e end) float64 {
 	by := t.ofMeans.of(e, t.noise)
 	return math.Sqrt(1 - t.endless + t.endless*by*by)
 }
 
-// products is the same of what is computed of products.
+// products returns the factor on the errors of what is computed from products.
 func (t tails) products(e end) float64 { return t.ofProducts.of(e, t.noise) }
 
 func (c *cell) tails() tails {
@@ -87,14 +89,14 @@ func (c *cell) tails() tails {
 		if own := additiveOf(c.sketch().Side).tails; own != nil {
 			out.ofMeans, out.ofProducts, out.noise = own(c)
 		}
-		if c.sketch().OwnClip { // what has bounds makes no clip longer; but few endless values may make it much longer
+		if c.sketch().OwnClip { // bounded values do not lengthen a clip, but a few unbounded ones may lengthen it much
 			out.endless = math.Max(c.Study.EndlessShare(c.index), leastEndless)
 		}
 		return out
 	})
 }
 
-// tailed is how far the long tails of columns reach in answers.
+// tailed says which answers the long tails of columns affect.
 type tailed int
 
 const (
@@ -103,14 +105,14 @@ const (
 	tailsOfProducts
 )
 
-// at is the cell at another end.
+// atEnd returns the cell at another end.
 func (c *cell) atEnd(e end) *cell {
 	out := *c
 	out.Options.end, out.kept = e, map[int]forecast.Contribution{}
 	return &out
 }
 
-// untold reports whether nothing but bounds or its kind is known of a column of numbers.
+// untold reports whether only the bounds or the kind of a numeric column are known.
 func (o Options) untold(column study.Column) bool {
 	_, given := o.Spreads[column.Name]
 	_, _, bounded := column.Scale.Bounds()
@@ -133,7 +135,7 @@ func (c *cell) asks(q question) (out []study.Column) {
 	return out
 }
 
-// hinges names the columns of a question whose spread nobody told.
+// hinges lists the columns of a question whose spread is unknown.
 func (c *cell) hinges(q question) (out []string) {
 	for _, column := range c.asks(q) {
 		if c.untold(column) && !slices.Contains(out, column.Name) {
@@ -143,8 +145,8 @@ func (c *cell) hinges(q question) (out []string) {
 	return out
 }
 
-// supposed is what the worse end takes of the columns of an answer that is divided by their spreads, which
-// nobody told.
+// supposed returns what the worse end assumes of columns of unknown spread, for an answer that is
+// divided by spreads.
 func (c *cell) supposed(a study.Analysis) (out []Supposed) {
 	if !c.of(a.Kind).divided {
 		return nil
@@ -171,7 +173,7 @@ func (c *cell) supposed(a study.Analysis) (out []Supposed) {
 	return out
 }
 
-// supposing says on what a verdict rests; "" where all spreads are told.
+// supposing says what a verdict assumes; "" if all spreads are known.
 func supposing(all []Supposed) string {
 	var out []string
 	for _, s := range all {
@@ -187,7 +189,7 @@ func supposing(all []Supposed) string {
 	return ", if " + strings.Join(out, " and ")
 }
 
-// factor is by how much answers of a question err beside what is forecast, at this end.
+// factor returns the factor of the cell's end on the forecast errors of a question.
 func (c *cell) factor(q question) float64 {
 	if !c.sketch().OwnClip && !slices.ContainsFunc(c.asks(q), func(column study.Column) bool {
 		_, _, centred := column.Scale.CentreSpread()
@@ -204,21 +206,22 @@ func (c *cell) factor(q question) float64 {
 	return 1
 }
 
-// shortenedTo is the part of its variance that a column is left with at worst, of which bounds alone are told
-// and whose party cuts records to its own clip: amounts between bounds may have their variance in few records.
+// shortenedTo is the part of its variance that a column keeps at worst, if only its bounds are
+// known and its party cuts records to its own clip: amounts between bounds may have their variance
+// in few records.
 const shortenedTo = 0.5
 
-// lumpy reports whether a question is of such a column.
+// lumpy reports whether a question is about such a column.
 func (c *cell) lumpy(q question) bool {
 	return c.Options.end == worst && c.sketch().OwnClip && c.sketch().Standardise && slices.ContainsFunc(c.asks(q), func(column study.Column) bool {
 		return column.Kind == study.Numeric && c.untold(column)
 	})
 }
 
-// judged is a question's forecast, at either end too.
+// judged is a question's forecast, typical and at either end.
 type judged struct {
 	typical, best, worst forecast.Error
-	cut                  *cutting // more than the noise bears
+	cut                  *cutting // if more is cut than the noise can hide
 }
 
 // judge forecasts a question at every end.
@@ -240,7 +243,7 @@ func (c *cell) judge(q question) (out judged, err error) {
 		ends = append(ends, e)
 	}
 	of := c.of(q.analysis.Kind)
-	// Of what is projected without noise, or relative to squares, the worse end may be the other.
+	// If a projection has no noise, or errors are relative to squares, the ends may be swapped.
 	for _, e := range ends {
 		if of.off(e) < of.off(out.best) {
 			out.best = e
@@ -253,8 +256,9 @@ func (c *cell) judge(q question) (out judged, err error) {
 	return out, err
 }
 
-// amongCommon is the cell where bits around those of a question are common: then its party does not scale
-// them, and rare ones drown sooner than where all are rare. It is false where no rate matters that nobody told.
+// amongCommon returns the cell in which bits around those of a question are common. Then their
+// party does not scale them, and noise hides rare ones sooner than if all are rare. It returns
+// false if no unknown rate matters.
 func (c *cell) amongCommon(q question) (*cell, bool) {
 	if sk := c.sketch(); sk.Side != sketch.Columns || !sk.Standardise {
 		return nil, false
@@ -264,16 +268,16 @@ func (c *cell) amongCommon(q question) (*cell, bool) {
 	return &out, slices.ContainsFunc(c.asks(q), func(column study.Column) bool { return column.Kind == study.Binary && c.untold(column) })
 }
 
-// good reports whether a question is usable as a cell has it.
+// good reports whether a question is usable in this cell.
 func (c *cell) good(q question) bool {
 	j, err := c.judge(q)
 	return err == nil && j.cut == nil && c.of(q.analysis.Kind).good(j.worst)
 }
 
-// cutting is what a clip that is too short does.
+// cutting is the effect of a clip that is too short.
 type cutting struct {
 	share, bearable float64 // of the records
-	least           float64 // clip
+	least           float64 // smallest clip that is long enough
 	own             bool    // the sketch may take clip: own
 }
 
@@ -285,7 +289,7 @@ func (c cutting) String() string {
 	return text + fmt.Sprintf("%v or more", c.least)
 }
 
-// cuts is what a clip does beyond what the noise bears.
+// cuts returns the effect of a clip if the noise cannot hide it; nil otherwise.
 func (c *cell) cuts() (*cutting, error) {
 	if cuts := additiveOf(c.sketch().Side).cuts; cuts != nil {
 		return cuts(c)
@@ -293,7 +297,7 @@ func (c *cell) cuts() (*cutting, error) {
 	return nil, nil
 }
 
-// tell asks for the spreads of columns.
+// tell returns the flag by which people give the spreads of columns.
 func tell(columns []string) string {
 	shown := columns
 	if len(shown) > 2 {
@@ -310,9 +314,10 @@ func tell(columns []string) string {
 	return text
 }
 
-// standardised is the spread that a column between bounds has, a third being 1 declared spread,
-// after its party moved and scaled it by its own noisy moments, or all did by those of a look together. These are about right where its
-// variance is four standard errors of their noise or more, and the spread is smaller where not.
+// standardised returns the spread of a column between bounds after its party centred and scaled it
+// by its own noisy moments, or all parties did by those of a joint look. A third is 1 declared
+// spread. The spread is about right if the variance is at least four standard errors of the
+// moments' noise, and smaller otherwise.
 func (c *cell) standardised(f study.Feature) (forecast.Column, error) {
 	records, parties := c.records(c.viewer()), 1
 	of := *c

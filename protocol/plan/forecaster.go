@@ -10,63 +10,68 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// erring is how far a question's answer errs, for data whose centres and spreads are as declared.
+// erring returns the error of a question's answer, for data whose centres and spreads are as
+// declared.
 type erring func(c *cell, q question) (forecast.Error, error)
 
-// forecaster is what a plan knows of one kind of analysis, as sketches of some sides answer it. Each stands in a
-// file of its kind, or of a family of kinds; cells, methods and prices are the same for all.
+// forecaster is what a plan knows of one kind of analysis, as sketches of some sides answer it.
+// Each is in a file of its kind, or of a family of kinds. Cells, methods and costs are common to
+// all.
 type forecaster struct {
 	kind study.AnalysisKind
-	// pair, sums and other are how far an answer errs: by a sketch of columns, of two of them; by moments; and by
-	// sketches of other sides, or all columns of these together. A side that none has does not answer.
+	// pair, sums and other return the error of an answer: pair for two columns of a sketch of
+	// columns, sums for two columns of moments, other for other sides, or for all columns together.
+	// A side without any of them does not answer.
 	pair  func(q question, p forecast.Pair) (forecast.Error, error)
 	sums  func(q question, s forecast.Sums) (forecast.Error, error)
 	other map[sketch.Side]erring
-	// cut is that error once an answer is cut to what it can be; nil: it is not.
+	// cut returns the error once an answer is cut to its possible values; nil: it is not cut.
 	cut func(c *cell, q question, e forecast.Error) forecast.Error
-	// outright is the whole forecast of what has neither questions nor a menu, nil where it has none; no function:
-	// there are questions.
+	// outright returns the whole forecast of an analysis without questions and menu; nil if there
+	// is no forecast. No function: the analysis has questions.
 	outright func(c *cell, a study.Analysis) (*Analysis, error)
-	// without is what such an analysis comes to that has no forecast, and nil of one that has; no function: all have.
+	// without returns the conclusion of an analysis that has no forecast, and nil if it has one. No
+	// function: all have one.
 	without func(a study.Analysis) *conclusion
 
-	// asks lists the questions among which those are that err most and least; nil: pairs of columns.
+	// asks lists questions that include those with the largest and the smallest error; nil: pairs
+	// of columns.
 	asks func(c *cell, a study.Analysis) []question
-	// about lists the columns on which an answer depends; nil: on the two of its question.
+	// about lists the columns on which an answer depends; nil: the two of its question.
 	about func(c *cell, q question) []place
-	// names are what results name a question by; nil: its two columns.
+	// names returns the names of a question in results; nil: those of its two columns.
 	names func(c *cell, q question) []analysis.Feature
-	// intervals is how many an answer has; nil: as package analysis has it.
+	// intervals returns the number of intervals of an answer; nil: as package analysis does.
 	intervals func(c *cell, a study.Analysis) int
-	// explains is what explains what; nil: nothing is explained, and all columns are asked about.
+	// explains says what explains what; nil: nothing is explained, and all columns are asked about.
 	explains func(c *cell, a study.Analysis) explanation
-	assumes  func() string // in plans that ask it, beside what all assume; nil: nothing
+	assumes  func() string // assumption of plans that ask for it, beside the common ones; nil: none
 
-	tail     tailed // how far long tails reach
-	divided  bool   // by spreads of columns: it has no answer where these drown
-	rounded  string // what rounding values moves by no more than their bias, like "a correlation"
-	wide     bool   // choices are ranked by the interval, which cannot rely on what makes its errors small
-	relative bool   // errors are shares of the distance that is asked for: nothing has to stand out
-	single   bool   // it is about single records, which err no less where there are more of them
-	ofBounds bool   // its interval is in spreads of a column, of which bounds alone may be told
-	inward   bool   // what clips and unknown spreads do to it is in its numbers
+	tail     tailed // what long tails affect
+	divided  bool   // by spreads of columns: no answer if noise hides these
+	rounded  string // what rounding changes by at most the bias of values, like "a correlation"
+	wide     bool   // choices are ranked by the interval, which cannot use what makes the errors small
+	relative bool   // errors are shares of the distance asked for: nothing has to stand out
+	single   bool   // about single records, whose errors do not shrink with more records
+	ofBounds bool   // its interval is in spreads of a column, of which only bounds may be known
+	inward   bool   // its numbers already include the effects of clips and unknown spreads
 
-	measure   string                      // what standard errors are in
-	usable    func(e forecast.Error) bool // whether an answer that is defined can say anything
-	lost      loss                        // when noise takes the answer away too often
+	measure   string                      // unit of standard errors
+	usable    func(e forecast.Error) bool // whether a defined answer can say anything
+	lost      loss                        // when noise hides the answer too often
 	worth     func(f judgement) string    // what a usable answer is good for
-	tooWide   string                      // what an answer that is not usable is too wide for; empty: worth says it
-	otherwise func(f judgement) string    // what would give an answer where there is none; nil: nothing but what needs say
+	tooWide   string                      // why an answer that is not usable is too wide; empty: worth says it
+	otherwise func(f judgement) string    // what would give an answer if there is none; nil: only what needs says
 }
 
-// judgement is what a verdict is worded from.
+// judgement is the input for the words of a verdict.
 type judgement struct {
 	Analysis
 	cell  *cell
 	asked study.Analysis
 }
 
-// forecasterOf returns the row of a kind by the sketches of a side; nil where there is none.
+// forecasterOf returns the forecaster of a kind by sketches of a side; nil if there is none.
 func forecasterOf(rows []forecaster, kind study.AnalysisKind, side sketch.Side) *forecaster {
 	for i := range rows {
 		if f := &rows[i]; f.kind == kind && (f.by(side) != nil || f.outright != nil) {
@@ -76,7 +81,7 @@ func forecasterOf(rows []forecaster, kind study.AnalysisKind, side sketch.Side) 
 	return nil
 }
 
-// by is how far answers by the sketches of a side err; nil: these have none.
+// by returns the error of answers by sketches of a side; nil if these do not answer.
 func (f *forecaster) by(side sketch.Side) erring {
 	switch {
 	case f.other[side] != nil:
@@ -89,7 +94,7 @@ func (f *forecaster) by(side sketch.Side) erring {
 	return nil
 }
 
-// ofPair is the error of two columns that are projected.
+// ofPair returns the error for two projected columns.
 func (f *forecaster) ofPair(c *cell, q question) (forecast.Error, error) {
 	p, err := c.pair(q.x, q.y)
 	if err != nil {
@@ -99,7 +104,7 @@ func (f *forecaster) ofPair(c *cell, q question) (forecast.Error, error) {
 	return f.pair(q, p)
 }
 
-// ofSums is the error of two columns of which sums are told.
+// ofSums returns the error for two columns whose sums are released.
 func (f *forecaster) ofSums(c *cell, q question) (forecast.Error, error) {
 	s, err := c.sums(q)
 	if err != nil {
@@ -108,7 +113,7 @@ func (f *forecaster) ofSums(c *cell, q question) (forecast.Error, error) {
 	return f.sums(q, s)
 }
 
-// pairwise and summed are for forecasts that depend on nothing but the columns.
+// pairwise and summed adapt forecasts that depend only on the columns.
 func pairwise(of func(forecast.Pair) (forecast.Error, error)) func(question, forecast.Pair) (forecast.Error, error) {
 	return func(_ question, p forecast.Pair) (forecast.Error, error) { return of(p) }
 }
@@ -117,18 +122,18 @@ func summed(of func(forecast.Sums) (forecast.Error, error)) func(question, forec
 	return func(_ question, s forecast.Sums) (forecast.Error, error) { return of(s) }
 }
 
-// of is the row of a kind of analysis, as the cell's sketch answers it; empty where plans know none.
+// of returns the forecaster of a kind of analysis by the cell's sketch; empty if there is none.
 func (c *cell) of(kind study.AnalysisKind) *forecaster {
 	return cmp.Or(forecasterOf(c.rows, kind, c.sketch().Side), &forecaster{})
 }
 
-// known reports whether an analysis is among those that are forecast.
+// known reports whether an analysis can be forecast.
 func (c *cell) known(a study.Analysis) bool {
 	of := c.of(a.Kind)
 	return of.by(c.sketch().Side) != nil && (of.without == nil || of.without(a) == nil)
 }
 
-// off is how far an answer is off: what choices are ranked by.
+// off returns the error by which choices are ranked.
 func (f *forecaster) off(e forecast.Error) float64 {
 	switch {
 	case e.Undefined != "":

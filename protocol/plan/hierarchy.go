@@ -28,8 +28,8 @@ func ofColumnSums() forecaster {
 	}
 }
 
-// summing are the questions of sums: the columns of a party over the records of each
-// other one, or of the union over its own.
+// summing returns the questions of sums: the columns of a party over the records of each other one,
+// or of the union over its own.
 func (c *cell) summing(a study.Analysis) (out []question) {
 	for party := range c.Study.Parties {
 		for _, x := range c.extremes(party) {

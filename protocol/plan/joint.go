@@ -11,23 +11,24 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// explanation is what an analysis of all columns together explains by what.
+// explanation says which columns an analysis of all columns uses to explain which.
 type explanation struct {
-	on     []string // by name; empty: by all others
-	target string   // the column that is explained
+	on     []string // by name; empty: all others
+	target string   // the explained column
 	ridge  study.Ridge
 }
 
-// leastEigenvalue is that of the correlations of the columns that explain.
+// leastEigenvalue is the smallest eigenvalue of the correlations of the explaining columns.
 var leastEigenvalue = [...]float64{typical: 1, best: 1, worst: 0.05}
 
-// jointly is by moments and by sketches of columns alike.
+// jointly uses one forecast for moments and for sketches of columns.
 func jointly(e erring) map[sketch.Side]erring {
 	return map[sketch.Side]erring{sketch.Moments: e, sketch.Columns: e}
 }
 
-// together begins the forecast of an answer from all columns together: by how one pair of them errs, and by how many
-// there are. The cell is one whose pairs err at the level of the answer's own intervals.
+// together begins the forecast of an answer from all columns together: from the errors of one pair
+// of them, and their number. The cell it returns has pairs with intervals of the level of the
+// answer's own intervals.
 func (c *cell) together(a study.Analysis, x, y place) (at *cell, out forecast.Joint, err error) {
 	out = forecast.Joint{Columns: len(c.explaining(a)), K: math.Inf(1), Least: leastEigenvalue[c.Options.end]}
 	if c.projects() {
@@ -41,12 +42,12 @@ func (c *cell) together(a study.Analysis, x, y place) (at *cell, out forecast.Jo
 	return at, out, err
 }
 
-// pairErrs is how far the answer about one pair errs that another kind has of it.
+// pairErrs returns the error of another kind's answer about one pair.
 func (c *cell) pairErrs(kind study.AnalysisKind, x, y place) (forecast.Error, error) {
 	return c.bare(question{study.Analysis{Kind: kind}, x, y})
 }
 
-// ridge is the one that an answer will have.
+// ridge returns the ridge that an answer will have.
 func (c *cell) ridge(a study.Analysis) (float64, error) {
 	by, n := c.of(a.Kind).explains(c, a), c.unionRecords()
 	plan, err := c.plan(c.viewer())
@@ -66,8 +67,8 @@ func (c *cell) ridge(a study.Analysis) (float64, error) {
 	}), nil
 }
 
-// explaining are the features of an analysis: of one in which some explain another those, without the reference of
-// each categorical column, and of others all.
+// explaining returns the features that an analysis uses. If columns explain another one, these are
+// the explaining ones, without the reference of each categorical column; otherwise all.
 func (c *cell) explaining(a study.Analysis) []place {
 	explains := c.of(a.Kind).explains
 	if explains == nil {
@@ -90,8 +91,8 @@ func (c *cell) explainedBy(by explanation) explainedBy {
 	return explainedBy{c.planned(c.viewer()), by.target, strings.Join(by.on, "\x00")}
 }
 
-// explained are the questions of what is explained: each column that explains, with the target, or with the first
-// value of it.
+// explained returns the questions about an explained column: each explaining column with the
+// target, or with the first value of the target.
 func explained(c *cell, a study.Analysis) (out []question) {
 	name := c.of(a.Kind).explains(c, a).target
 	target := slices.IndexFunc(c.places(), func(p place) bool { return c.Study.Columns[p.feature.Column].Name == name })
@@ -104,12 +105,12 @@ func explained(c *cell, a study.Analysis) (out []question) {
 	return out
 }
 
-// aboutExplained are the columns on which an answer depends in which some explain another.
+// aboutExplained returns the columns on which an answer depends in which columns explain another.
 func aboutExplained(c *cell, q question) []place {
 	return slices.Concat(c.explaining(q.analysis), []place{q.x, q.y})
 }
 
-// correlatedAtWorst is what is assumed of them.
+// correlatedAtWorst says what is assumed of the explaining columns.
 func correlatedAtWorst() string {
 	return fmt.Sprintf("at worst, the explaining columns of a regression or lda are correlated: the least eigenvalue of their correlations is %g", leastEigenvalue[worst])
 }

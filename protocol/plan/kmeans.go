@@ -12,8 +12,8 @@ import (
 
 func ofKMeans() forecaster { return ofTypicalRecords(study.KMeans) }
 
-// By cells, or code points, it is judged by how well the number of records of a cluster is known: whether clusters can be told, and
-// that number within itself.
+// By cells or code points, k-means is judged by how well the number of records of a cluster is
+// known: half its interval must not exceed the number itself, and clusters must be distinguishable.
 func ofKMeansByCells() forecaster {
 	return forecaster{
 		kind: study.KMeans, other: map[sketch.Side]erring{sketch.Cells: clusterSize, sketch.Codes: codeSize}, asks: once, about: allPlaces, names: unnamed, inward: true,
@@ -28,7 +28,7 @@ func ofKMeansByCells() forecaster {
 	}
 }
 
-// clusters is how many k-means looks for; the fewest where the data say it.
+// clusters returns the number of clusters that k-means looks for; the smallest if the data decide.
 func clusters(a study.Analysis) int {
 	o, _ := a.Options.(study.KMeansOptions)
 	return max(o.Clusters, 2)
@@ -50,7 +50,7 @@ func clusterSize(c *cell, q question) (forecast.Error, error) {
 	return f.Size(), nil
 }
 
-// whole shows a number to some digits, without an exponent.
+// whole formats a number with so many digits, without an exponent.
 func whole(x float64, digits int) string {
 	rounded, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', digits, 64), 64)
 	if err != nil {
@@ -62,7 +62,7 @@ func whole(x float64, digits int) string {
 func ofGroupDistance() forecaster {
 	return forecaster{
 		kind: study.GroupDistance, other: map[sketch.Side]erring{sketch.Records: (*cell).groups}, about: allPlaces, wide: true, relative: true,
-		asks: func(c *cell, a study.Analysis) (out []question) { // all pairs of parties, each with itself too
+		asks: func(c *cell, a study.Analysis) (out []question) { // all pairs of parties, including each with itself
 			for i := range c.Study.Parties {
 				for j := range i + 1 {
 					out = append(out, question{a, place{party: j}, place{party: i}})
@@ -79,8 +79,8 @@ func ofGroupDistance() forecaster {
 	}
 }
 
-// groups is the relative error of a mean of squared distances, of one party's records or
-// of two parties'.
+// groups returns the relative error of a mean of squared distances, of one party's records or
+// between two parties'.
 func (c *cell) groups(q question) (forecast.Error, error) {
 	law, _, err := c.law()
 	if err != nil {

@@ -27,13 +27,13 @@ func ofLDA() forecaster {
 	}
 }
 
-// classes is how many the label has.
+// classes returns the number of classes of the label.
 func (c *cell) classes() int {
 	label, _ := c.Study.Label()
 	return len(label.Classes())
 }
 
-// difference forecasts how far two classes are apart in a column.
+// difference forecasts the error of the distance of two classes in a column.
 func difference(c *cell, q question) (forecast.Error, error) {
 	at, together, err := c.together(q.analysis, q.x, q.y)
 	if err != nil {

@@ -7,11 +7,10 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// leastMasked is how many parties a masked sum needs at least.
+// leastMasked is the smallest number of parties of a masked sum.
 const leastMasked = 3
 
-// masking is the cell of a copy of the study whose sums are masked, with one party that may
-// collude.
+// masking returns the cell of a copy of the study with masked sums, of which one party may collude.
 func (c *cell) masking() *cell {
 	s := *c.Study
 	s.Sum, s.Colluding = study.SumMasked, 1
@@ -20,8 +19,8 @@ func (c *cell) masking() *cell {
 	return &out
 }
 
-// maskable reports whether the study could mask its sums as it stands: parties that choose their own clips
-// or scales could not.
+// maskable reports whether the study could mask its sums without other changes. It cannot if
+// parties choose their own clips or scales.
 func maskable(s *study.Study) bool {
 	if s.Masked() || s.Privacy.Mechanism != dp.Gaussian || s.LateUntil != 0 || len(s.Parties) < leastMasked {
 		return false
@@ -34,7 +33,7 @@ func maskable(s *study.Study) bool {
 	return true
 }
 
-// maskedInstead recommends a masked sum where some analysis errs far less by it, about its
+// maskedInstead recommends a masked sum if it makes the error of some analysis far smaller, by its
 // hardest question.
 func maskedInstead(o Options, sketches []Sketch) ([]Warning, error) {
 	if !maskable(o.Study) {

@@ -25,7 +25,8 @@ func ofMean() forecaster {
 	}
 }
 
-// columnsAlone are the columns of the union with the least and the greatest spread.
+// columnsAlone returns questions about the columns of the union with the smallest and the largest
+// spread.
 func columnsAlone(c *cell, a study.Analysis) (out []question) {
 	for _, x := range c.extremes(0) {
 		out = append(out, question{a, x, x})

@@ -6,13 +6,14 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// memory is what was found out already about a study and its copies. A forecast asks the same for each pair of columns.
+// memory caches what was found about a study and its copies. A forecast asks for it again for each
+// pair of columns.
 type memory struct {
 	plans     map[planned]release.Plan
 	looks     map[looked]expected // what parties find that look at their own columns first
 	lefts     map[clipped]left    // what clipping leaves
-	remain    map[clipped]remains // what clipping leaves of parties that look at nothing
-	places    map[planned][]place // of everyone
+	remain    map[clipped]remains // what clipping leaves, of parties that do not look at their data
+	places    map[planned][]place // of all parties
 	explained map[explainedBy][]place
 	ridges    map[ridged]float64
 	tails     map[recorded]tails
@@ -26,7 +27,7 @@ func newMemory() *memory {
 	}
 }
 
-// recall is what is known under a key, or is found now.
+// recall returns the cached value of a key, or finds and caches it.
 func recall[K comparable, V any](known map[K]V, key K, find func() V) V {
 	out, ok := known[key]
 	if !ok {
@@ -36,7 +37,8 @@ func recall[K comparable, V any](known map[K]V, key K, find func() V) V {
 	return out
 }
 
-// planned is whose part of what is planned: a changed study is a copy, with another address.
+// planned is the key of a party's part of a sketch. A changed study is a copy, with another
+// address.
 type planned struct {
 	of           *study.Study
 	index, party int
@@ -44,26 +46,26 @@ type planned struct {
 
 func (c *cell) planned(party int) planned { return planned{c.Study, c.index, party} }
 
-// explainedBy is which column is explained by which others.
+// explainedBy is the key of a column explained by certain others.
 type explainedBy struct {
 	planned
 	target, on string
 }
 
-// recorded is of how many records of everyone.
+// recorded is the key of something for so many records of all parties.
 type recorded struct {
 	planned
 	records float64
 }
 
-// ridged is with which ridge one is, and by sums of how many records.
+// ridged is the key of such an explanation with a ridge, by sums of so many records.
 type ridged struct {
 	explainedBy
 	ridge   study.Ridge
 	records float64
 }
 
-// noisy is in sums of how many records, and whether with the label.
+// noisy is the key of the noise of sums of so many records, with or without the label.
 type noisy struct {
 	recorded
 	label bool

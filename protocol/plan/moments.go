@@ -12,12 +12,12 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// ofMoments is the row of sums of records and of their products.
+// ofMoments returns the additive of sums of records and of their products.
 func ofMoments() additive {
 	return additive{side: sketch.Moments, tails: momentTails, cuts: (*cell).momentCuts, instead: (*cell).momentsInstead}
 }
 
-// momentNoise is that on the parties' sum of moments, in encoded units.
+// momentNoise returns the noise on the parties' sum of moments, in encoded units.
 func (c *cell) momentNoise(of ...study.Feature) (estimate.MomentNoise, error) {
 	plan, err := c.plan(c.viewer())
 	if err != nil {
@@ -32,7 +32,7 @@ func (c *cell) momentNoise(of ...study.Feature) (estimate.MomentNoise, error) {
 	}), nil
 }
 
-// sums are two columns as they are forecast together by moments.
+// sums returns two columns for a joint forecast by moments.
 func (c *cell) sums(q question) (forecast.Sums, error) {
 	noise, err := c.momentNoise(q.x.feature, q.y.feature)
 	return forecast.Sums{
@@ -40,7 +40,7 @@ func (c *cell) sums(q question) (forecast.Sums, error) {
 	}, err
 }
 
-// momentTails are those of sums of records that are cut.
+// momentTails returns the tail factors of sums of clipped records.
 func momentTails(c *cell) (means, correlations tail, noise float64) {
 	means, correlations = toldMeans, toldCorrelations
 	switch {
@@ -52,15 +52,15 @@ func momentTails(c *cell) (means, correlations tail, noise float64) {
 	return means, correlations, c.Study.TypicalNoise(c.index, c.unionRecords())
 }
 
-// momentCuts is nil where no more records are cut than the noise bears. Where a
-// clip is as long as the rule has it for what all parties hold, nobody knows better beforehand.
+// momentCuts returns nil if no more records are cut than the noise can hide. It also does if the
+// clip is as long as the rule for what all parties hold: nothing better is known beforehand.
 func (c *cell) momentCuts() (*cutting, error) {
 	sk := c.sketch()
 	if sk.Clip == 0 || sk.OwnClip || sk.Whole || c.Study.Privacy.Mechanism == dp.None {
 		return nil, nil
 	}
 	rule, n := c.Study.ClipRule(c.index, c.unionRecords()), c.unionRecords()
-	if sk.Clip >= 0.98*rule { // drafts write it with two digits
+	if sk.Clip >= 0.98*rule { // drafts round it to two digits
 		return nil, nil
 	}
 	plan, err := c.plan(c.viewer())
@@ -77,7 +77,7 @@ func (c *cell) momentCuts() (*cutting, error) {
 	return out, nil
 }
 
-// momentsInstead recommends moments where an analysis errs far less by them.
+// momentsInstead recommends moments if they make the error of an analysis far smaller.
 func (c *cell) momentsInstead(a asking, clip float64) []Warning {
 	at := c.taking(study.Sketch{Side: sketch.Moments, Share: c.sketch().Share, Clip: clip, Moments: study.Moments{Sums: 3}})
 	e, err := at.forecast(a.question)
@@ -94,8 +94,8 @@ func (c *cell) momentsInstead(a asking, clip float64) []Warning {
 	return []Warning{c.warning([]string{"sketches:", fmt.Sprintf("  - {side: moments, clip: %v}", clip)}, "%s", text)}
 }
 
-// times says between how many times the formula errors lie: those of means by the first sketch that is not
-// there for products, those of correlations by the last one.
+// times says in which range the factors on formula errors lie: of means by the first sketch that is
+// not for products, of correlations by the last one with products.
 func (o Options) times() string {
 	first := 0
 	for i := range o.Study.Sketches {

@@ -11,7 +11,8 @@ func ofNeighbors() forecaster { return ofTypicalRecords(study.Neighbors) }
 
 func ofOutliers() forecaster { return ofTypicalRecords(study.Outliers) }
 
-// ofTypicalRecords is a kind of analysis that goes by distances of records, and is judged by that of two typical ones.
+// ofTypicalRecords is a kind of analysis of distances between records. It is judged by the distance
+// of two typical records.
 func ofTypicalRecords(kind study.AnalysisKind) forecaster {
 	return forecaster{
 		kind: kind, other: map[sketch.Side]erring{sketch.Records: typicalDistance}, asks: once, about: allPlaces, names: unnamed,
@@ -24,13 +25,13 @@ func ofTypicalRecords(kind study.AnalysisKind) forecaster {
 	}
 }
 
-// once is the one question of what is about no pair.
+// once returns the only question of an analysis that is not about pairs.
 func once(_ *cell, a study.Analysis) []question { return []question{{analysis: a}} }
 
-// unnamed is the name of that.
+// unnamed returns no names, for such a question.
 func unnamed(*cell, question) []analysis.Feature { return nil }
 
-// allPlaces are the columns of what depends on all.
+// allPlaces is for answers that depend on all columns.
 func allPlaces(c *cell, _ question) []place { return c.places() }
 
 func typicalDistance(c *cell, _ question) (forecast.Error, error) { return c.distance() }

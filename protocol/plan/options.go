@@ -11,27 +11,27 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Assumptions that hold where nothing was said.
+// Assumptions if nothing is declared.
 const (
 	DefaultRecords = 10_000
 	DefaultOverlap = 0.9
 )
 
-// maxRecords is the largest record count that is planned for.
+// maxRecords is the largest record count that can be planned for.
 const maxRecords = 1e12
 
-// Options say what is planned, and the public numbers that are known.
+// Options say what to plan, and the public numbers that are known.
 type Options struct {
 	Study   *study.Study       // required
 	Party   int                // whose plan it is, or study.Everyone
-	Records map[string]int64   // by party; "" stands for all that are not named. Default: what the study says, and else DefaultRecords
+	Records map[string]int64   // by party; "" stands for all parties not named. Default: what the study says, or DefaultRecords
 	Overlap float64            // shared records of two parties over those of the smaller one. Default: DefaultOverlap
 	Spreads map[string]float64 // standard deviations by column, of its values after their transform. Default: what the study declares
 
 	end end
 }
 
-// check refuses numbers that cannot be, and names that the study does not have.
+// check returns an error for impossible numbers, and for names unknown to the study.
 func (o Options) check() error {
 	for name, n := range o.Records {
 		if _, ok := o.Study.PartyByName(name); name != "" && !ok {
@@ -94,7 +94,7 @@ func partyNames(s *study.Study) string {
 	return out
 }
 
-// records is the count that is planned for a party.
+// records returns the planned record count of a party.
 func (o Options) records(party int) int64 {
 	if n, ok := o.Records[o.Study.Parties[party].Name]; ok {
 		return n
@@ -115,7 +115,7 @@ func (o Options) overlap() float64 {
 	return o.Overlap
 }
 
-// scaled is the options with all record counts times a factor.
+// scaled returns the options with all record counts multiplied by a factor.
 func (o Options) scaled(factor float64) Options {
 	records := map[string]int64{}
 	for i, p := range o.Study.Parties {
@@ -125,7 +125,7 @@ func (o Options) scaled(factor float64) Options {
 	return o
 }
 
-// encoded is what a feature is expected to look like, in encoded units.
+// encoded returns the expected distribution of a feature, in encoded units.
 func (o Options) encoded(f study.Feature) forecast.Column {
 	c := o.Study.Columns[f.Column]
 	unit := unitOf(o.Study, c)
@@ -151,12 +151,12 @@ func (o Options) encoded(f study.Feature) forecast.Column {
 	return forecast.Column{Mean: 0.5, Spread: ofRange[o.end], Kurtosis: c.Kurtosis}
 }
 
-// unitOf is the real size of an encoded unit of a column.
+// unitOf returns an encoded unit of a column in its original units.
 func unitOf(s *study.Study, c study.Column) float64 {
 	return c.Scale.Step(s.Bits) * float64(s.Bits.One())
 }
 
-// describe says how every column is expected to be spread.
+// describe returns the expected distribution of every column.
 func (o Options) describe() []Column {
 	var out []Column
 	for i, c := range o.Study.Columns {
@@ -180,7 +180,7 @@ func (o Options) describe() []Column {
 	return out
 }
 
-// assumptions says what the plan takes for granted, in words.
+// assumptions lists the plan's assumptions in words.
 func (o Options) assumptions() []string {
 	s := o.Study
 	var out []string

@@ -62,7 +62,7 @@ func Make(o Options) (Plan, error) {
 	return out, nil
 }
 
-// describe forecasts one sketch with the analyses that it answers.
+// describe forecasts one sketch and the analyses that it answers.
 func (c *cell) describe() (Sketch, []Warning, error) {
 	s, own := c.Study, c.sketch()
 	parts, err := c.parts()
@@ -111,7 +111,7 @@ func (c *cell) describe() (Sketch, []Warning, error) {
 	return out, warnings, err
 }
 
-// called is the method of the sketch, for people.
+// called returns the sketch's method for people.
 func (c *cell) called() string {
 	out := c.method.String()
 	if m := c.Study.Privacy.Mechanism; !c.projects() {
@@ -126,7 +126,7 @@ func (c *cell) called() string {
 	return out
 }
 
-// parts are what each party has of the sketch.
+// parts returns each party's part of the sketch.
 func (c *cell) parts() (out []Part, err error) {
 	for party, p := range c.Study.Parties {
 		at := *c
@@ -140,7 +140,7 @@ func (c *cell) parts() (out []Part, err error) {
 	return out, nil
 }
 
-// leastRecords is how many records the party has that has the fewest.
+// leastRecords returns the smallest number of records of any party.
 func (c *cell) leastRecords() int64 {
 	least := c.Options.records(0)
 	for party := range c.Study.Parties {
@@ -149,7 +149,7 @@ func (c *cell) leastRecords() int64 {
 	return least
 }
 
-// promise fills in what the sketch promises, or what it gives away.
+// promise fills in what the sketch promises, or what it reveals.
 func (c *cell) promise(out *Sketch) error {
 	plan, err := c.plan(c.viewer())
 	if err != nil {
@@ -172,10 +172,11 @@ func (c *cell) promise(out *Sketch) error {
 	return nil
 }
 
-// revealed warns where sketches without noise that are acceptable each are too much together.
+// revealed warns if sketches without noise reveal too much together, although each alone is
+// acceptable.
 func revealed(o Options, sketches []Sketch) ([]Warning, error) {
 	if o.Study.Privacy.Mechanism != dp.None || slices.ContainsFunc(sketches, func(s Sketch) bool { return s.Exposure == nil || !s.Exposure.Acceptable }) {
-		return nil, nil // said of the sketch
+		return nil, nil // the sketch's own warning says it
 	}
 	viewer := newCell(o, 0).viewer()
 	all, err := o.Study.RevealsTogether(viewer, int(min(o.records(viewer), math.MaxInt32)), 0)
@@ -188,9 +189,9 @@ func revealed(o Options, sketches []Sketch) ([]Warning, error) {
 	return nil, nil
 }
 
-// rounding is what the fixed point costs: a value moves by at most half
-// a step g, which is g/(2s) of a column's spread s; a correlation moves by at most about
-// as much where values lie on a lattice, and by g²/(12s²) where they do not.
+// rounding returns the cost of the fixed point. A value changes by at most half a step g, which is
+// g/(2s) of a column's spread s. A correlation changes by at most about as much if values lie on a
+// lattice, and by g²/(12s²) otherwise.
 func (c *cell) rounding() Rounding {
 	least := math.Inf(1)
 	for party := range c.Study.Parties {
@@ -203,9 +204,9 @@ func (c *cell) rounding() Rounding {
 	return Rounding{Bits: int(c.Study.Bits), Bias: 1 / float64(c.Study.Bits.One()) / (2 * least)}
 }
 
-// project says whether records should be projected at all: not where keeping them as
-// they are errs least of what the study could choose, which is so where a record has no
-// more features than the best k.
+// project determines whether records should be projected at all. They should not if keeping them
+// unchanged has the smallest error of the study's choices. That is so if a record has no more
+// features than the best k.
 func (c *cell) project(out *Sketch) error {
 	if c.Study.Privacy.Mechanism == dp.None {
 		return nil
@@ -226,8 +227,8 @@ func (c *cell) project(out *Sketch) error {
 	return nil
 }
 
-// answer forecasts one analysis about its hardest question: as the study stands, and
-// under the menu.
+// answer forecasts one analysis by its hardest question: for the study as it stands, and under the
+// menu.
 func (c *cell) answer(a study.Analysis) (out Analysis, hardest question, err error) {
 	of := c.of(a.Kind)
 	out = Analysis{Kind: a.Kind, Estimator: a.Estimator(), Measure: of.measure, Options: []Choice{}}
@@ -260,7 +261,7 @@ func (c *cell) answer(a study.Analysis) (out Analysis, hardest question, err err
 	return out, hardest, nil
 }
 
-// judgedBy forecasts an analysis by the question that errs most at the worse end.
+// judgedBy forecasts an analysis by the question with the largest error at the worse end.
 func (c *cell) judgedBy(a study.Analysis, questions []question, out *Analysis) (question, error) {
 	hardest, _, _, err := c.atEnd(worst).hardest(questions)
 	if err != nil {
@@ -315,11 +316,11 @@ func (c *cell) choice(q question) (Choice, error) {
 	return out, nil
 }
 
-// assumedDelta is the δ of Gaussian methods where the study has none.
+// assumedDelta is the δ of Gaussian methods if the study has none.
 const assumedDelta = 1e-6
 
-// options forecasts a question under every method of the menu, each at its best k, the
-// best first.
+// options forecasts a question under every method of the menu, each at its best k, sorted from the
+// best.
 func (c *cell) options(q question) ([]Choice, error) {
 	var out []Choice
 	for _, m := range forecast.Menu(c.sketch().Side, c.Study.Privacy.Unit, c.binary()) {
@@ -332,7 +333,7 @@ func (c *cell) options(q question) ([]Choice, error) {
 		best := func(k int) *cell { return c.with(m, k, delta) }
 		k, _ := c.search(m, func(k int) float64 { return best(k).off(q) })
 		if _, err := best(k).forecast(q); err != nil {
-			continue // at so small an ε its noise cannot be drawn, or flipped bits would say nothing
+			continue // the ε is too small to draw its noise, or flipped bits would say nothing
 		}
 		choice, err := best(k).choice(q)
 		if err != nil {
@@ -345,8 +346,8 @@ func (c *cell) options(q question) ([]Choice, error) {
 	return out, nil
 }
 
-// off is how far a question's answer is off, and infinite where there is none or where
-// no such release can be calibrated.
+// off returns the error of a question's answer. It is infinite if there is no answer or if no such
+// release can be calibrated.
 func (c *cell) off(q question) float64 {
 	e, err := c.forecast(q)
 	if err != nil {
@@ -355,8 +356,7 @@ func (c *cell) off(q question) float64 {
 	return c.of(q.analysis.Kind).off(e)
 }
 
-// binary reports whether all values of the sketch are bits, and it has no squares of
-// them.
+// binary reports whether all values of the sketch are bits, and it has no squares of them.
 func (c *cell) binary() bool {
 	for party := range c.Study.Parties {
 		for _, f := range c.Study.Features(party, c.index) {
@@ -368,8 +368,8 @@ func (c *cell) binary() bool {
 	return true
 }
 
-// selectable reports whether the study could take a method instead of its own and
-// promise no less, and otherwise why not.
+// selectable reports whether the study could use a method instead of its own and promise no less.
+// If not, it says why.
 func (c *cell) selectable(m forecast.Method) (bool, string) {
 	p := c.Study.Privacy
 	budget := dp.Budget{Epsilon: p.Epsilon}
@@ -397,9 +397,9 @@ func (c *cell) selectable(m forecast.Method) (bool, string) {
 
 var errNoRange = errors.New("nothing in range is enough")
 
-// needs searches what would make a question usable: another method or k, of which some options
-// are known to do, or else the least ε and the fewest records at each party, at the k that is
-// best then.
+// needs searches what would make a question usable. That is another method or k, if one of the
+// options suffices. Otherwise it is the smallest ε and the smallest number of records at each
+// party, at the best k for these.
 func (c *cell) needs(q question, options []Choice) *Needs {
 	out := &Needs{}
 	if at := slices.IndexFunc(options, func(o Choice) bool { return o.selectable && o.Usable }); at >= 0 {
@@ -441,7 +441,7 @@ func (c *cell) needs(q question, options []Choice) *Needs {
 	return out
 }
 
-// leastFactor searches the least factor from 1 to most that is enough, to 0.1 %.
+// leastFactor searches the smallest factor from 1 to most that is enough, to 0.1 %.
 func leastFactor(most float64, enough func(float64) bool) (float64, error) {
 	if most <= 1 || !enough(most) {
 		return 0, errNoRange
@@ -457,7 +457,7 @@ func leastFactor(most float64, enough func(float64) bool) (float64, error) {
 	return math.Exp(hi), nil
 }
 
-// roundUp keeps two significant digits, upwards.
+// roundUp rounds up to two significant digits.
 func roundUp(x float64) float64 {
 	if !(x > 0) || math.IsInf(x, 0) {
 		return x

@@ -42,7 +42,7 @@ func ofIntersection() forecaster {
 	}
 }
 
-// pairsOfCounts are the parties' numbers of records, each with those of others.
+// pairsOfCounts returns the parties' record counts, each with those of others.
 func pairsOfCounts(c *cell, a study.Analysis) []question {
 	var groups [][]place
 	for party := range c.apart() {

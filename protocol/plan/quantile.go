@@ -9,7 +9,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Quantiles are judged by the rank of the one that errs most, of the column whose bins tell least.
+// Quantiles are judged by the rank with the largest error, of the column whose bins say least.
 func ofQuantiles() forecaster {
 	return forecaster{
 		kind: study.QuantileKind, asks: once, about: nowhere, names: unnamed, inward: true,
@@ -23,10 +23,11 @@ func ofQuantiles() forecaster {
 	}
 }
 
-// usefulRank is how far the rank of a quantile may err: a median then lies in the middle third, nearly.
+// usefulRank is the largest useful error of a quantile's rank: a median then lies roughly in the
+// middle third.
 const usefulRank = 0.15
 
-// rank forecasts that of the quantile that errs most.
+// rank forecasts the rank of the quantile with the largest error.
 func (c *cell) rank(q question) (worst forecast.Error, err error) {
 	f, err := c.counted(q)
 	if err != nil {

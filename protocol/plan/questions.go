@@ -6,8 +6,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// questions lists those of an analysis among which the ones that err most and least are. The list is empty where a
-// study has nothing to compare.
+// questions lists questions of an analysis that include those with the largest and the smallest
+// error. It is empty if there is nothing to compare.
 func (c *cell) questions(a study.Analysis) []question {
 	if asks := c.of(a.Kind).asks; asks != nil {
 		return asks(c, a)
@@ -15,8 +15,8 @@ func (c *cell) questions(a study.Analysis) []question {
 	return c.pairs(a, false)
 }
 
-// pairs are of every party, or of the union, the columns with the least and the greatest spread, each with those of
-// others; with alone also each with itself.
+// pairs pairs the columns of the smallest and largest spread of every party, or of the union, with
+// those of others; if alone, also each with itself.
 func (c *cell) pairs(a study.Analysis, alone bool) []question {
 	var groups [][]place
 	for party := range c.apart() {
@@ -25,7 +25,7 @@ func (c *cell) pairs(a study.Analysis, alone bool) []question {
 	return c.across(a, groups, alone)
 }
 
-// apart counts whose columns are told apart: the parties', or the union's.
+// apart returns how many sets of columns there are: one per party, or one for the union.
 func (c *cell) apart() int {
 	if c.union() {
 		return 1
@@ -33,7 +33,7 @@ func (c *cell) apart() int {
 	return len(c.Study.Parties)
 }
 
-// across are all pairs of places of two groups, or of one that is of the union.
+// across returns all pairs of places of two groups, or of the single group of the union.
 func (c *cell) across(a study.Analysis, groups [][]place, alone bool) (out []question) {
 	for i, own := range groups {
 		if alone {
@@ -55,11 +55,11 @@ func (c *cell) across(a study.Analysis, groups [][]place, alone bool) (out []que
 	return out
 }
 
-// onesOf stands for how many records a party has.
+// onesOf stands for the record count of a party.
 func onesOf(party int) place { return place{party, study.Feature{Column: -1, Kind: study.Ones}} }
 
-// extremes are a party's value features of least and greatest spread; two features
-// wherever there are two.
+// extremes returns a party's value features of smallest and largest spread: two features if it has
+// two.
 func (c *cell) extremes(party int) []place {
 	var features []study.Feature
 	for _, f := range c.Study.Features(party, c.index) {
@@ -82,8 +82,8 @@ func (c *cell) extremes(party int) []place {
 	return []place{{party, features[least]}, {party, features[most]}}
 }
 
-// hardest returns the question whose answer errs most, and the error of the one that
-// errs least.
+// hardest returns the question whose answer has the largest error, that error, and the smallest
+// error.
 func (c *cell) hardest(questions []question) (hardest question, most, least forecast.Error, err error) {
 	for i, q := range questions {
 		of := c.of(q.analysis.Kind)
@@ -101,7 +101,7 @@ func (c *cell) hardest(questions []question) (hardest question, most, least fore
 	return hardest, most, least, nil
 }
 
-// names are the features of a question, as results name them.
+// names returns the features of a question, as results name them.
 func (c *cell) names(q question) []analysis.Feature {
 	if names := c.of(q.analysis.Kind).names; names != nil {
 		return names(c, q)
@@ -109,7 +109,7 @@ func (c *cell) names(q question) []analysis.Feature {
 	return []analysis.Feature{c.named(q.x), c.named(q.y)}
 }
 
-// named is a place, as results name it.
+// named returns the name of a place, as in results.
 func (c *cell) named(p place) analysis.Feature {
 	f := analysis.Feature{Party: c.Study.Parties[p.party].Name, Value: p.feature.Value}
 	if p.feature.Kind != study.Ones {

@@ -10,8 +10,8 @@ import (
 	"github.com/cosketch/cosketch/kernel/sketch"
 )
 
-// farFromBest is how much farther than under another choice an analysis has to err for
-// that choice to be recommended.
+// farFromBest is the smallest ratio of an analysis's error to that under another choice for which
+// the other choice is recommended.
 const farFromBest = 1.25
 
 // asking is the hardest question of an analysis, with its answer.
@@ -20,9 +20,9 @@ type asking struct {
 	answer   Analysis
 }
 
-// recommend warns where another choice serves the analyses of a sketch far better. Each
-// analysis has a method and a k of its own that are best; of a choice for all of them
-// counts the one that errs farthest beside its own best.
+// recommend warns if another choice serves the analyses of a sketch far better. Each analysis has
+// its own best method and k. A choice for all of them is rated by the analysis whose error is
+// largest relative to its own best.
 func (c *cell) recommend(asked []asking) ([]Warning, error) {
 	if c.laidOut() {
 		return nil, nil
@@ -78,7 +78,7 @@ func (c *cell) recommend(asked []asking) ([]Warning, error) {
 			does = append(does, text)
 		}
 	}
-	if len(does) == 0 || usable == 0 { // the verdicts say what is not usable, and what would be
+	if len(does) == 0 || usable == 0 { // the verdicts say what is not usable, and what would help
 		return nil, nil
 	}
 	where := fmt.Sprintf("with %s, k = %d", best.Method, best.K)
@@ -88,7 +88,7 @@ func (c *cell) recommend(asked []asking) ([]Warning, error) {
 	return []Warning{c.warning(c.lines(best), "%s, %s", where, strings.Join(does, ", "))}, nil
 }
 
-// better says what another choice does for an analysis; nothing where that is little.
+// better says what another choice improves for an analysis; "" if that is little.
 func (f *forecaster) better(a Analysis, e forecast.Error) string {
 	switch {
 	case e.Undefined != "":
@@ -103,7 +103,7 @@ func (f *forecaster) better(a Analysis, e forecast.Error) string {
 	return ""
 }
 
-// search returns the k of a method with the least error.
+// search returns the k of a method with the smallest error.
 func (c *cell) search(m forecast.Method, at func(k int) float64) (k int, least float64) {
 	own := *c
 	own.method = m
@@ -112,7 +112,7 @@ func (c *cell) search(m forecast.Method, at func(k int) float64) (k int, least f
 	return k, least
 }
 
-// searched are the values that a projection is of: a whole record's on the records side.
+// searched returns the values that are projected: those of a whole record on the records side.
 func (c *cell) searched() []forecast.Column {
 	if c.sketch().Side == sketch.Records {
 		return c.recordColumns()
@@ -124,8 +124,8 @@ func (o Choice) method() forecast.Method {
 	return forecast.Method{Mechanism: o.Mechanism, Family: o.Family, S: o.S}
 }
 
-// lines are what the study file says of the sketch, and of privacy where that changes,
-// if a choice is taken.
+// lines returns the lines of the study file for the sketch, and for privacy if it changes, with a
+// choice applied.
 func (c *cell) lines(o Choice) []string {
 	own := c.sketch()
 	line := fmt.Sprintf("- {side: %s, family: %s", own.Side, o.Family)
@@ -139,7 +139,7 @@ func (c *cell) lines(o Choice) []string {
 		line += fmt.Sprintf(", share: %.4g", own.Share)
 	}
 	out := []string{"sketches:", "  " + line}
-	if own.Side == sketch.Columns { // on a line of its own: the whole would be wider than a page
+	if own.Side == sketch.Columns { // on a line of its own: one line would be wider than a page
 		out[1] += ","
 		helpers := fmt.Sprintf("     helpers: {ones: %v", own.Helpers.Ones)
 		if own.Helpers.Squares {

@@ -25,11 +25,11 @@ func ofRegression() forecaster {
 	}
 }
 
-// coefficient forecasts that of one column.
+// coefficient forecasts the error of the coefficient of one column.
 func coefficient(c *cell, q question) (forecast.Error, error) {
 	noisy, with := c.Study.Privacy.Mechanism != dp.None, q.y
 	if !c.projects() && noisy {
-		// Nothing is divided by the target's variance: all hangs on those of the columns that explain.
+		// Nothing is divided by the target's variance: only those of the explaining columns matter.
 		with = q.x
 		on := c.explaining(q.analysis)
 		if i := slices.IndexFunc(on, func(p place) bool { return p != q.x }); i >= 0 {
@@ -41,7 +41,7 @@ func coefficient(c *cell, q question) (forecast.Error, error) {
 		return forecast.Error{}, err
 	}
 	if !noisy {
-		together.Correlation = forecast.Error{} // no noise that columns could drown in
+		together.Correlation = forecast.Error{} // no noise that could hide columns
 	}
 	covariance, err := at.pairErrs(study.Covariance, q.x, q.y)
 	return together.Coefficient(covariance), err

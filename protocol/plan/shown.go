@@ -20,7 +20,7 @@ func (p Plan) Headline() string {
 	return fmt.Sprintf("%s (study %.8s), planned for %s: %d of %d analyses are usable as the study stands.", p.Name, p.Study, p.forWhom(), usable, all)
 }
 
-// Verdicts are those of all analyses.
+// Verdicts returns the verdicts of all analyses.
 func (p Plan) Verdicts() (out block.List) {
 	for _, s := range p.Sketches {
 		for _, a := range s.Analyses {
@@ -30,7 +30,7 @@ func (p Plan) Verdicts() (out block.List) {
 	return out
 }
 
-// Assumed is what was taken for granted.
+// Assumed returns the assumptions.
 func (p Plan) Assumed() (out block.List) {
 	for _, text := range p.Assumptions {
 		out.Items = append(out.Items, text+".")
@@ -38,8 +38,8 @@ func (p Plan) Assumed() (out block.List) {
 	return out
 }
 
-// Blocks are a plan for people: whether the study is of use, then what each sketch
-// and analysis rests on, what could be chosen instead, and what was assumed.
+// Blocks returns a plan for people: whether the study is of use, then what each sketch and analysis
+// is based on, what could be chosen instead, and what was assumed.
 func (p Plan) Blocks() []block.Block {
 	out := []block.Block{block.Text{Text: p.Headline()}, p.Verdicts(), block.Text{Text: p.Result.Says() + " " + p.Cost.Says()}}
 	for i, s := range p.Sketches {
@@ -60,7 +60,7 @@ func changes(what string, all []Warning) (out []block.Block) {
 	return out
 }
 
-// forWhom says for which parties, with how many records, a plan is.
+// forWhom says for which parties a plan is, and with how many records.
 func (p Plan) forWhom() string {
 	records := func(n int64) string { return fmt.Sprintf("%d records", n) }
 	for _, q := range p.Parties {
@@ -78,7 +78,7 @@ func (p Plan) forWhom() string {
 	return fmt.Sprintf("%d parties with %d to %s", len(p.Parties), least, records(most))
 }
 
-// Name is the analysis as a plan has it, like "correlation (E2)".
+// Name returns the name of the analysis in a plan, like "correlation (E2)".
 func (a Analysis) Name() string {
 	if a.Estimator != "" {
 		return string(a.Kind) + " (" + string(a.Estimator) + ")"
@@ -86,8 +86,7 @@ func (a Analysis) Name() string {
 	return string(a.Kind)
 }
 
-// most names the party that has the most of something, where a plan is of all parties and they
-// differ.
+// most names the party with the most of something, if a plan is for all parties and they differ.
 func most(s Sketch, party string, of func(Part) float64) string {
 	if party != "" || len(s.Parties) == 0 {
 		return ""
@@ -104,7 +103,7 @@ func most(s Sketch, party string, of func(Part) float64) string {
 	return s.Parties[at].Name
 }
 
-// blocks are what a sketch and its analyses rest on.
+// blocks returns what a sketch and its analyses are based on.
 func (s Sketch) blocks(i int, party string) []block.Block {
 	promise := "no promise"
 	if s.Unit != "" {
@@ -156,12 +155,12 @@ func (s Sketch) blocks(i int, party string) []block.Block {
 	return out
 }
 
-// unprojected reports whether the study keeps records as they are.
+// unprojected reports whether the study keeps records unprojected.
 func unprojected(s Sketch) bool {
 	return slices.ContainsFunc(s.Analyses, func(a Analysis) bool { return a.Chosen.Family == projection.Identity })
 }
 
-// beside says that rounding costs nothing, where it does not.
+// beside says that rounding costs nothing, if that is so.
 func beside(s Sketch) string {
 	for _, a := range s.Analyses {
 		if s.Rounding.Bias > 0.1*a.Chosen.StandardError {
@@ -171,7 +170,7 @@ func beside(s Sketch) string {
 	return ", which is nothing beside the errors below"
 }
 
-// block is what could be chosen for an analysis, or what is known of it.
+// block returns what could be chosen for an analysis, or what is known of it.
 func (a Analysis) block(side sketch.Side) block.Block {
 	of := cmp.Or(forecasterOf(forecasters(), a.Kind, side), &forecaster{})
 	if !a.Outcome.Forecast() {
@@ -204,7 +203,7 @@ func (a Analysis) block(side sketch.Side) block.Block {
 	return t
 }
 
-// short prints a number with two significant digits.
+// short formats a number with two significant digits.
 func short(x float64) string {
 	if x >= 100 && x < 1e6 {
 		unit := math.Pow10(int(math.Log10(x)) - 1)
@@ -225,7 +224,7 @@ func half(c Choice) string {
 	return "± " + text
 }
 
-// ends shows a number from the best end to the worst, or none where there is no answer.
+// ends formats a number from the best end to the worst, or nothing if there is no answer.
 func ends(c Choice, of func(End) float64) string {
 	if c.AtBest.Undefined != "" {
 		return "none"
@@ -240,7 +239,7 @@ func ends(c Choice, of func(End) float64) string {
 	return a + " to " + b
 }
 
-// usableFrom is the least effect that stands out, or whether a distance can be told.
+// usableFrom returns the smallest effect that stands out, or whether distances can be told.
 func (f *forecaster) usableFrom(c Choice) string {
 	switch {
 	case !c.Usable:

@@ -8,13 +8,12 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// mostBytes bounds the sketches that are searched for the best k, as they are written
-// at full width.
+// mostBytes limits the sketches that are searched for the best k, written at full width.
 const mostBytes = 64 << 20
 
-// greatestK is the largest k that the search for the best one considers: that of a
-// sketch of mostBytes. On the columns side no more than there are records, and without
-// noise no more than package audit accepts.
+// greatestK returns the largest k that the search for the best one considers: that of a sketch of
+// mostBytes. On the columns side it is at most the number of records, and without noise at most
+// what package audit accepts.
 func (c *cell) greatestK(party int) int {
 	features := len(c.Study.Features(party, c.index))
 	if c.sketch().Side == sketch.Records {
@@ -35,11 +34,11 @@ func (c *cell) greatestK(party int) int {
 	return max(min(n, mostBytes/8/features), 1)
 }
 
-// viewer is the party whose bytes are counted.
+// viewer returns the party whose bytes are counted.
 func (c *cell) viewer() int { return max(c.Party, 0) }
 
-// bytes is about what the sketch of the viewing party takes, at the least width that
-// holds the largest entry that is to be expected.
+// bytes returns roughly the size of the viewing party's sketch, at the smallest width that holds
+// the largest expected entry.
 func (c *cell) bytes() (int64, error) {
 	party := c.viewer()
 	records := c.Options.records(party)
@@ -51,13 +50,13 @@ func (c *cell) bytes() (int64, error) {
 		return c.sumsBytes(plan, records)
 	}
 	rows, cols := plan.Shape(records)
-	squares := 0.0 // |x|² of what one row of R, or all of them, is multiplied by
+	squares := 0.0 // |x|² of the vector that a row of R, or all of R, multiplies
 	for _, f := range plan.Features {
 		m := plan.OnesWeight() * plan.OnesWeight()
 		if f.Kind == study.Value || f.Kind == study.OneHot {
 			e := c.encoded(f)
 			m = e.Mean*e.Mean + e.Spread*e.Spread
-			if plan.Joined() && f.Kind == study.Value { // values are about their centre
+			if plan.Joined() && f.Kind == study.Value { // values are centred
 				m = e.Spread * e.Spread
 			}
 		}
@@ -67,7 +66,7 @@ func (c *cell) bytes() (int64, error) {
 			squares += m
 		}
 	}
-	reached := plan.Spec().K // coordinates among which a row of R is spread
+	reached := plan.Spec().K // coordinates over which a row of R is spread
 	if plan.Sketch().Side == sketch.Records {
 		reached = int(cols)
 	}
@@ -96,7 +95,7 @@ func (c *cell) bytes() (int64, error) {
 	return size, err
 }
 
-// rawBytes is what the viewing party's values take as fixed-point integers.
+// rawBytes returns the size of the viewing party's values as fixed-point integers.
 func (c *cell) rawBytes() int64 {
 	width := int64(1)
 	if c.Study.Bits > 7 {

@@ -9,7 +9,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// A table is judged by how well the number of records of a cell is known, of the one with the most cells.
+// A table is judged by how well the count of a cell is known, for the table with the most cells.
 func ofCountsTable() forecaster {
 	return forecaster{
 		kind: study.CountsTable, asks: once, about: nowhere, names: unnamed, inward: true,
@@ -27,7 +27,7 @@ func ofCountsTable() forecaster {
 	}
 }
 
-// mostCells is how many the largest table has that is asked for.
+// mostCells returns the number of cells of the largest table asked for.
 func (c *cell) mostCells(a study.Analysis) (most int) {
 	o, _ := a.Options.(study.TableOptions)
 	for i, t := range c.Study.CountTables(c.index) {

@@ -9,27 +9,29 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// What an answer that is defined has to have, to be able to say anything: some effect has to stand out of its
-// interval or, for distances, it has to err by less than the distance itself.
+// standsOut reports whether a defined answer can say anything: some effect must stand out of its
+// interval. Distances use withinItself: the error must not exceed the distance itself.
 func standsOut(e forecast.Error) bool { return e.Detects() < 1 }
 
-// standsOutOfAll is for what is in [-1, 1], all of which is the interval where a denominator is lost.
+// standsOutOfAll is for numbers in [-1, 1]. The interval is all of that if noise hides a
+// denominator.
 func standsOutOfAll(e forecast.Error) bool { return standsOut(e) && e.HalfWidth < 1 }
 
 func withinItself(e forecast.Error) bool { return e.Deviation <= 1 }
 
 func halfWithin(e forecast.Error) bool { return e.HalfWidth <= 1 }
 
-// oftenLost is the probability with which an answer may be undefined and is usable all the same.
+// oftenLost is the largest probability of an undefined answer that is still usable.
 const oftenLost = 0.05
 
-// loss is a probability of losing an answer, or a part of it, beyond which it is not usable, and what it would do then.
+// loss is the largest acceptable probability of losing an answer, or a part of it, and what such an
+// answer would do.
 type loss struct {
 	often float64
 	would string
 }
 
-// losing is that of a kind, where it has none of its own.
+// losing returns the loss of a kind, or the default one.
 func (f *forecaster) losing() loss {
 	if f.lost.often > 0 {
 		return f.lost
@@ -37,12 +39,12 @@ func (f *forecaster) losing() loss {
 	return loss{oftenLost, "have no answer, because noise hides a variance or a number of shared records"}
 }
 
-// good reports whether an answer says anything, and is likely to be there at all.
+// good reports whether an answer can say something, and is likely to be defined.
 func (f *forecaster) good(e forecast.Error) bool {
 	return e.Undefined == "" && f.usable(e) && e.Lost() <= f.losing().often
 }
 
-// conclude gives an analysis its outcome and its verdict.
+// conclude sets the outcome and the verdict of an analysis.
 func (c *cell) conclude(a study.Analysis, f *Analysis) {
 	of := c.of(a.Kind)
 	f.Outcome = of.outcome(f.Chosen)
@@ -70,13 +72,13 @@ func (c *cell) conclude(a study.Analysis, f *Analysis) {
 	f.Verdict = f.Outcome.says(text)
 }
 
-// conclusion is an outcome with why.
+// conclusion is an outcome with its reason.
 type conclusion struct {
 	outcome Outcome
 	why     string
 }
 
-// unplanned is an analysis without a forecast.
+// unplanned returns an analysis without a forecast.
 func (c *cell) unplanned(a study.Analysis) Analysis {
 	why := conclusion{NotForecast, "this version has no forecast of it"}
 	if without := c.of(a.Kind).without; without != nil {
@@ -113,7 +115,7 @@ func withK(k int) string {
 	return fmt.Sprintf(" with k = %d", k)
 }
 
-// detects is the least effect that stands out at worst, and at best where that is another.
+// detects formats the smallest effect that stands out at worst, and at best if that differs.
 func detects(c Choice) string {
 	if least, most := digits(c.AtBest.Detects), digits(c.AtWorst.Detects); least != most {
 		return most + " (at best " + least + ")"
@@ -121,10 +123,10 @@ func detects(c Choice) string {
 	return digits(c.AtWorst.Detects)
 }
 
-// width is half of the interval, from best to worst.
+// width formats half of the interval, from best to worst.
 func width(c Choice) string { return spanned(c.AtBest.HalfWidth, c.AtWorst.HalfWidth, percent) }
 
-// spanned shows two numbers, or one where they are the same.
+// spanned formats two numbers, or one if they are shown alike.
 func spanned(least, most float64, show func(float64) string) string {
 	a, b := show(least), show(most)
 	if a == b {
@@ -142,22 +144,23 @@ func names(columns []string) string {
 	return strings.Join(columns, ", ")
 }
 
-// digits shows a number between 0 and 1 with two significant digits, rounded up.
+// digits formats a number between 0 and 1 with two significant digits, rounded up.
 func digits(x float64) string { return fmt.Sprintf("%.4g", roundUp(x)) }
 
 func percent(x float64) string { return fmt.Sprintf("%.4g %%", 100*roundUp(x)) }
 
-// Bounds beyond which a choice is warned of.
+// Thresholds for warnings.
 const (
 	manyClipped    = 0.1      // of the records
 	leastSpread    = 1. / 128 // of half a range
 	roundingBeside = 0.1      // of the standard error
 )
 
-// overruled ends what is said of releases that a party's program refuses without its steward.
+// overruled ends a text about releases that a party's program refuses unless its steward allows
+// them.
 const overruled = "; a party that agrees nevertheless says accept_reconstruction: true in its own site file"
 
-// warn says what is doubtful about a sketch.
+// warn returns the warnings about a sketch.
 func (c *cell) warn(s Sketch) []Warning {
 	var out []Warning
 	warn := func(format string, args ...any) { out = append(out, c.warning(nil, format, args...)) }
@@ -188,7 +191,7 @@ func (c *cell) warning(change []string, format string, args ...any) Warning {
 	return Warning{Text: fmt.Sprintf("sketch %d: ", c.index+1) + fmt.Sprintf(format, args...), Change: change}
 }
 
-// narrow lists the columns whose spread was given and is small beside their bounds.
+// narrow lists the columns whose given spread is small compared with their bounds.
 func (c *cell) narrow() []string {
 	var out []string
 	for _, column := range c.Study.Columns {

@@ -9,14 +9,14 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// holdings are what is known of the parties' columns of a sketch of the columns side.
+// holdings returns what is known of the parties' columns in a sketch of the columns side.
 func (c *cell) holdings() (out []forecast.Holding) {
 	for party := range c.Study.Parties {
 		h := forecast.Holding{Records: c.records(party)}
 		last := -1
 		for _, f := range c.Study.Features(party, c.index) {
 			if f.Kind != study.Value && f.Kind != study.OneHot || f.Column == last {
-				continue // of a category, one entry stands for all
+				continue // one entry stands for all values of a category
 			}
 			last = f.Column
 			column := c.Study.Columns[f.Column]
@@ -50,8 +50,8 @@ func (c *cell) holdings() (out []forecast.Holding) {
 	return out
 }
 
-// layout is the sketch of columns by least forecast error; false where none is chosen: for
-// whole records alone, with ones and under gaussian noise.
+// layout returns the sketch of columns with the smallest forecast error; false if none is chosen.
+// It chooses only for whole records, with ones and under gaussian noise.
 func (c *cell) layout() (study.Sketch, bool) {
 	sk := c.sketch()
 	if sk.Side != sketch.Columns || sk.Helpers.Ones == 0 || sk.Helpers.Squares || c.Study.Privacy.Unit != dp.Record || c.Study.Privacy.Mechanism != dp.Gaussian {
@@ -74,8 +74,8 @@ func (c *cell) layout() (study.Sketch, bool) {
 	return sk, true
 }
 
-// laidOut reports whether a sketch of columns is about as long as the rule for k, clip and ones
-// has it for what is known, by which it is best for correlations.
+// laidOut reports whether k, clip and ones of a sketch of columns are close to what the rule gives
+// for the known numbers. Such a sketch is best for correlations.
 func (c *cell) laidOut() bool {
 	best, ok := c.layout()
 	own := c.sketch()
@@ -83,7 +83,7 @@ func (c *cell) laidOut() bool {
 	return ok && near(float64(own.Projection.K), float64(best.Projection.K), 0.1) && near(own.Clip, best.Clip, 0.02) && near(own.Helpers.Ones, best.Helpers.Ones, 0.1)
 }
 
-// shorter are the lines of a study file in whose sketch of columns few records are cut.
+// shorter returns the lines of a study file whose sketch of columns cuts few records.
 func (c *cell) shorter() []string {
 	sk, ok := c.layout()
 	if !ok {

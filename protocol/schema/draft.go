@@ -14,8 +14,8 @@ const (
 	draftComment = 33 // where comments on keys begin
 )
 
-// Draft is a file in which every key is shown and none is set: it is read as an empty one.
-// A key is set by taking away the # before it.
+// Draft returns a file that shows every key and sets none, so it reads like an empty file. Removing
+// the # in front of a key sets it.
 func Draft(head string, rows []Row) string {
 	d := &draft{}
 	d.WriteString(Comment(head))
@@ -35,7 +35,7 @@ func Draft(head string, rows []Row) string {
 
 type draft struct{ strings.Builder }
 
-// inner writes the keys below a row, or an entry for each of its example's names.
+// inner writes the keys below a row, or an entry for each name of its example.
 func (d *draft) inner(indent string, row Row) {
 	if row.Each == "" {
 		d.rows(indent, row.Inner)
@@ -63,7 +63,7 @@ func (d *draft) inner(indent string, row Row) {
 func (d *draft) rows(indent string, rows []Row) {
 	for _, row := range rows {
 		line := "#" + indent + row.Name + ":"
-		if row.Inner == nil && row.example() == "" { // it excludes another
+		if row.Inner == nil && row.example() == "" { // an alternative that excludes another key
 			d.WriteString("#" + indent + Comment("or "+row.Name+": "+row.comment()))
 			continue
 		}
@@ -76,7 +76,7 @@ func (d *draft) rows(indent string, rows []Row) {
 	}
 }
 
-// example is the value that a drafted file shows.
+// example returns the value that a drafted file shows.
 func (row Row) example() string {
 	if row.Example != "" {
 		return row.Example
@@ -84,7 +84,7 @@ func (row Row) example() string {
 	return row.Default
 }
 
-// comment is what a key says beside the value that is shown.
+// comment returns what a draft says of a key beside the value shown.
 func (row Row) comment() string {
 	text := row.Says
 	if !sameValue(row.example(), row.Default) {
@@ -99,10 +99,10 @@ func (row Row) comment() string {
 	return text
 }
 
-// sameValue reports whether two values differ in their quotes alone.
+// sameValue reports whether two values differ only in their quotes.
 func sameValue(a, b string) bool { return strings.ReplaceAll(a, `"`, "") == b }
 
-// commented writes a line with a comment behind it, which goes on below.
+// commented writes a line with a comment behind it, continued on the lines below.
 func (d *draft) commented(line, comment string) {
 	margin := "#" + strings.Repeat(" ", draftComment-2)
 	if utf8.RuneCountInString(line)+len(" # ")+utf8.RuneCountInString(comment) > draftWidth && utf8.RuneCountInString(line) >= draftComment {
@@ -119,7 +119,7 @@ func (d *draft) commented(line, comment string) {
 	d.WriteString(begin + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n"+rest) + "\n")
 }
 
-// Comment is a text as lines of a comment, without marks of code.
+// Comment returns a text as comment lines, without backticks.
 func Comment(text string) string {
 	return block.Wrap("# ", "# ", strings.ReplaceAll(text, "`", ""), draftWidth)
 }

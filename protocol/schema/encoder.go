@@ -8,10 +8,9 @@ import (
 	"github.com/cosketch/cosketch/seed/transcript"
 )
 
-// Encoder builds the encoding of a file's meaning: a sequence of pairs
-// len‖path ‖ len‖value. Texts are their UTF-8 bytes, whole numbers their decimal digits,
-// real numbers their IEEE 754 bits as a big-endian uint64, lists their length followed by
-// their elements, each under the list's path.
+// Encoder builds the encoding of a file's meaning: a sequence of pairs len‖path ‖ len‖value. Texts
+// are their UTF-8 bytes, integers their decimal digits, and real numbers their IEEE 754 bits as a
+// big-endian uint64. Lists are their length followed by their elements, each under the list's path.
 type Encoder struct{ Bytes []byte }
 
 // Text encodes a text.
@@ -20,7 +19,7 @@ func (e *Encoder) Text(path, value string) {
 	e.Bytes = transcript.AppendField(e.Bytes, []byte(value))
 }
 
-// Whole encodes a whole number.
+// Whole encodes an integer.
 func (e *Encoder) Whole(path string, value int) { e.Text(path, strconv.Itoa(value)) }
 
 // Flag encodes true or false.

@@ -8,17 +8,17 @@ import (
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
-// Error is one thing wrong in a file.
+// Error is one error in a file.
 type Error struct {
-	Line, Column int    // 1-based; the column counts characters; 0 for what stands in no file
-	Key          string // path of the key, as in parties[1].id; empty where no key is at fault
+	Line, Column int    // 1-based; the column counts characters; 0 if there is no file
+	Key          string // path of the key, as in parties[1].id; empty if no key is at fault
 	Message      string
 	Hint         string  // what to do about it; may be empty
-	Cause        error   // what Message tells of, where callers know it; may be nil
-	ID           fail.ID // that of study files where it is empty
+	Cause        error   // underlying error, if callers know it; may be nil
+	ID           fail.ID // empty: that of study files
 }
 
-// Unwrap gives errors.As and errors.Is the cause.
+// Unwrap returns the cause, for errors.As and errors.Is.
 func (e *Error) Unwrap() error { return e.Cause }
 
 func (e *Error) Error() string {
@@ -36,15 +36,14 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Fail is what the catalogue says of it.
+// Fail returns the error of the catalogue.
 func (e *Error) Fail() *fail.Error { return cmp.Or(e.ID, fail.StudyFile).Fail().With(e.Hint) }
 
-// MaxErrors bounds how many errors one reading collects; who has that many has
-// made one mistake many times.
+// MaxErrors limits the errors that one reading collects. So many errors are probably one mistake
+// made many times.
 const MaxErrors = 20
 
-// Errors is everything that one reading found wrong, in the file's order where the
-// order is known.
+// Errors are all errors found by one reading, in the file's order if it is known.
 type Errors []*Error
 
 func (es Errors) Error() string {
@@ -55,10 +54,10 @@ func (es Errors) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Fail is what the catalogue says of it.
+// Fail returns the error of the catalogue.
 func (es Errors) Fail() *fail.Error { return fail.StudyFile.Fail() }
 
-// Unwrap gives errors.As and errors.Is each single error.
+// Unwrap returns each single error, for errors.As and errors.Is.
 func (es Errors) Unwrap() []error {
 	out := make([]error, len(es))
 	for i, e := range es {

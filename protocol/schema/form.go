@@ -9,35 +9,35 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// Form is how the value of a key is written and encoded, and where in a T it belongs.
-// Forms are made of the functions below, which are told the place by a function of the T.
+// Form says how the value of a key is written and encoded, and where in a T it is stored. The
+// functions below make forms. Their argument of returns the place in a T.
 type Form[T any] struct {
 	is     string // for people
 	read   func(r *Reader, at Item, to *T)
 	encode func(e *Encoder, path string, of *T)
-	set    func(of *T) bool // whether there is something to encode
+	set    func(of *T) bool // whether there is a value to encode
 	absent func(r *Reader, path string, to *T)
 
-	paths bool // it encodes paths of its own
-	words bool // its value is one of some words, which is has
+	paths bool // encodes its own paths
+	words bool // the value is one of the words in is
 	list  bool
 	inner []Row
 	each  string
 }
 
-// Is is the form with other words for people.
+// Is returns the form with other words for people.
 func (f Form[T]) Is(words string) Form[T] {
 	f.is, f.words = words, false
 	return f
 }
 
-// Among is the form of one of some words.
+// Among returns the form for one of some words.
 func (f Form[T]) Among(words Words) Form[T] {
 	f.is, f.words = "`"+strings.Join(words.Has, "`, `")+"`", true
 	return f
 }
 
-// Then is the form with a check, or a use, of a value that was read without failure.
+// Then returns the form followed by a check, or a use, of a value that was read without errors.
 func (f Form[T]) Then(check func(r *Reader, at Item, to *T)) Form[T] {
 	read := f.read
 	f.read = func(r *Reader, at Item, to *T) {
@@ -49,27 +49,29 @@ func (f Form[T]) Then(check func(r *Reader, at Item, to *T)) Form[T] {
 	return f
 }
 
-// Absent is the form with a value for where the key is left out, which may depend on the rows before it.
+// Absent returns the form with a value for keys that are left out, which may depend on earlier
+// rows.
 func (f Form[T]) Absent(absent func(to *T)) Form[T] {
 	f.absent = func(_ *Reader, _ string, to *T) { absent(to) }
 	return f
 }
 
-// Encoded is the form with an encoding of its own.
+// Encoded returns the form with an encoding of its own.
 func (f Form[T]) Encoded(encode func(e *Encoder, path string, of *T)) Form[T] {
 	f.encode, f.paths = encode, true
 	return f
 }
 
-// Read reads a value outside of a table.
+// Read reads a value outside a table.
 func (f Form[T]) Read(r *Reader, at Item, to *T) { f.read(r, at, to) }
 
-// Custom is a form like no other.
+// Custom returns a form with its own reader.
 func Custom[T any](is string, read func(r *Reader, at Item, to *T)) Form[T] {
 	return Form[T]{is: is, read: read}
 }
 
-// simple is the form of one comparable value. What could not be read stays as it is.
+// simple returns the form of one comparable value. A value that cannot be read leaves the place
+// unchanged.
 func simple[T any, V comparable](of func(*T) *V, is string, read func(*Reader, Item) V, encode func(*Encoder, string, V)) Form[T] {
 	return Form[T]{
 		is: is,
@@ -87,14 +89,14 @@ func simple[T any, V comparable](of func(*T) *V, is string, read func(*Reader, I
 	}
 }
 
-// Word is one of some words.
+// Word returns the form of one of some words.
 func Word[T any, W ~string](of func(*T) *W, words Words) Form[T] {
 	return simple(of, "",
 		func(r *Reader, at Item) W { return W(words.Read(r, at)) },
 		func(e *Encoder, path string, w W) { e.Text(path, string(w)) }).Among(words)
 }
 
-// Either is one of two words, of which the second stands for true.
+// Either returns the form of one of two words, of which the second stands for true.
 func Either[T any](of func(*T) *bool, what, no, yes string) Form[T] {
 	words := Words{What: what, Has: []string{no, yes}}
 	return simple(of, "",
@@ -102,12 +104,12 @@ func Either[T any](of func(*T) *bool, what, no, yes string) Form[T] {
 		func(e *Encoder, path string, set bool) { e.Text(path, map[bool]string{false: no, true: yes}[set]) }).Among(words)
 }
 
-// Flag is true or false.
+// Flag returns the form of true or false.
 func Flag[T any](of func(*T) *bool) Form[T] {
 	return simple(of, "`true` or `false`", (*Reader).Flag, (*Encoder).Flag)
 }
 
-// Whole is a whole number between two.
+// Whole returns the form of an integer from least to most.
 func Whole[T any, N ~int | ~int64](of func(*T) *N, least, most N) Form[T] {
 	return simple(of, fmt.Sprintf("whole number, %d to %d", least, most), func(r *Reader, at Item) N {
 		before := r.Failures
@@ -119,7 +121,7 @@ func Whole[T any, N ~int | ~int64](of func(*T) *N, least, most N) Form[T] {
 	}, func(e *Encoder, path string, n N) { e.Text(path, strconv.FormatInt(int64(n), 10)) })
 }
 
-// AtLeast is a whole number that nothing bounds above but the room for it.
+// AtLeast returns the form of an integer of at least least, limited above only by 32 bits.
 func AtLeast[T any, N ~int | ~int64](of func(*T) *N, least N) Form[T] {
 	return Whole(of, math.MinInt32, math.MaxInt32).Is(fmt.Sprintf("whole number, at least %d", least)).Then(func(r *Reader, at Item, to *T) {
 		if n := *of(to); n < least {
@@ -128,7 +130,7 @@ func AtLeast[T any, N ~int | ~int64](of func(*T) *N, least N) Form[T] {
 	})
 }
 
-// Mebibytes is a size in bytes, which is written in units of 2²⁰ of them.
+// Mebibytes returns the form of a size in bytes, written in units of 2²⁰ bytes.
 func Mebibytes[T any](of func(*T) *int64, least int64) Form[T] {
 	one := AtLeast(Itself[int64], least)
 	return Form[T]{is: one.is, read: func(r *Reader, at Item, to *T) {
@@ -140,18 +142,18 @@ func Mebibytes[T any](of func(*T) *int64, least int64) Form[T] {
 	}}
 }
 
-// Real is a number; what bounds it, a check says.
+// Real returns the form of a number. Add limits with Then.
 func Real[T any, F ~float64](of func(*T) *F, is string) Form[T] {
 	return simple(of, is, func(r *Reader, at Item) F { return F(r.Number(at)) },
 		func(e *Encoder, path string, x F) { e.Real(path, float64(x)) })
 }
 
-// RealOrDate is a number or a date.
+// RealOrDate returns the form of a number or a date.
 func RealOrDate[T any](of func(*T) *Amount, is string) Form[T] {
 	return simple(of, is, (*Reader).Amount, func(e *Encoder, path string, x Amount) { e.Real(path, x.X) })
 }
 
-// Between is a number between two, ends included.
+// Between returns the form of a number from least to most, ends included.
 func Between[T any, F ~float64](of func(*T) *F, least, most F) Form[T] {
 	return Real(of, fmt.Sprintf("number, %v to %v", least, most)).Then(func(r *Reader, at Item, to *T) {
 		if x := *of(to); !(x >= least && x <= most) {
@@ -160,7 +162,7 @@ func Between[T any, F ~float64](of func(*T) *F, least, most F) Form[T] {
 	})
 }
 
-// Text is free text; wrong says what is wrong with one, or "".
+// Text returns the form of free text; wrong returns what is wrong with a text, or "".
 func Text[T any, S ~string](of func(*T) *S, wrong func(string) string) Form[T] {
 	return simple(of, "text", func(r *Reader, at Item) S {
 		before := r.Failures
@@ -174,7 +176,7 @@ func Text[T any, S ~string](of func(*T) *S, wrong func(string) string) Form[T] {
 	}, func(e *Encoder, path string, s S) { e.Text(path, string(s)) })
 }
 
-// Parsed is a word with a grammar of its own, such as a time.
+// Parsed returns the form of a word with its own grammar, such as a time.
 func Parsed[T any, V comparable](of func(*T) *V, is string, parse func(string) (V, error), text func(V) string) Form[T] {
 	return simple(of, is, func(r *Reader, at Item) (v V) {
 		word := r.Word(at, MaxWord)
@@ -189,7 +191,7 @@ func Parsed[T any, V comparable](of func(*T) *V, is string, parse func(string) (
 	}, func(e *Encoder, path string, v V) { e.Text(path, text(v)) })
 }
 
-// List is a list of entries of one form, which is told where its entry is by itself.
+// List returns the form of a list of entries of one form, whose place is Itself.
 func List[T, V any](of func(*T) *[]V, entry Form[V], least, most int) Form[T] {
 	is := "list"
 	if entry.words {
@@ -222,10 +224,10 @@ func List[T, V any](of func(*T) *[]V, entry Form[V], least, most int) Form[T] {
 	}
 }
 
-// Itself is where an entry of a list is.
+// Itself is the place of a list's entry.
 func Itself[V any](v *V) *V { return v }
 
-// OneOrMore is an entry of a list without brackets, or a list.
+// OneOrMore returns the form of a list, or of a single entry without brackets.
 func OneOrMore[T, V any](of func(*T) *[]V, entry Form[V], most int) Form[T] {
 	list := List(of, entry, 1, most)
 	many := list.read
@@ -244,7 +246,7 @@ func OneOrMore[T, V any](of func(*T) *[]V, entry Form[V], most int) Form[T] {
 	return list
 }
 
-// Table is a mapping with keys of its own, read into a part of the T.
+// Table returns the form of a mapping with keys of its own, read into a part of the T.
 func Table[T, U any](of func(*T) *U, keys Keys[U]) Form[T] {
 	return Form[T]{
 		is: "keys: below", inner: keys.Rows(), paths: true,
@@ -254,7 +256,8 @@ func Table[T, U any](of func(*T) *U, keys Keys[U]) Form[T] {
 	}
 }
 
-// Made is a mapping with keys of its own, read whole before it becomes a part of the T.
+// Made returns the form of a mapping with keys of its own, which is read completely before put
+// stores it in the T.
 func Made[T, U any](keys Keys[U], put func(r *Reader, at Item, to *T, read *U)) Form[T] {
 	return Form[T]{is: "keys: below", inner: keys.Rows(), read: func(r *Reader, at Item, to *T) {
 		var read U
@@ -265,8 +268,8 @@ func Made[T, U any](keys Keys[U], put func(r *Reader, at Item, to *T, read *U)) 
 	}}
 }
 
-// Named is a mapping of which the keys are names; each says what stands for them, and put
-// is told of every entry in the file's order.
+// Named returns the form of a mapping whose keys are names. each is a placeholder for them. put is
+// called with every entry in the file's order.
 func Named[T, U any](each string, entry Form[U], put func(r *Reader, name, value Item, to *T, read *U)) Form[T] {
 	is := each + ": " + entry.is
 	if entry.inner != nil {
@@ -292,10 +295,10 @@ func Named[T, U any](each string, entry Form[U], put func(r *Reader, name, value
 	}}
 }
 
-// Entry is the form of an entry that has keys of its own.
+// Entry returns the form of an entry with keys of its own.
 func Entry[U any](keys Keys[U]) Form[U] { return Table(Itself[U], keys) }
 
-// Or is a form that has a word beside, which does what set does.
+// Or returns the form with a word as an alternative; the word calls set.
 func Or[T any](word string, form Form[T], set func(*T)) Form[T] {
 	read := form.read
 	form.is += ", or `" + word + "`"

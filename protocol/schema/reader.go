@@ -15,29 +15,29 @@ import (
 	"github.com/cosketch/cosketch/protocol/day"
 )
 
-// maxDepth is deeper than any key of a study file.
+// maxDepth is more than the depth of any key of a study file.
 const maxDepth = 8
 
-// maxKey is longer than every key, in bytes.
+// maxKey is more than the length of any key, in bytes.
 const maxKey = 64
 
-// place is where a value stands in the file.
+// place is the position of a value in the file.
 type place struct{ line, column int }
 
-// Reader collects errors while a document is read and remembers where each key
-// path stands, so that checks on what was read can name its line.
+// Reader collects errors while a document is read. It remembers the position of each key path, so
+// that later checks can name the line.
 type Reader struct {
 	Errs     Errors
-	Failures int    // how many errors there were, kept or not
-	Words    bool   // values come as words of a command line: a list may stand without brackets
-	Loose    bool   // names may be keys, a key without a value has an empty mapping, and texts need no quotes
-	File     string // that is read, where forms have to know: relative paths are relative to it
+	Failures int    // number of errors, kept or dropped
+	Words    bool   // values come from a command line: a list needs no brackets
+	Loose    bool   // keys may be names, a key without a value has an empty mapping, and texts need no quotes
+	File     string // the file being read, if forms need it: relative paths are relative to it
 
 	at map[string]place
 }
 
-// Survey walks a document, or what is to stand at a path of one, so that it can be read by
-// tables. It reports whether there was nothing to refuse.
+// Survey walks a document, or the part of one below path, so that tables can read it. It reports
+// whether there were no errors.
 func (r *Reader) Survey(root *yaml.Node, path string) bool {
 	if r.at == nil {
 		r.at = map[string]place{}
@@ -65,13 +65,12 @@ func (r *Reader) Fail(path, format string, args ...any) *Error {
 	return r.Add(e)
 }
 
-// FailAt records an error at a node of its own, such as a key, and not at the value of
-// its path.
+// FailAt records an error at a given node, such as a key, rather than at the value of its path.
 func (r *Reader) FailAt(it Item, format string, args ...any) *Error {
 	return r.Add(&Error{Line: it.Node.Line, Column: it.Node.Column, Key: it.Path, Message: fmt.Sprintf(format, args...)})
 }
 
-// Add records an error; beyond MaxErrors it is dropped.
+// Add records an error; errors beyond MaxErrors are dropped.
 func (r *Reader) Add(e *Error) *Error {
 	if r.Failures < MaxErrors {
 		r.Errs = append(r.Errs, e)
@@ -86,7 +85,7 @@ func (r *Reader) Given(path string) bool {
 	return ok
 }
 
-// Failure returns what was recorded, in the file's order, or nil.
+// Failure returns the recorded errors, in the file's order, or nil.
 func (r *Reader) Failure() error {
 	if len(r.Errs) == 0 {
 		return nil
@@ -100,7 +99,7 @@ func (r *Reader) Failure() error {
 	return r.Errs
 }
 
-// Load returns the root of the only document of a text that has one.
+// Load returns the root of the only document of a text. An empty text is an error.
 func Load(source []byte) (*yaml.Node, *Error) {
 	root, e := Document(source)
 	if e == nil && root == nil {
@@ -109,8 +108,8 @@ func Load(source []byte) (*yaml.Node, *Error) {
 	return root, e
 }
 
-// Document runs the YAML parser and returns the root of the only document; nil of a file
-// that has none.
+// Document runs the YAML parser and returns the root of the only document; nil if the file has
+// none.
 func Document(source []byte) (*yaml.Node, *Error) {
 	loader, err := yaml.NewLoader(bytes.NewReader(source))
 	if err != nil {
@@ -145,8 +144,8 @@ func yamlError(err error) *Error {
 	return &Error{Line: max(le.Mark.Line, 1), Column: max(le.Mark.Column, 1), Message: message}
 }
 
-// survey walks the whole tree once. It refuses every YAML feature that
-// makes a file mean something else than it seems to say, and records where each key path stands.
+// survey walks the whole tree once. It records the position of each key path. It refuses every YAML
+// feature that makes a file mean something other than it seems to say.
 func (r *Reader) survey(n *yaml.Node, path string, depth int) {
 	r.at[path] = place{n.Line, n.Column}
 	switch {
@@ -216,10 +215,10 @@ func (r *Reader) surveyPair(i int, key, value *yaml.Node, path string, depth int
 	r.survey(value, child, depth+1)
 }
 
-// plainKey matches what stands in a path as it is.
+// plainKey matches keys that need no quotes in a path.
 var plainKey = regexp.MustCompile(`^[\pL\pN_-]+$`)
 
-// Join is the path of a key in a mapping.
+// Join returns the path of a key in a mapping.
 func Join(path, key string) string {
 	if !plainKey.MatchString(key) {
 		key = strconv.Quote(key)
@@ -230,19 +229,19 @@ func Join(path, key string) string {
 	return path + "." + key
 }
 
-// empty reports whether a node is a mapping of nothing without braces.
+// empty reports whether a node is an empty mapping written without braces.
 func (r *Reader) empty(n *yaml.Node) bool {
 	return r.Loose && n.Kind == yaml.ScalarNode && n.Tag == "!!null"
 }
 
-// Object is one mapping of the file, after survey.
+// Object is one mapping of the file, after the survey.
 type Object struct {
 	*Reader
 	Path   string
 	Values map[string]*yaml.Node
 }
 
-// Object reads a mapping and refuses keys that are not among the known ones.
+// Object reads a mapping, and records an error for each unknown key.
 func (r *Reader) Object(n *yaml.Node, path string, known ...string) Object {
 	o := Object{Reader: r, Path: path, Values: map[string]*yaml.Node{}}
 	if r.empty(n) {
@@ -269,12 +268,12 @@ func (r *Reader) Object(n *yaml.Node, path string, known ...string) Object {
 
 func (o Object) Has(key string) bool { return o.Values[key] != nil }
 
-// fail records an error at one of the object's keys.
+// Fail records an error at one of the object's keys.
 func (o Object) Fail(key, format string, args ...any) *Error {
 	return o.Reader.Fail(Join(o.Path, key), format, args...)
 }
 
-// Item is one element of a list.
+// Item is a value with its path, such as one element of a list.
 type Item struct {
 	Node *yaml.Node
 	Path string
@@ -301,7 +300,7 @@ func (r *Reader) Items(it Item, most int) []Item {
 	return out
 }
 
-// commaList reads a scalar of a command line as the list that its commas make.
+// commaList parses a comma-separated scalar of a command line as a list.
 func (r *Reader) commaList(n *yaml.Node, path string) *yaml.Node {
 	list, e := Load([]byte("[" + n.Value + "]"))
 	if e != nil || list.Kind != yaml.SequenceNode {
@@ -311,7 +310,7 @@ func (r *Reader) commaList(n *yaml.Node, path string) *yaml.Node {
 	return list
 }
 
-// MaxWord is longer than every word that is not a key of the aggregator, in bytes.
+// MaxWord is more than the length, in bytes, of any word except keys of the aggregator.
 const MaxWord = 100
 
 func (r *Reader) Word(it Item, most int) string {
@@ -322,8 +321,8 @@ func (r *Reader) Word(it Item, most int) string {
 	return it.Node.Value
 }
 
-// Text reads free text. A bare word that some reader of YAML would take for a
-// number, a boolean or nothing must be quoted.
+// Text reads free text. A bare word must be quoted if some YAML reader would take it for a number,
+// a boolean or null.
 func (r *Reader) Text(it Item) string {
 	n := it.Node
 	switch {
@@ -341,13 +340,13 @@ func (r *Reader) Text(it Item) string {
 	return n.Value
 }
 
-// typedWord matches bare words that one YAML reader or another does not take for a text.
+// typedWord matches bare words that some YAML reader does not take for a text.
 var typedWord = regexp.MustCompile(`(?i)^(true|false|yes|no|on|off|null|~|[-+]?\.?[0-9][0-9_,.:]*([e][-+]?[0-9]+)?|[-+]?0[xob][0-9a-f_]+|[-+]?\.?(inf|nan))$`)
 
-// Typed reports whether a bare word is one that some reader of YAML does not take for a text.
+// Typed reports whether some YAML reader does not take a bare word for a text.
 func Typed(word string) bool { return typedWord.MatchString(word) }
 
-// Decimal reports whether a text is a number as files have it.
+// Decimal reports whether a text is a number in the form of files.
 func Decimal(text string) bool { return numberForm.MatchString(text) }
 
 var (
@@ -371,12 +370,12 @@ func (r *Reader) Number(it Item) float64 {
 		return 0
 	}
 	if x == 0 {
-		return 0 // -0 and 0 are one number
+		return 0 // -0 and 0 are the same number
 	}
 	return x
 }
 
-// Amount is a number, or a date, which is a number of days since 1970-01-01.
+// Amount is a number, or a date as the number of days since 1970-01-01.
 type Amount struct {
 	X    float64
 	Date bool
@@ -397,7 +396,7 @@ func (r *Reader) Amount(it Item) Amount {
 	return Amount{X: r.Number(it)}
 }
 
-// Whole reads a whole number.
+// Whole reads an integer.
 func (r *Reader) Whole(it Item) int {
 	n := it.Node
 	if n.Kind != yaml.ScalarNode || !plain(n) || !integerForm.MatchString(n.Value) {
@@ -427,7 +426,7 @@ func plain(n *yaml.Node) bool {
 	return n.Style&quoted == 0
 }
 
-// Describe names what stands in the file in place of what was wanted.
+// Describe names what the file has instead of what was expected.
 func Describe(n *yaml.Node) string {
 	switch {
 	case n.Kind == yaml.SequenceNode:

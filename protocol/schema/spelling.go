@@ -5,12 +5,12 @@ import (
 	"unicode/utf8"
 )
 
-// maxSpelt is longer than every word that somebody misspells, in bytes.
+// maxSpelt is more than the length, in bytes, of any misspelt word.
 const maxSpelt = 256
 
-// Closest returns the candidate nearest to word, letter case aside, or "" if none
-// is near: at most one edit in three letters. An edit inserts, deletes or replaces
-// a letter or swaps two neighbours. The first of equally near candidates wins.
+// Closest returns the candidate nearest to word, ignoring case, or "" if none is near: at most one
+// edit in three letters. An edit inserts, deletes or replaces a letter or swaps two neighbours. The
+// first of equally near candidates wins.
 func Closest(word string, candidates []string) string {
 	if len(word) > maxSpelt {
 		return ""
@@ -24,7 +24,7 @@ func Closest(word string, candidates []string) string {
 	return best
 }
 
-// edits is the optimal string alignment distance, row by row.
+// edits returns the optimal string alignment distance, computed row by row.
 func edits(a, b []rune) int {
 	before, above, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range above {

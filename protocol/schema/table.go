@@ -8,28 +8,28 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// Key is a row: one key of a mapping that is read into a T. Rows stand in the order in
-// which they are read and encoded, so that a row may look at what those before it have read.
+// Key is a row: one key of a mapping that is read into a T. Rows are read and encoded in order, so
+// a row may use what earlier rows have read.
 type Key[T any] struct {
 	Name    string
-	Says    string // what it is for
-	Default string // the value that stands for it where it is left out
-	Unset   string // in words what leaving it out means, where no value says it
-	Must    bool   // it may not be left out
+	Says    string // purpose of the key
+	Default string // value if the key is left out
+	Unset   string // meaning of leaving it out, in words, if no value expresses it
+	Must    bool   // required
 	Form    Form[T]
-	Not     func(*T) string // why it does not belong here; "" where it does
-	Hint    string          // what to do about a value that is missing or wrong, where the error does not say it
-	Example string          // a value for drafted files, the default where there is none; of names, one
-	Beside  string          // another name for drafted files, under which they show the key, as it excludes others
+	Not     func(*T) string // why it does not belong here; "" if it does
+	Hint    string          // what to do about a missing or wrong value, if the error does not say it
+	Example string          // value for drafted files; by default Default; for names, one of them
+	Beside  string          // another name, under which drafted files show the key because it excludes others
 
-	Path  string // in the encoding of the meaning; "" where it has none, or its form has its own
-	IfSet bool   // it is encoded only where it is not zero: files that never say it have no path of it
+	Path  string // in the encoding of the meaning; "" if it has none, or its form has its own
+	IfSet bool   // encode only if not zero: files that do not set it have no such path
 }
 
 // Keys is a table: the keys of a mapping that is read into a T.
 type Keys[T any] []Key[T]
 
-// Names are those of the keys, in the table's order.
+// Names returns the names of the keys, in the table's order.
 func (ks Keys[T]) Names() []string {
 	out := make([]string, len(ks))
 	for i, k := range ks {
@@ -38,7 +38,7 @@ func (ks Keys[T]) Names() []string {
 	return out
 }
 
-// Read reads a mapping. A nil node is one that is left out: it has the defaults alone.
+// Read reads a mapping. A nil node stands for a mapping that is left out: only defaults apply.
 func (ks Keys[T]) Read(r *Reader, at Item, to *T) {
 	if at.Node == nil {
 		for _, k := range ks {
@@ -56,7 +56,7 @@ func (ks Keys[T]) Read(r *Reader, at Item, to *T) {
 	ks.Take(o, to)
 }
 
-// Take reads the keys of a mapping that may have others, too.
+// Take reads the keys of a mapping that may also have other keys.
 func (ks Keys[T]) Take(o Object, to *T) {
 	r := o.Reader
 	for _, k := range ks {
@@ -91,7 +91,7 @@ func (k Key[T]) absent(r *Reader, path string, to *T) {
 	}
 }
 
-// written is a default as if it stood in a file.
+// written returns a default as a node, as if it were in a file.
 func written(value string) *yaml.Node {
 	if !strings.HasPrefix(value, "[") {
 		return scalar(value)
@@ -116,18 +116,18 @@ func (ks Keys[T]) Encode(e *Encoder, of *T) {
 	}
 }
 
-// Row is what a table says of a key to people.
+// Row is a key of a table for people.
 type Row struct {
 	Name, Is, Says, Default, Unset, Example, Beside string
 
 	Must  bool
-	Words bool   // its value is one of some words, which Is has
+	Words bool   // its value is one of the words in Is
 	List  bool   // its value is a list
-	Inner []Row  // the keys of the mapping that it has, or of the entries of its list or mapping
-	Each  string // with Inner: "" for one mapping; else what stands for the names of many
+	Inner []Row  // keys of its mapping, or of the entries of its list or mapping
+	Each  string // with Inner: "" for a single mapping; otherwise a placeholder for the names of many
 }
 
-// Rows are a table for people.
+// Rows returns the table for people.
 func (ks Keys[T]) Rows() []Row {
 	out := make([]Row, len(ks))
 	for i, k := range ks {
@@ -139,7 +139,7 @@ func (ks Keys[T]) Rows() []Row {
 	return out
 }
 
-// Leaves are the rows of values that stand once in a file, by their paths.
+// Leaves returns the rows of values that occur once in a file, named by their paths.
 func Leaves(rows []Row) (out []Row) {
 	for _, row := range rows {
 		switch {
@@ -155,10 +155,10 @@ func Leaves(rows []Row) (out []Row) {
 	return out
 }
 
-// Means is what a key says, with what leaving it out means.
+// Means returns what a key says, and what leaving it out means.
 func (row Row) Means() string { return row.means(". ", "Default: ") }
 
-// means joins what a key says with what leaving it out means.
+// means is Means with other words between the two.
 func (row Row) means(between, unset string) string {
 	text, left := strings.TrimSuffix(row.Says, "."), cmp.Or(row.Unset, row.Default)
 	switch {
@@ -170,8 +170,8 @@ func (row Row) means(between, unset string) string {
 	return text + between + unset + left
 }
 
-// Reference is Markdown of a title and a table of rows, and below it one of every row that
-// has keys: each key, how its value is written, and what it says.
+// Reference returns Markdown: a title and a table of rows, followed by a table for every row that
+// has keys. A table lists each key, how its value is written, and what it says.
 func Reference(title string, rows []Row) string { return reference(title, "", rows) }
 
 func reference(title, path string, rows []Row) string {

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// CheckText applies the rules for characters to a string that the YAML parser produced: an
-// escape such as "\u202e" brings in what the bytes of the file did not show.
+// CheckText applies the rules for characters to a string from the YAML parser, because an escape
+// such as "\u202e" adds characters that the bytes of the file do not show.
 func CheckText(s string) string {
 	for _, r := range s {
 		if why := Forbidden(r); why != "" {

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// Words is a closed list of words for one key: those that this version acts
-// on, and those of the format that it knows of but does not have.
+// Words is a closed list of words for one key: those that this version supports, and planned ones
+// of the format that it does not support.
 type Words struct {
 	What    string // "family", "analysis"
 	Has     []string
 	Planned []string
-	Meant   map[string]string // which of Has another word means that people use for it
+	Meant   map[string]string // by another word that people use: the word of Has that it means
 }
 
-// WordsOf is such a list of words of a type of their own.
+// WordsOf returns such a list, of words of a string type.
 func WordsOf[W ~string](what string, has ...W) Words {
 	w := Words{What: what}
 	for _, word := range has {
@@ -24,8 +24,8 @@ func WordsOf[W ~string](what string, has ...W) Words {
 	return w
 }
 
-// Check returns nil for a word that this version has, and otherwise an error
-// without a position that tells an unsupported word from an unknown one.
+// Check returns nil for a supported word. Otherwise it returns an error without a position, which
+// distinguishes unsupported from unknown words.
 func (v Words) Check(word string) *Error {
 	if slices.Contains(v.Has, word) {
 		return nil
@@ -44,7 +44,7 @@ func (v Words) Check(word string) *Error {
 	return e
 }
 
-// Word reads a word of a list; "" when it is not one.
+// Read reads a word of the list; "" if it is not in the list.
 func (v Words) Read(r *Reader, it Item) string {
 	word := r.Word(it, MaxWord)
 	if word == "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/block"
 )
 
-// Answers are the nearest records of public vectors, as blocks.
+// Answers returns the nearest records of public vectors, as blocks.
 func Answers(a analysis.Answers) []block.Block {
 	out := []block.Block{
 		block.Text{Text: fmt.Sprintf("%d vectors among %d records of %s; by squared distance.", len(a.Queries), a.Records, strings.Join(a.Parties, ", "))},

@@ -8,10 +8,10 @@ import (
 	"github.com/cosketch/cosketch/protocol/block"
 )
 
-// cells shows clusters that were found by cells: how many records they have, where their centres are, and what stays
-// unsaid.
+// cells shows clusters that were found by cells: their record counts, their centres, and what
+// remains unknown.
 func (s *section) cells(c analysis.CellMeans) {
-	const inText, onPage = 4, 12 // clusters whose centroids are beside each other
+	const inText, onPage = 4, 12 // clusters with centroids side by side
 	s.skip("cell_means", "cell_means_sizes", "cell_means_centroids", "cell_means_centroids_dates", "cell_means_separations")
 	s.heading.Says = fmt.Sprintf("%d clusters of %d records", c.Clusters, c.Records)
 	s.note("%d of %d cells stand out of the noise; their centroids choose the clusters, the best of %d starts. Each cell is then added to the nearest cluster, %d records in all. Intervals are at %s %% each. They cover the noise, and take the grouping of the cells as given.",
@@ -55,7 +55,7 @@ func (s *section) cells(c analysis.CellMeans) {
 	}
 }
 
-// named are rows whose names say what they are of, where no heading does.
+// named prefixes rows with what they are about, if no heading says it.
 func named(what string, rows []block.ForestRow) (out []block.ForestRow) {
 	for _, r := range rows {
 		r.Name = what + r.Name

@@ -27,10 +27,11 @@ func ofRidge() kind {
 
 func predicted(s *section) { show(s.a.Classifier, s.classifier) }
 
-// mostClasses is of how many classes figures are drawn, and how many a text has beside each other.
+// mostClasses limits the classes of figures, and of columns side by side in a text.
 const mostClasses = 9
 
-// classifier shows how well a label was predicted, beside the baseline, and which classes were taken for which.
+// classifier shows how well a label was predicted, beside the baseline, and which classes were
+// mistaken for which.
 func (s *section) classifier(c analysis.Classifier) {
 	s.skip("classifier", "classifier_classes", "classifier_folds", "classifier_confusion", "classifier_class_planes", "classifier_class_planes_planes", "classifier_class_planes_planes_weights",
 		"classifier_margins", "classifier_margins_quantiles", "classifier_scatter", "classifier_scatter_points", "classifier_scatter_variance", "classifier_scatter_centres")
@@ -65,7 +66,7 @@ func (s *section) classifier(c analysis.Classifier) {
 	}
 }
 
-// trained says what of, and how.
+// trained says on what the classifier was trained, and how.
 func (s *section) trained(c analysis.Classifier) {
 	how := "labels as they are"
 	if c.Other > 0 {
@@ -105,7 +106,7 @@ func confused(c analysis.Classifier) block.Table {
 	return t
 }
 
-// folds draws the accuracy in each fold beside the whole one and guessing.
+// folds draws the accuracy in each fold beside the overall one and guessing.
 func folds(c analysis.Classifier) block.Figure {
 	each, names := block.Curve{Name: "accuracy in a fold", Look: block.Marks}, []string{}
 	for i, share := range c.Folds {

@@ -7,10 +7,10 @@ import (
 	"github.com/cosketch/cosketch/protocol/block"
 )
 
-// mostCounted bounds how many tables, or columns, of an answer are shown one by one.
+// mostCounted limits how many tables, or columns, of an answer are shown individually.
 const mostCounted = 20
 
-// hundredth is a share as a number of percent.
+// hundredth returns a share as a percentage.
 func hundredth(n analysis.Number) block.Number {
 	out := n.Shown()
 	for _, x := range []*float64{&out.Value, &out.Low, &out.High, &out.PeopleLow, &out.PeopleHigh} {
@@ -19,7 +19,8 @@ func hundredth(n analysis.Number) block.Number {
 	return out
 }
 
-// amount is a number of records, or of percent, in one cell: of one that may be 0, at most how many.
+// amount formats a number of records, or a percentage, in one cell. If it may be 0, it gives only
+// the upper limit.
 func amount(n block.Number, whole bool) block.Cell {
 	switch {
 	case n.Undefined != "":
@@ -32,7 +33,7 @@ func amount(n block.Number, whole bool) block.Cell {
 	return block.Cell{Text: n.String()}
 }
 
-// bars are upright bars with intervals, one for each name.
+// bars returns upright bars with intervals, one for each name.
 func bars(names []string, label string, numbers []block.Number) block.Chart {
 	curve := block.Curve{Look: block.Upright}
 	for i, n := range numbers {
@@ -47,7 +48,7 @@ func bars(names []string, label string, numbers []block.Number) block.Chart {
 	}
 }
 
-// tableName names a table as a sentence does.
+// tableName returns the name of a table for a sentence.
 func tableName(rows, columns string) string {
 	if columns == "" {
 		return rows

@@ -8,23 +8,23 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Document is a result as a document, with what is known of where it comes from.
+// Document is a result as a document, with what is known of its origin.
 type Document struct {
 	Result analysis.Result
 	Board  *Board     // nil: nothing is known of the board
-	Signed *Signature // nil: nobody has signed it
-	Made   string     // when and by what the page is made; empty: it does not say
+	Signed *Signature // nil: not signed
+	Made   string     // when and by what the page was made; empty: not shown
 }
 
-// Signature says who stands for a result.
+// Signature says who signed a result.
 type Signature struct {
 	Aggregator string // peer id
 	Message    string // id of the signed message on the board; empty: none
-	At         string // when it was signed beside the board, as a further result is; empty: it was not
+	At         string // when it was signed outside the board, like a further result; empty: it was not
 	Document   string // SHA-256 of the result
 }
 
-// Verified says who stands for a document, whose signature was verified where it is shown.
+// Verified says who signed a document whose signature was verified where it is shown.
 func (s *Signature) Verified() string {
 	switch {
 	case s == nil:
@@ -35,12 +35,12 @@ func (s *Signature) Verified() string {
 	return fmt.Sprintf("Verified: aggregator %s signed this document, SHA-256 %s, in message %.16s of the study's board.", s.Aggregator, s.Document, s.Message)
 }
 
-// Title names the document.
+// Title returns the document's title.
 func (d Document) Title() string {
 	return fmt.Sprintf("%s: result of study %.8s", d.Result.Name, d.Result.Study)
 }
 
-// Kicker is what stands above its headline.
+// Kicker returns the line above the headline.
 func (d Document) Kicker() string {
 	about := "the same columns about different records"
 	if d.Result.Partition == study.Vertical {
@@ -52,7 +52,7 @@ func (d Document) Kicker() string {
 // Footer ends a page of a result.
 const Footer = "Every number here is an estimate from sketches; its interval covers projection and noise together. This page holds no record and no record id."
 
-// Blocks are the result and where it comes from.
+// Blocks returns the result and its origin.
 func (d Document) Blocks() []block.Block {
 	out := Result(d.Result, d.Board)
 	tone := block.Plain

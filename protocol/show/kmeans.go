@@ -15,7 +15,8 @@ func ofKMeans() kind {
 	}}
 }
 
-// clusters shows clustered records. Who is in which cluster is in each party's own table.
+// clusters shows clustered records. Each party's own table says which of its records are in which
+// cluster.
 func (s *section) clusters(k analysis.KMeans) {
 	s.skip("k_means", "k_means_sizes", "k_means_debiased", "k_means_scatter", "k_means_scatter_points", "k_means_scatter_variance", "k_means_scatter_centres", "k_means_suggested", "k_means_suggested_index", "k_means_distances", "k_means_centroids")
 	total := 0
@@ -68,8 +69,8 @@ func (s *section) clusters(k analysis.KMeans) {
 	}
 }
 
-// clusterPlot draws a sample of clustered records. Shape and colour both say the cluster,
-// and its number stands at its centre.
+// clusterPlot draws a sample of clustered records. Shape and colour both show the cluster, and its
+// number is at its centre.
 func clusterPlot(k analysis.KMeans) block.Figure {
 	f, plot := planeOf(*k.Scatter)
 	for c := range k.Clusters {
@@ -86,7 +87,7 @@ func clusterPlot(k analysis.KMeans) block.Figure {
 	return f
 }
 
-// groupPlot draws a sample of records by what is said of them, with a legend.
+// groupPlot draws a sample of records by what the analysis says of them, with a legend.
 func groupPlot(what string, in analysis.Scatter, names []string) block.Figure {
 	f, plot := planeOf(in)
 	plot.Groups = names
@@ -97,7 +98,7 @@ func groupPlot(what string, in analysis.Scatter, names []string) block.Figure {
 	return f
 }
 
-// planeOf is what pictures of sketched records have in common.
+// planeOf returns the common parts of pictures of sketched records.
 func planeOf(in analysis.Scatter) (f block.Figure, plot block.Scatter) {
 	for _, p := range in.Points {
 		plot.Points = append(plot.Points, block.Dot{X: p.X, Y: p.Y, Group: p.Cluster})

@@ -17,8 +17,8 @@ func ofLDA() kind {
 	return kind{name: study.LDA, title: "linear discriminants", own: func(s *section) { show(s.a.LDA, s.discriminant) }}
 }
 
-// discriminant shows what the classes are, how far apart, and by what they are told. The picture is of the document
-// alone: no record is in it.
+// discriminant shows the classes, how far apart they are, and what distinguishes them. The picture
+// comes from the document only: it shows no record.
 func (s *section) discriminant(l analysis.LDA) {
 	s.skip("lda", "lda_classes", "lda_left_out", "lda_drowned", "lda_reference", "lda_shares", "lda_apart", "lda_means", "lda_means_dates")
 	s.heading.Of = l.Column
@@ -52,7 +52,7 @@ func (s *section) discriminant(l analysis.LDA) {
 	s.scores(l)
 }
 
-// classMeans shows the means of the classes; dates, which are of no size, in the table alone.
+// classMeans shows the means of the classes; dates, which have no size to draw, only in the table.
 func (s *section) classMeans(l analysis.LDA) block.Table {
 	var rows []block.ForestRow
 	for c, means := range l.Means {
@@ -69,7 +69,7 @@ func (s *section) classMeans(l analysis.LDA) block.Table {
 	return t
 }
 
-// scores shows by what the first classes are told from the first one.
+// scores shows what distinguishes the first few classes from the very first one.
 func (s *section) scores(l analysis.LDA) {
 	const most = 3
 	for c, weights := range l.Weights[:min(len(l.Weights), most)] {
@@ -89,24 +89,23 @@ func (s *section) scores(l analysis.LDA) {
 	}
 }
 
-// classMean is where the mean of a class is by the first two discriminants, in standard
-// deviations within a class, and how far it may be off in each direction.
+// classMean is the position of a class's mean on the first two discriminants, in standard
+// deviations within a class, and its error in each direction.
 type classMean struct {
 	class  int
 	at     [2]float64
 	within [2]float64
 }
 
-// discriminantMeans projects the means of the classes on the two directions in which they
-// differ most beside the spread within them (Fisher 1936, Rao 1948): the first eigenvectors
-// of W⁻¹B. Of two classes there is one direction, and the second is 0. ok is false where
-// fewer than two means are known, or W is no covariance.
+// discriminantMeans projects the means of the classes on the two directions in which they differ
+// most relative to the spread within them (Fisher 1936, Rao 1948): the first eigenvectors of W⁻¹B.
+// For two classes there is one direction, and the second coordinate is 0. ok is false if fewer than
+// two means are known, or if W is not a covariance matrix.
 //
-// The document has the error of each mean's each column, not what these have in common. A
-// direction v errs by a standard deviation of at most Σ|v_j|σ_j, whatever that is; and an
-// ellipse with √2 times both half-widths as its axes holds the mean at the level of the
-// intervals, as no two normal errors of these deviations leave it more often than two that
-// are always equal.
+// The document has the error of each column of each mean, but not their correlations. Whatever
+// these are, the standard error along a direction v is at most Σ|v_j|σ_j. An ellipse with √2 times
+// both half-widths as its axes holds the mean at the level of the intervals: no two normal errors
+// with these standard deviations leave it more often than two that are always equal.
 func discriminantMeans(l analysis.LDA) (out []classMean, ok bool) {
 	n := len(l.Within)
 	var shares []float64
@@ -134,7 +133,7 @@ func discriminantMeans(l analysis.LDA) (out []classMean, ok bool) {
 	}
 	var lower mat.TriDense
 	factor.LTo(&lower)
-	apart := mat.NewDense(len(out), n, nil) // means around their mean
+	apart := mat.NewDense(len(out), n, nil) // means, centred on their weighted mean
 	var total float64
 	for i := range out {
 		total += shares[i]
@@ -165,7 +164,7 @@ func discriminantMeans(l analysis.LDA) (out []classMean, ok bool) {
 	return out, true
 }
 
-// directions are the first eigenvectors of W⁻¹B, with W = LLᵀ: L⁻ᵀ times those of L⁻¹BL⁻ᵀ,
+// directions returns the first eigenvectors of W⁻¹B, with W = LLᵀ: L⁻ᵀ times those of L⁻¹BL⁻ᵀ,
 // which are the right singular vectors of the whitened means.
 func directions(apart *mat.Dense, shares []float64, lower *mat.TriDense) (out [][]float64, ok bool) {
 	var white mat.Dense
@@ -194,8 +193,8 @@ func directions(apart *mat.Dense, shares []float64, lower *mat.TriDense) (out []
 	return out, true
 }
 
-// classPlane shows them: the mean of each class with its ellipse, and how far records spread
-// around it. Of one direction, each class has a line of its own, and intervals need no more than that.
+// classPlane shows the mean of each class with its ellipse, and how far records spread around it.
+// If there is one direction, each class has a line of its own, and intervals need no more.
 func classPlane(l analysis.LDA, means []classMean) block.Figure {
 	plot := block.Plane{Flat: len(means) == 2, Axes: "first discriminant →   second ↑"}
 	if plot.Flat {

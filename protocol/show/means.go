@@ -17,7 +17,7 @@ func ofMean() kind {
 	}}
 }
 
-// fewMeans says them in a line, or how many there are.
+// fewMeans states the means in a line, or says how many there are.
 func fewMeans(rows []block.ForestRow) string {
 	const few = 3
 	if len(rows) > few {
@@ -39,7 +39,7 @@ func (s *section) means(m analysis.Means) {
 		rows = append(rows, block.ForestRow{Name: s.a.Features[i].Name(), Number: n.Shown()})
 	}
 	s.heading.Says = fewMeans(rows)
-	drawn := slices.DeleteFunc(slices.Clone(rows), func(r block.ForestRow) bool { return r.Date }) // which are of no size
+	drawn := slices.DeleteFunc(slices.Clone(rows), func(r block.ForestRow) bool { return r.Date }) // a date has no size to draw
 	if len(drawn) > 0 || len(rows) == 0 {
 		s.forest("means", "Means of the columns", block.Forest{Rows: drawn, Common: ofOneSize(drawn)})
 	}

@@ -16,7 +16,7 @@ func ofNeighbors() kind {
 	return kind{name: study.Neighbors, title: "neighbours", own: func(s *section) { show(s.a.Neighbors, s.neighbors) }}
 }
 
-// neighbors shows how far records are from their nearest ones, and who holds those.
+// neighbors shows how far records are from their nearest ones, and which parties hold those.
 func (s *section) neighbors(n analysis.Neighbors) {
 	s.skip("neighbors", "neighbors_nearest", "neighbors_farthest", "neighbors_edges")
 	s.heading.Says = fmt.Sprintf("another party holds %s of the %d neighbours of a record; if it said nothing who holds a record, that would be %s",

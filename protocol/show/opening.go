@@ -8,8 +8,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/block"
 )
 
-// opening is what a result says, an answer a line: what most readers came for. Headings are those of the answers, in
-// their order.
+// opening returns one line for each answer: what most readers came for. Headings are those of the
+// answers, in order.
 func opening(r analysis.Result, headings []block.Heading) block.List {
 	var out block.List
 	for i, a := range r.Analyses {
@@ -33,7 +33,8 @@ func opening(r analysis.Result, headings []block.Heading) block.List {
 	return out
 }
 
-// evidence says what stands out of pairs, all together; empty of what has none, or where it is no question.
+// evidence says what stands out of all pairs together; empty if there are no pairs, or if their
+// standing out is no finding.
 func evidence(a analysis.Analysis) string {
 	e, ok := a.Evidence()
 	if !ok || kindOf(a.Kind).sizes {

@@ -15,13 +15,14 @@ func ofGroupDistance() kind { return kind{name: study.GroupDistance, sizes: true
 
 func ofIntersection() kind { return kind{name: study.Intersection, sizes: true} }
 
-// mostHeat is of how many features a heat map is drawn; of more, cells could not be told apart.
+// mostHeat limits the features of a heat map; with more, cells could not be distinguished.
 const mostHeat = 60
 
-// pairs shows the numbers of pairs: a heat map where they have the scale of correlations, and intervals.
+// pairs shows the numbers of pairs: a heat map if they have the scale of correlations, and
+// intervals.
 func (s *section) pairs() {
 	a := s.a
-	s.skip("features") // they stand beside their numbers
+	s.skip("features") // their names are shown beside their numbers
 	switch {
 	case a.Dense != nil:
 		s.dense(a)
@@ -64,7 +65,7 @@ func (s *section) everyPair(a analysis.Analysis) {
 	s.tables = append(s.tables, pairTable(title(a.Kind)+" of every pair", a, a.Pairs))
 }
 
-// dense shows the clearest numbers of a dense table, which are all that its document has.
+// dense shows the clearest numbers of a dense table, the only ones in its document.
 func (s *section) dense(a analysis.Analysis) {
 	g := a.Dense.Gist
 	s.heading.Says = analysis.Differing(g.Clear, g.Compared, " of different "+a.Compared())
@@ -89,7 +90,7 @@ func (s *section) records(d analysis.RecordDistances) {
 	s.notes = append(s.notes, text)
 }
 
-// numberOf is the number of a pair.
+// numberOf returns the number of a pair as it is shown.
 func numberOf(a analysis.Analysis, p analysis.Pair) block.Number {
 	n := p.Shown()
 	n.Unanswered = a.Unanswered(p.Number)
@@ -120,7 +121,7 @@ func heat(a analysis.Analysis, order []int) block.Figure {
 	}
 }
 
-// rowsOfPairs are the clearest pairs.
+// rowsOfPairs returns the clearest pairs.
 func rowsOfPairs(a analysis.Analysis, pairs []analysis.Pair) (out []block.ForestRow) {
 	for _, p := range first(a.Clearest(pairs)) {
 		name := a.Features[p.I].Name()

@@ -72,9 +72,10 @@ func (s *section) componentTable(p analysis.PCA) block.Table {
 	return t
 }
 
-// greatestLoadings are the columns that make most of a component, without their parties: a table has no room for those.
+// greatestLoadings names the columns with the largest loadings, without their parties, for which a
+// table has no room.
 func greatestLoadings(features []analysis.Feature, loadings []float64) (text string) {
-	const most, room = 3, 46 // loadings, and characters
+	const most, room = 3, 46 // number of loadings, and of characters
 	order := make([]int, len(loadings))
 	for i := range order {
 		order[i] = i
@@ -95,7 +96,7 @@ func greatestLoadings(features []analysis.Feature, loadings []float64) (text str
 	return text
 }
 
-// scree draws eigenvalues in their order.
+// scree draws eigenvalues in order.
 func scree(p analysis.PCA, of string) block.Figure {
 	curve := block.Curve{Name: "eigenvalue of the estimates, with its interval " + block.ForRecords}
 	open := 0
@@ -126,7 +127,7 @@ func scree(p analysis.PCA, of string) block.Figure {
 	return f
 }
 
-// loadings draws those of the first components side by side, a row for each feature.
+// loadings draws the loadings of the first components side by side, a row for each feature.
 func (s *section) loadings(p analysis.PCA, components int) block.Figure {
 	var plot block.Panels
 	for _, f := range s.a.Features {
@@ -146,7 +147,7 @@ func (s *section) loadings(p analysis.PCA, components int) block.Figure {
 	}
 }
 
-// loadingTable is the table of loadings, a column for each component.
+// loadingTable returns the table of loadings, a column for each component.
 func (s *section) loadingTable(p analysis.PCA, components int) block.Table {
 	const most = 8
 	components = min(components, most)

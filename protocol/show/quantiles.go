@@ -16,7 +16,7 @@ func quantileCurve(name string, quantiles []analysis.Quantile) block.Curve {
 	return c
 }
 
-// quantiles sets distributions side by side, which have the same shares.
+// quantiles returns a table of distributions with the same shares, side by side.
 func quantiles(caption string, names []string, of ...[]analysis.Quantile) block.Table {
 	t := block.Table{Caption: caption + ", by quantile", Columns: []block.Column{block.Numbers("share of records")}, Of: len(of[0])}
 	for _, name := range names {
@@ -36,5 +36,5 @@ func quantiles(caption string, names []string, of ...[]analysis.Quantile) block.
 	return t
 }
 
-// minus writes the sign of numbers as typographers do.
+// minus replaces hyphens by minus signs.
 func minus(text string) string { return strings.ReplaceAll(text, "-", "−") }

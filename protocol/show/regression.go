@@ -54,7 +54,7 @@ func (s *section) regression(r analysis.Regression) {
 	}
 }
 
-// residuals draws what a regression leaves of rows of the sketch over what it fitted.
+// residuals draws the residuals of rows of the sketch over the fitted values.
 func residuals(r analysis.Regression) block.Figure {
 	curve := block.Curve{Look: block.Marks}
 	for _, row := range r.Residuals {
@@ -71,8 +71,7 @@ func residuals(r analysis.Regression) block.Figure {
 	}
 }
 
-// normality draws rows of residuals over the quantiles that they would have if they were
-// normal.
+// normality draws residuals of rows over their quantiles under a normal law.
 func normality(r analysis.Regression) block.Figure {
 	values := make([]float64, len(r.Residuals))
 	for i, row := range r.Residuals {

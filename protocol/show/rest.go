@@ -9,8 +9,9 @@ import (
 	"github.com/cosketch/cosketch/protocol/block"
 )
 
-// rest shows the tables of an answer that nothing else has shown, and intervals where those hold numbers: what a kind
-// adds to its document is on the page before anybody wrote what it means.
+// rest shows the tables of an answer that nothing else has shown, and intervals if these hold
+// numbers. So what a kind adds to its document is on the page even before there is code to explain
+// it.
 func (s *section) rest() {
 	for _, t := range s.a.Tables() {
 		if s.skipped[t.Name] {
@@ -28,8 +29,8 @@ func (s *section) rest() {
 	}
 }
 
-// withoutParts leaves out what a table says of a feature beside its name: where it stands,
-// its party, column and value.
+// withoutParts leaves out what a table says of a feature beside its name: its position, party,
+// column and value.
 func withoutParts(t analysis.Table) analysis.Table {
 	at := slices.IndexFunc(t.Columns, func(c analysis.Column) bool { return c.Name == "feature" })
 	if at < 0 {
@@ -46,10 +47,10 @@ func withoutParts(t analysis.Table) analysis.Table {
 	return out
 }
 
-// numberColumns is how many columns a number has in a table.
+// numberColumns is the number of columns of a number in a table.
 const numberColumns = 6
 
-// numberColumn reports whether the columns of a number begin at one of a table's.
+// numberColumn reports whether the columns of a number begin at column at.
 func numberColumn(t analysis.Table, at int) bool {
 	if at+numberColumns > len(t.Columns) || t.Columns[at].Type != analysis.Real {
 		return false
@@ -77,12 +78,12 @@ func numberAt(row []any, at int) block.Number {
 	return n.Shown()
 }
 
-// tableOf shows a table: numbers with their intervals for these records in one cell, and
-// those for people like these beside it where there are some.
+// tableOf shows a table: numbers with their intervals for these records in one cell, and intervals
+// for people like these in a column beside it if there are any.
 func tableOf(caption string, t analysis.Table) block.Table {
 	out := block.Table{Caption: caption, Of: len(t.Rows), Asked: true}
 	var starts []int
-	people := map[int]bool{} // by where a number starts
+	people := map[int]bool{} // by index of a number's first column
 	for at := 0; at < len(t.Columns); at++ {
 		starts = append(starts, at)
 		c := t.Columns[at]
@@ -118,11 +119,11 @@ func tableOf(caption string, t analysis.Table) block.Table {
 	return out
 }
 
-// upright shows the one row of a table as lines of name and value.
+// upright shows the only row of a table as lines of name and value.
 func upright(t block.Table) block.Table {
 	out := block.Table{Caption: t.Caption, Asked: t.Asked, Columns: []block.Column{block.Words("what"), block.Numbers("value")}}
 	for i, c := range t.Columns {
-		if value := t.Rows[0][i]; value.Text != "" { // why a number is undefined, where it is not
+		if value := t.Rows[0][i]; value.Text != "" { // empty: why a number is undefined, for a defined one
 			out.Rows = append(out.Rows, []block.Cell{{Text: c.Name}, value})
 		}
 	}
@@ -144,8 +145,8 @@ func cellText(value any) string {
 	return strings.ReplaceAll(fmt.Sprint(value), "\n", " ")
 }
 
-// numbersOf are the numbers of a table under their names; nil where it has none. The name
-// is what the row says in words, or else where it stands, and of the only row its column's.
+// numbersOf returns the numbers of a table with their names; nil if there are none. The name is
+// what the row says in words, or else its position; in a table with one row it is the column's.
 func numbersOf(t analysis.Table) []block.ForestRow {
 	var out []block.ForestRow
 	for at := range t.Columns {

@@ -15,11 +15,11 @@ import (
 type Board struct {
 	Study *study.Study
 	Steps []string          // of a party in a study, in order
-	Taken []map[string]bool // which of them each party of the study has taken; nil where that is not known
+	Taken []map[string]bool // by party of the study, which steps it has taken; nil if unknown
 }
 
-// Result is a result as blocks, but for its headline: what came out, each answer, who is in it, and what was promised. Nothing may be
-// known of its board.
+// Result returns a result as blocks, without its headline: what came out, each answer, who is in
+// it, and what was promised. The board may be nil.
 func Result(r analysis.Result, of *Board) (out []block.Block) {
 	if bare(r) {
 		out = append(out, NoPromise())
@@ -43,13 +43,13 @@ func Result(r analysis.Result, of *Board) (out []block.Block) {
 	return out
 }
 
-// NoPromise warns of a study without noise.
+// NoPromise returns the warning for a study without noise.
 func NoPromise() block.Text {
 	return block.Text{Tone: block.Warn, Lead: "No privacy guarantee", Text: "The parties agreed on sketches without noise: whoever knows the projection can read from them."}
 }
 
-// Analyses are the answers of a result in their order. Titles that are there before are numbered, so that each leads to
-// one place.
+// Analyses returns the answers of a result in order. Repeated titles are numbered, so that each
+// leads to one place.
 func Analyses(r analysis.Result) []block.Block {
 	out, _ := analyses(r)
 	return out
@@ -69,7 +69,7 @@ func analyses(r analysis.Result) (out []block.Block, headings []block.Heading) {
 	return out, headings
 }
 
-// parties lists who is in a result, and as far as the board is known, how far each came.
+// parties lists who is in a result and, if the board is known, how far each party got.
 func parties(r analysis.Result, of *Board) block.Table {
 	t := block.Table{Caption: "The parties of the study", Columns: []block.Column{block.Words("party"), block.Numbers("records"), block.Numbers("shipped")}}
 	var listed []string

@@ -10,21 +10,21 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// section gathers the blocks of one analysis.
+// section collects the blocks of one analysis.
 type section struct {
 	id      string
 	a       analysis.Analysis
-	beside  []analysis.Analysis // all of the result
+	beside  []analysis.Analysis // all analyses of the result
 	heading block.Heading
 	figures []block.Figure
 	notes   []string
 	tables  []block.Table
-	skipped map[string]bool // tables of the result that the section holds in another form
+	skipped map[string]bool // tables of the result that the section shows in another form
 }
 
-// Analysis is an answer as blocks: what it is and what comes out, what is to be read before the numbers, what those
-// rest on, and then figures, what explains them, and tables. The identifier begins those of its parts; beside are all
-// answers of the result.
+// Analysis returns an answer as blocks: what it is and what comes out, what must be read before the
+// numbers, their assumptions, and then figures, explanations and tables. The identifiers of its
+// parts begin with id; beside are all answers of the result.
 func Analysis(id string, a analysis.Analysis, beside []analysis.Analysis) []block.Block {
 	s := &section{id: id, a: a, beside: beside, heading: block.Heading{ID: id, Text: title(a.Kind)}}
 	if err := a.Sound(); err != nil {
@@ -33,7 +33,7 @@ func Analysis(id string, a analysis.Analysis, beside []analysis.Analysis) []bloc
 	if a.Undefined != "" {
 		return append(s.begin(), block.Text{Tone: block.Warn, Lead: "No answer", Text: capital(a.Undefined)})
 	}
-	s.skip("assumes") // the codes of what terms says in words
+	s.skip("assumes") // codes of assumptions, which terms says in words
 	s.pairs()
 	if own := kindOf(a.Kind).own; own != nil {
 		own(s)
@@ -56,7 +56,7 @@ func Analysis(id string, a analysis.Analysis, beside []analysis.Analysis) []bloc
 	return out
 }
 
-// begin are the blocks that come before what was computed.
+// begin returns the blocks that come before what was computed.
 func (s *section) begin() []block.Block {
 	out := []block.Block{s.heading}
 	if caution := s.a.Warned(); caution != "" {
@@ -71,7 +71,8 @@ func (s *section) begin() []block.Block {
 	return out
 }
 
-// warnedFigure begins its caption with the caution: figures are copied without what stands around them.
+// warnedFigure puts the caution before the caption, because figures are copied without the text
+// around them.
 func (s *section) warnedFigure(f block.Figure) block.Figure {
 	if caution := s.a.Warned(); caution != "" {
 		f.Caption = strings.TrimSpace(caution + " " + f.Caption)
@@ -94,7 +95,7 @@ func (s *section) forest(name, what string, plot block.Forest) {
 	s.figure(name, block.Figure{Title: what + ", with intervals", Plot: plot})
 }
 
-// skip notes tables of the result that need not be shown as they are.
+// skip marks tables of the result that are not to be shown by rest.
 func (s *section) skip(names ...string) {
 	if s.skipped == nil {
 		s.skipped = map[string]bool{}
@@ -104,7 +105,7 @@ func (s *section) skip(names ...string) {
 	}
 }
 
-// estimates is a table of named numbers with their intervals.
+// estimates returns a table of named numbers with their intervals.
 func estimates(what, of string, rows []block.ForestRow) block.Table {
 	people := slices.ContainsFunc(rows, func(r block.ForestRow) bool { return r.People })
 	t := block.Table{Columns: append([]block.Column{block.Words(what)}, block.Estimates(of, people)...), Of: len(rows)}
@@ -114,7 +115,8 @@ func estimates(what, of string, rows []block.ForestRow) block.Table {
 	return t
 }
 
-// ofOneSize reports numbers of about one size, such as shares, that one axis can show.
+// ofOneSize reports whether numbers, such as shares, are of similar size, so that one axis can show
+// them.
 func ofOneSize(rows []block.ForestRow) bool {
 	for _, r := range rows {
 		low, high := r.Outer()
@@ -125,7 +127,7 @@ func ofOneSize(rows []block.ForestRow) bool {
 	return true
 }
 
-// leftOut names features without a part in the answer.
+// leftOut names features that have no part in the answer.
 func (s *section) leftOut(features []analysis.Feature, why string) {
 	if len(features) > 0 {
 		s.note("Left out, as %s: %s.", why, names(features))
@@ -148,14 +150,14 @@ func names(features []analysis.Feature) string {
 	return strings.Join(out, ", ")
 }
 
-// compared says with what values of categorical columns are compared.
+// compared says with which values of categorical columns the others are compared.
 func (s *section) compared(reference []analysis.Feature) {
 	if len(reference) > 0 {
 		s.note("Other values of these columns are compared with %s.", names(reference))
 	}
 }
 
-// joined says which records an answer is about, of how many.
+// joined says which records an answer is about, and out of how many.
 func (s *section) joined() {
 	if s.a.Joined == nil {
 		return
@@ -179,8 +181,8 @@ func (s *section) joined() {
 	s.skip("joined", "joined_in")
 }
 
-// repaired says that there is a repaired matrix and how far it is from the estimates, which it must not be taken for.
-// Its entries are in the document.
+// repaired says that there is a repaired matrix, and how far it is from the estimates, for which it
+// must not be mistaken. Its entries are in the document.
 func (s *section) repaired() {
 	if s.a.Repaired == nil {
 		return
@@ -198,7 +200,7 @@ func (s *section) repaired() {
 	}
 }
 
-// cut says how many records were cut, and from how many on it matters.
+// cut says how many records were cut, and from how many on that matters.
 func (s *section) cut() {
 	if s.a.Cut == nil {
 		return

@@ -13,7 +13,7 @@ func ofCountsTable() kind {
 	return kind{name: study.CountsTable, title: "tables", own: func(s *section) { s.crossTables(s.a.CrossTables) }}
 }
 
-// Limits of what is drawn and of columns beside each other in a text.
+// Limits of what is drawn, and of columns side by side in a text.
 const (
 	mostCurves     = 6
 	mostNames      = 24
@@ -46,7 +46,7 @@ func (s *section) crossTables(tables analysis.CrossTables) {
 	}
 }
 
-// dependent says how many tables of two columns show that these depend on each other.
+// dependent says how many tables of two columns show dependence.
 func dependent(tables analysis.CrossTables) string {
 	crossed, told := 0, 0
 	for _, t := range tables {
@@ -62,7 +62,7 @@ func dependent(tables analysis.CrossTables) string {
 	return fmt.Sprintf("; in %d of %d the two columns clearly depend on each other", told, crossed)
 }
 
-// oneColumn shows the cells of a column: their records, and their shares of all.
+// oneColumn shows the cells of a column: their record counts, and their shares of all records.
 func (s *section) oneColumn(t analysis.CrossTable, id string) {
 	var counts []block.Number
 	out := block.Table{
@@ -110,7 +110,7 @@ func (s *section) crossed(t analysis.CrossTable, id string) {
 		grid(t, fmt.Sprintf("%s, in %% of the records of each %s: columns add up to 100", name, t.ColumnsOf), false, func(c analysis.TableCell) block.Number { return hundredth(c.OfColumn) }))
 }
 
-// grid is the cells of a table in their places.
+// grid returns the cells of a table in rows and columns.
 func grid(t analysis.CrossTable, caption string, whole bool, of func(analysis.TableCell) block.Number) block.Table {
 	const most = 20
 	shown := min(len(t.Columns), most)
@@ -131,7 +131,8 @@ func grid(t analysis.CrossTable, caption string, whole bool, of func(analysis.Ta
 	return out
 }
 
-// shares draws the shares of rows, a curve for each column, or the other way round where there are fewer rows.
+// shares draws the shares of rows, one curve for each column, or the reverse if there are fewer
+// rows.
 func shares(t analysis.CrossTable) (block.Figure, bool) {
 	within, names, curves := t.RowsOf, t.Rows, t.Columns
 	of := func(at, curve int) analysis.Number { return t.Cells[at][curve].OfRow }

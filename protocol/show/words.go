@@ -13,7 +13,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// title is an analysis's kind as a heading has it.
+// title returns an analysis's kind as in a heading.
 func title(name study.AnalysisKind) string {
 	if name == "" {
 		return "Answer"
@@ -21,7 +21,7 @@ func title(name study.AnalysisKind) string {
 	return capital(cmp.Or(kindOf(name).title, strings.ReplaceAll(string(name), "-", " ")))
 }
 
-// capital begins a text as a sentence does.
+// capital returns a text with a capital first letter.
 func capital(text string) string {
 	for i := range text {
 		if i > 0 {
@@ -31,7 +31,7 @@ func capital(text string) string {
 	return strings.ToUpper(text)
 }
 
-// Headline answers what most readers of a result want to know first, in a line.
+// Headline says in a line what most readers of a result want to know first.
 func Headline(r analysis.Result) string {
 	text := r.Nothing()
 	if text != "" {
@@ -71,7 +71,7 @@ func Headline(r analysis.Result) string {
 	return text
 }
 
-// some joins names, and counts those beyond a few.
+// some joins the first few names, and counts the others.
 func some(names []string) string {
 	const few = 6
 	if len(names) > few {
@@ -80,8 +80,8 @@ func some(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// smallest says from which size on a correlation across parties stands out: the middle one
-// of the half-widths of intervals that contain 0.
+// smallest says from which size a correlation across parties stands out: the median half-width of
+// the intervals that contain 0.
 func smallest(r analysis.Result) string {
 	for _, a := range r.Analyses {
 		if a.Kind != study.Correlation {
@@ -102,7 +102,7 @@ func smallest(r analysis.Result) string {
 	return ""
 }
 
-// bare reports a result without any guarantee.
+// bare reports whether a result has no guarantee at all.
 func bare(r analysis.Result) bool {
 	return slices.ContainsFunc(r.Sketches, func(s analysis.Sketch) bool { return s.Mechanism == string(dp.None) })
 }

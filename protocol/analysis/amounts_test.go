@@ -12,9 +12,9 @@ import (
 	"github.com/cosketch/cosketch/protocol/analysis"
 )
 
-// Answers about a transformed column are of its transformed values, are named so, and hold
-// the truth of these; a mean is also said in the column's own unit. From bounds without the
-// transform, the same amounts with the same noise answer far worse.
+// Answers about a transformed column are about its transformed values, are named so, and cover
+// their true numbers. A mean is also given in the column's own unit. From bounds without the
+// transform, the same amounts with the same noise give far worse answers.
 func TestTransformedColumns(t *testing.T) {
 	const promise = "{unit: record, mechanism: gaussian, epsilon: 6, delta: 1e-6}"
 	const asked = "{kind: mean}, {kind: correlation}, {kind: regression, target: cost}, {kind: covariance}"
@@ -35,7 +35,7 @@ func TestTransformedColumns(t *testing.T) {
 	for terms, want := range map[string]struct {
 		title  string
 		values []float64
-		amount float64 // where one is expected
+		amount float64 // if one is expected
 	}{
 		"transform: log, centre: 2000, spread: 3":                {"log(cost)", logs, 2000},
 		"transform: log, bounds: [1, 1000000]":                   {"log(cost)", logs, 0},
@@ -81,8 +81,8 @@ func TestTransformedColumns(t *testing.T) {
 	}
 }
 
-// A result says amounts of what has a transform and is defined, and of no more columns than
-// people read.
+// A result gives amounts only for columns that have a transform and are defined, and for no more
+// columns than people read.
 func TestAmountsOfFewColumns(t *testing.T) {
 	one := 1.0
 	a := analysis.Analysis{}

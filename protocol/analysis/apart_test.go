@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestMeansApart: where means come from sums alone, their interval for people like these takes how
-// values are spread from the sketch that has products.
+// TestMeansApart: if means come from a sketch of sums only, their interval for people like these
+// takes the spread of values from the sketch that has products.
 func TestMeansApart(t *testing.T) {
 	const terms = `partition: horizontal
 records: {id: [patient], missing: count}

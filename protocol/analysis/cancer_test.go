@@ -14,7 +14,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// breastCancer is the Wisconsin diagnostic data of the testnet: 30 measurements of 569
+// breastCancer returns the Wisconsin diagnostic data of the testnet: 30 measurements of 569
 // patients, in standard deviations around their means, and the diagnosis.
 func breastCancer(t *testing.T) (values [][]float64, malignant []float64) {
 	t.Helper()
@@ -50,9 +50,9 @@ func breastCancer(t *testing.T) (values [][]float64, malignant []float64) {
 	return values, malignant
 }
 
-// By the ridge of the noise a regression and a discriminant on 30 nearly collinear columns of
-// 569 records of three parties are defined in at least 19 of 20 runs at ε = 4, with centres
-// and spreads told wrongly. Without a ridge hardly one is defined.
+// With the ridge chosen by the noise, a regression and a discriminant on 30 nearly collinear
+// columns of 569 records of three parties are defined in at least 19 of 20 runs at ε = 4, with
+// centres and spreads declared wrongly. Without a ridge they are hardly ever defined.
 func TestRidgeOfNoiseAnswers(t *testing.T) {
 	values, malignant := breastCancer(t)
 	rng := rand.New(rand.NewPCG(9, 1))
@@ -96,10 +96,9 @@ func TestRidgeOfNoiseAnswers(t *testing.T) {
 	}
 }
 
-// How much of the order of distances is of the records decides whether neighbours are named:
-// of breast cancer's records under Laplace noise on each value at ε = 4 they are not, at ε =
-// 16 they are. Of those that are named the intervals hold the true distance, and no distance
-// is negative.
+// Neighbours are named only if enough of the variation of distances is due to the records. Under
+// Laplace noise on each value, those of breast cancer's records are not named at ε = 4, and are
+// named at ε = 16. Intervals of those named contain the true distance, and no distance is negative.
 func TestNeighborsOfNoiseAreNotNamed(t *testing.T) {
 	values, _ := breastCancer(t)
 	columns := ""

@@ -11,7 +11,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// columnsStudy is a horizontal study of the columns.
+// columnsStudy returns a horizontal study of the columns.
 func columnsStudy(t *testing.T, columns, sketches, privacy, analyses string) *study.Study {
 	t.Helper()
 	head, tail, _ := strings.Cut(horizontal, "  - {name: height")
@@ -19,8 +19,8 @@ func columnsStudy(t *testing.T, columns, sketches, privacy, analyses string) *st
 	return parse(t, fmt.Sprintf(head+columns+"sketches:"+tail, sketches, privacy, analyses))
 }
 
-// twoKinds are records of two kinds far apart, the first of them a share of all: three
-// numbers around the declared centre, one within bounds, a yes or no, and one of three words.
+// twoKinds returns records of two kinds far apart, the first with a share of all: three numbers
+// around the declared centre, one within bounds, a boolean, and one of three words.
 func twoKinds(n int, share float64, rng *rand.Rand) (data files, first int) {
 	data = files{}
 	for _, name := range []string{"north", "south", "west"} {
@@ -47,14 +47,14 @@ const kindsColumns = `  - {name: a, kind: numeric, centre: 0, spread: 1}
   - {name: g, kind: categorical, values: [x, y, z]}
 `
 
-// Without noise, what cells say is what their records are: where clusters are far apart, the
-// sizes and means of clusters, by places from moments and from what the study declares. This
-// holds the numbers of cells, the public keys' directions and the places together.
+// Without noise, cells say what is true of their records: if clusters are far apart, the sizes and
+// means of clusters, with places from moments and from what the study declares. This checks the
+// numbering of cells, the directions of the public keys and the places together.
 func TestCellsAreOfTheirRecords(t *testing.T) {
 	data, first := twoKinds(800, 0.7, rand.New(rand.NewPCG(8, 1)))
 	for name, c := range map[string]struct {
 		sketches string
-		stray    float64 // records in small cells between the two, which what is declared misplaces
+		stray    float64 // records in small cells between the two, which the declared places misplace
 	}{
 		"by moments":  {"  - {side: moments}\n  - {side: cells, L: 5, q: 1}", 0},
 		"as declared": {"  - {side: cells, L: 5}", 10},
@@ -90,8 +90,8 @@ func TestCellsAreOfTheirRecords(t *testing.T) {
 	}
 }
 
-// With noise, intervals of whole studies hold the number of records of a cluster and its
-// means, though most cells are empty and drown.
+// With noise, intervals of whole studies contain the number of records of a cluster and its means,
+// although most cells are empty and hidden by noise.
 func TestIntervalsOfCellsHoldInStudies(t *testing.T) {
 	const privacy = "{unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}"
 	s := columnsStudy(t, kindsColumns, "  - {side: moments, clip: 2.2, share: 1}\n  - {side: cells, L: 6, q: 1, clip: 2.2, share: 3}", privacy, "{kind: k-means, clusters: 2}")
@@ -123,7 +123,7 @@ func TestIntervalsOfCellsHoldInStudies(t *testing.T) {
 	}
 	means = held / of
 	t.Logf("sizes %.3f, means %.3f", sizes/draws, means)
-	if sizes/draws < 0.9 || means < 0.9 { // of 60 draws that hold in .95 each, fewer are .02 likely
+	if sizes/draws < 0.9 || means < 0.9 { // of 60 draws that hold with .95 each, fewer have probability .02
 		t.Errorf("sizes are held in %.3f, means in %.3f", sizes/draws, means)
 	}
 }

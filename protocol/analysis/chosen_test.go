@@ -15,7 +15,7 @@ import (
 	studyfile "github.com/cosketch/cosketch/protocol/study/file"
 )
 
-// chosen asks for the distances between records, and lets the document through Decode.
+// chosen asks for the distances between records, and passes the document through Decode.
 func (s shipped) chosen(t *testing.T, words ...string) analysis.Analysis {
 	t.Helper()
 	asked, err := studyfile.Further(s.options.Study, "record-distance", words)
@@ -37,7 +37,7 @@ func (s shipped) chosen(t *testing.T, words ...string) analysis.Analysis {
 	return result.Analyses[0]
 }
 
-// party is where a party stands in a study.
+// party returns the index of a party in a study.
 func party(t *testing.T, s *study.Study, name string) int {
 	t.Helper()
 	index, ok := s.PartyByName(name)
@@ -47,8 +47,8 @@ func party(t *testing.T, s *study.Study, name string) int {
 	return index
 }
 
-// Without noise and projection the distances are those of the very rows that were named,
-// between each two and from each party's mean record.
+// Without noise and projection the distances are exactly those of the named rows, between each two
+// and from each party's mean record.
 func TestRecordDistances(t *testing.T) {
 	s := parse(t, fmt.Sprintf(horizontal, "  - {side: records, family: identity}", noPromise, "{kind: k-means, clusters: 2}"))
 	sent := ship(t, s, 5, scattered(rand.New(rand.NewPCG(8, 1)), 30, 45, 12))
@@ -98,9 +98,9 @@ func TestRecordDistances(t *testing.T) {
 	}
 }
 
-// Under noise and a projection the intervals cover the distances of the data: of 4,000 pairs in
-// 20 releases all but 5 %, give or take what pairs of one record and one R have in common, and
-// under intervals: all nearly all do. Intervals without the noise taken off cover fewer.
+// Under noise and a projection the intervals cover the distances of the data: for about 95 % of
+// 4,000 pairs in 20 releases, with some slack since pairs share records and R. With intervals: all
+// nearly all do. Intervals without the noise subtracted cover fewer.
 func TestRecordDistancesCover(t *testing.T) {
 	s := parse(t, fmt.Sprintf(horizontal, "  - {side: records, family: rademacher, k: 64}",
 		"{unit: attribute, mechanism: laplace, epsilon: 30}", "{kind: k-means, clusters: 2}"))
@@ -149,8 +149,8 @@ func TestRecordDistancesCover(t *testing.T) {
 	}
 }
 
-// In a vertical study a row names the record that all parties' rows of it make, whoever's row
-// is given; the noise is that of those who have the record.
+// In a vertical study a row names the record that all parties' rows of it make, whoever's row is
+// given. The noise is that of the parties that hold the record.
 func TestDistancesOfJoinedRecords(t *testing.T) {
 	records := make([]of, 12)
 	rng := rand.New(rand.NewPCG(8, 9))
@@ -161,7 +161,7 @@ func TestDistancesOfJoinedRecords(t *testing.T) {
 	for _, join := range []string{"all", "any"} {
 		s := parse(t, fmt.Sprintf(joined, join, "  - {side: records, family: identity}", noPromise, "{kind: k-means, clusters: 2}"))
 		sent := ship(t, s, 9, data)
-		row := func(party, record int) int { // of a record in a party's release
+		row := func(party, record int) int { // the row of a record in a party's release
 			for at, i := range sent.orders[party][0] {
 				if data[s.Parties[party].Name].ids[i] == fmt.Sprintf("p%d", record) {
 					return at

@@ -28,7 +28,8 @@ analyses: [%s]
 
 const allClassifiers = "{kind: perceptron, epochs: 30}, {kind: voted-perceptron}, {kind: svm}, {kind: svm, loss: hinge}, {kind: ridge-classification}"
 
-// diagnoses are files of such a study, three corners of the columns' ranges, one a ward.
+// diagnoses returns files of such a study: records near three corners of the columns' ranges, one
+// per ward.
 func diagnoses(rng *rand.Rand, sizes map[string][]int) files {
 	data, group := corners(rng, sizes)
 	for name, f := range data {
@@ -43,9 +44,9 @@ func mostlyMixed(scale int) map[string][]int {
 	return map[string][]int{"north": {20 * scale, 9 * scale, 0}, "south": {0, 31 * scale, 15 * scale}, "west": {13 * scale, 0, 40 * scale}}
 }
 
-// TestClassifiersFindTheWards of records near three corners that no party has in full, with
-// labels as they are and randomised, by a projection and by none: predictions go to their
-// records, are right, and the document says how often.
+// TestClassifiersFindTheWards trains on records near three corners that no party has in full, with
+// plain and randomised labels, with a projection and without one. Predictions go to their records
+// and are right, and the document says how often.
 func TestClassifiersFindTheWards(t *testing.T) {
 	wards := []string{"medicine", "surgery", "maternity"}
 	for _, c := range []struct{ name, sketch, privacy string }{
@@ -92,7 +93,7 @@ func TestClassifiersFindTheWards(t *testing.T) {
 	}
 }
 
-// checkClassifier holds what hangs together.
+// checkClassifier checks that a classifier is consistent.
 func checkClassifier(t *testing.T, c *analysis.Classifier, records int) {
 	t.Helper()
 	var sum float64
@@ -109,7 +110,7 @@ func checkClassifier(t *testing.T, c *analysis.Classifier, records int) {
 	}
 }
 
-// checkModel predicts the records anew from the document alone.
+// checkModel repeats the predictions from the document alone.
 func checkModel(t *testing.T, c *analysis.Classifier, sent shipped, sk int, wards []string, data files, s *study.Study) {
 	t.Helper()
 	right, all := 0, 0
@@ -149,8 +150,8 @@ func checkModel(t *testing.T, c *analysis.Classifier, sent shipped, sk int, ward
 	}
 }
 
-// TestClassifiersOfRandomisedLabels: where the label stays with probability 0.53 only,
-// accuracy is still stated about true labels, and predictions are better than labels.
+// TestClassifiersOfRandomisedLabels: if the label stays with probability 0.53 only, accuracy is
+// still stated for true labels, and predictions are better than labels.
 func TestClassifiersOfRandomisedLabels(t *testing.T) {
 	s := parse(t, fmt.Sprintf(diagnosed, "{side: records, family: identity, clip: 1.5, labels: randomised, label_share: 0.2}",
 		"{unit: record, mechanism: laplace, epsilon: 4.8}", "{kind: ridge-classification}, {kind: svm}"))
@@ -187,7 +188,7 @@ func TestClassifiersOfRandomisedLabels(t *testing.T) {
 	}
 }
 
-// TestClassifiersWithoutAnAnswer say why; other analyses are unharmed.
+// TestClassifiersWithoutAnAnswer: they say why; other analyses are unaffected.
 func TestClassifiersWithoutAnAnswer(t *testing.T) {
 	s := parse(t, fmt.Sprintf(diagnosed, "{side: records, family: identity, labels: plain}", noPromise, "{kind: svm}, {kind: k-means, clusters: 2}, {kind: ridge-classification, folds: 2}"))
 	for name, sizes := range map[string]map[string][]int{
@@ -207,7 +208,7 @@ func TestClassifiersWithoutAnAnswer(t *testing.T) {
 	}
 }
 
-// TestLabelsMustBeThere: a contribution without them is refused.
+// TestLabelsMustBeThere: a contribution without labels is refused.
 func TestLabelsMustBeThere(t *testing.T) {
 	s := parse(t, fmt.Sprintf(diagnosed, "{side: records, family: identity, labels: plain}", noPromise, "{kind: svm}"))
 	sent := ship(t, s, 5, diagnoses(rand.New(rand.NewPCG(3, 7)), mostlyMixed(1)))
@@ -219,7 +220,7 @@ func TestLabelsMustBeThere(t *testing.T) {
 	}
 }
 
-// TestProgressOfTraining ends at all folds.
+// TestProgressOfTraining: the last report counts all folds.
 func TestProgressOfTraining(t *testing.T) {
 	s := parse(t, fmt.Sprintf(diagnosed, "{side: records, family: identity, labels: plain}", noPromise, "{kind: ridge-classification, folds: 4}"))
 	sent := ship(t, s, 5, diagnoses(rand.New(rand.NewPCG(3, 7)), mostlyMixed(1)))
@@ -236,7 +237,7 @@ func TestProgressOfTraining(t *testing.T) {
 	}
 }
 
-// TestClassifierDocument is what programs read.
+// TestClassifierDocument pins what programs read.
 func TestClassifierDocument(t *testing.T) {
 	s := parse(t, fmt.Sprintf(diagnosed, "{side: records, family: identity, labels: plain}", noPromise, "{kind: voted-perceptron, epochs: 1, folds: 3}, {kind: ridge-classification, intervals: all}"))
 	result, labels := ship(t, s, 5, diagnoses(rand.New(rand.NewPCG(3, 8)), map[string][]int{"north": {3, 3, 4}, "south": {3, 5, 2}, "west": {5, 3, 4}})).run(t)
@@ -244,7 +245,7 @@ func TestClassifierDocument(t *testing.T) {
 	golden(t, "classifier_labels.json", labels[0])
 }
 
-// FuzzDecodeClassifier: what is decoded can be shown, whatever comes.
+// FuzzDecodeClassifier: whatever comes, what decodes can be shown.
 func FuzzDecodeClassifier(f *testing.F) {
 	s := parse(f, fmt.Sprintf(diagnosed, "{side: records, family: identity, labels: plain}", noPromise, "{kind: voted-perceptron, epochs: 1, folds: 3}, {kind: svm, folds: 2}, {kind: ridge-classification}"))
 	result, _, err := analysis.Run(f.Context(), ship(f, s, 5, diagnoses(rand.New(rand.NewPCG(3, 5)), mostlyMixed(1))).options)

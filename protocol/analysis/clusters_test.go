@@ -15,8 +15,8 @@ import (
 	"github.com/cosketch/cosketch/seed/transcript"
 )
 
-// corners are files of a horizontal study whose records sit near three corners of the
-// columns' ranges. group says for each record of a party which one.
+// corners returns files of a horizontal study whose records are near three corners of the columns'
+// ranges. group gives the corner of each record of a party.
 func corners(rng *rand.Rand, sizes map[string][]int) (data files, group map[string][]int) {
 	at := [][]float64{{110, 45}, {210, 45}, {160, 100}}
 	data, group = files{}, map[string][]int{}
@@ -44,10 +44,10 @@ func corners(rng *rand.Rand, sizes map[string][]int) (data files, group map[stri
 	return data, group
 }
 
-// TestLabelsGoToTheirRecords clusters three clear groups that no party has in full,
-// by two sketches, with and without noise and with a party absent. Each record's
-// label, found by its release row and the secret order, names its group; the labels
-// of a party are in its own document, whatever the others' sizes.
+// TestLabelsGoToTheirRecords clusters three clear groups that no party has in full, by two
+// sketches, with and without noise and with a party absent. Each record's label, found by its
+// release row and the secret order, names its group. The labels of a party are in its own document,
+// whatever the others' sizes.
 func TestLabelsGoToTheirRecords(t *testing.T) {
 	const sketches = "  - {side: records, family: identity}\n  - {side: records, family: sparse, k: 16, s: 4}\n"
 	const weak = "{unit: attribute, mechanism: laplace, epsilon: 400}"
@@ -103,7 +103,7 @@ func TestLabelsGoToTheirRecords(t *testing.T) {
 	}
 }
 
-// checkLabels holds the form of one party's labels.
+// checkLabels checks the form of one party's labels.
 func checkLabels(t *testing.T, l analysis.Labels, index int, a analysis.Analysis, party string, records int) {
 	t.Helper()
 	if l.Format != analysis.LabelsFormat || l.Party != party || len(l.Columns) != 2 {
@@ -118,8 +118,7 @@ func checkLabels(t *testing.T, l analysis.Labels, index int, a analysis.Analysis
 	}
 }
 
-// TestCentroidsAreInEncodedUnits: with the identity a centroid is a point of the
-// unit ranges.
+// TestCentroidsAreInEncodedUnits: with the identity a centroid is a point of the unit ranges.
 func TestCentroidsAreInEncodedUnits(t *testing.T) {
 	s := parse(t, fmt.Sprintf(horizontal, "  - {side: records, family: identity}", noPromise, "{kind: k-means, clusters: 3}"))
 	data, _ := corners(rand.New(rand.NewPCG(3, 2)), map[string][]int{"north": {50, 50, 0}, "south": {0, 0, 60}, "west": {9, 9, 9}})
@@ -138,9 +137,9 @@ func TestCentroidsAreInEncodedUnits(t *testing.T) {
 	}
 }
 
-// TestKMeansCanBeRedone: whoever has the releases and the study gets the published
-// clusters, with the study's own number of restarts. Twelve clusters of evenly spread
-// records have many poor optima, so that other starts would end elsewhere.
+// TestKMeansCanBeRedone: anyone with the releases and the study gets the published clusters, with
+// the study's own number of restarts. Twelve clusters of evenly spread records have many poor
+// optima, so that other starts would end elsewhere.
 func TestKMeansCanBeRedone(t *testing.T) {
 	s := parse(t, fmt.Sprintf(horizontal, "  - {side: records, family: identity}", noPromise,
 		"{kind: k-means, clusters: 12, restarts: 1}, {kind: k-means, clusters: 12, restarts: 3}"))

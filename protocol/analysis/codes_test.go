@@ -15,7 +15,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// shipTwice is ship in two rounds: the moments of the second are those of the first.
+// shipTwice is ship for two rounds: the second round uses the moments of the first.
 func shipTwice(t testing.TB, s *study.Study, n int, data files) shipped {
 	t.Helper()
 	first := ship(t, s, n, data).options
@@ -35,7 +35,7 @@ func shipTwice(t testing.TB, s *study.Study, n int, data files) shipped {
 	return second
 }
 
-// inTwoRounds is a study of two rounds.
+// inTwoRounds returns a study of two rounds.
 func inTwoRounds(t *testing.T, columns, sketches, privacy, analyses string) *study.Study {
 	t.Helper()
 	head, tail, _ := strings.Cut(horizontal, "  - {name: height")
@@ -45,7 +45,7 @@ func inTwoRounds(t *testing.T, columns, sketches, privacy, analyses string) *stu
 	return parse(t, text+"rounds: 2\n")
 }
 
-// Without noise, what code points say is what their records are.
+// Without noise, code points say what is true of their records.
 func TestCodesAreOfTheirRecords(t *testing.T) {
 	data, first := twoKinds(800, 0.7, rand.New(rand.NewPCG(8, 1)))
 	s := inTwoRounds(t, kindsColumns, "  - {side: moments}\n  - {side: codes}", noPromise, "{kind: k-means, clusters: 2}")
@@ -78,7 +78,8 @@ func TestCodesAreOfTheirRecords(t *testing.T) {
 	}
 }
 
-// With noise, intervals of whole studies hold the number of records of a cluster, and its means along the axes.
+// With noise, intervals of whole studies contain the number of records of a cluster, and its means
+// along the axes.
 func TestIntervalsOfCodesHoldInStudies(t *testing.T) {
 	const privacy = "{unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}"
 	s := inTwoRounds(t, kindsColumns, "  - {side: moments, clip: 2.2, share: 3}\n  - {side: codes, share: 7}", privacy, "{kind: k-means, clusters: 2}")
@@ -110,13 +111,15 @@ func TestIntervalsOfCodesHoldInStudies(t *testing.T) {
 		}
 	}
 	t.Logf("sizes %.3f, means %.3f", sizes/of, means/of)
-	// Of 120 intervals that hold with .95, 100 or fewer do in 2e-6 of all runs; the seeds are fixed.
+	// Of 120 intervals that hold with .95, 100 or fewer hold in 2e-6 of all runs; the seeds are
+	// fixed.
 	if sizes <= 100 || means <= 90 {
 		t.Errorf("intervals hold %v of %v sizes and %v means", sizes, of, means)
 	}
 }
 
-// An interim that does not follow from the first round is found out, by what deviates.
+// An interim that does not follow from the first round is detected, and the error says what
+// differs.
 func TestStrangeInterimIsFound(t *testing.T) {
 	data, _ := twoKinds(500, 0.6, rand.New(rand.NewPCG(8, 1)))
 	s := inTwoRounds(t, kindsColumns, "  - {side: moments}\n  - {side: codes}", noPromise, "{kind: k-means, clusters: 3}")
@@ -147,7 +150,7 @@ func TestStrangeInterimIsFound(t *testing.T) {
 	}
 }
 
-// A first round that would not fit on the board is refused before anybody approves it.
+// A first round that does not fit on the board is refused before anybody approves it.
 func TestFirstRoundsFit(t *testing.T) {
 	var columns strings.Builder
 	for i := range 390 {
@@ -169,8 +172,8 @@ func TestFirstRoundsFit(t *testing.T) {
 	}
 }
 
-// Columns that have no part in the clusters, a constant one among them, keep their means in every cluster, and
-// intervals know that the noise of the first round tilts the axes into them.
+// Columns that have no part in the clusters, including a constant one, keep their means in every
+// cluster. Intervals allow for the noise of the first round, which tilts the axes into them.
 func TestMeansAcrossTheAxesHold(t *testing.T) {
 	const privacy = "{unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}"
 	const columns = `  - {name: a, kind: numeric, centre: 0, spread: 1}

@@ -14,8 +14,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// vertical are terms of a study in which each party owns other columns; %s are the
-// entry of sketches, the privacy and the analyses.
+// vertical is the terms of a study in which each party owns different columns; each %s stands for
+// the entry of sketches, the privacy or the analyses.
 const vertical = `partition: vertical
 records: {id: [patient]}
 columns:
@@ -32,8 +32,8 @@ analyses: [%s]
 
 const noPromise = "{mechanism: none}"
 
-// people are files of a vertical study in which every party lacks other records and
-// keeps its own order. Weight and pulse hang together with height.
+// people returns files of a vertical study in which every party lacks different records and has its
+// own order. Weight and pulse are correlated with height.
 func people(rng *rand.Rand, n int, lacking float64) files {
 	north, south, west := file{}, file{}, file{}
 	held := func() bool { return rng.Float64() >= lacking }
@@ -68,7 +68,7 @@ func (f *file) shuffle(rng *rand.Rand) {
 	})
 }
 
-// only keeps the records for which keep holds.
+// only returns the records for which keep is true.
 func (f file) only(keep func(row int) bool) file {
 	var out file
 	for row, id := range f.ids {
@@ -79,7 +79,7 @@ func (f file) only(keep func(row int) bool) file {
 	return out
 }
 
-// closeTo wants equality but for the last digits of float64 sums.
+// closeTo fails unless two values are equal up to the last digits of float64 sums.
 func closeTo(t *testing.T, what string, got, want float64) {
 	t.Helper()
 	if math.Abs(got-want) > 1e-9*max(math.Abs(want), 1) {
@@ -87,9 +87,9 @@ func closeTo(t *testing.T, what string, got, want float64) {
 	}
 }
 
-// TestProductsInOriginalUnits compares inner products, distances and cosines, made
-// from integers around public centres and from columns of ones, with the products of
-// projections of the values themselves. Without noise they are equal.
+// TestProductsInOriginalUnits compares inner products, distances and cosines with products of
+// projections of the values themselves. The former come from integers around public centres and
+// from columns of ones. Without noise both are equal.
 func TestProductsInOriginalUnits(t *testing.T) {
 	for _, sketch := range []string{
 		"{side: columns, family: rademacher, k: 64, helpers: {ones: 1}}",
@@ -109,7 +109,7 @@ func TestProductsInOriginalUnits(t *testing.T) {
 			f := data[listed.Name]
 			for i, c := range s.OwnColumns(party) {
 				if s.Columns[c].Kind == study.Categorical {
-					continue // its three entries have one name
+					continue // its three entries have the same name
 				}
 				u := sketched(t, s, 1, party, 0, f, func(row int) float64 { return rounded(s, c, f.values[row][i]) })
 				columns = append(columns, named{listed.Name + "/" + s.Columns[c].Name, party, u})
@@ -137,8 +137,8 @@ func TestProductsInOriginalUnits(t *testing.T) {
 	}
 }
 
-// TestProductsWithoutOnes: what was taken off before projection cannot be put back
-// without a column of ones, and the result says so.
+// TestProductsWithoutOnes: what was subtracted before projection cannot be added back without a
+// column of ones, and the result says so.
 func TestProductsWithoutOnes(t *testing.T) {
 	const sketch = "{side: columns, family: sparse, k: 64, helpers: {ones: 0}}"
 	s := parse(t, fmt.Sprintf(vertical, sketch, noPromise, "{kind: inner-product}, {kind: cosine}"))
@@ -168,7 +168,7 @@ func TestProductsWithoutOnes(t *testing.T) {
 		}
 	}
 
-	// Where every column begins at 0 the original units need no ones.
+	// If every column begins at 0, original units need no ones.
 	s = parse(t, strings.NewReplacer("bounds: [100, 220]", "bounds: [0, 250]", "centre: 75, spread: 15", "bounds: [0, 200]", "centre: 70, spread: 12", "bounds: [0, 200]").
 		Replace(fmt.Sprintf(vertical, sketch, noPromise, "{kind: inner-product}")))
 	result, _ = ship(t, s, 1, data).run(t)
@@ -183,8 +183,8 @@ func TestProductsWithoutOnes(t *testing.T) {
 	}
 }
 
-// TestCategoricalColumnsGiveOneFeatureAValue: in the list of features, in the order
-// of the study, and with the counts of the values as squared norms.
+// TestCategoricalColumnsGiveOneFeatureAValue: each value is in the list of features, in the order
+// of the study, and its count is the squared norm.
 func TestCategoricalColumnsGiveOneFeatureAValue(t *testing.T) {
 	s := parse(t, fmt.Sprintf(vertical, "{side: columns, family: rademacher, k: 16}", noPromise, "{kind: inner-product}"))
 	result, _ := ship(t, s, 1, people(rand.New(rand.NewPCG(1, 3)), 30, 0)).run(t)
@@ -198,7 +198,7 @@ func TestCategoricalColumnsGiveOneFeatureAValue(t *testing.T) {
 	}
 }
 
-// sameWords compares in any order of the parties, which is that of their keys.
+// sameWords compares regardless of the order of the parties, which is that of their keys.
 func sameWords(a, b []string) bool {
 	at := func(words []string, party string) (out []string) {
 		for _, w := range words {
@@ -216,9 +216,9 @@ func sameWords(a, b []string) bool {
 	return len(a) == len(b)
 }
 
-// TestIntersection: parties with the same records share all of them, exactly, as R
-// cancels. Others are estimated: of 20 intervals of 95 % at least 15 hold. Independent
-// intervals that are right fail this with probability 3e-4; the seeds are fixed.
+// TestIntersection: parties with the same records share all of them, exactly, because R cancels.
+// Other numbers are estimated: of 20 intervals of 95 % at least 15 must hold. Correct independent
+// intervals fail this with probability 3e-4; the seeds are fixed.
 func TestIntersection(t *testing.T) {
 	s := parse(t, fmt.Sprintf(vertical, "{side: columns, family: rademacher, k: 256}", noPromise, "{kind: intersection}"))
 	result, _ := ship(t, s, 1, people(rand.New(rand.NewPCG(1, 4)), 90, 0)).run(t)
@@ -254,7 +254,7 @@ func TestIntersection(t *testing.T) {
 	}
 }
 
-// correlation over the records that two files share.
+// correlation returns the correlation over the records that two files share.
 func correlation(x, y file, i, j int) float64 {
 	values := map[string]float64{}
 	for row, id := range x.ids {
@@ -272,13 +272,12 @@ func correlation(x, y file, i, j int) float64 {
 	return (n*sxy - sx*sy) / math.Sqrt((n*sxx-sx*sx)*(n*syy-sy*sy))
 }
 
-// TestCorrelationEstimators averages the errors of both estimators of one correlation
-// over 40 seeds, data drawn afresh each time. Where the shared records are a random
-// part of each party's, both meet the truth, and E2 is the more exact one. Where west
-// holds only tall people, the correlation over the intersection is another; E1 finds
-// it, and E2, whose assumption is broken, does not: the power check. The limit of 4
-// standard errors of the mean fails by chance with probability 6e-5 each; the seeds
-// are fixed.
+// TestCorrelationEstimators averages the errors of both estimators of one correlation over 40
+// seeds, with fresh data each time. If the shared records are a random part of each party's, both
+// match the truth, and E2 has the smaller error. If west holds only tall people, the correlation
+// over the intersection differs. E1 finds it, and E2, whose assumption is violated, does not: this
+// is the power check. The limit of 4 standard errors of the mean fails by chance with probability
+// 6e-5 each; the seeds are fixed.
 func TestCorrelationEstimators(t *testing.T) {
 	s := parse(t, fmt.Sprintf(vertical, "{side: columns, family: sparse, k: 4096, helpers: {ones: 1, squares: true}}", noPromise,
 		"{kind: correlation, estimator: E1}, {kind: correlation, estimator: E2}"))
@@ -325,8 +324,8 @@ func TestCorrelationEstimators(t *testing.T) {
 	}
 }
 
-// TestKurtosisWidensIntervals: heavy tails make variances over the shared records
-// differ more from those over all of a party's, and E2 allows for it.
+// TestKurtosisWidensIntervals: with heavy tails, variances over the shared records differ more from
+// those over all of a party's records, and E2 allows for that.
 func TestKurtosisWidensIntervals(t *testing.T) {
 	terms := fmt.Sprintf(vertical, "{side: columns, family: sparse, k: 4096}", noPromise, "{kind: correlation}")
 	data := people(rand.New(rand.NewPCG(1, 9)), 100, 0.3)
@@ -345,7 +344,7 @@ func TestKurtosisWidensIntervals(t *testing.T) {
 	}
 }
 
-// Every answer that stands on values says that some of them may stand for missing ones.
+// Every answer that depends on values says that some may stand for missing ones.
 func TestMissingValuesAreAssumed(t *testing.T) {
 	terms := fmt.Sprintf(vertical, "{side: columns, family: rademacher, k: 64, helpers: {ones: 1, squares: true}}", noPromise, everything)
 	for _, test := range []struct {
@@ -369,7 +368,7 @@ func TestMissingValuesAreAssumed(t *testing.T) {
 	}
 }
 
-// TestCorrelationSaysWhatItAssumes: the estimator and its assumption travel with the
+// TestCorrelationSaysWhatItAssumes: the result has the estimator and its assumption beside the
 // numbers.
 func TestCorrelationSaysWhatItAssumes(t *testing.T) {
 	s := parse(t, fmt.Sprintf(vertical, "{side: columns, family: rademacher, k: 64, helpers: {ones: 1, squares: true}}", noPromise,

@@ -16,7 +16,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// countedFrom are exact counts of parties of a study, from which releases are drawn again and again.
+// countedFrom holds exact counts of a study's parties, from which releases are drawn repeatedly.
 type countedFrom struct {
 	study *study.Study
 	plans []release.Plan
@@ -51,7 +51,7 @@ func countParties(t *testing.T, s *study.Study, data []file) *countedFrom {
 	return out
 }
 
-// read are a record's entries as a party's program reads them: finer than a study's bits.
+// read returns a record's entries as a party's program reads them: finer than the study's bits.
 func read(s *study.Study, values []float64) (out []int64) {
 	for i, c := range s.Columns {
 		if c.Kind == study.Categorical {
@@ -70,7 +70,7 @@ func read(s *study.Study, values []float64) (out []int64) {
 	return out
 }
 
-// answers are those of releases with fresh noise.
+// answers returns the answers from releases with fresh noise.
 func (c *countedFrom) answers(t *testing.T) []analysis.Analysis {
 	t.Helper()
 	o := analysis.Options{Study: c.study, Attempt: 1, T2: protocol.Digest{1}, Complete: len(c.exact) == len(c.study.Parties)}
@@ -95,8 +95,9 @@ func (c *countedFrom) answers(t *testing.T) []analysis.Analysis {
 
 const measuredHead = "partition: horizontal\nrecords: {id: [patient]}\n"
 
-// At ε = 1, of three parties with 5,000 records each, tables and their shares are covered by .93 to .97, and a cell errs at
-// most √3 times as far as a curator's with all records, and 1.3 times in a masked sum.
+// At ε = 1, for three parties with 5,000 records each, intervals of tables and their shares cover
+// .93 to .97. The error of a cell is at most √3 times that of a curator with all records, and 1.3
+// times in a masked sum.
 func TestTablesMeasured(t *testing.T) {
 	full.Statistical(t)
 	const terms = `columns:
@@ -179,8 +180,8 @@ analyses: [{kind: table}]
 	}
 }
 
-// With ten columns of numbers asked, at ε = 1, of three parties with 5,000 records each, quantiles are covered by .93 at least, and the
-// median of skewed columns is within 1 % of its rank.
+// With quantiles of ten columns at ε = 1, for three parties with 5,000 records each, intervals
+// cover at least .93, and the median of skewed columns is within 1 % of its rank.
 func TestQuantilesMeasured(t *testing.T) {
 	full.Statistical(t)
 	draws := []struct {
@@ -222,7 +223,7 @@ func TestQuantilesMeasured(t *testing.T) {
 	for _, v := range values {
 		slices.Sort(v)
 	}
-	// The shares of the records below a value, and of those at most as large.
+	// The shares of the records below x, and of those at most x.
 	ranks := func(v []float64, x float64) (below, most float64) {
 		at, _ := slices.BinarySearch(v, x)
 		to, _ := slices.BinarySearch(v, math.Nextafter(x, math.Inf(1)))

@@ -36,7 +36,7 @@ const (
 	countedLaplace = "{unit: record, mechanism: laplace, epsilon: 4}"
 )
 
-// patients are records of such a study; some values are missing.
+// patients returns records of such a study; some values are missing.
 func patients(rng *rand.Rand, sizes ...int) files {
 	out := files{}
 	for i, name := range []string{"north", "south", "west"}[:len(sizes)] {
@@ -57,7 +57,7 @@ func patients(rng *rand.Rand, sizes ...int) files {
 	return out
 }
 
-// column is a column of all records, without missing values.
+// column returns a column of all records, without missing values.
 func (fs files) column(at int) (out []float64) {
 	for _, f := range fs {
 		for _, row := range f.values {
@@ -69,7 +69,7 @@ func (fs files) column(at int) (out []float64) {
 	return out
 }
 
-// number are the records of which something is true.
+// number counts the records for which of is true.
 func (fs files) number(of func(row []float64) bool) (n float64) {
 	for _, f := range fs {
 		for _, row := range f.values {
@@ -81,7 +81,7 @@ func (fs files) number(of func(row []float64) bool) (n float64) {
 	return n
 }
 
-// holds wants an interval that may be wrong once in 20 to hold the truth within twice its width.
+// holds allows an interval to miss once in 20: the truth must be within twice its width.
 func holds(t *testing.T, what string, n analysis.Number, truth float64) {
 	t.Helper()
 	if n.Low == nil || n.Undefined != "" {
@@ -93,8 +93,9 @@ func holds(t *testing.T, what string, n analysis.Number, truth float64) {
 	}
 }
 
-// Tables have the cells of the pooled records, with the shares of rows and columns, missing values apart: with noise of both
-// kinds within their intervals, and without noise exactly.
+// Tables have the cells of the pooled records, with the shares of rows and columns, and missing
+// values apart. With noise of both kinds they are within their intervals; without noise they are
+// exact.
 func TestTablesArePooled(t *testing.T) {
 	data := patients(rand.New(rand.NewPCG(4, 1)), 2500, 3000, 2000)
 	for _, promise := range []string{countedPromise, countedLaplace, noPromise} {
@@ -147,8 +148,8 @@ func TestTablesArePooled(t *testing.T) {
 	}
 }
 
-// A table of so few records that nothing stands out has cells that may be empty, and says that nothing was found; parties that are
-// late are not in it.
+// If records are so few that nothing stands out, cells may be empty, and the table says that
+// nothing was found. Late parties are not in it.
 func TestTablesOfFewRecords(t *testing.T) {
 	s := parse(t, fmt.Sprintf(counted, countedPromise, "{kind: table}"))
 	result, _ := ship(t, s, 3, patients(rand.New(rand.NewPCG(4, 2)), 6, 5)).run(t)
@@ -165,7 +166,7 @@ func TestTablesOfFewRecords(t *testing.T) {
 	}
 }
 
-// A document whose tables name other columns or values than the study is refused.
+// A document whose tables name columns or values unknown to the study is refused.
 func TestTablesNameWhatTheStudyNames(t *testing.T) {
 	s := parse(t, fmt.Sprintf(counted, countedPromise, "{kind: table}"))
 	for what, spoil := range map[string]func(*analysis.CrossTable){

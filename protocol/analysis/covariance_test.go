@@ -14,7 +14,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// covariance over the records that two files share, divided by their number.
+// covariance returns the covariance over the records that two files share, divided by their number.
 func covariance(x, y file, i, j int) float64 {
 	values := map[string]float64{}
 	for row, id := range x.ids {
@@ -30,8 +30,8 @@ func covariance(x, y file, i, j int) float64 {
 	return (sxy - sx*sy/n) / n
 }
 
-// covered counts the runs whose interval for a pair contains its truth, and adds up
-// how far estimates are off.
+// covered counts the runs whose interval for a pair contains the truth, and adds up the errors of
+// estimates.
 type covered struct {
 	n, hits     int
 	sum, square float64
@@ -50,10 +50,10 @@ func (c *covered) add(t *testing.T, p analysis.Pair, want float64) {
 	c.sum, c.square = c.sum+d, c.square+d*d
 }
 
-// check wants a coverage not four standard errors below .95, and a mean error within
-// five of its own. The seeds are fixed; were they not, correct intervals would fail
-// with probability 3e-5. That intervals are not too wide either, and that wrong noise
-// is found, is checked in package estimate, on more draws.
+// check fails if the coverage is four standard errors below .95, or the mean error exceeds five of
+// its own standard errors. The seeds are fixed; with random ones, correct intervals would fail with
+// probability 3e-5. Package estimate checks, on more draws, that intervals are not too wide either,
+// and that wrong noise is found.
 func (c *covered) check(t *testing.T, what string) {
 	t.Helper()
 	n := float64(c.n)
@@ -83,7 +83,7 @@ func TestCovariances(t *testing.T) {
 	for _, test := range []struct {
 		name, sketch, privacy string
 		data                  files
-		biased                bool // values are clipped: the truth is not quite that of the file
+		biased                bool // values are clipped: the truth is not exactly that of the file
 	}{
 		{"without noise", "{side: columns, family: rademacher, k: 64}", noPromise, random, false},
 		{"overlap of the tall", "{side: columns, family: rademacher, k: 256}", noPromise, tall, false},
@@ -112,7 +112,7 @@ func TestCovariances(t *testing.T) {
 	}
 }
 
-// TestCovarianceOfTheUnion: a variance of the union loses the noise of every party.
+// TestCovarianceOfTheUnion: the noise of every party is subtracted from a variance of the union.
 func TestCovarianceOfTheUnion(t *testing.T) {
 	s := parse(t, fmt.Sprintf(horizontal, "  - {side: columns, family: sparse, k: 128}", "{unit: attribute, mechanism: laplace, epsilon: 4}", "{kind: covariance}"))
 	data := wards(rand.New(rand.NewPCG(7, 4)), 150, 80, 120)
@@ -133,9 +133,8 @@ func TestCovarianceOfTheUnion(t *testing.T) {
 	mixed.check(t, "covariance")
 }
 
-// TestRepairedMatrices: beside noisy estimates stands a matrix with no negative
-// eigenvalue, in the same units, which says how far it is from them; and the
-// estimates stay as they are.
+// TestRepairedMatrices: beside noisy estimates there is a matrix with no negative eigenvalue, in
+// the same units, which says how far it is from them. The estimates are unchanged.
 func TestRepairedMatrices(t *testing.T) {
 	s := parse(t, fmt.Sprintf(vertical, "{side: columns, family: sparse, k: 128}", "{unit: attribute, mechanism: laplace, epsilon: 3}", "{kind: covariance}, {kind: correlation}"))
 	negative := 0
@@ -192,8 +191,8 @@ func TestRepairedMatrices(t *testing.T) {
 	}
 }
 
-// TestIntervalsOfAll: intervals that hold together are built for their share of the
-// level, for all that the analysis gives, and say so.
+// TestIntervalsOfAll: intervals that hold together are built at their share of the level, for all
+// intervals of the analysis, and say so.
 func TestIntervalsOfAll(t *testing.T) {
 	columns := parse(t, fmt.Sprintf(vertical, "{side: columns, family: rademacher, k: 512}", noPromise,
 		"{kind: distance}, {kind: distance, intervals: all}, {kind: covariance, intervals: all}, {kind: intersection, intervals: all}"))
@@ -216,9 +215,8 @@ func TestIntervalsOfAll(t *testing.T) {
 	}
 }
 
-// TestGroupDistances: mean squared distances within and between the parties of a
-// study, in encoded units, for families, noise and sizes of all kinds. A rotation
-// without noise gives them exactly.
+// TestGroupDistances: mean squared distances within and between the parties of a study, in encoded
+// units, for all kinds of families, noise and sizes. A rotation without noise gives them exactly.
 func TestGroupDistances(t *testing.T) {
 	for _, test := range []struct {
 		sketch, privacy string
@@ -262,8 +260,8 @@ func TestGroupDistances(t *testing.T) {
 	}
 }
 
-// groupTruths are the mean squared distances within a, between a and b, and the
-// squared distance of their means, of data with 10 bits.
+// groupTruths returns the mean squared distances within a and between a and b, and the squared
+// distance of their means, for data with 10 bits.
 func groupTruths(a, b [][]int64) (out [3]float64) {
 	var mean [2][12]float64
 	mixed := func(x, y []int64) (sum float64) {

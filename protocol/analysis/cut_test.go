@@ -10,8 +10,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/analysis"
 )
 
-// TestColumnsCountWhatTheyCut: parties of a vertical study that standardise count with noise which
-// records are not sketched as they are; answers say it first where they are many, and never of
+// TestColumnsCountWhatTheyCut: parties of a vertical study that standardise release a noisy count
+// of records that are not sketched unchanged. If these are many, answers begin with that, except
 // intersections.
 func TestColumnsCountWhatTheyCut(t *testing.T) {
 	const terms = `partition: vertical
@@ -33,7 +33,7 @@ analyses: [{kind: correlation}, {kind: covariance}, {kind: inner-product}, {kind
 	for i := range n {
 		id := fmt.Sprint(i)
 		height := 170 + 10*rng.NormFloat64()
-		cost := 20 * math.Exp(rng.NormFloat64()) // three spreads of it are passed by one in fifty
+		cost := 20 * math.Exp(rng.NormFloat64()) // one in fifty exceeds three spreads
 		for name, row := range map[string][]float64{"north": {height, cost}, "south": {75 + .7*(height-170) + 12*rng.NormFloat64(), float64(rng.IntN(2))}} {
 			f := data[name]
 			f.ids, f.values = append(f.ids, id), append(f.values, row)
@@ -48,7 +48,7 @@ analyses: [{kind: correlation}, {kind: covariance}, {kind: inner-product}, {kind
 	for _, c := range []struct {
 		name         string
 		spread, clip float64
-		least, most  float64 // share of all records
+		least, most  float64 // as a share of all records
 		marked       bool
 	}{
 		{"long clip", 10, 3, .005, .03, false},
@@ -77,7 +77,7 @@ analyses: [{kind: correlation}, {kind: covariance}, {kind: inner-product}, {kind
 			}
 		}
 	}
-	// Without a look at their own values parties count what is cut alone.
+	// Parties that do not look at their own values count only records longer than the clip.
 	for _, c := range []struct {
 		name        string
 		clip        float64

@@ -20,7 +20,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// shelf keeps parts in memory.
+// shelf stores parts in memory.
 type shelf map[protocol.Digest][]byte
 
 type newPart struct {
@@ -49,8 +49,8 @@ func (s shelf) OpenPart(name protocol.Digest) (analysis.PartFile, error) {
 	return openPart{bytes.NewReader(data)}, nil
 }
 
-// wideStudy is a study of two parties with so many columns each, one of them constant and one
-// of huge values, and what they hold.
+// wideStudy returns a study of two parties with so many columns each, one of them constant and one
+// with huge values, and their data.
 func wideStudy(t testing.TB, each int, helpers, analyses string) (*study.Study, files) {
 	var columns strings.Builder
 	for _, party := range []string{"north", "south"} {
@@ -95,8 +95,8 @@ func (a answer) all() (out []analysis.Pair) {
 	return out
 }
 
-// A table holds what a document of every pair would, to the last bit, whether the products of
-// all columns fit into memory or not.
+// A table holds the same numbers as a document with every pair, bit for bit, whether the products
+// of all columns fit into memory or not.
 func TestDenseTablesHoldEveryPair(t *testing.T) {
 	for _, test := range []struct {
 		each              int
@@ -190,7 +190,7 @@ func TestDenseTablesOfMoments(t *testing.T) {
 	}
 }
 
-// numbersOf are the rows of the table of all pairs.
+// numbersOf returns the rows of the table of all pairs.
 func numbersOf(t *testing.T, r analysis.Result) (out []string) {
 	t.Helper()
 	table := r.Tables()[0]
@@ -203,7 +203,7 @@ func numbersOf(t *testing.T, r analysis.Result) (out []string) {
 	return out
 }
 
-// A record of a table has every number of a pair, and those alone that files name.
+// A record of a table has every number of a pair, and only those that files name.
 func TestFieldsAreThoseOfNumbers(t *testing.T) {
 	var want []string
 	number := reflect.TypeFor[analysis.Number]()
@@ -255,7 +255,7 @@ func samePair(a, b analysis.Pair) bool {
 		same(a.Low, b.Low) && same(a.High, b.High) && same(a.PopulationLow, b.PopulationLow) && same(a.PopulationHigh, b.PopulationHigh)
 }
 
-// What a table of another shape, or with other bytes, is refused for.
+// Tables of another shape, or with other bytes, are refused.
 func TestDenseTablesRefuse(t *testing.T) {
 	s, data := wideStudy(t, 210, "{ones: 1}", "{kind: correlation}")
 	run := ship(t, s, 7, data)
@@ -322,12 +322,12 @@ func TestDenseTablesRefuse(t *testing.T) {
 	}
 }
 
-// fullDisk keeps nothing.
+// fullDisk stores nothing.
 type fullDisk struct{}
 
 func (fullDisk) NewPart() (analysis.NewPart, error) { return nil, errors.New("no space left") }
 
-// What fails at keeping a table is no failure of the analysis.
+// An error while storing a table is not a failure of the analysis.
 func TestKeepingFails(t *testing.T) {
 	s, data := wideStudy(t, 210, "{ones: 1}", "{kind: correlation}")
 	run := ship(t, s, 7, data)

@@ -18,7 +18,7 @@ import (
 
 var rewriteDocuments = flag.Bool("documents", false, "write ../DOCUMENTS.md anew")
 
-// sources reads what the package's code says of its types and their fields.
+// sources reads the comments of the package's types and their fields.
 func sources(t *testing.T) (types map[string]string, fields map[string]map[string]string) {
 	t.Helper()
 	types, fields = map[string]string{}, map[string]map[string]string{}
@@ -153,7 +153,7 @@ func (d *describer) value(of reflect.Type) string {
 	return ""
 }
 
-// DOCUMENTS.md is what the types of documents say of themselves, key by key.
+// DOCUMENTS.md is generated from the comments of the documents' types, key by key.
 func TestDocumentsAreDescribed(t *testing.T) {
 	types, fields := sources(t)
 	d := &describer{t: t, types: types, fields: fields, met: map[reflect.Type]bool{}}

@@ -11,7 +11,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/analysis"
 )
 
-// rank is the share of values below one.
+// rank returns the share of values below x.
 func rank(values []float64, x float64) (share float64) {
 	for _, v := range values {
 		if v < x {
@@ -21,8 +21,8 @@ func rank(values []float64, x float64) (share float64) {
 	return share
 }
 
-// Quantiles of trees and of bins are those of the pooled values, in original units, of the records that have one; bars add up to
-// these.
+// Quantiles from trees and from bins are those of the pooled values, in original units, over the
+// records that have one. Bars add up to these records.
 func TestQuantilesArePooled(t *testing.T) {
 	data := patients(rand.New(rand.NewPCG(4, 1)), 2500, 3000, 2000)
 	for _, promise := range []string{countedPromise, countedLaplace, noPromise} {
@@ -47,7 +47,7 @@ func TestQuantilesArePooled(t *testing.T) {
 					if q.Share != share || q.Quantile.Low == nil {
 						t.Fatalf("%s: quantile %+v", promise, q)
 					}
-					// Intervals hold what they are about but once in 20 times: here all 54, with .01 of rank to spare.
+					// Intervals miss once in 20 times: here all 54 hold, with .01 of rank to spare.
 					if low, high := rank(values, *q.Quantile.Low), rank(values, *q.Quantile.High+1e-9); low > share+0.01 || high < share-0.01 {
 						t.Errorf("%s: %s at %v is %v [%v, %v], of ranks %v to %v", promise, column.name, share, *q.Quantile.Estimate, *q.Quantile.Low, *q.Quantile.High, low, high)
 					}
@@ -67,7 +67,7 @@ func TestQuantilesArePooled(t *testing.T) {
 	}
 }
 
-// Of few records nothing can be said, and of a quantile that may be beyond three spreads on which side.
+// Few records say nothing; and a quantile that may be beyond three spreads says on which side.
 func TestQuantilesThatCannotBeTold(t *testing.T) {
 	s := parse(t, fmt.Sprintf(counted, countedPromise, "{kind: quantile, at: [0.0005, 0.5]}"))
 	result, _ := ship(t, s, 3, patients(rand.New(rand.NewPCG(4, 2)), 6, 5)).run(t)
@@ -92,7 +92,8 @@ func TestQuantilesThatCannotBeTold(t *testing.T) {
 	}
 }
 
-// Of a column without any value, of a constant and of a rare one it says what is so, or why it does not.
+// For a column without values, a constant one and a rare one, the answer says what is true, or why
+// there is none.
 func TestQuantilesOfOddColumns(t *testing.T) {
 	s := parse(t, fmt.Sprintf(counted, countedPromise, "{kind: quantile}, {kind: table}"))
 	data := patients(rand.New(rand.NewPCG(4, 5)), 2500, 3000, 2000)
@@ -134,7 +135,7 @@ func TestMaskedCountsAnswerAsPlainOnes(t *testing.T) {
 	masked, rng := plain.options, rand.New(rand.NewPCG(7, 7))
 	masked.Study = parse(t, "sum: masked\ncolluding: 1\n"+terms)
 	masked.Contributions = nil
-	left := make([]int64, len(plain.options.Contributions[0].Sketches[0].Data)) // of the masks, which add up to nothing
+	left := make([]int64, len(plain.options.Contributions[0].Sketches[0].Data)) // remainder of the masks, which add up to zero
 	for i, c := range plain.options.Contributions {
 		of := c.Sketches[0]
 		data := make([]int64, len(of.Data))

@@ -22,9 +22,9 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// golden compares a document with testdata. All but numbers must be equal to the
-// byte, the order of keys among it; numbers may differ in their last digits, which
-// depend on the machine.
+// golden compares a document with testdata. Everything except numbers must be equal byte for byte,
+// including the order of keys. Numbers may differ in their last digits, which depend on the
+// machine.
 func golden(t *testing.T, name string, document any) {
 	t.Helper()
 	got, err := json.MarshalIndent(document, "", " ")
@@ -86,8 +86,8 @@ func TestGoldenVertical(t *testing.T) {
 	}
 }
 
-// TestGoldenHorizontal pins a full result of both sides, under laplace noise on single
-// values, and one party's labels.
+// TestGoldenHorizontal pins a full result of both sides, with laplace noise on single values, and
+// one party's labels.
 func TestGoldenHorizontal(t *testing.T) {
 	s := parse(t, fmt.Sprintf(horizontal,
 		"  - {side: records, family: identity, share: 3}\n  - {side: columns, family: rademacher, k: 16}\n",
@@ -109,8 +109,8 @@ func TestGoldenWithoutPromise(t *testing.T) {
 	}
 }
 
-// TestDescribesWhatWasPromised checks the privacy of the document by hand: three
-// quarters of ε = 8 for the first sketch; a person's two columns at ε = 8 each.
+// TestDescribesWhatWasPromised checks the privacy of the document by hand: three quarters of ε = 8
+// for the first sketch; ε = 8 for each of a person's two columns.
 func TestDescribesWhatWasPromised(t *testing.T) {
 	s := parse(t, fmt.Sprintf(horizontal,
 		"  - {side: records, family: identity, share: 3}\n  - {side: columns, family: sparse, k: 16, helpers: {ones: 0}}\n",
@@ -127,8 +127,8 @@ func TestDescribesWhatWasPromised(t *testing.T) {
 	}
 }
 
-// TestPartialResultsNameTheAbsent: who is in it, who is not, and only pairs of those
-// who are.
+// TestPartialResultsNameTheAbsent: the result names who is in it and who is not, and has only pairs
+// of those who are.
 func TestPartialResultsNameTheAbsent(t *testing.T) {
 	s := parse(t, fmt.Sprintf(vertical, "{side: columns, family: sparse, k: 32}", noPromise, "{kind: correlation}, {kind: intersection}"))
 	data := people(rand.New(rand.NewPCG(4, 5)), 60, 0.1)
@@ -152,7 +152,7 @@ func TestPartialResultsNameTheAbsent(t *testing.T) {
 				t.Errorf("without %s: %s with %d records and %d bytes", absent, p.Name, p.Records, p.Bytes)
 			}
 		}
-		// What two parties share does not depend on the third one.
+		// The numbers of two parties do not depend on the third one.
 		for a := range result.Analyses {
 			partial, whole := answer{t, result.Analyses[a]}, answer{t, full.Analyses[a]}
 			for _, p := range partial.Pairs {
@@ -172,8 +172,8 @@ func TestPartialResultsNameTheAbsent(t *testing.T) {
 	}
 }
 
-// checkDocument holds what every consumer relies on: the document is JSON, and a pair
-// has three finite numbers in order, or nulls and the reason.
+// checkDocument checks what every consumer relies on: the document is JSON, and a pair has three
+// finite numbers in order, or nulls and a reason.
 func checkDocument(t interface{ Fatalf(string, ...any) }, result analysis.Result) (undefined int) {
 	text, err := json.Marshal(result)
 	if err != nil {
@@ -210,11 +210,11 @@ func checkDocument(t interface{ Fatalf(string, ...any) }, result analysis.Result
 	return undefined
 }
 
-// everything is a study of all questions of the columns side.
+// everything asks all questions of the columns side.
 const everything = "{kind: inner-product}, {kind: distance}, {kind: cosine}, {kind: covariance}, {kind: covariance, intervals: all}, {kind: correlation}, {kind: correlation, estimator: E1}, {kind: intersection}"
 
-// TestUndefinedPairsAreNull: a column without variance has no correlation, one at its
-// centre no cosine either, and noise swallows small data.
+// TestUndefinedPairsAreNull: a column without variance has no correlation, and one at its centre no
+// cosine; noise hides small data.
 func TestUndefinedPairsAreNull(t *testing.T) {
 	const sketch = "{side: columns, family: sparse, k: 16, helpers: {ones: 0.5, squares: true}}"
 	constant := files{}
@@ -248,11 +248,11 @@ func TestUndefinedPairsAreNull(t *testing.T) {
 	}
 }
 
-// TestAnyReleaseGivesADocument sends sketches of the right shape with whatever a
-// party may put in: zeros, extremes, repetitions. The result is a document with
-// numbers or reasons, and never a panic or an error that would cost the study.
+// TestAnyReleaseGivesADocument sends sketches of the right shape with anything a party may put in:
+// zeros, extremes, repetitions. The result is a document with numbers or reasons, never a panic or
+// an error that would end the study.
 func TestAnyReleaseGivesADocument(t *testing.T) {
-	const extreme = 1<<56 - 1 // the largest entry that release.Decode takes
+	const extreme = 1<<56 - 1 // the largest entry that release.Decode accepts
 	entries := []func(rng *rand.Rand) int64{
 		func(*rand.Rand) int64 { return 0 },
 		func(*rand.Rand) int64 { return extreme },
@@ -292,7 +292,7 @@ func TestAnyReleaseGivesADocument(t *testing.T) {
 	})
 }
 
-// tiny is a record or two at every party.
+// tiny returns a record or two for every party.
 func tiny(s *study.Study) files {
 	if s.Partition == study.Horizontal {
 		return wards(rand.New(rand.NewPCG(5, 2)), 2, 1, 2)

@@ -8,7 +8,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// normalPairs is an analysis whose numbers are normal about the truth, with a standard error of 1.
+// normalPairs returns an analysis whose numbers are normal around the truth, with a standard error
+// of 1.
 func normalPairs(rng *rand.Rand, truth []float64) Analysis {
 	a := Analysis{Kind: study.InnerProduct, Level: 0.95, Features: make([]Feature, len(truth)+1)}
 	for i, mean := range truth {
@@ -19,8 +20,8 @@ func normalPairs(rng *rand.Rand, truth []float64) Analysis {
 	return a
 }
 
-// Something that is 0 in truth stands out in 5 % of results at most, whatever else does. 4,000 results: with a truth of 5 % a
-// count above 270 has probability 3e-7.
+// In at most 5 % of results something stands out that is truly 0, whatever else does. 4,000
+// results: if the true rate is 5 %, a count above 270 has probability 3e-7.
 func TestEvidenceHoldsTogether(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 3))
 	truth := make([]float64, 40) // half of them far from 0
@@ -64,7 +65,7 @@ func TestEvidenceHoldsTogether(t *testing.T) {
 	}
 }
 
-// The clearest come first, and what has no number or no answer is compared all the same.
+// The clearest come first. Pairs without a number or an answer still count as compared.
 func TestEvidenceIsInOrder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 3))
 	a := normalPairs(rng, []float64{0, 30, -90, 60})

@@ -14,7 +14,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// exported wants every number and word of the document in its tables, at least as often.
+// exported fails unless every number and word of the document is in its tables, at least as often.
 // Positions of features in pairs count like others.
 func exported(t *testing.T, what string, r analysis.Result) {
 	t.Helper()
@@ -95,7 +95,7 @@ func TestTablesLeaveNothingOutOfStoredResults(t *testing.T) {
 	}
 }
 
-// Every kind of analysis is answered, each way that answers it, and all that it says is in
+// Every kind of analysis is answered, from every side that answers it, and all that it says is in
 // the tables.
 func TestTablesLeaveNoKindOut(t *testing.T) {
 	answered := map[study.AnalysisKind]bool{}
@@ -111,7 +111,7 @@ func TestTablesLeaveNoKindOut(t *testing.T) {
 		}
 		exported(t, what, result)
 		raw, err := json.Marshal(result)
-		var apart analysis.Result // which shares no list with the study
+		var apart analysis.Result // shares no list with the study
 		if err == nil {
 			err = json.Unmarshal(raw, &apart)
 		}

@@ -15,8 +15,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// A sketch of fewer rows than the parties have columns has matrices of low rank, and answers
-// all that is asked of them.
+// A sketch with fewer rows than the parties have columns has matrices of low rank, and answers all
+// questions about them.
 func TestMoreColumnsThanRowsOfASketch(t *testing.T) {
 	const each, records = 50, 400
 	var columns strings.Builder
@@ -77,13 +77,13 @@ func TestMoreColumnsThanRowsOfASketch(t *testing.T) {
 	}
 }
 
-// panicking stands for numerics that panic in the midst of an analysis.
+// panicking stands for numerics that panic during an analysis.
 type panicking struct{}
 
 func (panicking) Read([]byte) (int, error) { panic("private detail") }
 
-// What fails in one analysis leaves it undefined, tells nobody labels of it and is logged; the
-// others are answered as without it.
+// An analysis that fails is undefined, gives nobody labels and is logged. The others are answered
+// as without it.
 func TestOneAnalysisThatFails(t *testing.T) {
 	s := parse(t, fmt.Sprintf(horizontal, "  - {side: records, family: identity}", noPromise, "{kind: k-means, clusters: 2}, {kind: neighbors}, {kind: group-distance}"))
 	whole := ship(t, s, 1, wards(rand.New(rand.NewPCG(7, 2)), 30, 20, 10))
@@ -144,8 +144,8 @@ func TestOneAnalysisThatFails(t *testing.T) {
 	}
 }
 
-// Contributions that cannot be read, or that do not fit each other, and entropy that fails
-// end the run: no answer would be right.
+// Unreadable or inconsistent contributions, and entropy that fails, end the run: no answer would be
+// right.
 func TestWhatEndsARun(t *testing.T) {
 	broken := errors.New("the disk is gone")
 	columns := ship(t, parse(t, fmt.Sprintf(horizontal, "  - {side: columns, family: sparse, k: 16}", noPromise, "{kind: correlation}")), 1, wards(rand.New(rand.NewPCG(7, 3)), 5, 5, 5)).options

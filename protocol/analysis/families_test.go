@@ -38,8 +38,8 @@ func hospitals(t *testing.T, terms string) *study.Study {
 	return s
 }
 
-// trial is one run of a study: the parties' records as encoded, in the order of their
-// releases, and what the aggregator made of them.
+// trial is one run of a study: the parties' encoded records, in the order of their releases, and
+// the aggregator's result.
 type trial struct {
 	data   [][][]int64 // party, record, column
 	result analysis.Result
@@ -100,9 +100,9 @@ func try(t *testing.T, s *study.Study, n int) trial {
 	return out
 }
 
-// TestKMeansOfEachFamily: clusters that stand well apart are found from sketches of
-// every family, with noise where it may have any, and the centroids of a rotation
-// are as far apart as those of the data.
+// TestKMeansOfEachFamily: clusters that are well apart are found from sketches of every family,
+// with noise if the family may have it. The centroids of a rotation are as far apart as those of
+// the data.
 func TestKMeansOfEachFamily(t *testing.T) {
 	const none, gaussian = "{mechanism: none}", "{unit: attribute, mechanism: gaussian, epsilon: 30, delta: 1e-6}"
 	for _, c := range []struct{ sketch, privacy string }{
@@ -162,12 +162,11 @@ func TestKMeansOfEachFamily(t *testing.T) {
 	}
 }
 
-// TestIntervalsOfEachFamily: on the columns side the intervals of inner products and
-// distances cover the truth as often as they say. Coverage of one pair over 400 runs
-// has standard error 1.1 %; the runs are fixed, and fresh ones would fall below 88 %
-// with probability under 1e-6 where they cover 95 %. Sketches read with the scale of
-// signs instead of their own would be off by three (achlioptas) and by 4096²
-// (gaussian) and cover next to nothing.
+// TestIntervalsOfEachFamily: on the columns side the intervals of inner products and distances
+// cover the truth as often as they say. Coverage of one pair over 400 runs has standard error 1.1
+// %. The runs are fixed; fresh ones would fall below 88 % with probability under 1e-6 if the true
+// coverage is 95 %. Sketches read with the scale of signs instead of their own would be wrong by a
+// factor of three (achlioptas) or 4096² (gaussian), and cover almost nothing.
 func TestIntervalsOfEachFamily(t *testing.T) {
 	const runs = 400
 	for _, c := range []struct{ sketch, privacy string }{

@@ -11,7 +11,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/release"
 )
 
-// First rounds of however many parties add up in an int64: each is held to its part of it.
+// First rounds of any number of parties add up in an int64: each party is limited to its part of
+// the range.
 func TestFirstRoundsOfManyPartiesAddUp(t *testing.T) {
 	for parties, most := range map[int]int64{3: 1 << 62 / 64, 64: 1 << 62 / 64, 100: 1 << 62 / 100} {
 		s, err := protocoltest.NewStudy(protocoltest.Terms{Parties: parties, Rounds: true})
@@ -38,7 +39,7 @@ func TestFirstRoundsOfManyPartiesAddUp(t *testing.T) {
 	}
 }
 
-// First rounds stand on the board, which all read: together they have a bound.
+// First rounds are on the board, which all read, so their total size is limited.
 func TestFirstRoundsOfManyPartiesFit(t *testing.T) {
 	for columns, fits := range map[int]bool{100: true, 320: false} {
 		s, err := protocoltest.NewStudy(protocoltest.Terms{Parties: 200, Rounds: true})

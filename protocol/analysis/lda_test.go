@@ -14,7 +14,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/analysis"
 )
 
-// labelled are terms of a study with a label of one of two kinds.
+// labelled is the terms of a study with a label of one of two kinds.
 const labelled = `partition: horizontal
 records: {id: [patient]}
 columns:
@@ -32,7 +32,7 @@ const (
 	questions        = "{kind: lda, ridge: 0}, {kind: regression, target: pulse, on: [height], ridge: 0}, {kind: pca, scale: false}, {kind: regression, target: pulse, on: [height], ridge: 0.5}, {kind: pca}"
 )
 
-// sick are files in which the ill are smaller and have a higher pulse.
+// sick returns files in which the ill are shorter and have a higher pulse.
 func sick(rng *rand.Rand, sizes ...int) files {
 	out := files{}
 	for i, name := range []string{"north", "south", "west"} {
@@ -46,8 +46,8 @@ func sick(rng *rand.Rand, sizes ...int) files {
 	return out
 }
 
-// fisher is the discriminant of pooled records: the weights, the means of each class and
-// the squared distance.
+// fisher returns the discriminant of pooled records: the weights, the means of each class and the
+// squared distance.
 func fisher(data files) (weights *mat.VecDense, means [2][2]float64, distance, share float64) {
 	x, ill, y := pool(data, 0), pool(data, 1), pool(data, 2)
 	var counts [2]float64
@@ -72,7 +72,7 @@ func fisher(data files) (weights *mat.VecDense, means [2][2]float64, distance, s
 	return weights, means, mat.Dot(weights, delta), counts[1] / float64(len(ill))
 }
 
-// Without noise, moments give what the pooled records do, whatever the label's kind.
+// Without noise, moments answer as the pooled records do, whatever the label's kind.
 func TestDiscriminantWithoutNoiseIsPooled(t *testing.T) {
 	data := sick(rand.New(rand.NewPCG(3, 1)), 400, 250, 600)
 	_, _, _, share := fisher(data)
@@ -109,8 +109,8 @@ func TestDiscriminantWithoutNoiseIsPooled(t *testing.T) {
 	}
 }
 
-// Records without a label count for no class: shares are of those with one, and of twice the
-// records, a half of them without a label, answers are as of the half with one.
+// Records without a label count for no class: shares are of those with one. With twice the records,
+// half of them without a label, answers equal those of the half with one.
 func TestMissingLabelsAreOfNoClass(t *testing.T) {
 	data := sick(rand.New(rand.NewPCG(3, 5)), 400, 250, 600)
 	_, _, _, share := fisher(data)
@@ -132,7 +132,7 @@ func TestMissingLabelsAreOfNoClass(t *testing.T) {
 			t.Fatalf("%s: %s", kind, result.Analyses[0].Undefined)
 		}
 		if kind == categoricalLabel {
-			ill = 2 // after the well
+			ill = 2 // listed after the well
 		}
 		near(t, "mean of the label", result.Analyses[1].Means[ill], share)
 		for _, p := range result.Analyses[2].Pairs {
@@ -144,7 +144,7 @@ func TestMissingLabelsAreOfNoClass(t *testing.T) {
 	}
 }
 
-// nearFisher holds a discriminant against that of pooled records.
+// nearFisher compares a discriminant with that of pooled records.
 func nearFisher(t *testing.T, l *analysis.LDA, data files) {
 	t.Helper()
 	weights, means, distance, share := fisher(data)
@@ -165,7 +165,7 @@ func near(t *testing.T, what string, got analysis.Number, want float64) {
 	}
 }
 
-// With noise, intervals hold the pooled records' numbers, a document passes the check that
+// With noise, intervals contain the pooled records' numbers, a document passes the check that
 // receivers make, and a party's predictions are nearly as good as the best.
 func TestDiscriminantWithNoise(t *testing.T) {
 	data := sick(rand.New(rand.NewPCG(3, 1)), 4000, 2500, 6000)
@@ -208,7 +208,8 @@ func TestDiscriminantWithNoise(t *testing.T) {
 			right += 1 / float64(len(x))
 		}
 	}
-	// Values are normal here: what is put right is what was promised, less what noisy scores lose.
+	// Values are normal here: the share of right predictions is as promised, less what noisy scores
+	// lose.
 	if a := l.Apart[0].Accuracy; right < *a.Low-0.02 || right > *a.High+0.02 || right < 0.7 {
 		t.Errorf("%.3f are put right, and %.3f [%.3f, %.3f] was said", right, *a.Estimate, *a.Low, *a.High)
 	}
@@ -233,14 +234,14 @@ func TestDiscriminantWithNoise(t *testing.T) {
 			t.Errorf("a document with a wrong %s passes", name)
 		}
 	}
-	// The features may come from elsewhere too.
+	// The features may come from elsewhere, too.
 	decoded.Analyses[0].Features[0].Column = "shoe size"
 	if _, err := analysis.NewLabeller(s, decoded.Analyses[0]); err == nil {
 		t.Error("a labeller of a column that is not in the study")
 	}
 }
 
-// Few records: each question says for itself why it has no answer.
+// With few records each question says why it has no answer.
 func TestDiscriminantThatDrowns(t *testing.T) {
 	s := parse(t, fmt.Sprintf(labelled, categoricalLabel, ", clip: 1.5", "{unit: record, mechanism: gaussian, epsilon: 0.1, delta: 1e-6}", questions))
 	result, _ := ship(t, s, 3, sick(rand.New(rand.NewPCG(3, 1)), 20, 20, 20)).run(t)
@@ -251,8 +252,8 @@ func TestDiscriminantThatDrowns(t *testing.T) {
 	}
 }
 
-// Records are told by the whole of them where each party chose its own length, which the study
-// does not say: half of them are longer than a typical one.
+// If each party chose its own length, which the study does not say, labels use records unshortened:
+// half of them are longer than a typical one.
 func TestLabelsOfWholeRecords(t *testing.T) {
 	data := sick(rand.New(rand.NewPCG(3, 4)), 4000, 2500, 6000)
 	x, y := pool(data, 0), pool(data, 2)
@@ -281,8 +282,8 @@ func TestLabelsOfWholeRecords(t *testing.T) {
 	}
 }
 
-// A length of standardised records is none of records as they are encoded: each party took its own
-// spreads for it.
+// The length of standardised records does not apply to records as they are encoded: each party
+// computed it in its own spreads.
 func TestLabelsOfStandardisedRecordsAreWhole(t *testing.T) {
 	terms := strings.Replace(labelled, "centre: 70, spread: 12", "bounds: [0, 200]", 1)
 	s := parse(t, fmt.Sprintf(terms, binaryLabel, ", clip: 0.5, standardise: own", "{unit: record, mechanism: gaussian, epsilon: 4, delta: 1e-6}", "{kind: lda, ridge: 0}"))

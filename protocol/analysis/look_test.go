@@ -19,15 +19,15 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// pooling is a masked study whose releases are drawn again and again from the same records: what is exact is made
-// once for each basis. Masks are left out, as they cancel.
+// pooling is a masked study whose releases are drawn repeatedly from the same records. Exact
+// sketches are made once for each basis. Masks are left out, since they cancel.
 type pooling struct {
 	study *study.Study
 	data  files
-	exact map[string][]sketch.Sketch // by sketch and basis: of each party
+	exact map[string][]sketch.Sketch // by sketch and basis: one per party
 }
 
-// read are a party's records as its program reads them.
+// read returns a party's records as its program reads them.
 func (p *pooling) read(s *study.Study, party int) (ids [][]byte, values []int64) {
 	f := p.data[s.Parties[party].Name]
 	for row, id := range f.ids {
@@ -36,7 +36,7 @@ func (p *pooling) read(s *study.Study, party int) (ids [][]byte, values []int64)
 	return ids, values
 }
 
-// noised are the parties' sketches of an index with fresh noise.
+// noised returns the parties' sketches at index with fresh noise.
 func (p *pooling) noised(t testing.TB, s *study.Study, index int, entropy *rand.ChaCha8) (out []sketch.Sketch) {
 	t.Helper()
 	key := fmt.Sprint(index)
@@ -75,7 +75,7 @@ func (p *pooling) noised(t testing.TB, s *study.Study, index int, entropy *rand.
 	return out
 }
 
-// first are the contributions of the first round, in which there is nothing of the second.
+// first returns the contributions of the first round, with empty sketches of the second.
 func (p *pooling) first(t testing.TB, entropy *rand.ChaCha8) analysis.Options {
 	t.Helper()
 	o := analysis.Options{Study: p.study, Attempt: 1, T2: protocol.Digest{1}, Complete: true, Entropy: entropy}
@@ -129,7 +129,7 @@ func (p *pooling) answers(t testing.TB, entropy *rand.ChaCha8) (protocol.Basis, 
 	return b, result
 }
 
-// looking is a study of so many columns whose sums are masked.
+// looking returns a study of so many columns with masked sums.
 func looking(t *testing.T, columns int, column, sketches string, rounds int) *study.Study {
 	t.Helper()
 	var b strings.Builder
@@ -146,7 +146,7 @@ func looking(t *testing.T, columns int, column, sketches string, rounds int) *st
 	return parse(t, text)
 }
 
-// alike are records of columns that have a part in common, all with one mean.
+// alike returns records of equally correlated columns with the same mean.
 func alike(n, columns int, rho, mean float64, rng *rand.Rand) files {
 	data := files{}
 	for _, name := range []string{"north", "south", "west"} {
@@ -163,7 +163,8 @@ func alike(n, columns int, rho, mean float64, rng *rand.Rand) files {
 	return data
 }
 
-// holding counts the intervals that hold, and answers whose many shortened records are marked.
+// holding counts the intervals that hold, and the answers marked because many records were
+// shortened.
 type holding struct{ means, correlations, of, pairs, marked, draws float64 }
 
 func (p *pooling) cover(t *testing.T, draws int, says func(protocol.Basis)) (c holding) {
@@ -201,17 +202,18 @@ func (p *pooling) cover(t *testing.T, draws int, says func(protocol.Basis)) (c h
 	return c
 }
 
-// Of columns that are nearly collinear, and of those whose true centres are all off to one side, one round of masked
-// sums marks its answers, or is off by more than its intervals say. By a clip that all parties take by their pooled
-// lengths intervals hold, and few are marked. The seeds are fixed.
+// If columns are nearly collinear, or all true centres deviate to one side, one round of masked
+// sums marks its answers, or has larger errors than its intervals say. With a clip that all parties
+// derive from their pooled lengths, intervals hold, and few answers are marked. The seeds are
+// fixed.
 func TestPooledClipsCover(t *testing.T) {
 	const columns, records = 10, 15_000
 	draws := full.Or(40, 400)
 	for name, c := range map[string]struct {
 		data   files
-		marked float64 // share of answers of one round
-		holds  float64 // most of its intervals
-		most   float64 // marked of two rounds
+		marked float64 // least share of answers marked by one round
+		holds  float64 // largest share of its intervals that hold
+		most   float64 // largest share marked by two rounds
 	}{
 		"collinear":           {alike(records, columns, 0.95, 0, rand.New(rand.NewPCG(8, 1))), 0.5, 1, 0.3},
 		"one-sided":           {alike(records, columns, 0.3, 1.2, rand.New(rand.NewPCG(8, 2))), 0.9, 1, 0.1},
@@ -241,8 +243,8 @@ func TestPooledClipsCover(t *testing.T) {
 	}
 }
 
-// Numbers of which bounds alone are known are moved and scaled by what all parties have together: correlations that
-// one round cannot tell have an interval that holds.
+// Numbers with known bounds only are centred and scaled by what all parties have together.
+// Correlations for which one round has no answer then have an interval that holds.
 func TestPooledScalesCover(t *testing.T) {
 	const columns, records = 6, 15_000
 	data := alike(records, columns, 0.6, 0, rand.New(rand.NewPCG(8, 3)))
@@ -251,7 +253,7 @@ func TestPooledScalesCover(t *testing.T) {
 	moved := 0
 	p := &pooling{s, data, nil}
 	got := p.cover(t, full.Or(12, 100), func(b protocol.Basis) {
-		p.exact = nil // each look has another basis
+		p.exact = nil // each look gives another basis
 		for _, m := range b.Moves {
 			if math.Abs(float64(m.Spread)/16/float64(s.Bits.One())-3./12) < 0.06 {
 				moved++
@@ -267,7 +269,7 @@ func TestPooledScalesCover(t *testing.T) {
 	}
 }
 
-// An interim whose clip is another, or whose moves are off by more than rounding, is found out.
+// An interim is detected if its clip differs, or if its moves differ by more than rounding.
 func TestStrangeClipIsFound(t *testing.T) {
 	data := alike(3_000, 3, 0.3, 0, rand.New(rand.NewPCG(8, 4)))
 	lengths := looking(t, 3, "centre: 0, spread: 1", "  - {side: look, share: 0.1}\n  - {side: moments, clip: own}", 2)
@@ -275,7 +277,7 @@ func TestStrangeClipIsFound(t *testing.T) {
 	for name, c := range map[string]struct {
 		of     *study.Study
 		change func(*protocol.Basis)
-		says   string // empty: it follows
+		says   string // empty: accepted
 	}{
 		"another clip":     {lengths, func(b *protocol.Basis) { b.Clips[0] = lengths.ClipEdges(1)[9] }, "clips of"},
 		"the next centre":  {values, func(b *protocol.Basis) { b.Moves[1].Centre++ }, ""},

@@ -12,8 +12,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/release"
 )
 
-// Masked columns are added up as they are read, block by block: the answers are those of
-// plain sums, and a sum that the masks of did not cancel is refused.
+// Masked columns are added up as they are read, block by block. The answers are those of plain
+// sums, and a sum whose masks do not cancel is refused.
 func TestMaskedColumnsAreAddedAsTheyAreRead(t *testing.T) {
 	terms := fmt.Sprintf(horizontal, "  - {side: columns, family: sparse, k: 60}", "{mechanism: none}", "{kind: inner-product}, {kind: distance}")
 	plain := ship(t, parse(t, terms), 7, wards(rand.New(rand.NewPCG(7, 1)), 40, 60, 20))
@@ -23,7 +23,7 @@ func TestMaskedColumnsAreAddedAsTheyAreRead(t *testing.T) {
 	masked := plain.options
 	masked.Study = parse(t, "sum: masked\ncolluding: 1\n"+terms)
 	masked.Contributions = nil
-	var words [][]int64 // of each contribution; together they are nothing, modulo 2^64
+	var words [][]int64 // by contribution; they add up to zero modulo 2^64
 	for i, c := range plain.options.Contributions {
 		data := make([]int64, len(c.Sketches[0].Data))
 		for j, v := range c.Sketches[0].Data {
@@ -37,7 +37,7 @@ func TestMaskedColumnsAreAddedAsTheyAreRead(t *testing.T) {
 		c.Masked = 3
 		c.Sketches = []sketch.Sketch{{Side: c.Sketches[0].Side, Rows: c.Sketches[0].Rows, Cols: c.Sketches[0].Cols}}
 		c.Scan = func(_ int, take func([]int64)) error {
-			for from := 0; from < len(words[i]); from += 7 { // blocks that are no rows
+			for from := 0; from < len(words[i]); from += 7 { // blocks that are not rows
 				take(words[i][from:min(from+7, len(words[i]))])
 			}
 			return nil

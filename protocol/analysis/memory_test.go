@@ -20,15 +20,15 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// drained takes tables and keeps nothing.
+// drained accepts tables and stores nothing.
 type drained struct{ io.Writer }
 
 func (d drained) NewPart() (analysis.NewPart, error) { return drained{io.Discard}, nil }
 func (drained) Keep(protocol.Digest) error           { return nil }
 func (drained) Discard()                             {}
 
-// counting is room beside the memory, as far as a heap can show it: what it gives is held to the end, and
-// counted off.
+// counting is storage beside the memory. Since it is really on the heap, it keeps what it gives to
+// the end and counts it, so that peak can subtract it.
 type counting struct {
 	mu    sync.Mutex
 	given int64    // guarded by mu
@@ -37,7 +37,7 @@ type counting struct {
 
 func (c *counting) Bytes(n int) ([]byte, error) {
 	c.mu.Lock()
-	c.given += int64(n) // before there is anything to count off
+	c.given += int64(n) // before allocating, so that peak never counts it
 	c.mu.Unlock()
 	out := make([]byte, n)
 	c.mu.Lock()
@@ -55,7 +55,7 @@ func (c *counting) now() int64 {
 	return c.given
 }
 
-// peak is the most that is held on the heap while something is done, and not in other room.
+// peak returns the largest heap use while do runs, without what beside holds.
 func peak(beside *counting, do func()) (most int64) {
 	defer debug.SetGCPercent(debug.SetGCPercent(10))
 	held := func() int64 {
@@ -85,7 +85,7 @@ func peak(beside *counting, do func()) (most int64) {
 	return <-done
 }
 
-// anyRelease is a party's release of a study, with entries that are drawn anew whenever they are read.
+// anyRelease returns a party's release whose entries are drawn anew whenever they are read.
 func anyRelease(t *testing.T, s *study.Study, party int, records int64) analysis.Contribution {
 	t.Helper()
 	c := analysis.Contribution{Party: party, Records: records}
@@ -108,7 +108,7 @@ func anyRelease(t *testing.T, s *study.Study, party int, records int64) analysis
 		block := make([]int64, 0, 1<<12)
 		for at := range size {
 			v := rng.Int64N(1 << 12)
-			if at < head { // a clip, or how an entry is moved
+			if at < head { // a clip, or the shift of an entry
 				v = 1
 			}
 			if block = append(block, v); len(block) == cap(block) || at == size-1 {
@@ -121,8 +121,8 @@ func anyRelease(t *testing.T, s *study.Study, party int, records int64) analysis
 	return c
 }
 
-// TestMemoryIsAsReckoned: what analyses hold is less than what they are said to take, and some
-// of it, so that nobody is refused for nothing: of many columns and of many parties.
+// TestMemoryIsAsReckoned: analyses hold less memory than forecast, for many columns and for many
+// parties.
 func TestMemoryIsAsReckoned(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long")
@@ -159,7 +159,7 @@ func TestMemoryIsAsReckoned(t *testing.T) {
 			for party := range s.Parties {
 				o.Contributions = append(o.Contributions, anyRelease(t, s, party, 1000))
 			}
-			for _, memory := range []int64{0, 1 << 20} { // all in memory, and as little as there may be
+			for _, memory := range []int64{0, 1 << 20} { // all in memory, and as little memory as possible
 				beside := &counting{}
 				o.Memory, o.Scratch = 1<<40, beside
 				needs, err := analysis.Quotas{Memory: o.Memory}.Needs(s, 0, 1000)
@@ -181,7 +181,7 @@ func TestMemoryIsAsReckoned(t *testing.T) {
 					undefined = result.Analyses[0].Undefined
 				})
 				t.Logf("%d bytes held, %d reckoned; %s", most, needs, undefined)
-				const least = 24 << 20 // what tests and collections leave
+				const least = 24 << 20 // left by tests and garbage collection
 				if strings.Contains(undefined, "memory") || most > needs+least {
 					t.Errorf("%d bytes are held, and %d were reckoned: %s", most, needs, undefined)
 				}
@@ -190,7 +190,7 @@ func TestMemoryIsAsReckoned(t *testing.T) {
 	}
 }
 
-// manyOf is the study between so many parties.
+// manyOf returns the study with so many parties.
 func manyOf(s *study.Study, n int) *study.Study {
 	out := *s
 	out.Parties = nil

@@ -19,7 +19,7 @@ func TestModels(t *testing.T) {
 		t.Fatalf("%+v, %v", models, err)
 	}
 	for want, points := range map[string][][]float64{"0": {{0.1, 0.2}, {-5, 0}}, "2": {{0.9, 0.8}, {1.1, 0.2}}} {
-		for _, p := range points { // the second cluster has nobody, and nobody goes there
+		for _, p := range points { // the second cluster is empty, and nothing is assigned to it
 			if got := models[0].Say(p); got != want {
 				t.Errorf("%v is in cluster %s, want %s", p, got, want)
 			}

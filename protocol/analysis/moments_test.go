@@ -22,8 +22,8 @@ const wholeMatrix = "{kind: pca, scale: false}, {kind: pca, components: 2}, {kin
 	" {kind: regression, target: weight, on: [height, pulse, blood]}, {kind: regression, target: pulse, on: [height], ridge: 0.5}," +
 	" {kind: regression, target: pulse, on: [smoker]}, {kind: clustering}, {kind: clustering, linkage: ward}, {kind: sums}, {kind: correlation}"
 
-// pooled has a row for each record that all files hold: height, weight, blood a, b, zero,
-// smoker, pulse, as the fixed point keeps them.
+// pooled returns a row for each record that all files hold: height, weight, blood a, b, zero,
+// smoker, pulse, as the fixed point stores them.
 func pooled(s *study.Study, data files) *mat.Dense {
 	at := func(f file) map[string][]float64 {
 		out := map[string][]float64{}
@@ -46,8 +46,8 @@ func pooled(s *study.Study, data files) *mat.Dense {
 	return mat.NewDense(len(rows)/7, 7, rows)
 }
 
-// covers wants a number within five standard errors of the truth, and its interval
-// around its estimate: false rejection 6e-7.
+// covers fails unless a number is within five standard errors of the truth, and its interval
+// contains its estimate: false rejection 6e-7.
 func covers(t *testing.T, what string, n analysis.Number, want float64) {
 	t.Helper()
 	if n.Estimate == nil {
@@ -62,7 +62,7 @@ func covers(t *testing.T, what string, n analysis.Number, want float64) {
 	}
 }
 
-// What is read off the whole matrix is about the pooled data, in original units.
+// What is computed from the whole matrix matches the pooled data, in original units.
 func TestWholeMatrix(t *testing.T) {
 	s := parse(t, fmt.Sprintf(vertical, "{side: columns, family: rademacher, k: 2048}", noPromise, wholeMatrix))
 	data := people(rand.New(rand.NewPCG(3, 3)), 400, 0)
@@ -159,8 +159,8 @@ func TestWholeMatrix(t *testing.T) {
 	}
 }
 
-// A column that is constant has no correlation: what needs one says so, and everything
-// else is as if it were not there.
+// A constant column has no correlation. What needs one says so, and everything else is as if the
+// column did not exist.
 func TestConstantColumn(t *testing.T) {
 	for _, terms := range []struct{ sketch, privacy string }{
 		{"{side: columns, family: rademacher, k: 1024}", noPromise},
@@ -198,8 +198,8 @@ func TestConstantColumn(t *testing.T) {
 	}
 }
 
-// wide is a study of three parties with so many columns each, and sketches as if the
-// columns had something in common.
+// wide returns a study of three parties with so many columns each, and sketches of correlated
+// columns.
 func wide(t testing.TB, each, k int, asked string) analysis.Options {
 	t.Helper()
 	var columns strings.Builder
@@ -226,7 +226,7 @@ func wide(t testing.TB, each, k int, asked string) analysis.Options {
 	return o
 }
 
-// Long analyses tell how far they have come, and stop when they are told to.
+// Long analyses report their progress, and stop when cancelled.
 func TestLongAnalysesAreObserved(t *testing.T) {
 	o := wide(t, 70, 300, "{kind: correlation}, {kind: pca}")
 	var seen []analysis.Progress

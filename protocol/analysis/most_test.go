@@ -13,13 +13,13 @@ import (
 	"github.com/cosketch/cosketch/protocol/analysis"
 )
 
-// filled is a document of about so many bytes: a beginning, something again and again, and an end.
+// filled returns a document of about so many bytes: begin, again repeated, and end.
 func filled(begin, again, end string, size int64) []byte {
 	n := max((int(size)-len(begin)-len(end))/(len(again)+1), 1)
 	return []byte(begin + strings.Repeat(again+",", n-1) + again + end)
 }
 
-// allocated is how much memory something takes in all.
+// allocated returns how much memory do allocates in total.
 func allocated(do func()) int64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -28,8 +28,8 @@ func allocated(do func()) int64 {
 	return int64(after.TotalAlloc - before.TotalAlloc)
 }
 
-// The worst documents that an aggregator can sign cost a party no more memory than is said of
-// the study, however they are made.
+// The worst documents that an aggregator can sign cost a party no more memory than the bounds of
+// the study say, however they are made.
 func TestDecodingIsBoundedByTheStudy(t *testing.T) {
 	s := parse(t, fmt.Sprintf(diagnosed, "{side: records, family: identity, labels: plain}", noPromise, "{kind: k-means, clusters: 3}, {kind: svm}"))
 	bounds := analysis.BoundsOf(s)
@@ -85,8 +85,8 @@ func TestDecodingIsBoundedByTheStudy(t *testing.T) {
 	}
 }
 
-// A document is of its study's analyses, and of no tables that the study has not; decoding ends
-// with the caller.
+// A document must have its study's analyses, and no tables that the study lacks. Decoding ends with
+// the caller's context.
 func TestDecodingWithinTheStudy(t *testing.T) {
 	s := parse(t, fmt.Sprintf(diagnosed, "{side: records, family: identity, labels: plain}", noPromise, "{kind: k-means, clusters: 3}, {kind: svm}"))
 	begin := fmt.Sprintf(`{"cosketch": %q, "study": %q, "sketches": [{}]`, analysis.ResultFormat, s.ID)

@@ -10,7 +10,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/analysis"
 )
 
-// eachText calls do with every text of a document that can be set, and the types it is in.
+// eachText calls do with every text of a document that can be set, and with the field it is in.
 func eachText(v reflect.Value, in string, do func(in string, text reflect.Value)) {
 	switch v.Kind() {
 	case reflect.String:
@@ -32,15 +32,15 @@ func eachText(v reflect.Value, in string, do func(in string, text reflect.Value)
 	}
 }
 
-// renamed puts texts that a study does not know, or that no document has, in the place of
-// those of a sound document, and wants each refused.
+// renamed replaces texts of a sound document by texts that the study does not know, or that no
+// document may have, and fails unless each is refused.
 func renamed(t *testing.T, what string, document any, check func() error) {
 	t.Helper()
 	if err := check(); err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
-	checkedElsewhere := map[string]bool{"Result.Format": true, "Labels.Format": true, "Labels.Study": true, "QueryAnswer.Format": true, "QueryAnswer.Study": true} // by decoding
-	prose := func(in string) bool {                                                                                                                                // free text, which is made harmless where it is written
+	checkedElsewhere := map[string]bool{"Result.Format": true, "Labels.Format": true, "Labels.Study": true, "QueryAnswer.Format": true, "QueryAnswer.Study": true} // checked by decoding
+	prose := func(in string) bool {                                                                                                                                // free text, which is escaped where it is written
 		switch in {
 		case "Feature.Party", "Feature.Column", "Feature.Value", "Party.Name", "Result.Name", "Result.Absent", "SumRow.Over", "ChosenRecord.Party",
 			"CrossTable.RowsOf", "CrossTable.ColumnsOf", "LDA.Column", "LDA.Classes", "LDA.LeftOut", "Classifier.Column", "Classifier.Classes", "Classifier.Majority", "Margins.Class",

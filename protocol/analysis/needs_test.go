@@ -21,7 +21,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// streamed has the records of a run read from elsewhere, in blocks that are no rows.
+// streamed makes a run read its records through Scan, in blocks that are not rows.
 func streamed(o analysis.Options) analysis.Options {
 	o.Contributions = slices.Clone(o.Contributions)
 	for n := range o.Contributions {
@@ -49,8 +49,8 @@ func streamed(o analysis.Options) analysis.Options {
 	return o
 }
 
-// Records that are read from a disk while they are gathered have the answers of records that are
-// held in memory, with and without labels beside them, joined and not.
+// Records that are read from a disk while they are gathered give the same answers as records in
+// memory, with and without labels, joined and not.
 func TestRecordsAreStreamed(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 5))
 	grouped := parse(t, fmt.Sprintf(diagnosed, "{side: records, family: identity, labels: plain}", noPromise,
@@ -73,7 +73,7 @@ func TestRecordsAreStreamed(t *testing.T) {
 	}
 }
 
-// Of records that are read from a disk, the matrix that they are gathered in is all that is held.
+// For records that are read from a disk, only the matrix in which they are gathered is in memory.
 func TestMemoryOfRecords(t *testing.T) {
 	const records, k = 10_000, 64
 	s := parse(t, fmt.Sprintf(diagnosed, fmt.Sprintf("{side: records, family: rademacher, k: %d, labels: plain}", k), noPromise, "{kind: k-means, clusters: 3}"))
@@ -109,7 +109,8 @@ func TestMemoryOfRecords(t *testing.T) {
 	}
 }
 
-// elsewhere is room that counts what it gives. What a part of it gave is spoilt when that is given back.
+// elsewhere is storage that counts what it gives. When a part of it is closed, what the part gave
+// is overwritten.
 type elsewhere struct {
 	given int
 	full  error
@@ -142,7 +143,7 @@ func (p *passing) Close() error {
 	return nil
 }
 
-// tooLittle is the most memory that does not take so many records.
+// tooLittle returns the largest memory that does not hold so many records.
 func tooLittle(t *testing.T, s *study.Study, records int64) int64 {
 	t.Helper()
 	whole, err := analysis.Quotas{Memory: math.MaxInt64}.Needs(s, 0, records)
@@ -152,8 +153,8 @@ func tooLittle(t *testing.T, s *study.Study, records int64) int64 {
 	return whole - 1
 }
 
-// Records that are gathered beside the memory have the answers of records that are held in it, to
-// the bit: in studies whose records lie one after another, and in joined ones.
+// Records that are gathered beside the memory give the same answers, bit for bit, as records in
+// memory: in studies that stack records, and in studies that join them.
 func TestRecordsApart(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 5))
 	grouped := parse(t, fmt.Sprintf(diagnosed, "{side: records, family: rademacher, k: 100, labels: plain}", noPromise,
@@ -195,10 +196,10 @@ func TestRecordsApart(t *testing.T) {
 	}
 }
 
-// remembered keeps steps in memory, until it breaks off at one of them.
+// remembered is a Memo in memory that fails at a chosen step.
 type remembered struct {
 	steps map[string][]byte
-	left  int // steps until then; below zero: it does not
+	left  int // steps until it fails; below zero: never
 }
 
 var errKilled = errors.New("killed")
@@ -221,8 +222,9 @@ func (m *remembered) Remember(step string, write func(io.Writer) error) error {
 	return err
 }
 
-// A run that is broken off at any of its steps and begun anew has the answers of one that is not, and
-// does not find anew what it has found: of records that are gathered beside the memory.
+// A run that is interrupted at any of its steps and restarted gives the same answers as an
+// uninterrupted one, and does not repeat finished steps: for records that are gathered beside the
+// memory.
 func TestRunGoesOn(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 6))
 	s := parse(t, fmt.Sprintf(diagnosed, "{side: records, family: rademacher, k: 100, labels: plain}", noPromise,
@@ -262,7 +264,7 @@ func TestRunGoesOn(t *testing.T) {
 		}
 		break
 	}
-	// What cannot be read is found anew.
+	// Steps that cannot be read are repeated.
 	for step := range m.steps {
 		m.steps[step] = m.steps[step][:len(m.steps[step])/2]
 	}
@@ -272,7 +274,7 @@ func TestRunGoesOn(t *testing.T) {
 	}
 }
 
-// encoded are documents as their parties get them.
+// encoded returns documents as their parties get them.
 func encoded(t *testing.T, labels []analysis.Labels) string {
 	t.Helper()
 	var out strings.Builder
@@ -284,7 +286,7 @@ func encoded(t *testing.T, labels []analysis.Labels) string {
 	return out.String()
 }
 
-// A document that is written in pieces is, to the byte, the one that is written at once.
+// A document written in pieces equals, byte for byte, the one written at once.
 func TestEncodeLabels(t *testing.T) {
 	many := make([]int, 10_000)
 	texts := make([]string, len(many))
@@ -325,8 +327,8 @@ func jsonOf(t *testing.T, v any) string {
 	return string(raw)
 }
 
-// An analysis that would take more memory than there may be is undefined, and says what it takes
-// and which key allows more. Others are answered.
+// An analysis that needs more memory than allowed is undefined. It says how much it needs and which
+// key allows more. Others are answered.
 func TestAnalysesWithinMemory(t *testing.T) {
 	s := parse(t, fmt.Sprintf(joined, "all", "  - {side: records, family: identity}\n  - {side: columns, family: sparse, k: 16, s: 1, helpers: {ones: 1}}\n", noPromise,
 		"{kind: k-means, clusters: 2}, {kind: covariance}"))
@@ -346,8 +348,8 @@ func TestAnalysesWithinMemory(t *testing.T) {
 	}
 }
 
-// A party's share is what its records take by the study file and an equal part of the rest,
-// whoever else comes: one that says it has few cannot bring many in the others' place.
+// A party's share is the room for its records by the study file and an equal part of the rest,
+// whoever else comes. A party that states few records cannot send many in place of others.
 func TestShares(t *testing.T) {
 	text := fmt.Sprintf(diagnosed, "{side: records, family: rademacher, k: 256, labels: plain}", noPromise, "{kind: k-means, clusters: 3}")
 	s := parse(t, text)
@@ -372,8 +374,9 @@ func TestShares(t *testing.T) {
 	if err := quotas.Check(s); err != nil {
 		t.Error(err)
 	}
-	// More are gathered on the disk, where each takes its integers, its label, its coordinates and
-	// what k-means says of it; then memory has what passes work in, however many there are.
+	// More records are gathered on the disk, where each needs room for its integers, its label, its
+	// coordinates and what k-means says of it. Then memory holds only the working space of passes,
+	// however many records there are.
 	s.Parties[1].Records = 6001
 	quotas.Disk += gathered
 	if err := quotas.Check(s); err != nil {
@@ -392,7 +395,7 @@ func TestShares(t *testing.T) {
 	if many, manyErr := quotas.Needs(s, 0, 100_000_000); err != nil || manyErr != nil || many != few || many < 128<<20 || many > 160<<20 {
 		t.Errorf("a hundred thousand records take %d bytes of memory, a hundred million %d (%v, %v)", few, many, err, manyErr)
 	}
-	// What no disk helps: the products of columns of an analysis that takes all of them at once.
+	// A disk does not help an analysis that needs the products of all columns at once.
 	whole := ofColumns(t, 2000, "{kind: regression, target: last}")
 	if err := (analysis.Quotas{Memory: 256 << 20, Disk: 1 << 40}).Check(whole); !errors.As(err, &tooMany) || !strings.Contains(err.Error(), "(analysis: memory_mib") {
 		t.Errorf("a regression on 2000 columns: %v", err)
@@ -400,7 +403,7 @@ func TestShares(t *testing.T) {
 	if err := (analysis.Quotas{Memory: analysis.DefaultMemory, Disk: 1 << 40}).Check(whole); err != nil {
 		t.Error(err)
 	}
-	// On a disk it is the same, and sums do not grow with records.
+	// The same holds for a disk; and sums do not grow with records.
 	onDisk := analysis.Quotas{Memory: 1 << 40, Disk: 3 * 100 * (256 + 1) * 8}
 	s = parse(t, text)
 	if shares, err = onDisk.Shares(s); err != nil || !slices.Equal(shares, []int64{100, 100, 100}) {
@@ -417,7 +420,7 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// What parties seal to each other counts to the disk, where it is kept beside the board.
+// Texts that parties seal to each other count towards the disk if they are stored beside the board.
 func TestSealedTextsCount(t *testing.T) {
 	const texts = 100 * 100 * 3 * (1232 + 7*32)
 	for apart, parties := range map[bool]int{true: 100, false: 50} {

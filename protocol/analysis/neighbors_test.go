@@ -16,7 +16,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// scattered are files of records without any groups.
+// scattered returns files of records without groups.
 func scattered(rng *rand.Rand, sizes ...int) files {
 	out := files{}
 	for i, name := range []string{"north", "south", "west"}[:len(sizes)] {
@@ -41,10 +41,10 @@ func column(t *testing.T, l analysis.Labels, index int, name string) analysis.Ro
 	return analysis.RowColumn{}
 }
 
-// whose is a record: which contribution's, and its row there.
+// whose identifies a record: its contribution, and its row there.
 type whose struct{ party, row int }
 
-// released are the records of a sketch in encoded units, as they were released.
+// released returns the records of a sketch in encoded units, as they were released.
 func released(t *testing.T, s shipped, sketch int) map[whose][]float64 {
 	t.Helper()
 	out := map[whose][]float64{}
@@ -77,9 +77,9 @@ func nearest(all map[whose][]float64, of whose) (order []whose, squared map[whos
 	return order, squared
 }
 
-// Every party is told the neighbours of its records, of three parties of different
-// sizes: own ones by row, others' by party and handle. A record has one handle for a
-// party, and another for any other party and in any other run.
+// Each of three parties of different sizes is told the neighbours of its records: its own ones by
+// row, those of others by party and handle. A record has one handle for a party, and another for
+// any other party and in any other run.
 func TestNeighborsAreNamed(t *testing.T) {
 	s := parse(t, fmt.Sprintf(horizontal, "  - {side: records, family: identity}", noPromise, "{kind: neighbors, neighbors: 4}"))
 	sent := ship(t, s, 5, scattered(rand.New(rand.NewPCG(8, 1)), 30, 45, 12))
@@ -99,7 +99,7 @@ func TestNeighborsAreNamed(t *testing.T) {
 				if got := at("distance_"); got != squared[other] {
 					t.Fatalf("distance %s of row %d of %s is %g, want %g", number, row, l.Party, got, squared[other])
 				}
-				// Values are rounded: an interval is as wide as that, and no wider.
+				// Values are rounded: the interval is as wide as the rounding, and no wider.
 				if low, high := at("distance_low_"), at("distance_high_"); !(low < squared[other] && squared[other] < high && high-low < .01) {
 					t.Fatalf("interval %s of row %d of %s is [%g, %g] around %g", number, row, l.Party, low, high, squared[other])
 				}
@@ -153,10 +153,9 @@ func TestNeighborsAreNamed(t *testing.T) {
 	}
 }
 
-// The intervals of a record's neighbours hold together although the neighbours were
-// chosen by the very distances: for at most 5 % of the records and what chance adds
-// (4.5 deviations, 4e-6) one misses. Plain 95 % intervals of the same pairs miss for
-// more.
+// The intervals of a record's neighbours hold together although the neighbours were chosen by these
+// distances. At most 5 % of the records, plus 4.5 standard deviations for chance (4e-6), have one
+// that misses. Plain 95 % intervals of the same pairs miss for more.
 func TestNeighborsIntervalsHoldForTheChosen(t *testing.T) {
 	s := parse(t, fmt.Sprintf(horizontal, "  - {side: records, family: rademacher, k: 64}",
 		"{unit: attribute, mechanism: gaussian, epsilon: 150, delta: 1e-6}", "{kind: neighbors, neighbors: 3}"))
@@ -221,7 +220,7 @@ func mustPlan(t *testing.T, s *study.Study, party int) release.Plan {
 	return plan
 }
 
-// A question without an answer costs no other one.
+// A question without an answer does not affect the others.
 func TestTooFewRecordsForNeighbors(t *testing.T) {
 	s := parse(t, fmt.Sprintf(horizontal, "  - {side: records, family: identity}", noPromise,
 		"{kind: neighbors, neighbors: 9}, {kind: neighbors, neighbors: 8}, {kind: outliers}, {kind: k-means, clusters: auto}"))
@@ -236,8 +235,8 @@ func TestTooFewRecordsForNeighbors(t *testing.T) {
 	}
 }
 
-// A record far from all others is the first of its party's outliers, by either score,
-// and the result that all see says only that its party has one.
+// A record far from all others ranks first among its party's outliers, by either score. The common
+// result says only that its party has one.
 func TestOutliersAreFound(t *testing.T) {
 	s := parse(t, fmt.Sprintf(horizontal, "  - {side: records, family: identity}", "{unit: attribute, mechanism: laplace, epsilon: 400}",
 		"{kind: outliers, neighbors: 5, top: 2}, {kind: outliers, neighbors: 5, top: 1, score: distance}"))
@@ -261,7 +260,7 @@ func TestOutliersAreFound(t *testing.T) {
 	}
 }
 
-// auto finds the three corners, and says nothing where noise drowns all.
+// auto finds the three corners, and suggests nothing if noise hides all.
 func TestKMeansAuto(t *testing.T) {
 	const terms = "{unit: attribute, mechanism: laplace, epsilon: %s}"
 	data, _ := corners(rand.New(rand.NewPCG(8, 5)), map[string][]int{"north": {40, 20, 0}, "south": {40, 40, 30}, "west": {9, 0, 60}})

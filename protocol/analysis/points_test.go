@@ -28,10 +28,10 @@ privacy: %s
 analyses: [%s]
 `
 
-// of are a record's values at each party.
+// of is a record's values at each party.
 type of struct{ north, south, west []float64 }
 
-// split hands out records to the parties that have them, each in an order of its own.
+// split gives records to the parties that hold them, each in its own order.
 func split(rng *rand.Rand, records []of, has func(party string, record int) bool) (data files, order map[string][]int) {
 	data, order = files{}, map[string][]int{}
 	for _, name := range []string{"north", "south", "west"} {
@@ -51,9 +51,9 @@ func split(rng *rand.Rand, records []of, has func(party string, record int) bool
 	return data, order
 }
 
-// TestJoinedRecords clusters records that no party can tell apart on its own: north sees two
-// kinds, south and west two others. Parties lack some records. Every party's own rows get the
-// clusters of their records, or, where records are those of all parties, nothing.
+// TestJoinedRecords clusters records that no party can tell apart on its own: north sees two kinds,
+// south and west see two others. Parties lack some records. Every party's own rows get the clusters
+// of their records or, if only records of all parties are joined, nothing.
 func TestJoinedRecords(t *testing.T) {
 	const sketches = "  - {side: records, family: identity}\n  - {side: records, family: rademacher, k: 32}\n"
 	const weak = "{unit: attribute, mechanism: laplace, epsilon: 200}"
@@ -126,7 +126,7 @@ func TestJoinedRecords(t *testing.T) {
 				}
 			}
 			if test.absent != "" || test.join == "any" {
-				return // then the kinds are not three places
+				return // the kinds are not three places then
 			}
 			meaning := map[int]int{}
 			for record, c := range cluster {
@@ -142,11 +142,11 @@ func TestJoinedRecords(t *testing.T) {
 	}
 }
 
-// The noise of joined records is that of the parties that have each of them: two places
-// apart in north's columns are found again, and what is left of inertia is noise. Its sum
-// over 20,000 coordinates and more is within 12 % of the stated (more than 5 standard
-// deviations; false rejection below 1e-6); with every party's noise on every record, or
-// with north's alone, it would be 25 % off and more.
+// The noise of joined records is that of the parties that hold each of them. Two places apart in
+// north's columns are found, and the rest of the inertia is noise. Its sum over 20,000 coordinates
+// and more is within 12 % of the stated one (more than 5 standard deviations; false rejection below
+// 1e-6). With every party's noise on every record, or with north's alone, it would be wrong by 25 %
+// and more.
 func TestJoinedNoise(t *testing.T) {
 	full.Statistical(t)
 	for _, sk := range []string{"  - {side: records, family: sparse, k: 16}", "  - {side: records, family: identity}"} {
@@ -156,7 +156,7 @@ func TestJoinedNoise(t *testing.T) {
 			for i := range records {
 				records[i] = of{[]float64{float64(i % 2 * 10), float64(40*(i%2) - 20)}, []float64{5}, nil}
 			}
-			// West has a single record, at a place of its own: bits have no centre.
+			// West has a single record, at a distinct place: bits have no centre.
 			records[0].west = []float64{1}
 			data, _ := split(rand.New(rand.NewPCG(1, 9)), records, func(party string, i int) bool {
 				return party == "north" || party == "south" && i < 4000 || i == 0
@@ -173,8 +173,8 @@ func TestJoinedNoise(t *testing.T) {
 	}
 }
 
-// What cannot be joined costs the analysis, not the study; releases without pseudonyms are
-// refused.
+// If nothing can be joined, only the analysis is lost, not the study. Releases without pseudonyms
+// are refused.
 func TestNothingToJoin(t *testing.T) {
 	s := parse(t, fmt.Sprintf(joined, "all", "  - {side: records, family: identity}", noPromise, "{kind: k-means, clusters: 2}"))
 	one := of{[]float64{1, 1}, []float64{1}, []float64{1}}
@@ -195,9 +195,9 @@ func TestNothingToJoin(t *testing.T) {
 	}
 }
 
-// TestJoinedRecordsAnswerAll asks every kind about joined records of which parties lack some,
-// the labels being one party's: numbers are about the records that they can be about, and a
-// party's table has an empty place where there is nothing to say.
+// TestJoinedRecordsAnswerAll asks every kind about joined records of which parties lack some; one
+// party has the labels. Numbers are about the records that have what they need, and a party's table
+// has an empty cell if there is nothing to say.
 func TestJoinedRecordsAnswerAll(t *testing.T) {
 	labelled := strings.Replace(joined, "  - {name: w, kind: binary,", "  - {name: v, kind: numeric, bounds: [0, 1], owner: west}\n  - {name: w, kind: binary, role: label,", 1)
 	rng := rand.New(rand.NewPCG(8, 9))
@@ -250,8 +250,8 @@ func TestJoinedRecordsAnswerAll(t *testing.T) {
 	}
 }
 
-// Where enough records are those of every party, centroids are theirs alone: absent columns
-// do not draw them to the centre. Where too few are, and under join: all, all records count.
+// If every party holds enough of the records, only these determine the centroids: missing columns
+// do not draw them to the centre. If too few, and under join: all, all records count.
 func TestWholeRecordsSayWhereClustersAre(t *testing.T) {
 	apart := map[bool]float64{}
 	for _, test := range []struct {

@@ -16,8 +16,8 @@ import (
 
 const normalQuantile = 1.959964
 
-// drawn is what the second interval adds to the first one, as a standard error: half-widths
-// are joined by their squares.
+// drawn returns what the second interval adds to the first one, as a standard error: squares of
+// half-widths add up.
 func drawn(t *testing.T, n analysis.Number) float64 {
 	t.Helper()
 	if n.Estimate == nil || n.PopulationLow == nil || n.PopulationHigh == nil {
@@ -38,7 +38,7 @@ func nearly(t *testing.T, what string, got, want, tolerance float64) {
 	}
 }
 
-// Without noise the second intervals are those that a statistician would give the pooled
+// Without noise the second intervals are those that a statistician would compute from the pooled
 // records, in original units.
 func TestSecondIntervalsOfSumsArePooled(t *testing.T) {
 	data := sick(rand.New(rand.NewPCG(3, 1)), 4000, 2500, 6000)
@@ -96,7 +96,7 @@ func TestSecondIntervalsOfSumsArePooled(t *testing.T) {
 			}
 			nearly(t, "mean of the "+name, drawn(t, l.Means[class][0]), stat.StdDev(within, nil)/math.Sqrt(float64(len(within))), .05)
 		}
-		// A line, y on x.
+		// A line: y on x.
 		r := a[4].Regression
 		rest := vy * (1 - rho*rho)
 		nearly(t, "slope", drawn(t, r.Coefficients[0]), math.Sqrt(rest/vx/n), .01)
@@ -105,7 +105,8 @@ func TestSecondIntervalsOfSumsArePooled(t *testing.T) {
 	}
 }
 
-// Between parties that share all records, or some, the draw is of those that they share.
+// Between parties that share all records, or some, the sampling error is that of the shared
+// records.
 func TestSecondIntervalsOfColumnsAreOfSharedRecords(t *testing.T) {
 	s := parse(t, fmt.Sprintf(vertical, "{side: columns, family: rademacher, k: 4096}", noPromise,
 		"{kind: correlation}, {kind: covariance}, {kind: sums}, {kind: regression, target: weight, on: [height]}, {kind: inner-product}, {kind: cosine}, {kind: distance}, {kind: intersection}, {kind: pca}"))
@@ -152,7 +153,7 @@ func TestSecondIntervalsOfColumnsAreOfSharedRecords(t *testing.T) {
 	}
 }
 
-// A document that was put together elsewhere may say anything.
+// A document made elsewhere may say anything.
 func TestSecondIntervalsHoldTheFirst(t *testing.T) {
 	s := parse(t, fmt.Sprintf(labelled, binaryLabel, "", noPromise, "{kind: mean}"))
 	result, _ := ship(t, s, 3, sick(rand.New(rand.NewPCG(3, 1)), 40, 25, 60)).run(t)

@@ -8,8 +8,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/analysis"
 )
 
-// Under much noise variances and covariances stay where bounds allow them:
-// heights between 100 and 220 vary by at most 60², and bits by ¼.
+// Under much noise variances and covariances stay within what bounds allow: heights between 100 and
+// 220 have variance at most 60², and bits ¼.
 func TestCovariancesArePossible(t *testing.T) {
 	most := map[string]float64{"height": 60 * 60, "smoker": .25, "blood": .25}
 	cut := 0
@@ -42,7 +42,7 @@ func TestCovariancesArePossible(t *testing.T) {
 	}
 }
 
-// The headline of components says of which columns they are where some were left out.
+// The headline of components says of which columns they are if some were left out.
 func TestComponentsSayOfWhat(t *testing.T) {
 	features := func(n int) (out []analysis.Feature) {
 		for i := range n {

@@ -11,11 +11,11 @@ import (
 	"github.com/cosketch/cosketch/protocol/analysis"
 )
 
-// pythonKeywords are keys that Python has another meaning for.
+// pythonKeywords are keys that are reserved words in Python.
 var pythonKeywords = map[string]bool{"in": true, "is": true, "from": true, "class": true}
 
-// dataclasses writes the types of the document as dataclasses of clients/python, with the tags by which tables
-// are made (analysis.Table) as metadata.
+// dataclasses writes the document's types as dataclasses of clients/python. The tags from which
+// tables are made (analysis.Table) become metadata.
 type dataclasses struct {
 	*describer
 	classes []string
@@ -34,7 +34,7 @@ func (d *dataclasses) all() string {
 }
 
 func (d *dataclasses) class(of reflect.Type) string {
-	// The end of a docstring is no quote.
+	// Quotes would end the docstring.
 	about := strings.ReplaceAll(strings.ReplaceAll(d.types[of.Name()], `\|`, "|"), `"`, "'")
 	return fmt.Sprintf("\n\n@dataclass(frozen=True, kw_only=True)\nclass %s(Object):\n    \"\"\"%s\"\"\"\n\n%s", of.Name(), folded(about, "    "), d.attributes(of))
 }
@@ -75,7 +75,7 @@ func (d *dataclasses) attributes(of reflect.Type) string {
 	return out.String()
 }
 
-// hint is a type as Python has it. A number that may be null is NaN there.
+// hint returns the Python type. A number that may be null is NaN there.
 func (d *dataclasses) hint(of reflect.Type) string {
 	switch of.Kind() {
 	case reflect.Pointer:
@@ -123,7 +123,7 @@ func folded(text, indent string) string {
 	return out.String()
 }
 
-// The classes of clients/python are what the types of documents say.
+// The classes of clients/python are generated from the document's types.
 func TestPythonClassesAreThoseOfDocuments(t *testing.T) {
 	types, fields := sources(t)
 	d := &dataclasses{describer: &describer{t: t, types: types, fields: fields, met: map[reflect.Type]bool{}, todo: []reflect.Type{reflect.TypeFor[analysis.Result]()}}}

@@ -19,7 +19,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// truth is the squared distance of two records in encoded units, before any projection.
+// truth returns the squared distance of two records in encoded units, before any projection.
 func truth(t *testing.T, s *study.Study, x, y []float64) (squared float64) {
 	t.Helper()
 	a, b := encode(s, mustPlan(t, s, 0), x), encode(s, mustPlan(t, s, 0), y)
@@ -30,7 +30,7 @@ func truth(t *testing.T, s *study.Study, x, y []float64) (squared float64) {
 	return squared
 }
 
-// projectedBy places vectors by the rows of R that follow from a seed.
+// projectedBy projects vectors by the rows of R that follow from a seed.
 func projectedBy(t *testing.T, s *study.Study, n int, vectors [][]float64) *mat.Dense {
 	t.Helper()
 	p, err := release.NewProjector(s, 0, rootSeed(n))
@@ -59,10 +59,10 @@ func byDistance(all map[whose][]float64, point []float64) (order []whose, square
 	return order, squared
 }
 
-// A vector that is projected exactly has the noise of one side alone: its distances are
-// unbiased, their intervals hold together although neighbours are chosen by them, and those
-// of two noised records, as a party's query has, do too. An estimate that took the wrong
-// side's noise off would miss by far.
+// For a vector that is projected exactly, only the records have noise. Its distances are unbiased,
+// and their intervals hold together although neighbours are chosen by them. The same holds for two
+// noised records, as in a party's query. An estimate that subtracted the wrong noise would miss by
+// far.
 func TestQueriesAreAnsweredWithTheirNoise(t *testing.T) {
 	s := parse(t, fmt.Sprintf(horizontal, "  - {side: records, family: rademacher, k: 64, matrix: public}",
 		"{unit: attribute, mechanism: gaussian, epsilon: 250, delta: 1e-6}", "{kind: neighbors, neighbors: 3}")+
@@ -136,7 +136,7 @@ func TestQueriesAreAnsweredWithTheirNoise(t *testing.T) {
 			}
 		}
 	}
-	// 5 % of 600, and 4.5 deviations.
+	// 5 % of 600, and 4.5 standard deviations.
 	t.Logf("of %d: intervals miss for %d vectors, %d rows", asked, missed, missedOwn)
 	if limit := asked/20 + 25; missed > limit || missedOwn > limit {
 		t.Errorf("of %d: intervals miss for %d vectors, %d rows of a query", asked, missed, missedOwn)
@@ -165,8 +165,9 @@ func querySketch(t *testing.T, plan release.Plan, n int, records [][]float64) re
 	return e
 }
 
-// Without noise and with an exact rotation, or no projection, distances are those of the
-// data, to rounding, in a vertical study too, where a record's columns are at several parties.
+// Without noise and with an exact rotation, or without projection, distances are those of the data,
+// up to rounding. That holds in a vertical study, too, where several parties hold a record's
+// columns.
 func TestQueriesWithoutNoiseAreExact(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	var records []of
@@ -213,7 +214,7 @@ func TestQueriesWithoutNoiseAreExact(t *testing.T) {
 		slices.Sort(want)
 		tolerance := 1e-9
 		if strings.Contains(sketch, "rademacher") {
-			tolerance = 0.5 // of the distance: four deviations and more of √(2/512)
+			tolerance = 0.5 // of the distance: more than four standard deviations, √(2/512) each
 		}
 		for rank, n := range a.Queries[0].Near {
 			if len(n.Parties) != 3 || len(n.Handle) != 16 {
@@ -229,7 +230,7 @@ func TestQueriesWithoutNoiseAreExact(t *testing.T) {
 	}
 }
 
-// What cannot be answered is said, and what a party is told holds together.
+// Queries without an answer say so, and what a party is told is consistent.
 func TestQueriesThatHaveNoAnswer(t *testing.T) {
 	s := parse(t, fmt.Sprintf(horizontal, "  - {side: records, family: identity}", noPromise, "{kind: neighbors, neighbors: 3}"))
 	sent := ship(t, s, 1, scattered(rand.New(rand.NewPCG(8, 3)), 5, 5))

@@ -16,8 +16,8 @@ import (
 	"github.com/cosketch/cosketch/seed"
 )
 
-// askBits runs a horizontal study of three bits at three parties under randomised
-// response, and returns the pooled truth beside what the aggregator makes of it.
+// askBits runs a horizontal study of three bits at three parties under randomised response. It
+// returns the pooled truth and the aggregator's result.
 func askBits(t *testing.T, s *study.Study, n int) (truth map[study.AnalysisKind]map[[2]int]float64, result analysis.Result) {
 	t.Helper()
 	const records = 150
@@ -79,10 +79,9 @@ func askBits(t *testing.T, s *study.Study, n int) (truth map[study.AnalysisKind]
 	return truth, result
 }
 
-// What comes out of randomised response, through the release, the sum over parties and the
-// estimators: intervals of 95 % cover the truth. Over 100 studies (3 to 6 pairs each, which share
-// a seed; counted as 100, the standard error of .95 is .022), at a k below and above the
-// number of records.
+// End to end, through randomised response, the release, the sum over parties and the estimators,
+// intervals of 95 % cover the truth. Over 100 studies (3 to 6 pairs each, which share a seed;
+// counted as 100, the standard error of .95 is .022), at a k below and above the number of records.
 func TestRandomisedResponseIntervalsCover(t *testing.T) {
 	example, err := os.ReadFile("../study/testdata/survey.yaml")
 	if err != nil {

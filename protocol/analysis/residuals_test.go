@@ -9,9 +9,9 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// With hardly any noise, rows of residuals spread as the fit's own estimate of what it leaves
-// (200 rows: a standard error of 5 %, six of which are allowed), and do not go with what was
-// fitted; the rows of the target itself, had nothing been taken off, spread half as far again.
+// With hardly any noise, residuals of rows spread as much as the fit's own estimate (200 rows: a
+// standard error of 5 %, six of which are allowed), and are not correlated with the fitted values.
+// The rows of the target itself, with nothing subtracted, spread by half as much again.
 func TestResidualsOfRows(t *testing.T) {
 	s := parse(t, fmt.Sprintf(vertical, "{side: columns, family: rademacher, k: 200, helpers: {ones: 1}}",
 		"{unit: attribute, mechanism: gaussian, epsilon: 1000, delta: 1e-6}", "{kind: regression, target: weight, on: [height, pulse]}"))
@@ -36,7 +36,7 @@ func TestResidualsOfRows(t *testing.T) {
 	}
 }
 
-// Of releases without noise no row is told.
+// Releases without noise give no rows.
 func TestNoResidualsWithoutNoise(t *testing.T) {
 	s := parse(t, fmt.Sprintf(vertical, "{side: columns, family: rademacher, k: 2048, helpers: {ones: 1}}", noPromise, "{kind: regression, target: weight, on: [height]}"))
 	result, _ := ship(t, s, 1, people(rand.New(rand.NewPCG(3, 3)), 400, 0)).run(t)

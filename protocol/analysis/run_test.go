@@ -16,7 +16,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/analysis"
 )
 
-// document is a whole run as bytes.
+// document returns a whole run as bytes.
 func document(t *testing.T, s shipped) string {
 	t.Helper()
 	result, labels := s.run(t)
@@ -27,8 +27,8 @@ func document(t *testing.T, s shipped) string {
 	return string(text)
 }
 
-// TestRunIsAFunctionOfTheReleases: any number of processors and any number of runs
-// give the same bytes, and the releases are left as they are.
+// TestRunIsAFunctionOfTheReleases: any number of processors and any number of runs give the same
+// bytes, and the releases are unchanged.
 func TestRunIsAFunctionOfTheReleases(t *testing.T) {
 	columns := parse(t, fmt.Sprintf(vertical, "{side: columns, family: sparse, k: 200, helpers: {ones: 0.3, squares: true}}",
 		"{unit: attribute, mechanism: laplace, epsilon: 5}", everything))
@@ -65,8 +65,8 @@ func TestRunIsAFunctionOfTheReleases(t *testing.T) {
 	}
 }
 
-// TestResultForgetsTheOrderOfRecords: a party that sorts its file otherwise makes the
-// same columns-side release, noise aside, and so the same document.
+// TestResultForgetsTheOrderOfRecords: a party that sorts its file differently makes the same
+// columns-side release, except for noise, and so the same document.
 func TestResultForgetsTheOrderOfRecords(t *testing.T) {
 	for _, s := range []struct {
 		terms string
@@ -92,7 +92,7 @@ func TestResultForgetsTheOrderOfRecords(t *testing.T) {
 	}
 }
 
-// TestRunRefuses: releases that would be counted twice, or under another's name.
+// TestRunRefuses: releases that would be counted twice, or under another's name, are refused.
 func TestRunRefuses(t *testing.T) {
 	s := parse(t, fmt.Sprintf(vertical, "{side: columns, family: sparse, k: 16}", noPromise, "{kind: intersection}"))
 	good := ship(t, s, 1, people(rand.New(rand.NewPCG(6, 6)), 20, 0)).options

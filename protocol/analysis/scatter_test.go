@@ -13,8 +13,8 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 )
 
-// blobs are three clusters of 1200, 500 and 4 points, which lie around corners of a plane in
-// six dimensions.
+// blobs returns three clusters of 1200, 500 and 4 points around corners of a plane in six
+// dimensions.
 func blobs() (*mat.Dense, cluster.Result) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	corners := [][]float64{{0, 0, 0, 0, 0, 0}, {6, 0, 0, 6, 0, 0}, {0, 3, 3, 0, 3, 3}}
@@ -66,7 +66,8 @@ func TestScatterShowsTheClusters(t *testing.T) {
 			t.Errorf("%d points of cluster %d, want about %.0f", n, c, want)
 		}
 	}
-	// The third cluster is too small to bend the plane far, so distances of the others survive.
+	// The third cluster is too small to tilt the plane much, so distances of the others are
+	// preserved.
 	d := math.Hypot(s.Centres[0][0]-s.Centres[1][0], s.Centres[0][1]-s.Centres[1][1])
 	if math.Abs(d-6*math.Sqrt2) > 0.05 {
 		t.Errorf("the centres are %.2f apart in the plane, %.2f in truth", d, 6*math.Sqrt2)
@@ -90,7 +91,7 @@ func TestScatterOfEqualRows(t *testing.T) {
 	}
 }
 
-// Rows on a line have one direction; the other is empty, not a division by zero.
+// Rows on a line have one direction. The other is zero, not a division by zero.
 func TestScatterOfALine(t *testing.T) {
 	points := mat.NewDense(4, 2, []float64{0, 0, 1, 2, 2, 4, 3, 6})
 	found := cluster.Result{Labels: []int{0, 0, 0, 0}, Sizes: []int{4}, Centroids: mat.NewDense(1, 2, []float64{1.5, 3})}

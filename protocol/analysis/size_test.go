@@ -10,7 +10,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// What is said of a result's size beforehand is about what it has: of tables, exactly.
+// The forecast size of a result is close to its actual size; for tables it is exact.
 func TestSizeOfResults(t *testing.T) {
 	const all = "{kind: covariance}, {kind: correlation}, {kind: inner-product}, {kind: distance}, {kind: pca}, {kind: sums}, {kind: clustering}"
 	for each, analyses := range map[int]string{30: all, 202: "{kind: inner-product}, {kind: correlation}"} {
@@ -40,13 +40,13 @@ func TestSizeOfResults(t *testing.T) {
 	}
 }
 
-// A study is refused where an analysis has no answer, or its result cannot be fetched, and the
-// refusal says what it would cost.
+// A study is refused if an analysis has no answer, or if its result cannot be fetched. The error
+// says what it would cost.
 func TestDeliverable(t *testing.T) {
 	for _, test := range []struct {
 		columns  int
 		analyses string
-		want     string // "": it is taken
+		want     string // "": accepted
 	}{
 		{2000, "{kind: pca}", ""},
 		{2001, "{kind: pca}", "analyses[0]: pca of 2001 columns is refused: at most 2000 are decomposed. The work grows with their cube and the memory with their square: here about 10 seconds of all processors, and 256 MB"},
@@ -62,7 +62,7 @@ func TestDeliverable(t *testing.T) {
 			t.Errorf("%d columns, %.60s: error %v, want %q", test.columns, test.analyses, err, test.want)
 		}
 	}
-	// Values of categorical columns are features, and can be more than columns.
+	// Values of categorical columns are features, and there can be more of them than columns.
 	var values []string
 	for i := range 60 {
 		values = append(values, fmt.Sprintf("v%d", i))

@@ -19,14 +19,14 @@ func forPeople(n Number, low, high float64) Number {
 	return n
 }
 
-// Pairs come by what can be told from 0 of people in general, where that is known, and never
-// by what the noise made of an estimate. A pair whose interval is everything is last.
+// Pairs are sorted by whether they clearly differ from 0 for people in general, if that is known,
+// and never by how noise changed an estimate. A pair whose interval covers everything is last.
 func TestClearestFirst(t *testing.T) {
 	numbers := []Number{
 		0: between(-1, -1, 1),
 		1: {Undefined: "lost"},
 		2: between(.9, -.5, 1),
-		3: forPeople(between(.5, .4, .6), -.1, 1), // told of these records alone
+		3: forPeople(between(.5, .4, .6), -.1, 1), // clear for these records only
 		4: forPeople(between(.3, .25, .35), .2, .4),
 		5: between(-.6, -.65, -.55),
 		6: {Estimate: ptr(3)}, // a document from elsewhere
@@ -54,7 +54,7 @@ func TestClearestFirst(t *testing.T) {
 	}
 }
 
-// A result says that nothing stands out where nothing does, and not otherwise.
+// A result says that nothing stands out exactly if nothing does.
 func TestNothing(t *testing.T) {
 	two := []Feature{{Party: "a", Column: "x"}, {Party: "a", Column: "y"}, {Party: "b", Column: "z"}}
 	lost, clear := between(.1, -.5, .7), between(.5, .4, .6)
@@ -110,7 +110,7 @@ func TestNothing(t *testing.T) {
 	}
 }
 
-// What numbers are not about, and how many records were cut, is in the tables of every export.
+// Cautions and counts of cut records are in the tables of every export.
 func TestTablesHaveTheCaution(t *testing.T) {
 	r := Result{Analyses: []Analysis{{Kind: study.Mean}, {
 		Kind: study.Mean, Caution: "about 7 % of the records were longer than the clip", Features: []Feature{{Column: "x"}}, Sections: Sections{Means: Means{between(1, 0, 2)}},
@@ -134,8 +134,8 @@ func TestTablesHaveTheCaution(t *testing.T) {
 	}
 }
 
-// What numbers rest on is told by its codes, in the words of this version. A document without codes has what
-// is usual of its kind, or else its own text, of which nothing is read.
+// Assumptions are worded from their codes, in the words of this version. A document without codes
+// has the usual assumptions of its kind, or else its own text, which is not interpreted.
 func TestAssumesGoesByCodes(t *testing.T) {
 	usual := premise.Usual(study.Correlation, study.E2).String()
 	for _, c := range []struct {
@@ -164,7 +164,7 @@ func TestAssumesGoesByCodes(t *testing.T) {
 	}
 }
 
-// An answer of shortened data never claims to assume nothing.
+// An answer from shortened data never claims to assume nothing.
 func TestWhatMomentsAssume(t *testing.T) {
 	if got := (Analysis{Caution: "about 7 % were cut"}).Warned(); got != "About 7 % were cut." {
 		t.Error(got)
@@ -192,7 +192,7 @@ func TestWhatMomentsAssume(t *testing.T) {
 	}
 }
 
-// Of one pair nothing is counted.
+// A single pair is not counted.
 func TestStandingOfOnePair(t *testing.T) {
 	one, whole := []Feature{{Column: "x"}, {Column: "y"}}, func(low, high float64) Number {
 		x := (low + high) / 2

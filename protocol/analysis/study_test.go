@@ -22,8 +22,8 @@ import (
 	"github.com/cosketch/cosketch/seed/stream"
 )
 
-// parse returns a study of north, south and west, who are taken from an example of
-// package study, on the given terms: the file from partition on, without dates.
+// parse returns a study of north, south and west, taken from an example of package study, with the
+// given terms: the file from partition on, without dates.
 func parse(t testing.TB, terms string) *study.Study {
 	t.Helper()
 	example, err := os.ReadFile("../study/testdata/registry.yaml")
@@ -39,8 +39,8 @@ func parse(t testing.TB, terms string) *study.Study {
 	return s
 }
 
-// file is what one party holds: for each record a real value per own column; of a
-// categorical column the index of the value. NaN is an absent one.
+// file is the data of one party: for each record a number per column of its own. For a categorical
+// column that is the index of the value. NaN is a missing value.
 type file struct {
 	ids    []string
 	values [][]float64
@@ -49,7 +49,7 @@ type file struct {
 // files are the parties' data by name. A party without a file sends no release.
 type files map[string]file
 
-// encode returns a record's entries, as package dataset makes them.
+// encode returns a record's entries, as package dataset does.
 func encode(s *study.Study, p release.Plan, values []float64) []int64 {
 	var out []int64
 	for i, c := range s.OwnColumns(p.Party) {
@@ -72,25 +72,25 @@ func encode(s *study.Study, p release.Plan, values []float64) []int64 {
 	return out
 }
 
-// source is the n-th of a list of fixed streams of bytes.
+// source returns the n-th of a list of fixed streams of bytes.
 func source(n int) *rand.ChaCha8 {
 	return rand.NewChaCha8([32]byte{byte(n), byte(n >> 8), byte(n >> 16)})
 }
 
-// rootSeed is the seed that parties agree on in the n-th run.
+// rootSeed returns the seed that parties agree on in the n-th run.
 func rootSeed(n int) seed.Seed {
 	var b [seed.Size]byte
 	source(n).Read(b[:])
 	return seed.FromBytes(b)
 }
 
-// shipped are the releases of one run as the aggregator has them.
+// shipped holds the releases of one run as the aggregator has them.
 type shipped struct {
 	options analysis.Options
 	orders  [][][]int // per contribution and sketch: release row i is this record of the file; nil on the columns side
 }
 
-// ship sketches, noises, encodes and decodes what the files hold, under the n-th seed.
+// ship sketches, noises, encodes and decodes the data of the files, under the n-th seed.
 func ship(t testing.TB, s *study.Study, n int, data files) shipped {
 	t.Helper()
 	out := shipped{options: analysis.Options{Study: s, Attempt: 1, T2: protocol.Digest{1, 2, 3}, Complete: len(data) == len(s.Parties)}}
@@ -164,7 +164,7 @@ func (s shipped) run(t testing.TB) (analysis.Result, []analysis.Labels) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// No document of ours names what its study does not.
+	// None of our documents contains a name unknown to its study.
 	if err := result.CheckNames(s.options.Study); err != nil {
 		t.Error(err)
 	}
@@ -173,7 +173,7 @@ func (s shipped) run(t testing.TB) (analysis.Result, []analysis.Labels) {
 			t.Error(err)
 		}
 	}
-	type first struct { // one release of each study is enough
+	type first struct { // one release of each study suffices
 		test  string
 		study protocol.StudyID
 		keeps bool
@@ -184,15 +184,15 @@ func (s shipped) run(t testing.TB) (analysis.Result, []analysis.Labels) {
 	return result, labels
 }
 
-var held sync.Map // what withinBounds looked at
+var held sync.Map // what withinBounds has checked
 
-// withinBounds holds what came out against what a party takes of such a study.
+// withinBounds compares the documents with what a party accepts from such a study.
 func (s shipped) withinBounds(t testing.TB, result analysis.Result, labels []analysis.Labels) {
 	t.Helper()
 	raw, err := json.MarshalIndent(result, "", " ")
 	for _, a := range result.Analyses {
 		if err != nil || s.options.Keep == nil && len(a.Features) > analysis.MostInline {
-			return // no aggregator makes it
+			return // no aggregator produces it
 		}
 	}
 	bounds := analysis.BoundsOf(s.options.Study)
@@ -215,14 +215,14 @@ func (s shipped) withinBounds(t testing.TB, result analysis.Result, labels []ana
 	}
 }
 
-// answer is one analysis, with its pairs found by the columns' names.
+// answer is one analysis whose pairs can be found by the columns' names.
 type answer struct {
 	t *testing.T
 	analysis.Analysis
 }
 
-// find returns the pair of two features, given as party/column or, for the union or
-// the intersection, as column or party alone.
+// find returns the pair of two features, given as party/column or, for the union or the
+// intersection, as column or party only.
 func (a answer) find(x, y string) analysis.Pair {
 	a.t.Helper()
 	name := func(i int) string {
@@ -248,8 +248,8 @@ func (a answer) estimate(x, y string) float64 {
 	return *p.Estimate
 }
 
-// sketched is the projection of any function of a party's records, computed without
-// builders or plans: Σ r(record)·f(record), times R's real scale.
+// sketched returns the projection of any function of a party's records, computed without builders
+// or plans: Σ r(record)·f(record), times R's real scale.
 func sketched(t testing.TB, s *study.Study, n, party, index int, f file, value func(row int) float64) []float64 {
 	t.Helper()
 	key, err := rootSeed(n).Derive(seed.RecordRows)
@@ -276,7 +276,7 @@ func sketched(t testing.TB, s *study.Study, n, party, index int, f file, value f
 	return out
 }
 
-// rounded is a value as the fixed point keeps it, in original units.
+// rounded returns a value as the fixed point stores it, in original units.
 func rounded(s *study.Study, column int, x float64) float64 {
 	scale := s.Columns[column].Scale
 	v, _ := scale.Encode(x, s.Bits)
@@ -290,7 +290,7 @@ func dot(x, y []float64) (sum float64) {
 	return sum
 }
 
-// looked is a party's plan after its first look.
+// looked returns a party's plan after its first look.
 func looked(t testing.TB, plan release.Plan, s *study.Study, f file, entropy io.Reader) release.Plan {
 	t.Helper()
 	look := plan.NewLook()

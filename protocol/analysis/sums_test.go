@@ -16,7 +16,7 @@ import (
 
 const bothSums = "  - {side: moments%s}\n  - {side: cells, L: 2, q: 1%s}"
 
-// pool is all parties' values of a column, as they are encoded, in original units.
+// pool returns all parties' values of a column, as they are encoded, in original units.
 func pool(data files, column int) (out []float64) {
 	for _, name := range []string{"north", "south", "west"} {
 		for _, row := range data[name].values {
@@ -26,8 +26,8 @@ func pool(data files, column int) (out []float64) {
 	return out
 }
 
-// Without noise, moments answer as the pooled records do, to the resolution of the fixed
-// point, and every interval has no width.
+// Without noise, moments answer as the pooled records do, to the resolution of the fixed point, and
+// every interval has width zero.
 func TestMomentsWithoutNoiseArePooled(t *testing.T) {
 	s := parse(t, fmt.Sprintf(horizontal, fmt.Sprintf(bothSums, "", ""), noPromise, "{kind: mean}, {kind: covariance}, {kind: correlation}"))
 	data := wards(rand.New(rand.NewPCG(2, 1)), 400, 250, 600)
@@ -57,8 +57,8 @@ func TestMomentsWithoutNoiseArePooled(t *testing.T) {
 	}
 }
 
-// With noise, intervals hold the numbers of the clipped records, and centroids those of the
-// records in their cells; documents pass the check that receivers make.
+// With noise, intervals contain the numbers of the clipped records, and those of centroids the
+// numbers of the records in their cells. Documents pass the check that receivers make.
 func TestSumsWithNoise(t *testing.T) {
 	const promise = "{unit: record, mechanism: gaussian, epsilon: 2, delta: 1e-6}"
 	s := parse(t, fmt.Sprintf(horizontal, fmt.Sprintf(bothSums, ", clip: 1.5", ", clip: 1.5"), promise, "{kind: correlation, intervals: all}, {kind: k-means, clusters: 2}"))
@@ -124,10 +124,7 @@ func TestSumsWithNoise(t *testing.T) {
 	}
 }
 
-// So little is left of so few records that no two cells can be heard: one analysis has no
-// answer, and the other is unharmed.
-// The number of clusters may be left to the cells, where enough of them stand out of the
-// noise to tell.
+// The number of clusters may be left to the cells, if enough of them stand out of the noise.
 func TestCellsSuggestClusters(t *testing.T) {
 	var columns strings.Builder
 	for j := range 4 {
@@ -161,6 +158,8 @@ func TestCellsSuggestClusters(t *testing.T) {
 	}
 }
 
+// With so few records and so much noise no two cells stand out: one analysis has no answer, and the
+// other is unaffected.
 func TestFaintCellsAreNoAnswer(t *testing.T) {
 	const promise = "{unit: record, mechanism: gaussian, epsilon: 0.2, delta: 1e-6}"
 	s := parse(t, fmt.Sprintf(horizontal, fmt.Sprintf(bothSums, ", clip: 1.5", ", clip: 1.5"), promise, "{kind: k-means, clusters: 3}, {kind: mean}"))

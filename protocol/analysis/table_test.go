@@ -13,7 +13,7 @@ import (
 
 func ptr(x float64) *float64 { return &x }
 
-// tabled is a result with pairs, an undefined one among them, and two sections of a kind.
+// tabled returns a result with pairs, one of them undefined, and two sections of a kind.
 func tabled() Result {
 	clusters := func(sizes ...int) *KMeans {
 		return &KMeans{Clusters: len(sizes), Restarts: 3, Sizes: sizes, Inertia: 2.5, Centroids: [][]float64{{1, 2}, {3, 4}}}
@@ -114,7 +114,7 @@ func TestSingular(t *testing.T) {
 	}
 }
 
-// Lists are read by names: of features, of classes, of clusters.
+// Positions in lists have names: of features, of classes, of clusters.
 func TestTablesHaveNames(t *testing.T) {
 	n := Number{ptr(0.5), ptr(0.1), ptr(0.3), ptr(0.7), ptr(0.2), ptr(0.8), "", nil}
 	numbers := []any{0.5, 0.1, 0.3, 0.7, 0.2, 0.8, ""}
@@ -186,8 +186,8 @@ func TestTablesHaveNames(t *testing.T) {
 	}
 }
 
-// Every list of the document says what its positions are, and every list of plain values what
-// these are.
+// Every list of the document says what its positions are, and every list of plain values what these
+// are.
 func TestListsSayWhatPositionsAre(t *testing.T) {
 	lists := 0
 	var walk func(at string, in reflect.Type, by int)

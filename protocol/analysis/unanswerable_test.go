@@ -9,8 +9,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/analysis"
 )
 
-// What records cannot answer is said of each analysis, and the others are answered: more
-// clusters than records, as many neighbours as records, labels of one class.
+// Each analysis says what records cannot answer, and the others are answered: more clusters than
+// records, as many neighbours as records, labels of one class.
 func TestRecordsThatCannotAnswer(t *testing.T) {
 	const asked = "{kind: k-means, clusters: 40}, {kind: k-means, clusters: 2}, {kind: neighbors, neighbors: 24}, {kind: neighbors, neighbors: 23}," +
 		" {kind: outliers, neighbors: 30}, {kind: outliers, neighbors: 5}, {kind: svm}, {kind: ridge-classification}"
@@ -38,8 +38,8 @@ func TestRecordsThatCannotAnswer(t *testing.T) {
 	}
 }
 
-// What columns cannot answer is said of each pair, and others are answered: a column that
-// is the same in all records, parties without a common record.
+// Each pair says what columns cannot answer, and others are answered: a column that is the same in
+// all records, parties without a common record.
 func TestColumnsThatCannotAnswer(t *testing.T) {
 	const asked = "{kind: correlation}, {kind: covariance}, {kind: intersection}, {kind: sums}, {kind: pca}," +
 		" {kind: regression, target: pulse, on: [height, weight]}, {kind: regression, target: height, on: [weight]}, {kind: clustering}, {kind: inner-product}"

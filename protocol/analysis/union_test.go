@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// horizontal are terms of a study in which all parties have the same columns of
-// other records; %s are the entries of sketches, the privacy and the analyses.
+// horizontal is the terms of a study in which all parties have the same columns of different
+// records; each %s stands for the entries of sketches, the privacy or the analyses.
 const horizontal = `partition: horizontal
 records: {id: [patient]}
 columns:
@@ -20,8 +20,8 @@ privacy: %s
 analyses: [%s]
 `
 
-// wards are files of a horizontal study. Every party counts its patients from 1, so
-// that equal ids are different people.
+// wards returns files of a horizontal study. Every party numbers its patients from 1, so equal ids
+// are different people.
 func wards(rng *rand.Rand, sizes ...int) files {
 	out := files{}
 	for i, name := range []string{"north", "south", "west"} {
@@ -35,8 +35,8 @@ func wards(rng *rand.Rand, sizes ...int) files {
 	return out
 }
 
-// TestAddingIsPooling: the sum of the parties' sketches answers as the sketch of all
-// their records would, equal ids being different people.
+// TestAddingIsPooling: the sum of the parties' sketches answers like the sketch of all their
+// records; equal ids are different people.
 func TestAddingIsPooling(t *testing.T) {
 	s := parse(t, fmt.Sprintf(horizontal, "  - {side: columns, family: sparse, k: 32, s: 2, helpers: {ones: 0.5}}", noPromise, "{kind: inner-product}, {kind: distance}, {kind: correlation}"))
 	data := wards(rand.New(rand.NewPCG(2, 1)), 40, 25, 60)
@@ -66,11 +66,10 @@ func TestAddingIsPooling(t *testing.T) {
 	}
 }
 
-// TestAddingTakesOffTheNoiseOfEveryParty averages the squared norm of the union's
-// pulses, which all are 70 and so 0 around their centre: what is left after taking
-// the noise off has mean 0. The limit of 5 standard errors fails by chance with
-// probability 6e-7; the seeds are fixed. Power: one party's noise more or less would
-// be far outside.
+// TestAddingTakesOffTheNoiseOfEveryParty averages the squared norm of the union's pulses, which are
+// all 70 and so 0 around their centre. What is left after subtracting the noise has mean 0. The
+// limit of 5 standard errors fails by chance with probability 6e-7; the seeds are fixed. Power: one
+// party's noise more or less would be far outside.
 func TestAddingTakesOffTheNoiseOfEveryParty(t *testing.T) {
 	const seeds, k = 300, 64
 	s := parse(t, fmt.Sprintf(horizontal, fmt.Sprintf("  - {side: columns, family: sparse, k: %d, helpers: {ones: 0}}", k),

@@ -35,8 +35,8 @@ func TestInterval(t *testing.T) {
 	}
 }
 
-// What is printed is within half a unit of the place that the interval's width leaves,
-// and no number is printed with more than mostDigits digits.
+// A printed number is within half a unit of the last place that the interval's width leaves, and
+// has at most mostDigits digits.
 func TestRoundingKeepsWhatTheIntervalLeaves(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := rapid.Float64Range(-1e15, 1e15).Draw(t, "x") * math.Pow10(rapid.IntRange(-20, 5).Draw(t, "scale"))

@@ -8,8 +8,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// What a study takes grows with records and with columns, and twice the records take twice the
-// time once there are many.
+// The cost of a study grows with records and with columns. Twice the records take twice the time
+// once there are many.
 func TestCostGrows(t *testing.T) {
 	a, b := sumsPlan(t, 1_000_000).Cost, sumsPlan(t, 2_000_000).Cost
 	if ratio := b.PartySeconds / a.PartySeconds; ratio < 1.9 || ratio > 2.1 {
@@ -32,7 +32,7 @@ func TestCostGrows(t *testing.T) {
 	}
 }
 
-// More records than exact sums hold are warned of, with the bits at which they do, if any.
+// A plan warns of more records than exact sums hold, and names the bits that suffice, if any.
 func TestBeyondExactSums(t *testing.T) {
 	warned := func(p Plan) Warning {
 		at := slices.IndexFunc(p.Warnings, func(w Warning) bool { return strings.Contains(w.Text, "its data will be refused") })
@@ -53,9 +53,10 @@ func TestBeyondExactSums(t *testing.T) {
 	}
 }
 
-// An agreement takes each party a share for each other one, and what it reads of them grows with their number, where texts
-// travel apart, and with its square below that. (Of masked sums, real nodes of 64, 128 and 256 parties read 304, 581 and
-// 1,142 kB, and 5,203 where 64 kept texts in their shares.)
+// An agreement costs each party a fixed amount for each other one. What it reads grows with the
+// number of parties if texts are sent separately, and with its square below that. (In masked sums,
+// real nodes of 64, 128 and 256 parties read 304, 581 and 1,142 kB, and 5,203 kB when 64 kept texts
+// in their shares.)
 func TestCostOfAgreement(t *testing.T) {
 	of := func(parties int, apart bool) Cost {
 		s := &study.Study{Parties: make([]study.Party, parties)}
@@ -86,8 +87,8 @@ func TestCostOfAgreement(t *testing.T) {
 	}
 }
 
-// A party that chooses its clip holds sums for each, so that many columns take more memory; what is computed of pairs
-// takes the aggregator longer than means.
+// A party that chooses its clip holds sums for each clip, so many columns take more memory. Pairs
+// take the aggregator longer than means.
 func TestCostOfManyColumns(t *testing.T) {
 	cost := func(sketch, ask string) Cost {
 		return planOf(t, moments(repeated(300, "numeric, centre: 0, spread: 1"), sketch, ask)).Cost

@@ -8,7 +8,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/sketch"
 )
 
-// A study with counts has a plan: its size is said where nothing asks them.
+// A study with counts has a plan, which gives their size even if no analysis uses them.
 func TestCountsHaveAPlan(t *testing.T) {
 	s := parse(t, `partition: horizontal
 records: {id: [patient], missing: count}
@@ -32,8 +32,9 @@ analyses: [{kind: mean}]
 	}
 }
 
-// What counts answer is usable or not, by their noise: a plan says how well cells and ranks are known, at which ε or with how many
-// records, and that more bins are needed where noise is not at fault.
+// Answers from counts are usable or not, by their noise. A plan says how well cells and ranks are
+// known, and at which ε or with how many records they would be usable; or that more bins are needed
+// if noise is not the cause.
 func TestCountsAreForecast(t *testing.T) {
 	const terms = `partition: horizontal
 records: {id: [patient], missing: count}
@@ -53,7 +54,8 @@ analyses: [{kind: table, intervals: all}, {kind: quantile, columns: [age]}, {kin
 		return p.Sketches[0].Analyses
 	}
 	many := of(5000)
-	// Two parties' noise of ten tables, of 20 cells of 500 records: 3 and 4, and one for the absent each.
+	// Two parties' noise of ten tables, of 20 cells of 500 records: 3 and 4, and one for the absent
+	// each.
 	sd := math.Sqrt(2*10) / 0.2367 * math.Sqrt(1-1./20) / 500
 	if a := many[0]; a.Outcome != Usable || math.Abs(a.Chosen.StandardError/sd-1) > 0.02 || a.Together != 2*3+3*20+1 || a.Chosen.HalfWidth < 3*a.Chosen.StandardError {
 		t.Errorf("table: %+v, want a standard error of %v", a, sd)

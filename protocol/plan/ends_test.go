@@ -10,7 +10,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// moments are the terms of a horizontal study by moments.
+// moments returns the terms of a horizontal study by moments.
 func moments(columns, sketch, analyses string) string {
 	return fmt.Sprintf("partition: horizontal\nrecords: {id: [patient]}\ncolumns: [%s]\nsketches: [%s]\nprivacy: %s\nanalyses: [%s]\n", columns, sketch, perRecordGaussian, analyses)
 }
@@ -33,8 +33,8 @@ func answersOf(p Plan) map[study.AnalysisKind]Analysis {
 	return out
 }
 
-// Where bounds alone are told, correlations err as the inverse square of the spread, so that the
-// ends are 64 times apart; means are exact in units of the bounds; and with a spread all is
+// If only bounds are known, errors of correlations grow as the inverse square of the spread, so the
+// ends are 64 times apart. Means are exact in units of the bounds. With a spread everything is
 // known.
 func TestBoundsAloneGiveARange(t *testing.T) {
 	terms := moments(repeated(6, "numeric, bounds: [0, 40]"), "{side: moments}", "{kind: mean}, {kind: correlation}")
@@ -63,15 +63,15 @@ func TestBoundsAloneGiveARange(t *testing.T) {
 	if !told.Usable || told.AtBest != told.AtWorst || math.Abs(told.StandardError/few.Chosen.AtBest.StandardError-1) > 0.01 {
 		t.Errorf("with spreads of a fifth: %+v, at best %+v", told, few.Chosen.AtBest)
 	}
-	// Standardised by own moments, a spread of a tenth is as good as told.
+	// After standardisation by own moments, a spread of a tenth is as good as declared.
 	own := answersOf(planOf(t, strings.Replace(terms, "{side: moments}", "{side: moments, standardise: own}", 1), count(200_000)))[study.Correlation].Chosen
 	if math.Abs(own.AtWorst.StandardError/own.StandardError-4.5/1.9) > 1e-9 {
 		t.Errorf("standardised: %+v", own)
 	}
 }
 
-// A verdict that is divided by spreads which nobody told says what it takes of them, for all columns and
-// not only for the pair that errs most; nothing where they are told.
+// A verdict about an answer that is divided by unknown spreads says what it assumes of them, for
+// all columns and not only for the pair with the largest error. It says nothing if they are known.
 func TestVerdictsSayWhatTheySuppose(t *testing.T) {
 	columns := repeated(4, "binary") + ", " + strings.ReplaceAll(repeated(3, "numeric, bounds: [0, 40]"), "name: c", "name: n")
 	terms := moments(columns, "{side: moments, standardise: own}", "{kind: mean}, {kind: correlation}, {kind: regression, target: n0, on: [n1, c0]}")
@@ -107,8 +107,9 @@ func TestVerdictsSayWhatTheySuppose(t *testing.T) {
 	}
 }
 
-// Of columns between bounds whose parties take their own clip, half of the variance may be cut off: at
-// worst an answer is as likely to be lost as with twice the noise, and errs no more.
+// For columns between bounds, at parties that choose their own clip, half of the variance may be
+// cut off. At worst an answer is as likely to be lost as with twice the noise, and its error is no
+// larger.
 func TestLumpsMayDrown(t *testing.T) {
 	q := func(sketch string, n int64) Choice {
 		return answersOf(planOf(t, moments(repeated(6, "numeric, bounds: [0, 40]"), sketch, "{kind: correlation}"), func(o *Options) {
@@ -120,7 +121,7 @@ func TestLumpsMayDrown(t *testing.T) {
 	for n := int64(1000); n < 4_000_000; n *= 2 {
 		a, b := q(own, n), q("{side: moments, clip: 3, standardise: own}", n)
 		if a.AtWorst.Undefined == "" && a.AtWorst.Detects < 1 && a.Lost > oftenLost {
-			lost = true // it would be usable, were its variance not doubted
+			lost = true // it would be usable if its variance were not in doubt
 			if a.Usable {
 				t.Errorf("%d records: usable, lost with %g", n, a.Lost)
 			}
@@ -134,8 +135,8 @@ func TestLumpsMayDrown(t *testing.T) {
 	}
 }
 
-// Around a centre and spread, the ends are those of a family of distributions; where parties take
-// their own clips, of one with heavier tails, of which the more shows the less noise there is.
+// With a centre and spread, the ends come from a family of distributions. If parties choose their
+// own clips, the family has heavier tails, which matter more the less noise there is.
 func TestCentresGiveARange(t *testing.T) {
 	for _, c := range []struct {
 		sketch  string
@@ -161,8 +162,8 @@ func TestCentresGiveARange(t *testing.T) {
 	}
 }
 
-// A clip that cuts more than the noise bears makes no answer usable, whatever it errs by; what
-// is asked for instead does, and is not warned of.
+// If a clip cuts more than the noise can hide, no answer is usable, whatever its error. With the
+// suggested clip answers are usable, and there is no warning.
 func TestShortClipsAreNotUsable(t *testing.T) {
 	plan := func(sketch string) Plan {
 		return planOf(t, moments(repeated(8, "numeric, centre: 3, spread: 2"), sketch, "{kind: mean}, {kind: correlation}"))
@@ -182,8 +183,8 @@ func TestShortClipsAreNotUsable(t *testing.T) {
 	}
 }
 
-// Where only means are asked, a record has no products: the noise is that of sums alone, by
-// about √(25+w²)/w less, and the forecast knows.
+// If only means are asked for, a record has no products. The noise is that of sums only, smaller by
+// about √(25+w²)/w, and the forecast uses it.
 func TestMeansAloneAreForecast(t *testing.T) {
 	columns := repeated(6, "numeric, bounds: [0, 1]")
 	alone := answersOf(planOf(t, moments(columns, "{side: moments}", "{kind: mean}")+"later: [mean]\n"))[study.Mean].Chosen
@@ -193,8 +194,8 @@ func TestMeansAloneAreForecast(t *testing.T) {
 	}
 }
 
-// A component analysis is usable only where it is likely to be of all columns; a correlation
-// only where it is likely to be defined.
+// A component analysis is usable only if it is likely to include all columns; a correlation only if
+// it is likely to be defined.
 func TestLikelyUndefinedIsNotUsable(t *testing.T) {
 	full.Statistical(t)
 	step := full.Or(2.5, 1.2)
@@ -211,7 +212,7 @@ func TestLikelyUndefinedIsNotUsable(t *testing.T) {
 	}
 }
 
-// A plan of all parties has what each sends and cuts, and shows the most.
+// A plan of all parties has what each sends and cuts, and shows the largest.
 func TestEveryPartyIsPlanned(t *testing.T) {
 	columns := twoEach + ", {name: e, kind: numeric, bounds: [0, 1], owner: south}, {name: f, kind: binary, owner: south}, {name: g, kind: binary, owner: south}"
 	p := planOf(t, vertical(columns, registry, perRecord, "{kind: correlation}"))
@@ -235,7 +236,7 @@ func TestEveryPartyIsPlanned(t *testing.T) {
 	}
 }
 
-// Where another k on the list is usable, a verdict says which, and asks for nothing else.
+// If another k of the options is usable, a verdict names it, and asks for nothing else.
 func TestNeedsKnowTheOptions(t *testing.T) {
 	terms := vertical(twoEach, strings.Replace(registry, "k: 1000", "k: 40000", 1), perRecord, correlation)
 	a := planOf(t, terms, func(o *Options) { o.Records = map[string]int64{"": 120_000} }).Sketches[0].Analyses[0]

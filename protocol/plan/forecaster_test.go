@@ -8,8 +8,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Every kind of analysis has one row for each side whose sketches answer it, which says all that plans ask of it. Of
-// chosen records alone plans say nothing: they are chosen once there are some.
+// Every kind of analysis has one forecaster for each side that answers it, with all that plans
+// need. Only chosen records have none: they are chosen once there are some.
 func TestEveryKindHasAForecast(t *testing.T) {
 	for _, name := range study.Kinds() {
 		kind, _ := study.KindOf(name)
@@ -39,7 +39,7 @@ func TestEveryKindHasAForecast(t *testing.T) {
 	}
 }
 
-// Every row of a side that sums over records is of such a side, and of one alone.
+// Every additive is for a side that sums over records, and no side has two.
 func TestSidesThatSumHaveOneRow(t *testing.T) {
 	var met []sketch.Side
 	for _, row := range additives() {
@@ -61,8 +61,8 @@ func TestOneColumnHasNoPair(t *testing.T) {
 	}
 }
 
-// Clusters of cells hinge on spreads that nobody told only where these decide whether they are usable: not where noise
-// hides how many records they have, however these are spread.
+// Clusters of cells depend on unknown spreads only if these decide whether they are usable. They do
+// not if noise hides the record counts, however records are spread.
 func TestClustersHingeOnWhatDecides(t *testing.T) {
 	columns := repeated(12, "numeric, bounds: [0, 1]")
 	p := planOf(t, moments(columns, "{side: cells, L: 9, clip: 2}", "{kind: k-means, clusters: 2}"), func(o *Options) {

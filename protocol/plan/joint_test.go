@@ -17,8 +17,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// jointTrial is a study whose analyses are of all columns together, on columns that are
-// unrelated, as plans have it.
+// jointTrial is a study with analyses of all columns together, on uncorrelated columns, as plans
+// assume.
 type jointTrial struct {
 	name, terms string
 	records     int64
@@ -43,7 +43,7 @@ func jointTrials() []jointTrial {
 	return []jointTrial{
 		{"moments", "partition: horizontal\n" + head + columns(6) + "  - {name: ill, kind: binary, role: label}\n" + fmt.Sprintf(moments, 1) +
 			"analyses: [{kind: regression, target: c0}, {kind: lda}]\n", 6000, 0, 200},
-		// with so much noise that correlations which the records have by chance count for little
+		// with so much noise that chance correlations of the records matter little
 		{"many columns", "partition: horizontal\n" + head + columns(16) + fmt.Sprintf(moments, 0.8) +
 			"analyses: [{kind: pca}]\n", 3000, 0, 120},
 		{"projected", "partition: vertical\n" + head + columns(6, "north", "south") +
@@ -55,7 +55,7 @@ func jointTrials() []jointTrial {
 	}
 }
 
-// errors are those of an answer in the units of its forecast, one for each number.
+// errors returns the errors of an answer in the units of its forecast, one for each number.
 func (tr jointTrial) errors(t *testing.T, s *study.Study, a analysis.Analysis, asked study.Analysis, data []table) (out []float64) {
 	t.Helper()
 	if a.Undefined != "" {
@@ -126,7 +126,7 @@ func (tr jointTrial) errors(t *testing.T, s *study.Study, a analysis.Analysis, a
 	return out
 }
 
-// joined are the records of all parties, those of a vertical study that all hold.
+// joined returns the records of all parties; in a vertical study those that all hold.
 func joined(s *study.Study, data []table) (out [][]float64) {
 	if s.Partition == study.Horizontal {
 		for _, d := range data {
@@ -154,9 +154,9 @@ func joined(s *study.Study, data []table) (out [][]float64) {
 	return out
 }
 
-// Forecasts of what all columns give together are true as those of pairs are: the root
-// mean square of the errors is what was forecast, within 15 %, and half of the forecast
-// would be found out. Errors of one draw are counted as one; see TestForecastsAreTrue.
+// Forecasts of answers from all columns together are as accurate as those of pairs: the root mean
+// square of the errors is within 15 % of the forecast, and half of the forecast would be detected.
+// Errors of one draw count as one; see TestForecastsAreTrue.
 func TestJointForecastsAreTrue(t *testing.T) {
 	full.Statistical(t)
 	for _, tr := range jointTrials() {
@@ -206,7 +206,7 @@ func TestJointForecastsAreTrue(t *testing.T) {
 	}
 }
 
-// Every kind has a forecast or a reason for none, and what has none is of use all the same.
+// Every kind has a forecast or a reason for none, and kinds without one are still allowed.
 func TestJointVerdicts(t *testing.T) {
 	const joint = "{kind: pca}, {kind: regression, target: a}, {kind: clustering}, {kind: sums}, {kind: pca, centre: false}"
 	p := planOf(t, vertical(twoEach, registry, perRecord, joint))

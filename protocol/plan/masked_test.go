@@ -18,9 +18,9 @@ func planOfThree(t *testing.T, terms string) Plan {
 	return p
 }
 
-// Of three parties, one of which may collude, a masked sum has noise of 3/2 of what one needs,
-// and a plain one of 3: the forecast errs √2 times less where noise is all that errs, and is
-// recommended until it is taken.
+// With three parties, one of which may collude, a masked sum has 3/2 of the noise that one party
+// needs, and a plain one has 3. If only noise matters, the forecast error is √2 times smaller. The
+// masked sum is recommended until the study has it.
 func TestMaskedSumsAreForecast(t *testing.T) {
 	terms := horizontal(12, bothSides, perRecordGaussian)
 	plain, masked := planOfThree(t, terms), planOfThree(t, terms+"sum: masked\ncolluding: 1\n")
@@ -46,8 +46,9 @@ func TestMaskedSumsAreForecast(t *testing.T) {
 	}
 }
 
-// A look under masks finds the clip that parties of a plain sum find for themselves each, and of which nobody tells in
-// one round: what it answers is usable where one round is, at half the noise of a plain sum's variance.
+// A look under masks finds the clip that parties of a plain sum each find for themselves, and that
+// is unknown in one round. Its answers are usable if those of one round are, at half the noise
+// variance of a plain sum.
 func TestLooksAreForecast(t *testing.T) {
 	terms := func(sketches string) string {
 		return strings.Replace(strings.ReplaceAll(horizontal(12, sketches, perRecordGaussian), "bounds: [0, 1]", "centre: 0, spread: 1"), "{kind: k-means, clusters: 2}", "{kind: correlation}", 1)
@@ -56,7 +57,7 @@ func TestLooksAreForecast(t *testing.T) {
 	plain := planOfThree(t, terms("{side: moments, clip: own}"))
 	looks := planOfThree(t, terms("{side: look, share: 0.06}, {side: moments, clip: own, share: 0.94}")+masked+"rounds: 2\n")
 	a, b := plain.Sketches[0].Analyses[0], looks.Sketches[1].Analyses[0]
-	// Less noise asks for a longer clip, and lets more of a tail be seen.
+	// Less noise requires a longer clip, and reveals more of a tail.
 	if ratio := a.Chosen.StandardError / b.Chosen.StandardError; ratio < 1.15 || ratio > math.Sqrt2+0.02 {
 		t.Errorf("a plain sum errs %.3f times as far as a masked one by a look, want about √2", ratio)
 	}
@@ -65,7 +66,7 @@ func TestLooksAreForecast(t *testing.T) {
 	}
 }
 
-// No masked sum is recommended where the study could not have one.
+// No masked sum is recommended if the study could not have one.
 func TestMaskedSumsNeedTheirStudy(t *testing.T) {
 	s := func(change func(*study.Study)) *study.Study {
 		out := study.Study{

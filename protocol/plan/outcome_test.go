@@ -8,7 +8,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Each forecast has one outcome, which begins its verdict: what is nearer to the cause goes first.
+// Each forecast has one outcome, which begins its verdict. The outcome closest to the cause takes
+// precedence.
 func TestOutcomes(t *testing.T) {
 	for _, c := range []struct {
 		side sketch.Side

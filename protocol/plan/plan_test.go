@@ -14,7 +14,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// vertical are the terms of a study of two parties.
+// vertical returns the terms of a study of two parties.
 func vertical(columns, sketch, privacy, analyses string) string {
 	return fmt.Sprintf("partition: vertical\nrecords: {id: [patient]}\ncolumns: [%s]\nsketches: [%s]\nprivacy: %s\nanalyses: [%s]\n", columns, sketch, privacy, analyses)
 }
@@ -39,7 +39,7 @@ func horizontal(features int, sketch, privacy string) string {
 func planOf(t *testing.T, terms string, change ...func(*Options)) Plan {
 	t.Helper()
 	o := Options{Study: parse(t, terms), Party: study.Everyone, Records: map[string]int64{"": 200_000}}
-	for _, c := range o.Study.Columns { // those of horizontal are told, and uniform
+	for _, c := range o.Study.Columns { // the spreads of horizontal are given, for uniform values
 		if c.Kurtosis == 1.8 {
 			if o.Spreads == nil {
 				o.Spreads = map[string]float64{}
@@ -58,8 +58,8 @@ func planOf(t *testing.T, terms string, change ...func(*Options)) Plan {
 	return p
 }
 
-// A registry: 200,000 records, two columns a party, RMSE .053 of a
-// correlation and .066 of the shared records, which clipping's part is not in.
+// A registry: 200,000 records, two columns per party, RMSE .053 of a correlation and .066 of the
+// shared records, which does not include the effect of clipping.
 func TestRegistry(t *testing.T) {
 	p := planOf(t, vertical(twoEach, registry, perRecord, correlation))
 	rho := p.Sketches[0].Analyses[0]
@@ -77,7 +77,7 @@ func TestRegistry(t *testing.T) {
 	}
 }
 
-// Recommended methods are at the bottom of their error: k a tenth off errs no less.
+// Recommended methods have the smallest error: with a k that differs by a tenth it is no smaller.
 func TestOptionsAreBest(t *testing.T) {
 	s := parse(t, vertical(twoEach, registry, perRecord, correlation))
 	c := newCell(Options{Study: s, Party: study.Everyone, Records: map[string]int64{"": 200_000}}, 0)
@@ -113,7 +113,7 @@ func TestOptionsAreBest(t *testing.T) {
 	}
 }
 
-// Neighbours and outliers are judged as k-means is: by the distance of two records.
+// Neighbours and outliers are judged like k-means: by the distance of two records.
 func TestNeighboursAreJudgedAsClusters(t *testing.T) {
 	for privacy, usable := range map[string]bool{
 		"{unit: attribute, mechanism: laplace, epsilon: 30}": true, "{unit: attribute, mechanism: laplace, epsilon: 1}": false,
@@ -132,8 +132,8 @@ func TestNeighboursAreJudgedAsClusters(t *testing.T) {
 	}
 }
 
-// Where a record has no more features than the best k: do not project. Where it has far
-// more, sparse s=1 with Laplace noise is the best.
+// If a record has no more features than the best k: do not project. If it has far more, sparse s=1
+// with Laplace noise is best.
 func TestIdentityOrSparse(t *testing.T) {
 	for _, test := range []struct {
 		features int
@@ -166,7 +166,7 @@ func TestIdentityOrSparse(t *testing.T) {
 	}
 }
 
-// What is recommended is a study that parses, and errs as the plan says.
+// The recommended study parses, and its errors are as the plan says.
 func TestRecommendationHolds(t *testing.T) {
 	for name, test := range map[string]struct{ sketch, privacy, terms string }{
 		"columns": {"sketches: [" + registry + "]", "privacy: " + perRecord, vertical(twoEach, registry, perRecord, correlation)},
@@ -205,8 +205,8 @@ func TestRecommendationHolds(t *testing.T) {
 	}
 }
 
-// A study that is of no use says what it takes, and with that it is of use, and with a
-// tenth less it is not.
+// A study without usable answers says what it needs. With that it is usable, and with a tenth less
+// it is not.
 func TestNeeds(t *testing.T) {
 	terms := func(epsilon float64, k int) string {
 		return vertical(twoEach, strings.Replace(registry, "k: 1000", fmt.Sprintf("k: %d", k), 1), fmt.Sprintf("{unit: record, mechanism: gaussian, epsilon: %.6g, delta: 1e-6}", epsilon), "{kind: correlation}")
@@ -230,7 +230,7 @@ func TestNeeds(t *testing.T) {
 	}
 }
 
-// Without noise a plan says what the sketch gives away.
+// Without noise a plan says what the sketch reveals.
 func TestWithoutNoise(t *testing.T) {
 	columns := "{side: columns, family: sparse, k: 512, helpers: {ones: 1}}"
 	p := planOf(t, vertical(twoEach, columns, "{mechanism: none}", correlation), func(o *Options) { o.Records = map[string]int64{"": 569} })
@@ -300,8 +300,8 @@ func TestEveryStudyIsPlanned(t *testing.T) {
 	}
 }
 
-// Where a record may be replaced by another, there is twice the noise, and what is
-// recommended still says so.
+// If a record may be replaced by another, there is twice the noise, and recommendations still say
+// so.
 func TestReplaced(t *testing.T) {
 	zeroed := "{unit: record, mechanism: laplace, epsilon: 4}"
 	replaced := "{unit: record, mechanism: laplace, epsilon: 4, neighbours: replaced}"
@@ -331,8 +331,8 @@ func TestReplaced(t *testing.T) {
 	}
 }
 
-// Intervals that hold all together are wider by the quantile of their level, and more
-// has to be there to stand out; the error is the same.
+// Intervals that hold all together are wider by the quantile of their level, and effects must be
+// larger to stand out. The error is the same.
 func TestIntervalsTogether(t *testing.T) {
 	each := planOf(t, vertical(twoEach, registry, perRecord, "{kind: covariance}, {kind: correlation}, {kind: intersection}")).Sketches[0].Analyses
 	all := planOf(t, vertical(twoEach, registry, perRecord, "{kind: covariance, intervals: all}, {kind: correlation, intervals: all}, {kind: intersection, intervals: all}")).Sketches[0].Analyses
@@ -351,8 +351,7 @@ func TestIntervalsTogether(t *testing.T) {
 	}
 }
 
-// Flipped bits are not recommended to a study that fills in absent values, which are no
-// bits.
+// Flipped bits are not recommended to a study that fills in missing values, which are not bits.
 func TestFlippedBitsTakeEveryValue(t *testing.T) {
 	terms := strings.ReplaceAll(horizontal(12, "{side: records, family: sparse, k: 8}", "{unit: attribute, mechanism: laplace, epsilon: 4}"), "numeric, bounds: [0, 1]", "binary")
 	for missing, selectable := range map[string]bool{"refuse": true, "centre": false} {

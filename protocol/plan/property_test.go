@@ -13,8 +13,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/study/file"
 )
 
-// randomTerms is the terms of a random study of one side: any mechanism, family, k and columns,
-// be they a fit or not.
+// randomTerms returns the terms of a random study of one side, with any mechanism, family, k and
+// columns, whether they fit together or not.
 func randomTerms(rng *rand.Rand) string {
 	one := func(of ...string) string { return of[rng.IntN(len(of))] }
 	partition, side := one("vertical", "horizontal"), one("columns", "records", "moments", "cells", "counts")
@@ -90,7 +90,7 @@ func randomTerms(rng *rand.Rand) string {
 		partition, map[bool]string{true: one("count", "refuse"), false: one("centre", "refuse")}[side == "counts"], strings.Join(columns, ", "), sketch, privacy, strings.Join(asked, ", "))
 }
 
-// bins cut a column if it is one of numbers.
+// bins returns the bins of a column if it is numeric.
 func bins(column string) string {
 	if strings.Contains(column, "numeric") {
 		return ", bins: 7"
@@ -98,9 +98,8 @@ func bins(column string) string {
 	return ""
 }
 
-// No number of a plan is NaN or infinite, no text says so, and what is judged is in order: ends
-// are on either side of what is typical, and nothing usable is undefined at worst or likely
-// to be.
+// No number of a plan is NaN or infinite, and no text says so. Forecasts are in order: the ends are
+// on either side of the typical one, and nothing usable is undefined at worst, or likely to be.
 func TestNoPlanIsNaN(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long, and a plan is made in one goroutine")
@@ -174,8 +173,7 @@ func TestNoPlanIsNaN(t *testing.T) {
 	}
 }
 
-// What a draft has chosen is not warned of by its own plan, for random column lists, records and
-// questions.
+// A plan does not warn of what a draft has chosen, for random column lists, records and questions.
 func TestDraftsAreNotWarnedOf(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long, and a plan is made in one goroutine")

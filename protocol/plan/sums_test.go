@@ -19,7 +19,7 @@ func sumsPlan(t *testing.T, records int64) Plan {
 	return planOf(t, terms, func(o *Options) { o.Records = map[string]int64{"": records} })
 }
 
-// Sums are forecast: by what stands out with these records, and what would be needed.
+// Sums are forecast: what stands out with these records, and what would be needed.
 func TestSumsAreForecast(t *testing.T) {
 	many, few := sumsPlan(t, 100_000), sumsPlan(t, 60)
 	for _, p := range []Plan{many, few} {
@@ -45,8 +45,8 @@ func TestSumsAreForecast(t *testing.T) {
 	}
 }
 
-// A verdict is about clusters: many records do not help where there are fewer cells than
-// two for each, and cells with few records each do no harm where enough can stand out.
+// A verdict is about clusters: many records do not help if there are fewer than two cells per
+// cluster, and cells with few records each do no harm if enough can stand out.
 func TestVerdictsOfCells(t *testing.T) {
 	verdict := func(cells string, clusters string) string {
 		terms := strings.Replace(horizontal(12, "{side: moments, clip: 1.5}, "+cells, perRecordGaussian), "clusters: 2", clusters, 1)
@@ -64,7 +64,7 @@ func TestVerdictsOfCells(t *testing.T) {
 	}
 }
 
-// The plan says how many directions the records bear, where the study is far from it.
+// The plan says how many directions the records support, if the study is far from that.
 func TestDirectionsAreRecommended(t *testing.T) {
 	warned := func(p Plan) string {
 		for _, w := range p.Warnings {
@@ -82,7 +82,7 @@ func TestDirectionsAreRecommended(t *testing.T) {
 	}
 }
 
-// Cells beside moments are told how many eigenvectors to take.
+// For cells beside moments the plan says how many eigenvectors to use.
 func TestSubspaceIsRecommended(t *testing.T) {
 	asked := "clusters: 2"
 	told := func(sketches string) string {
@@ -108,8 +108,8 @@ func TestSubspaceIsRecommended(t *testing.T) {
 	}
 }
 
-// A horizontal study under unit record that projects is told of sums, a vertical one and
-// one under unit attribute are not.
+// Sums are recommended to a horizontal study under unit record that projects, but not to a vertical
+// one or one under unit attribute.
 func TestSumsAreRecommended(t *testing.T) {
 	told := func(terms string) string {
 		for _, w := range planOf(t, terms).Warnings {

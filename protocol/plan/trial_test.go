@@ -18,7 +18,7 @@ import (
 	"github.com/cosketch/cosketch/seed"
 )
 
-// trial is one random study and how often it is drawn.
+// trial is one random study and its number of draws.
 type trial struct {
 	name    string
 	terms   string // the study file from partition on
@@ -27,13 +27,13 @@ type trial struct {
 	draws   int
 }
 
-// parse returns a study of two parties, who are taken from an example of package study.
+// parse returns a study of two parties, taken from an example of package study.
 func parse(t testing.TB, terms string) *study.Study {
 	t.Helper()
 	return parseOf(t, terms, "name: west")
 }
 
-// parseOf is a study of the terms, by the parties of the registry but for one.
+// parseOf returns a study with these terms and the parties of the registry, except one.
 func parseOf(t testing.TB, terms, without string) *study.Study {
 	t.Helper()
 	example, err := os.ReadFile("../study/testdata/registry.yaml")
@@ -54,9 +54,9 @@ func parseOf(t testing.TB, terms, without string) *study.Study {
 	return s
 }
 
-// study is the trial's study with the least of a list of ε at which every answer is
-// forecast to be of use: correlations within 0.15 and with a denominator that stands out
-// of its error, so that no draw is undefined, distances of records within a half.
+// study returns the trial's study with the smallest ε of a list at which every answer is forecast
+// to be usable: correlations within 0.15 and with a denominator that stands out of its error, so
+// that no draw is undefined, and distances of records within a half.
 func (tr trial) study(t testing.TB) *cell {
 	t.Helper()
 	for epsilon := 0.5; epsilon < 1000; epsilon *= 1.15 {
@@ -64,7 +64,7 @@ func (tr trial) study(t testing.TB) *cell {
 		o := Options{Study: s, Party: study.Everyone, Records: map[string]int64{"": tr.records}, Overlap: tr.overlap, Spreads: map[string]float64{}}
 		for _, column := range s.Columns {
 			if lo, hi, ok := column.Scale.Bounds(); ok && column.Kind == study.Numeric {
-				o.Spreads[column.Name] = (hi - lo) / math.Sqrt(12) // they are spread evenly
+				o.Spreads[column.Name] = (hi - lo) / math.Sqrt(12) // values are uniform
 			}
 		}
 		c := newCell(o, 0)
@@ -93,8 +93,7 @@ func (tr trial) study(t testing.TB) *cell {
 	return nil
 }
 
-// trials are random studies of every kind: 37 in the long form, of which 11 are in the
-// short one.
+// trials returns random studies of every kind: 37 in the long form, 11 of them in the short one.
 func trials() []trial {
 	rng := rand.New(rand.NewPCG(20, 26))
 	between := func(lo, hi float64) float64 { return lo + (hi-lo)*rng.Float64() }
@@ -251,7 +250,7 @@ type table struct {
 	encoded []int64
 }
 
-// tables draws data that are as the study declares, of which two parties share a part.
+// tables draws data as the study declares, with records that two parties share.
 func (tr trial) tables(s *study.Study, rng *rand.Rand) []table {
 	out := make([]table, len(s.Parties))
 	for p := range out {

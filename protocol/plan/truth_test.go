@@ -17,35 +17,34 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// A forecast must be true: studies of every kind go through the shipped pipeline (plans
-// and builders of package release, noise of dp, answers of package analysis) with data
-// that are spread and shared as declared, and the errors' root mean square over what was
-// forecast must be 1 ± 0.15.
+// Forecasts must be accurate: studies of every kind go through the shipped pipeline (plans and
+// builders of package release, noise of dp, answers of package analysis) with data that are spread
+// and shared as declared. The root mean square of errors over forecasts must be 1 ± 0.15.
 //
-// Tolerance. Each draw of a seed gives a mean square over its pairs; draws are
-// independent. The test measures the standard error of its ratio over the draws, and
-// refuses to judge where 0.15 is less than five of them: normal errors need 2/(4·0.03²),
-// some 560 draws of one pair. What is left of a false alarm is below 1e-6 for each ratio.
+// Tolerance. Each draw of a seed gives a mean square over its pairs; draws are independent. The
+// test measures the standard error of its ratio over the draws, and fails if 0.15 is less than five
+// of them: normal errors need 2/(4·0.03²), some 560 draws of one pair. The remaining false alarm
+// rate is below 1e-6 for each ratio.
 
 const (
 	tolerance = 0.15
-	deviating = 5 // standard errors that the tolerance has to be
+	deviating = 5 // standard errors within the tolerance, at least
 )
 
-// moment adds up squared errors over what was forecast, draw by draw.
+// moment accumulates squared errors over forecasts, draw by draw.
 type moment struct{ n, sum, squares float64 }
 
 func (m *moment) add(square float64) {
 	m.n, m.sum, m.squares = m.n+1, m.sum+square, m.squares+square*square
 }
 
-// ratio is the root mean square, and its standard error.
+// ratio returns the root mean square and its standard error.
 func (m moment) ratio() (ratio, se float64) {
 	mean := m.sum / m.n
 	return math.Sqrt(mean), math.Sqrt((m.squares/m.n-mean*mean)/m.n) / 2 / math.Sqrt(mean)
 }
 
-// truths are the true answers of a pair of columns, and what relative errors are of.
+// truths returns the true answers of a pair of columns, and the scale of relative errors.
 func truths(a study.Analysis, x, y []float64, xx, yy float64) (truth, scale float64) {
 	var n, sx, sy, sxx, syy, sxy float64
 	for i := range x {
@@ -166,7 +165,7 @@ func (tr trial) ask(t testing.TB, c *cell, data []table) []asked {
 	return out
 }
 
-// wrong are forecasts that must not pass: of half the noise, and without the projection.
+// wrong returns forecasts that must be rejected: with half the noise, and without the projection.
 func (a asked) wrong(t testing.TB) (halved, unprojected float64) {
 	t.Helper()
 	deviation := func(share float64) float64 {
@@ -184,11 +183,11 @@ func (a asked) wrong(t testing.TB) (halved, unprojected float64) {
 	return deviation(0.25), math.Sqrt(math.Max(0, a.want*a.want-deviation(0)*deviation(0)))
 }
 
-// caught counts how often the wrong forecasts were found out.
+// caught counts how often the wrong forecasts were detected.
 type caught struct{ halved, unprojected int }
 
-// judge compares one kind of answer with its forecast. The wrong forecasts are given as
-// shares of the right one.
+// judge compares one kind of answer with its forecast. The wrong forecasts are given as shares of
+// the right one.
 func (found *caught) judge(t *testing.T, what string, m moment, halved, unprojected float64) {
 	t.Helper()
 	ratio, se := m.ratio()
@@ -229,7 +228,7 @@ func (tr trial) columns(t *testing.T, c *cell, found *caught) {
 				}
 				asked++
 				if pair.Estimate == nil {
-					if undefined++; undefined > 5+asked/50 { // what hardly stands out may not now and then
+					if undefined++; undefined > 5+asked/50 { // what barely stands out may fail to now and then
 						t.Fatalf("%s: %s, the %d-th of %d", result.Analyses[q.analysis].Kind, pair.Undefined, undefined, asked)
 					}
 					continue
@@ -269,8 +268,8 @@ func plansOf(t testing.TB, s *study.Study) (out []release.Plan) {
 	return out
 }
 
-// distances compares squared distances of records, each of two of one party or, where
-// parties' columns are joined, of two that all have, with the forecast for typical ones.
+// distances compares squared distances of records with the forecast for typical ones: of pairs
+// within one party or, if parties' columns are joined, of pairs that all hold.
 func (tr trial) distances(t *testing.T, c *cell, found *caught) {
 	rng := rand.New(rand.NewPCG(6, 1))
 	plans := plansOf(t, c.Study)[:len(c.holders())]

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestClipThatCutsIsRecommended: where a clip cuts many records of bits or of numbers, the plan
-// says which sketch of columns cuts few, and with that it says so no more.
+// TestClipThatCutsIsRecommended: if a clip cuts many records of bits or of numbers, the plan names
+// a sketch of columns that cuts few. With that sketch there is no such warning.
 func TestClipThatCutsIsRecommended(t *testing.T) {
 	for _, kind := range []string{"binary", "numeric, centre: 3, spread: 2", "numeric, bounds: [0, 9], kurtosis: 1.8", "binary, centre: 0.1"} {
 		var columns []string

@@ -8,7 +8,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Plans of many columns: of sums with a regression of one on all others, and of sketches with all correlations.
+// Plans of many columns: sums with a regression of one column on all others, and sketches with all
+// correlations.
 func BenchmarkColumns(b *testing.B) {
 	for _, n := range []int{100, 400, 2000} {
 		half := n / 2

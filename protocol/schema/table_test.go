@@ -62,7 +62,7 @@ func houseKeys() Keys[house] {
 	}
 }
 
-// parse reads a house, and says what is wrong with it.
+// parse reads a house, and returns the errors.
 func parse(t *testing.T, text string, loose bool) (h house, wrong []string) {
 	t.Helper()
 	root, e := Document([]byte(text))
@@ -98,7 +98,7 @@ func TestEveryFormIsRead(t *testing.T) {
 	}
 }
 
-// What is refused is refused by its key and its place.
+// Errors name the key and its position.
 func TestRefusals(t *testing.T) {
 	for text, want := range map[string]string{
 		"floors: 2":                           "line 1, column 1: name: is missing",
@@ -130,7 +130,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// Names may be keys of a loose file: one with a dot is no path.
+// Names may be keys of a loose file; a name with a dot is not a path.
 func TestNamesInPaths(t *testing.T) {
 	_, wrong := parse(t, "name: 12\npets: {a.b: x, 7: 1, \"c d\": 2}", true)
 	if want := `line 2, column 13: pets."a.b": want a whole number, have the bare word "x" (write it like 128, without quotes)`; !slices.Equal(wrong, []string{want}) {
@@ -138,8 +138,8 @@ func TestNamesInPaths(t *testing.T) {
 	}
 }
 
-// The encoding stands in the order of the rows, whatever the file's; what is encoded only
-// where it is set has no path elsewhere.
+// The encoding is in the order of the rows, whatever the file's order. Keys that are encoded only
+// if set have no path otherwise.
 func TestEncode(t *testing.T) {
 	h, wrong := parse(t, "{garden: {trees: 3}, rooms: [{name: r}], people: [x, z], floors: 2, name: a}", false)
 	if wrong != nil {
@@ -184,7 +184,7 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// A drafted file shows every key, and is an empty one.
+// A drafted file shows every key, and reads like an empty one.
 func TestDraft(t *testing.T) {
 	rows := houseKeys().Rows()
 	got := Draft("A house.", slices.DeleteFunc(slices.Clone(rows), func(row Row) bool { return row.Name == "rooms" }))

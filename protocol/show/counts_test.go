@@ -9,13 +9,13 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// within is a number with its interval.
+// within returns a number with its interval.
 func within(estimate, low, high float64) analysis.Number {
 	deviation := (high - low) / 4
 	return analysis.Number{Estimate: &estimate, StandardError: &deviation, Low: &low, High: &high}
 }
 
-// parts are the figures, tables and texts of blocks.
+// parts returns the figures, tables and texts of blocks.
 func parts(blocks []block.Block) (figures []block.Figure, tables map[string]block.Table, text string) {
 	tables = map[string]block.Table{}
 	for _, b := range blocks {
@@ -31,8 +31,8 @@ func parts(blocks []block.Block) (figures []block.Figure, tables map[string]bloc
 	return figures, tables, text
 }
 
-// A crossed table is drawn, and has grids of records and of both shares; cells that may be empty say at most how many, hidden and
-// undefined ones are marked.
+// A crossed table is drawn, and has grids of records and of both shares. Cells that may be empty
+// give an upper limit; hidden and undefined ones are marked.
 func TestTablesOfCountsAreShown(t *testing.T) {
 	hidden := analysis.Number{Undefined: "fewer than 10"}
 	cell := func(n analysis.Number, row, column analysis.Number) analysis.TableCell {
@@ -69,7 +69,8 @@ func TestTablesOfCountsAreShown(t *testing.T) {
 	}
 }
 
-// Quantiles are a table and histograms: on a logarithmic axis, or bar by bar, where parts are of very different width.
+// Quantiles are a table and histograms: on a logarithmic axis, or bar by bar if bins have very
+// different widths.
 func TestQuantilesAreShown(t *testing.T) {
 	bars := func(edges ...float64) (out []analysis.Bar) {
 		for i, to := range edges[1:] {

@@ -9,7 +9,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// classesAt is a discriminant of classes with these means of two columns and this covariance.
+// classesAt returns a discriminant of classes with these means of two columns and this covariance.
 func classesAt(within [][]float64, half float64, means ...[2]float64) analysis.Analysis {
 	l := &analysis.LDA{Column: "ward <1>", Within: within, Condition: number(1, 0.1)}
 	for c, m := range means {
@@ -27,7 +27,7 @@ func classesAt(within [][]float64, half float64, means ...[2]float64) analysis.A
 	return analysis.Analysis{Kind: study.LDA, Level: 0.95, Features: []analysis.Feature{{Column: "x"}, {Column: "y"}}, Sections: analysis.Sections{LDA: l}}
 }
 
-// Distances in the picture are those of Mahalanobis, whatever the covariance within classes.
+// Distances in the picture are Mahalanobis distances, whatever the covariance within classes.
 func TestDiscriminantsKeepDistances(t *testing.T) {
 	within := [][]float64{{4, 1.5}, {1.5, 1}}
 	a := classesAt(within, 0.2, [2]float64{10, 3}, [2]float64{14, 3}, [2]float64{11, 6})
@@ -46,7 +46,7 @@ func TestDiscriminantsKeepDistances(t *testing.T) {
 			}
 		}
 	}
-	// Along each direction a mean that is off by a half-width in both columns stays inside.
+	// In each direction a mean that is off by a half-width in both columns stays inside.
 	if w := means[0].within; !(w[0] > 0 && w[1] > 0) {
 		t.Errorf("half axes %v", w)
 	}
@@ -70,7 +70,7 @@ func TestDiscriminantFigure(t *testing.T) {
 			t.Errorf("%d classes have no figure of their own (%v)", len(means), a.Sound())
 		}
 	}
-	// What is no covariance, or has one known mean, has no such picture.
+	// Without a valid covariance, or with only one known mean, there is no such picture.
 	lost := classesAt([][]float64{{1, 0}, {0, 1}}, 0.2, [2]float64{0, 0}, [2]float64{3, 1})
 	lost.LDA.Means[1][0] = analysis.Number{Undefined: "lost"}
 	for _, a := range []analysis.Analysis{classesAt([][]float64{{1, 2}, {2, 1}}, 0.2, [2]float64{0, 0}, [2]float64{3, 1}), lost} {

@@ -22,8 +22,8 @@ func texts(row []block.Cell) string {
 	return strings.Join(out, "|")
 }
 
-// Whatever table has numbers with intervals has a figure, and a section that this package
-// has never heard of is shown.
+// Every table of numbers with intervals has a figure, and a section unknown to this package is
+// shown.
 func TestTablesOfUnknownSections(t *testing.T) {
 	table := analysis.Table{
 		Name: "regression_coefficients",
@@ -54,7 +54,7 @@ func TestTablesOfUnknownSections(t *testing.T) {
 	}
 }
 
-// Means are drawn once and listed once, whatever tables an export has of them.
+// Means are drawn once and listed once, however many tables of them an export has.
 func TestMeansAreShownOnce(t *testing.T) {
 	a := analysis.Analysis{Kind: study.Mean, Features: []analysis.Feature{{Column: "age"}, {Column: "stay"}}, Sections: analysis.Sections{Means: analysis.Means{number(60, 1), number(4, .5)}}}
 	figures := 0
@@ -100,7 +100,7 @@ func TestMeansOfDatesAreShownAsDates(t *testing.T) {
 	}
 }
 
-// What does not hang together is not shown, and does no harm.
+// Inconsistent documents are not shown, and do no harm.
 func TestUnsoundIsNotShown(t *testing.T) {
 	a := analysis.Analysis{Kind: study.Correlation, Features: []analysis.Feature{{Column: "age"}}, Pairs: []analysis.Pair{{I: 0, J: 7, Number: number(0, 1)}}}
 	blocks := Analysis("a0", a, nil)

@@ -48,8 +48,8 @@ const kindsColumns = `  - {name: a, kind: numeric, centre: 0, spread: 1}
 `
 
 // Without noise, cells say what is true of their records: if clusters are far apart, the sizes and
-// means of clusters, with places from moments and from what the study declares. This checks the
-// numbering of cells, the directions of the public keys and the places together.
+// means of clusters, with places from moments and from what the study declares. This checks that
+// the numbering of cells, the directions from the public keys and the places agree.
 func TestCellsAreOfTheirRecords(t *testing.T) {
 	data, first := twoKinds(800, 0.7, rand.New(rand.NewPCG(8, 1)))
 	for name, c := range map[string]struct {

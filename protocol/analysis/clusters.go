@@ -76,7 +76,7 @@ func (s *Suggested) check() error {
 	return nil
 }
 
-// wholeEach is how many records held by every party each cluster needs, so that only these
+// wholeEach is the number of records held by every party, per cluster, from which only these
 // determine the centroids.
 const wholeEach = 30
 

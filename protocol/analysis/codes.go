@@ -63,7 +63,7 @@ func (r *run) byCodes(ctx context.Context, sk int, o study.KMeansOptions) (p par
 	return p, nil
 }
 
-// inUnits converts cells from steps to encoded units, each of which is one steps.
+// inUnits converts cells from steps to encoded units; one is the number of steps in a unit.
 func inUnits(c cluster.Cells, one float64) cluster.Cells {
 	for _, m := range []*mat.Dense{c.Sums, c.Places} {
 		m.Scale(1/one, m)

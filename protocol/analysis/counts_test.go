@@ -81,7 +81,7 @@ func (fs files) number(of func(row []float64) bool) (n float64) {
 	return n
 }
 
-// holds allows an interval to miss once in 20: the truth must be within twice its width.
+// holds allows an interval to miss once in 20: the truth may be outside by at most its width.
 func holds(t *testing.T, what string, n analysis.Number, truth float64) {
 	t.Helper()
 	if n.Low == nil || n.Undefined != "" {

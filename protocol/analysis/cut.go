@@ -78,9 +78,9 @@ func (c *columns) cutFromColumns() *Cut {
 	return out
 }
 
-// correlationError is the least standard error of a correlation between columns of two parties,
-// both with the party's typical spread, or within the only set of columns. It is 1 if no
-// correlation is expected to have an answer. Without columns of ones it is that of a cosine.
+// correlationError returns the smallest standard error of a correlation between columns with
+// typical spreads, of two parties, or within the only set of columns. It is 1 if no correlation is
+// expected to have an answer. Without columns of ones it is that of a cosine.
 func (c *columns) correlationError() float64 {
 	member := func(g group) forecast.Member {
 		// If the party published no variances, assume records as long as a clip of √2 typical

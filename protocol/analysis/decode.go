@@ -9,8 +9,8 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// Decode decodes a result document that came from elsewhere. It checks that it is of this study and
-// consistent, so that code that shows it need not.
+// Decode decodes a result document that came from elsewhere. It returns an error unless the
+// document is of this study and consistent, so callers may show it unchecked.
 func Decode(data []byte, id protocol.StudyID) (Result, error) {
 	var r Result
 	if len(data) > MaxDocument {

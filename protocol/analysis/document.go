@@ -235,7 +235,7 @@ type RowColumn struct {
 	Absent   []int     `json:"absent,omitempty"`   // rows of which nothing can be said, ascending: records that other parties lack
 	Own      []int     `json:"own,omitempty"`      // where a value is another of the party's own records: its row; else -1, and Texts has the value
 
-	coded coded // in the place of Texts, where these lie apart
+	coded coded // in place of Texts, if these are on the disk
 }
 
 // Rows returns the number of values in the column.

@@ -36,7 +36,7 @@ const leastNested = 24
 const (
 	mostNumber = 512 // with a reason why it is undefined
 	mostEntry  = 48
-	mostBase   = 64 << 10 // what is said in words, and what has the same size in all studies
+	mostBase   = 64 << 10 // words, and whatever has the same size in all studies
 	mostPoints = 1000     // of a picture
 )
 

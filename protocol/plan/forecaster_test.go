@@ -9,7 +9,7 @@ import (
 )
 
 // Every kind of analysis has one forecaster for each side that answers it, with all that plans
-// need. Only chosen records have none: they are chosen once there are some.
+// need. Only record-distance has none: its records are chosen once there are some.
 func TestEveryKindHasAForecast(t *testing.T) {
 	for _, name := range study.Kinds() {
 		kind, _ := study.KindOf(name)

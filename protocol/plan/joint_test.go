@@ -206,7 +206,7 @@ func TestJointForecastsAreTrue(t *testing.T) {
 	}
 }
 
-// Every kind has a forecast or a reason for none, and kinds without one are still allowed.
+// Every kind has a forecast, or a reason for none that does not call it unusable.
 func TestJointVerdicts(t *testing.T) {
 	const joint = "{kind: pca}, {kind: regression, target: a}, {kind: clustering}, {kind: sums}, {kind: pca, centre: false}"
 	p := planOf(t, vertical(twoEach, registry, perRecord, joint))

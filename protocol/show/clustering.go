@@ -13,7 +13,7 @@ func ofClustering() kind {
 	return kind{name: study.Clustering, own: func(s *section) { show(s.a.Hierarchy, s.hierarchy) }}
 }
 
-// mostLeaves is of how many columns a tree is drawn.
+// mostLeaves limits the columns of a tree that is drawn.
 const mostLeaves = 100
 
 // hierarchy shows a clustering of columns, and on request the correlations in its order.
@@ -56,8 +56,8 @@ func (s *section) hierarchy(h analysis.Hierarchy) {
 	s.tables = append(s.tables, t)
 }
 
-// dendrogram draws the tree from its leaves at the left. A merge that another one could
-// have come before is dashed, with an open mark.
+// dendrogram draws the tree with its leaves at the left. A merge is dashed, with an open mark, if
+// another one could have come first.
 func dendrogram(features []analysis.Feature, h analysis.Hierarchy, open int) block.Figure {
 	plot := block.Tree{Order: h.Leaves, Axis: "distance: √(2 − 2ρ)"}
 	if h.Distance == study.Absolute {
@@ -77,8 +77,8 @@ func dendrogram(features []analysis.Feature, h analysis.Hierarchy, open int) blo
 	}
 }
 
-// ordered is the heat map of the result's correlations, with columns in the order of a
-// hierarchy of the same ones.
+// ordered returns the heat map of the result's correlations, with columns in the order of a
+// hierarchy of the same columns.
 func (s *section) ordered(h analysis.Hierarchy) (block.Figure, bool) {
 	for _, other := range s.beside {
 		if other.Kind != study.Correlation || other.Undefined != "" || len(other.Features) < 2 || len(other.Features) > mostHeat {

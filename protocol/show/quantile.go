@@ -15,7 +15,7 @@ func ofQuantile() kind {
 	return kind{name: study.QuantileKind, title: "quantiles", own: func(s *section) { s.distributions(s.a.Distributions) }}
 }
 
-// quantileName is what people call a quantile.
+// quantileName returns the name of a quantile for people.
 func quantileName(share float64) string {
 	switch share {
 	case 0.5:
@@ -28,7 +28,8 @@ func quantileName(share float64) string {
 	return block.Digits(100*share, 4) + " %"
 }
 
-// medians says those of a few columns in a line, or of how many columns there are quantiles.
+// medians states the medians of a few columns in a line, or says for how many columns there are
+// quantiles.
 func (s *section) medians(ds analysis.Distributions) string {
 	const few = 3
 	var out []string
@@ -47,7 +48,8 @@ func (s *section) medians(ds analysis.Distributions) string {
 	return strings.Join(out, "; ")
 }
 
-// distributions shows quantiles of all columns in a table, and a histogram of each with its quantiles marked.
+// distributions shows quantiles of all columns in a table, and a histogram of each with its
+// quantiles marked.
 func (s *section) distributions(ds analysis.Distributions) {
 	s.skip("distributions", "distributions_quantiles", "distributions_quantiles_quantile_dates", "distributions_histogram", "features")
 	s.heading.Says = s.medians(ds)
@@ -96,8 +98,8 @@ func (s *section) distributions(ds analysis.Distributions) {
 	}
 }
 
-// histogram draws bars at their middles, with the quantiles: on a logarithmic axis where they are far from evenly wide and above
-// 0, and one beside the other where some are not above it.
+// histogram draws bars at their middles, with the quantiles. If widths differ much, the axis is
+// logarithmic for values above 0; with others the bars are side by side.
 func histogram(f analysis.Feature, d analysis.Distribution) block.Figure {
 	const uneven = 5
 	name := f.Name()
@@ -140,7 +142,7 @@ func histogram(f analysis.Feature, d analysis.Distribution) block.Figure {
 	}
 }
 
-// ends are where a bar begins and ends: dates, or numbers to two digits of the bar's width.
+// ends formats both ends of a bar: as dates, or as numbers to two digits of the bar's width.
 func ends(f analysis.Feature, b analysis.Bar) (from, to string) {
 	if f.Date {
 		return block.Day(b.From), block.Day(b.To)
@@ -150,7 +152,7 @@ func ends(f analysis.Feature, b analysis.Bar) (from, to string) {
 	return from, to
 }
 
-// unevenHistogram draws bars one beside the other, each named by where it begins and ends.
+// unevenHistogram draws bars side by side, each labelled with its ends.
 func unevenHistogram(f analysis.Feature, d analysis.Distribution) block.Figure {
 	name := f.Name()
 	var names []string

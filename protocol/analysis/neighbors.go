@@ -289,8 +289,8 @@ func (d *distances) sort(graph neighbor.Graph) {
 // variance are then known to about one percent.
 const mostPairs = 100_000
 
-// pairsWithin yields pairs of records: all of them if records are few, otherwise at most about
-// mostPairs. Each record is paired with others at the same steps in their order.
+// pairsWithin yields pairs of records: all of them if records are few, otherwise about mostPairs,
+// at least one per record. Each record is paired with others at the same steps in their order.
 func pairsWithin(all *points) func(yield func(x, y int)) {
 	m := all.len()
 	steps := max(1, min((m-1)/2, mostPairs/m))

@@ -24,23 +24,23 @@ import (
 	"github.com/cosketch/cosketch/seed/transcript"
 )
 
-// CellMeans is the section of k-means where cells answer it. A party tells the cluster of
-// a record by Model itself: no record's label travels.
+// CellMeans is the section of k-means by cells. A party finds the cluster of each of its records by
+// Model itself: no record's label is sent.
 //
 //section:cell_means of k-means by cells
 type CellMeans struct {
-	Clusters    int         `json:"clusters"`                                    // how many, as the study asks or as was suggested
-	Restarts    int         `json:"restarts"`                                    // how many starts were tried
-	Suggested   int         `json:"suggested"`                                   // how many clusters, of 2 or more, the records seem to have; 0 where too few cells do or there are no moments to tell by
-	Cells       int         `json:"cells"`                                       // of the partition
-	Kept        int         `json:"kept"`                                        // of them, whose counts stand out of the noise: they choose the model, and have no other part in this
-	Records     int64       `json:"records"`                                     // of all parties: the sizes add up to it
-	Level       float64     `json:"level"`                                       // of each interval by itself: about the noise, with the cells grouped as they are
-	Sizes       []Number    `json:"sizes" by:"cluster"`                          // by cluster: records in its cells, those that lie nearest to it
-	Centroids   [][]Number  `json:"centroids" by:"cluster,features"`             // by cluster and feature: means of the records in its cells, in original units
-	Separations []Pair      `json:"separations" by:"-" of:"cluster"`             // of clusters I and J: squared distance of their centroids, in encoded units
-	Inertia     float64     `json:"inertia"`                                     // summed squared distance of cells' centroids from the model, by records, with the noise in it, in encoded units
-	Model       [][]float64 `json:"model" by:"cluster,features" of:"coordinate"` // by cluster and feature, in encoded units around the public centre: the nearest one's number is a record's cluster
+	Clusters    int         `json:"clusters"`                                    // number of clusters, as the study asks or as suggested
+	Restarts    int         `json:"restarts"`                                    // number of starts that were tried
+	Suggested   int         `json:"suggested"`                                   // number of clusters that the records seem to have, at least 2; 0 if too few cells stand out, or without moments
+	Cells       int         `json:"cells"`                                       // number of cells of the partition
+	Kept        int         `json:"kept"`                                        // number of cells whose counts stand out of the noise; they determine the model, and nothing else here
+	Records     int64       `json:"records"`                                     // number of records of all parties; the sizes add up to it
+	Level       float64     `json:"level"`                                       // level of each interval by itself; intervals cover the noise, given the grouping of cells
+	Sizes       []Number    `json:"sizes" by:"cluster"`                          // by cluster: number of records in its cells, which are the cells nearest to it
+	Centroids   [][]Number  `json:"centroids" by:"cluster,features"`             // by cluster and feature: means of the records in the cluster's cells, in original units
+	Separations []Pair      `json:"separations" by:"-" of:"cluster"`             // squared distance between the centroids of clusters I and J, in encoded units
+	Inertia     float64     `json:"inertia"`                                     // sum over records of the squared distance between their cell's centroid and the model, noise included, in encoded units
+	Model       [][]float64 `json:"model" by:"cluster,features" of:"coordinate"` // by cluster and feature, in encoded units around the public centre; a record belongs to the nearest cluster
 }
 
 func (c *CellMeans) check(a Analysis) error {

@@ -13,19 +13,18 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// RecordDistances is the section of record-distance. Features name the records in this
-// order, like "north/12", and then, where it was asked, the parties whose mean records they
-// are compared with.
+// RecordDistances is the section of record-distance. Features are the records in this order, like
+// "north/12", and then, if asked for, the parties with whose mean records they are compared.
 //
 //section:record_distances of record-distance
 type RecordDistances struct {
-	Records []ChosenRecord `json:"records" by:"i"` // that were named
+	Records []ChosenRecord `json:"records" by:"i"` // the named records
 }
 
 // ChosenRecord is a row of a party's release.
 type ChosenRecord struct {
-	Party string `json:"party"` // name
-	Row   int    `json:"row"`   // from 0
+	Party string `json:"party"` // name of the party
+	Row   int    `json:"row"`   // row, counted from 0
 }
 
 func (d *RecordDistances) names(n named) error {

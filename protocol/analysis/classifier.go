@@ -19,61 +19,61 @@ import (
 	"github.com/cosketch/cosketch/seed/transcript"
 )
 
-// Classifier is the section of the kinds that predict a label. What it says of accuracy is
-// about rows as they were released, with their noise, and about the true labels, also where
-// only randomised ones are known: then numbers are unbiased estimates, and parts and counts
-// may come out below zero or above all.
+// Classifier is the section of the kinds that predict a label. Its accuracies are about rows as
+// released, with their noise, and about the true labels. If only randomised labels are known, its
+// numbers are unbiased estimates, and shares and counts may be below zero or above the whole.
 //
-// The model stands by itself: a record's coordinates are the entries of its unscaled integer
+// The model is self-contained: a record's coordinates are the entries of its unscaled integer
 // sketch times Unit, and Planes give each class a score.
 //
 //section:classifier of perceptron, voted-perceptron, svm and ridge-classification
 type Classifier struct {
-	Column  string   `json:"column"`                    // the label's
-	Classes []string `json:"classes" by:"i" of:"class"` // its values
-	Options string   `json:"options"`                   // as the study file would have them
+	Column  string   `json:"column"`                    // name of the label's column
+	Classes []string `json:"classes" by:"i" of:"class"` // values of the label
+	Options string   `json:"options"`                   // options, as in the study file
 	Labels  string   `json:"labels"`                    // plain or randomised
-	Other   float64  `json:"other"`                     // randomised: the probability of each single class but the true one
-	Records int      `json:"records"`                   // that it was trained on
+	Other   float64  `json:"other"`                     // randomised labels: the probability of each single wrong class
+	Records int      `json:"records"`                   // number of records it was trained on
 
-	Accuracy    Number      `json:"accuracy"`                                              // of predictions by models that did not know the record
+	Accuracy    Number      `json:"accuracy"`                                              // accuracy of predictions by models that were not trained on the record
 	Folds       []float64   `json:"folds" by:"fold" of:"accuracy"`                         // accuracy in each fold
-	FoldsError  float64     `json:"folds_error"`                                           // their standard deviation over the root of their number
+	FoldsError  float64     `json:"folds_error"`                                           // standard deviation of Folds over the square root of their number
 	Baseline    Number      `json:"baseline"`                                              // accuracy of always predicting Majority
 	Majority    string      `json:"majority"`                                              // the most frequent class
 	Confusion   [][]float64 `json:"confusion" by:"classes,predicted=classes" of:"records"` // records by true class and predicted class
 	Unit        float64     `json:"unit"`                                                  // one step of an entry, in encoded units
-	Coordinates int         `json:"coordinates"`                                           // of a sketch
-	ClassPlanes []Planes    `json:"class_planes" by:"class"`                               // one a class; for two classes one alone, of the second against the first
-	Unfinished  bool        `json:"unfinished,omitempty"`                                  // training was cut off before the planes were the best ones
-	Voted       bool        `json:"voted,omitempty"`                                       // planes vote, each as often as Votes says; else there is one a class
+	Coordinates int         `json:"coordinates"`                                           // number of coordinates of a record's sketch
+	ClassPlanes []Planes    `json:"class_planes" by:"class"`                               // one per class; for two classes only one, of the second against the first
+	Unfinished  bool        `json:"unfinished,omitempty"`                                  // training stopped before the planes were optimal
+	Voted       bool        `json:"voted,omitempty"`                                       // planes vote, each as often as Votes says; otherwise there is one per class
 
-	// Margins are quantiles, by class, of the score of a record's class less the highest of
-	// any other: above 0 where it was predicted. Of plain labels alone.
+	// Margins are quantiles, by class, of the margin: the score of a record's class minus the
+	// highest score of any other class. It is above 0 if the class was predicted. Plain labels
+	// only.
 	Margins []Margins `json:"margins,omitempty" by:"class"`
-	Scatter *Scatter  `json:"scatter,omitempty"` // by predicted class
+	Scatter *Scatter  `json:"scatter,omitempty"` // picture of the records by predicted class
 }
 
-// Margins are those of the records of one class.
+// Margins are the margins of the records of one class.
 type Margins struct {
-	Class     string     `json:"class"`                // of the records
-	Quantiles []Quantile `json:"quantiles" by:"share"` // of their margins
+	Class     string     `json:"class"`                // class of the records
+	Quantiles []Quantile `json:"quantiles" by:"share"` // quantiles of their margins
 }
 
-// Planes tell one class from the others. The score of a record x is Weights·x + Bias of the
-// one plane, or the balance of the votes of several, each by the sign of that. The class with
-// the highest score is predicted, the first of several; of two classes the second where its
-// score is above 0.
+// Planes distinguish one class from the others. The score of a record x is Weights·x + Bias of a
+// single plane. Of several planes each votes by the sign of that, and the score is the balance of
+// the votes. The class with the highest score is predicted, the first of several; of two classes
+// the second if its score is above 0.
 type Planes struct {
-	Class  string  `json:"class"`                        // that they give a score
+	Class  string  `json:"class"`                        // class to which they give a score
 	Planes []Plane `json:"planes" by:"plane,coordinate"` // one, or those that vote
 }
 
 // Plane is one hyperplane.
 type Plane struct {
-	Weights []float64 `json:"weights" of:"weight"` // by coordinate or feature: the score is their sum of products with a record's
+	Weights []float64 `json:"weights" of:"weight"` // by coordinate or feature: factors of a record's coordinates in the score
 	Bias    float64   `json:"bias"`                // added to the sum
-	Votes   int       `json:"votes,omitempty"`     // how often it votes, of voted perceptrons
+	Votes   int       `json:"votes,omitempty"`     // number of its votes; voted perceptrons
 }
 
 func (c *Classifier) names(n named) error {

@@ -22,24 +22,24 @@ import (
 //
 //section:k_means of k-means by records
 type KMeans struct {
-	Clusters  int         `json:"clusters"`                                     // how many
-	Restarts  int         `json:"restarts"`                                     // how many starts were tried
-	Whole     int         `json:"whole,omitempty"`                              // records of every party, which alone say where clusters are; 0 where all do
-	Batches   int         `json:"batches,omitempty"`                            // mini-batches, where there are too many records for whole iterations
-	Sizes     []int       `json:"sizes" by:"cluster" of:"records"`              // records of each cluster
-	Inertia   float64     `json:"inertia"`                                      // with the noise in it, in squared encoded units
-	Debiased  *Number     `json:"debiased,omitempty"`                           // inertia of the records themselves in these clusters
-	Suggested *Suggested  `json:"suggested,omitempty"`                          // how many clusters, whatever the study asks for
+	Clusters  int         `json:"clusters"`                                     // number of clusters
+	Restarts  int         `json:"restarts"`                                     // number of starts that were tried
+	Whole     int         `json:"whole,omitempty"`                              // number of records that every party holds, if only these determine the centroids; 0 if all records do
+	Batches   int         `json:"batches,omitempty"`                            // number of mini-batches, if there are too many records for full iterations
+	Sizes     []int       `json:"sizes" by:"cluster" of:"records"`              // number of records of each cluster
+	Inertia   float64     `json:"inertia"`                                      // inertia, noise included, in squared encoded units
+	Debiased  *Number     `json:"debiased,omitempty"`                           // inertia without the noise: of the records themselves in these clusters
+	Suggested *Suggested  `json:"suggested,omitempty"`                          // suggested number of clusters, whatever the study asks for
 	Centroids [][]float64 `json:"centroids" by:"cluster,coordinate" of:"value"` // in the space of the sketch, in encoded units
-	Distances []Quantile  `json:"distances" by:"share"`                         // of the rows' squared distances from their centroid, with the noise in them, in encoded units
+	Distances []Quantile  `json:"distances" by:"share"`                         // quantiles of the rows' squared distances from their centroid, noise included, in encoded units
 	Scatter   *Scatter    `json:"scatter,omitempty"`                            // a picture of the clusters
 }
 
-// Suggested is how many clusters stand out best.
+// Suggested is the number of clusters that stands out best.
 type Suggested struct {
-	Clusters  *int      `json:"clusters"`                         // null when undefined
-	Most      int       `json:"most"`                             // that were tried
-	Index     []float64 `json:"index" by:"clusters+2" of:"index"` // of 2, 3, … clusters, by Calinski and Harabasz without the noise; 0 where they do not stand out of it
+	Clusters  *int      `json:"clusters"`                         // number of clusters; null if undefined
+	Most      int       `json:"most"`                             // largest number that was tried
+	Index     []float64 `json:"index" by:"clusters+2" of:"index"` // for 2, 3, … clusters, the index of Calinski and Harabasz without the noise; 0 if clusters do not stand out of it
 	Undefined string    `json:"undefined,omitempty"`              // why no number is suggested
 }
 

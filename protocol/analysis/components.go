@@ -13,23 +13,23 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// PCA is the section of principal components. They are of the analysis's features.
+// PCA is the section of principal components of the analysis's features.
 //
 //section:pca of pca
 type PCA struct {
-	Scaled     bool        `json:"scaled"`                    // of correlations
-	Centred    bool        `json:"centred"`                   // of covariances or correlations, else of products
-	Components []Component `json:"components" by:"component"` // from the first, which varies most
+	Scaled     bool        `json:"scaled"`                    // whether components are of correlations
+	Centred    bool        `json:"centred"`                   // whether components are of covariances or correlations; otherwise of products
+	Components []Component `json:"components" by:"component"` // from the largest eigenvalue
 	LeftOut    []Feature   `json:"left_out,omitempty" by:"-"` // columns whose variance does not stand out of its error
 }
 
-// Component is one of them.
+// Component is one principal component.
 type Component struct {
-	Eigenvalue       float64   `json:"eigenvalue"`                                    // of the estimates, as it came out; noise may make it negative
-	Interval         Number    `json:"interval"`                                      // of that of this rank; undefined where errors drive it too far from others
-	Share            Number    `json:"share"`                                         // of the sum of all eigenvalues
-	Loadings         []float64 `json:"loadings,omitempty" by:"features" of:"loading"` // by feature; the largest is positive
-	LoadingIntervals []Number  `json:"loading_intervals,omitempty" by:"features"`     // the loadings with their intervals; undefined where it is not separated from its neighbours
+	Eigenvalue       float64   `json:"eigenvalue"`                                    // eigenvalue of the estimates; noise may make it negative
+	Interval         Number    `json:"interval"`                                      // eigenvalue of this rank with its interval; undefined if errors drive it too far from others
+	Share            Number    `json:"share"`                                         // share of the sum of all eigenvalues
+	Loadings         []float64 `json:"loadings,omitempty" by:"features" of:"loading"` // by feature; the one of largest magnitude is positive
+	LoadingIntervals []Number  `json:"loading_intervals,omitempty" by:"features"`     // loadings with their intervals; undefined if the component is not separated from its neighbours
 }
 
 // Of says what the components are of, and of which columns if some were left out: the first

@@ -14,25 +14,25 @@ import (
 //section:tables,by=table of table
 type CrossTables []CrossTable
 
-// CrossTable is how many records there are by the cells of one column, or of two that are crossed. Of one column
+// CrossTable counts records by the cells of one column, or of two crossed columns. For one column
 // each cell is a row, and there is one column of numbers.
 type CrossTable struct {
 	RowsOf    string        `json:"rows_of"`                             // the study's column whose cells are rows
-	ColumnsOf string        `json:"columns_of,omitempty"`                // the one whose cells are columns
-	Records   int64         `json:"records"`                             // of all parties, which is public
-	Threshold int           `json:"threshold,omitempty"`                 // cells of fewer records are not shown
-	Rows      []string      `json:"rows" by:"-" of:"row"`                // the cells of the column: its values, ranges of numbers, or (missing)
-	Columns   []string      `json:"columns,omitempty" by:"-" of:"cells"` // the same of the other column
+	ColumnsOf string        `json:"columns_of,omitempty"`                // the study's column whose cells are columns
+	Records   int64         `json:"records"`                             // number of records of all parties, which is public
+	Threshold int           `json:"threshold,omitempty"`                 // cells with fewer records are not shown
+	Rows      []string      `json:"rows" by:"-" of:"row"`                // cells of the column: its values, ranges of numbers, or (missing)
+	Columns   []string      `json:"columns,omitempty" by:"-" of:"cells"` // cells of the other column
 	Cells     [][]TableCell `json:"cells" by:"rows,columns"`             // by row and column
-	V         Number        `json:"v,omitzero"`                          // Cramér's V, how far the two columns depend on each other: 0 not at all, 1 wholly. Without missing values
-	LeftOut   []string      `json:"left_out,omitempty" by:"-" of:"row"`  // rows and columns that V is not over, as their records do not stand out of the noise
+	V         Number        `json:"v,omitzero"`                          // Cramér's V, the association of the two columns without missing values: 0 none, 1 complete
+	LeftOut   []string      `json:"left_out,omitempty" by:"-" of:"row"`  // rows and columns left out of V, because their records do not stand out of the noise
 }
 
 // TableCell is a cell of such a table.
 type TableCell struct {
-	Count    Number `json:"count"`              // records
-	OfRow    Number `json:"of_row,omitzero"`    // share of the records of its row; of crossed columns
-	OfColumn Number `json:"of_column,omitzero"` // share of the records of its column; of one column, of all records
+	Count    Number `json:"count"`              // number of records
+	OfRow    Number `json:"of_row,omitzero"`    // share of its row's records; crossed columns only
+	OfColumn Number `json:"of_column,omitzero"` // share of its column's records; for one column, of all records
 }
 
 func (ts CrossTables) check(Analysis) error {

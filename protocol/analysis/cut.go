@@ -14,13 +14,14 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Cut is how many records are not in a sketch as they are: they were longer than the clip of the
-// study or of their party or, in a standardised sketch of columns, had a value beyond three spreads.
+// Cut counts the records that are not in a sketch unchanged: they were longer than the clip of the
+// study or of their party or, in a standardised sketch of columns, had a value beyond three
+// spreads.
 type Cut struct {
-	Records   Number  `json:"records"`   // with the noise of their count
-	Of        int64   `json:"of"`        // all records
-	Sensible  float64 `json:"sensible"`  // the share from which it may move answers by more than .4 of their standard error
-	Shortened bool    `json:"shortened"` // whether it may be that many
+	Records   Number  `json:"records"`   // their number, with the noise of the count
+	Of        int64   `json:"of"`        // number of all records
+	Sensible  float64 `json:"sensible"`  // share from which answers may change by more than .4 of their standard error
+	Shortened bool    `json:"shortened"` // whether their share may be that large
 	Beyond    bool    `json:"beyond"`    // whether records with a value beyond three spreads are among them
 }
 

@@ -27,25 +27,25 @@ const MostDense = 10_000
 // PartSize is the size in bytes of every part of a dense table except the last.
 const PartSize = protocol.ChunkSize
 
-// Dense is the numbers of all pairs of an analysis's features, in files beside the document,
-// which names them by their hashes: who verified the document need trust nobody for them.
+// Dense is a table of the numbers of all pairs of an analysis's features, in files beside the
+// document. The document names the files by their hashes, so a verified document verifies them too.
 //
-// The parts, one after the other, are a record for each pair: (0,0), (0,1), … (1,1), (1,2), …,
-// without the pairs of a feature with itself where Diagonal is false. A record is a float64 for
-// each of Fields and a byte, all little-endian: 0, or the place in Undefined, from 1, of why
+// The concatenated parts hold a record for each pair: (0,0), (0,1), … (1,1), (1,2), …, without the
+// pairs of a feature with itself if Diagonal is false. A record is a float64 for each of Fields and
+// a byte, all little-endian. The byte is 0, or the position in Undefined, from 1, of the reason why
 // there is no number; then all fields are NaN.
 type Dense struct {
-	Pairs     int64    `json:"pairs"`                                       // how many the table has
+	Pairs     int64    `json:"pairs"`                                       // number of pairs in the table
 	Diagonal  bool     `json:"diagonal"`                                    // whether pairs of a feature with itself are in the table
-	Fields    []string `json:"fields" by:"-" of:"field"`                    // of a record of the table, in order
+	Fields    []string `json:"fields" by:"-" of:"field"`                    // fields of a record of the table, in order
 	Undefined []string `json:"undefined,omitempty" by:"code+1" of:"reason"` // reasons, by code from 1
-	Parts     []Part   `json:"parts" by:"part"`                             // of the table, in order
-	Gist      Gist     `json:"gist"`                                        // what the table says in short
+	Parts     []Part   `json:"parts" by:"part"`                             // files of the table, in order
+	Gist      Gist     `json:"gist"`                                        // summary of the table
 
 	from Parts
 }
 
-// Part is a file of PartSize bytes, the last of a table of fewer.
+// Part is a file of PartSize bytes; the last of a table may be smaller.
 type Part struct {
 	SHA256 string `json:"sha256"` // 64 hexadecimal digits
 	Bytes  int64  `json:"bytes"`  // its size

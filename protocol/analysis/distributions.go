@@ -16,26 +16,26 @@ import (
 //section:distributions,by=features of quantile: by feature
 type Distributions []Distribution
 
-// Distribution is how the values of a column are distributed.
+// Distribution is the distribution of a column's values.
 type Distribution struct {
-	Present   Number       `json:"present"`              // records that have a value
-	Quantiles []QuantileAt `json:"quantiles" by:"share"` // in the order in which they are asked for
-	Histogram []Bar        `json:"histogram" by:"bar"`   // bars beside each other over all bins; empty where the records that have a value do not stand out of the noise
+	Present   Number       `json:"present"`              // number of records with a value
+	Quantiles []QuantileAt `json:"quantiles" by:"share"` // in the order in which they were asked for
+	Histogram []Bar        `json:"histogram" by:"bar"`   // adjacent bars over all bins; empty if the records with a value do not stand out of the noise
 }
 
-// QuantileAt is the value below which a share of the records is that have one.
+// QuantileAt is the value below which a share of the records lies that have one.
 type QuantileAt struct {
-	Share    float64 `json:"share"`               // of the records
-	Quantile Number  `json:"quantile"`            // its interval covers noise and bins; its standard error is that of a normal error with an interval as wide
-	OpenLow  bool    `json:"open_low,omitempty"`  // the interval has no lower end: values lie below the first bin, and Low is where that begins to be told
-	OpenHigh bool    `json:"open_high,omitempty"` // the interval has no upper end: values lie above the last bin, and High is where that ends to be told
+	Share    float64 `json:"share"`               // share of the records with a value
+	Quantile Number  `json:"quantile"`            // its interval covers noise and bins; its standard error is that of a normal error with an equally wide interval
+	OpenLow  bool    `json:"open_low,omitempty"`  // the interval has no lower end: values lie below the first bin, and Low is the start of what is resolved
+	OpenHigh bool    `json:"open_high,omitempty"` // the interval has no upper end: values lie above the last bin, and High is the end of what is resolved
 }
 
-// Bar is the records of a part of the range.
+// Bar is the number of records in a part of the range.
 type Bar struct {
-	From  float64 `json:"from"`  // in original units; the first bar also has what lies below
-	To    float64 `json:"to"`    // the same; the last bar also has what lies above
-	Count Number  `json:"count"` // records
+	From  float64 `json:"from"`  // lower end, in original units; the first bar also counts values below it
+	To    float64 `json:"to"`    // upper end, in original units; the last bar also counts values above it
+	Count Number  `json:"count"` // number of records
 }
 
 func (ds Distributions) check(a Analysis) error {

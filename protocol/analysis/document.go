@@ -18,22 +18,22 @@ import (
 // ResultFormat is the format of the document that every party of a study may read.
 const ResultFormat = "cosketch/result/1"
 
-// Result is that document, as JSON.
+// Result is the document that every party of a study may read, as JSON.
 type Result struct {
 	Format       string          `json:"cosketch"`                 // cosketch/result/1
 	Study        string          `json:"study"`                    // id
-	Name         string          `json:"name"`                     // of the study
-	Completeness string          `json:"completeness"`             // full, or partial when a member of the roster is not in it
-	FirstOnly    bool            `json:"first_only,omitempty"`     // of two rounds, the second lacked a quorum: what the first answers alone
-	Attempt      uint32          `json:"attempt"`                  // that gave the seed
-	T2           string          `json:"t2"`                       // of the agreement, in hexadecimal
+	Name         string          `json:"name"`                     // name of the study
+	Completeness string          `json:"completeness"`             // full, or partial if a member of the roster is not in it
+	FirstOnly    bool            `json:"first_only,omitempty"`     // the second of two rounds lacked a quorum: only what the first round answers
+	Attempt      uint32          `json:"attempt"`                  // number of the attempt that gave the seed
+	T2           string          `json:"t2"`                       // T2 of the agreement, in hexadecimal
 	Partition    study.Partition `json:"partition"`                // vertical or horizontal
-	Parties      []Party         `json:"parties" by:"-"`           // whose releases are in it
-	Absent       []string        `json:"absent" by:"-" of:"party"` // listed parties that are not in it
-	Masked       *MaskedSum      `json:"masked,omitempty"`         // where the sum was masked
-	Promise      string          `json:"promise,omitempty"`        // of all sketches of a party together, where there are several with noise
+	Parties      []Party         `json:"parties" by:"-"`           // parties whose releases are in it
+	Absent       []string        `json:"absent" by:"-" of:"party"` // parties of the study that are not in it
+	Masked       *MaskedSum      `json:"masked,omitempty"`         // if the sum was masked
+	Promise      string          `json:"promise,omitempty"`        // guarantee of all sketches of a party together, if there are several with noise
 	Sketches     []Sketch        `json:"sketches" by:"sketch"`     // in the study's order
-	Analyses     []Analysis      `json:"analyses" by:"analysis"`   // in the study's order; one alone in a further result
+	Analyses     []Analysis      `json:"analyses" by:"analysis"`   // in the study's order; a further result has only one
 }
 
 // Completeness of a result: whether every member of the roster is in it.
@@ -44,50 +44,50 @@ const (
 
 // Party is one contribution.
 type Party struct {
-	Name    string `json:"name"`    // in the study file
+	Name    string `json:"name"`    // name in the study file
 	ID      string `json:"id"`      // peer id
-	Records int64  `json:"records"` // how many are in its release
+	Records int64  `json:"records"` // number of records in its release
 	Release string `json:"release"` // id of the release header
-	Bytes   int64  `json:"bytes"`   // of its sketches as shipped
+	Bytes   int64  `json:"bytes"`   // size of its sketches as sent
 }
 
-// Sketch says how the numbers came about and what was promised for them.
+// Sketch says how the numbers were made and what was promised for them.
 type Sketch struct {
 	Side             string   `json:"side"`               // columns, records, moments, cells or counts
-	Family           string   `json:"family"`             // sums: of sides moments, cells and counts
-	K                int      `json:"k"`                  // of moments the features, of cells the directions, of counts the numbers
-	S                int      `json:"s"`                  // of family sparse, else 0
+	Family           string   `json:"family"`             // family of the projection; sums for sides moments, cells and counts
+	K                int      `json:"k"`                  // k of the projection; for moments the number of features, for cells of directions, for counts of numbers
+	S                int      `json:"s"`                  // family sparse only, otherwise 0
 	Bits             int      `json:"bits"`               // resolution of the encoded values
 	Unit             string   `json:"unit"`               // attribute or record; empty without a guarantee
 	Mechanism        string   `json:"mechanism"`          // gaussian, laplace, randomised-response or none
-	Epsilon          float64  `json:"epsilon"`            // of this sketch, per party
-	Delta            float64  `json:"delta"`              // at which Epsilon holds
-	EpsilonPerParty  float64  `json:"epsilon_per_party"`  // of all of a party's sketches together
-	EpsilonPerPerson *float64 `json:"epsilon_per_person"` // of all releases about one person; null without a guarantee
+	Epsilon          float64  `json:"epsilon"`            // ε of this sketch, per party
+	Delta            float64  `json:"delta"`              // δ at which Epsilon holds
+	EpsilonPerParty  float64  `json:"epsilon_per_party"`  // ε of all of a party's sketches together
+	EpsilonPerPerson *float64 `json:"epsilon_per_person"` // ε of all releases about one person; null without a guarantee
 	Statement        string   `json:"statement"`          // what the numbers above promise, in words
-	Labels           string   `json:"labels,omitempty"`   // that travel with it: plain or randomised
+	Labels           string   `json:"labels,omitempty"`   // labels sent with it: plain or randomised
 }
 
 // Analysis is one answered question.
 type Analysis struct {
-	Kind       study.AnalysisKind `json:"kind"`                                  // as the study file has it
-	Sketch     int                `json:"sketch"`                                // index of the study's sketch that answered
-	Undefined  string             `json:"undefined,omitempty"`                   // why there is no answer; then all below is empty
-	Caution    string             `json:"caution,omitempty"`                     // to be read first: what the numbers are not about
-	Estimator  study.Estimator    `json:"estimator,omitempty"`                   // of correlation: E1 or E2
-	Assumption string             `json:"assumption,omitempty"`                  // what the numbers rest on beside noise and projection, in words
-	Rests      premise.List       `json:"assumes,omitempty" by:"-" of:"assumes"` // the assumption in codes; absent where it is the usual one of the kind, or of the estimator
-	Units      measure.Unit       `json:"units,omitempty"`                       // of the numbers, in words
-	Level      float64            `json:"level,omitempty"`                       // at which the intervals hold, as Intervals says
-	Intervals  study.Intervals    `json:"intervals,omitempty"`                   // each: by itself; all: all of the analysis together
-	EachLevel  float64            `json:"each_level,omitempty"`                  // where it is not Level: the level for which each was built
-	Features   []Feature          `json:"features,omitempty" by:"i"`             // rows and columns of the matrix of pairs, or what a section counts by
-	Pairs      []Pair             `json:"pairs,omitempty"`                       // one a pair of features, i ≤ j
-	Dense      *Dense             `json:"dense,omitempty"`                       // in the place of Pairs, where there are more than MostInline features
-	Shifts     []Pair             `json:"shifts,omitempty"`                      // group-distance: squared distance between the mean records of two parties
-	Repaired   *Repaired          `json:"repaired,omitempty"`                    // of covariance and correlation: the matrix made positive semidefinite
-	Cut        *Cut               `json:"cut,omitempty"`                         // the records that were not sketched as they are, where they were counted
-	Joined     *Joined            `json:"joined,omitempty"`                      // records side of a vertical study
+	Kind       study.AnalysisKind `json:"kind"`                                  // kind of analysis, as in the study file
+	Sketch     int                `json:"sketch"`                                // index of the study's sketch that answers it
+	Undefined  string             `json:"undefined,omitempty"`                   // why there is no answer; then everything below is empty
+	Caution    string             `json:"caution,omitempty"`                     // to be read before the numbers: what they are not about
+	Estimator  study.Estimator    `json:"estimator,omitempty"`                   // estimator of a correlation: E1 or E2
+	Assumption string             `json:"assumption,omitempty"`                  // what the numbers assume beside noise and projection, in words
+	Rests      premise.List       `json:"assumes,omitempty" by:"-" of:"assumes"` // the assumption as codes; absent if it is the usual one of the kind or the estimator
+	Units      measure.Unit       `json:"units,omitempty"`                       // units of the numbers, in words
+	Level      float64            `json:"level,omitempty"`                       // level of the intervals, in the sense of Intervals
+	Intervals  study.Intervals    `json:"intervals,omitempty"`                   // each: every interval holds by itself; all: all of the analysis hold together
+	EachLevel  float64            `json:"each_level,omitempty"`                  // level at which each interval was built, if it is not Level
+	Features   []Feature          `json:"features,omitempty" by:"i"`             // rows and columns of the matrix of pairs, or what a section is indexed by
+	Pairs      []Pair             `json:"pairs,omitempty"`                       // one per pair of features, i ≤ j
+	Dense      *Dense             `json:"dense,omitempty"`                       // in place of Pairs, if there are more than MostInline features
+	Shifts     []Pair             `json:"shifts,omitempty"`                      // group-distance: squared distances between the mean records of two parties
+	Repaired   *Repaired          `json:"repaired,omitempty"`                    // covariance and correlation: the matrix made positive semidefinite
+	Cut        *Cut               `json:"cut,omitempty"`                         // how many records were not sketched unchanged, if they were counted
+	Joined     *Joined            `json:"joined,omitempty"`                      // how records were joined; records side of a vertical study
 
 	Sections
 }
@@ -117,32 +117,32 @@ func (a Analysis) sections() (out []section) {
 	return out
 }
 
-// Feature names a row and column of a matrix of pairs. Party is empty where the
-// number is about the union; of a single record it is the record's name, like "north/12".
+// Feature names a row and column of a matrix of pairs. Party is empty if the number is about the
+// union. For a single record it is the record's name, like "north/12".
 type Feature struct {
-	Party  string `json:"party,omitempty"`  // name
-	Column string `json:"column,omitempty"` // name, with its transform
-	Value  string `json:"value,omitempty"`  // of a categorical column
-	Date   bool   `json:"date,omitempty"`   // its values are days since 1970-01-01, and are shown as dates
+	Party  string `json:"party,omitempty"`  // name of the party
+	Column string `json:"column,omitempty"` // name of the column, with its transform
+	Value  string `json:"value,omitempty"`  // value of a categorical column
+	Date   bool   `json:"date,omitempty"`   // whether values are days since 1970-01-01, shown as dates
 }
 
-// Number is an estimate with its interval. All four are null when it is undefined. The interval
-// is for these records: it covers projection and noise. Numbers that mean something of the
-// people whom the records were drawn from have a second one, for people like these, which
-// adds the error of the draw.
+// Number is an estimate with its interval. All four are null if it is undefined. The interval is
+// for these records: it covers projection and noise. Numbers that estimate something of the
+// population from which the records were drawn have a second interval, for people like these, which
+// also covers sampling error.
 type Number struct {
-	Estimate       *float64 `json:"estimate"`                  // null where it is undefined
-	StandardError  *float64 `json:"standard_error"`            // of projection and noise together
+	Estimate       *float64 `json:"estimate"`                  // null if undefined
+	StandardError  *float64 `json:"standard_error"`            // standard error of projection and noise together
 	Low            *float64 `json:"low"`                       // of the interval for these records
 	High           *float64 `json:"high"`                      // of the interval for these records
 	PopulationLow  *float64 `json:"population_low,omitempty"`  // of the interval for people like these
 	PopulationHigh *float64 `json:"population_high,omitempty"` // of the interval for people like these
-	Undefined      string   `json:"undefined,omitempty"`       // why
-	Dates          *Dates   `json:"dates,omitempty"`           // the same as dates, where it is one
+	Undefined      string   `json:"undefined,omitempty"`       // why there is no number
+	Dates          *Dates   `json:"dates,omitempty"`           // the number as dates, if it is a date
 }
 
 // Dates are a number of days since 1970-01-01 and its intervals as dates: the nearest day, and
-// intervals widened to whole days. What is no date of the years 1 to 9999 is left out.
+// intervals widened to whole days. Dates outside the years 1 to 9999 are left out.
 type Dates struct {
 	Estimate       string `json:"estimate,omitempty"`        // the nearest day
 	Low            string `json:"low,omitempty"`             // of the interval for these records
@@ -198,42 +198,42 @@ type Pair struct {
 
 func pair(i, j int, e estimate.Estimate) Pair { return Pair{I: i, J: j, Number: number(e)} }
 
-// Repaired is a matrix of estimates made positive semidefinite. It stands beside the
-// estimates and never replaces them.
+// Repaired is a matrix of estimates made positive semidefinite. It is given beside the estimates
+// and does not replace them.
 type Repaired struct {
 	Name      string      `json:"name"`                                     // covariance_psd or correlation_psd
 	Statement string      `json:"statement,omitempty"`                      // what it is and is not
-	Matrix    [][]float64 `json:"matrix" by:"features,features" of:"entry"` // by Features, in the estimates' units; null when undefined
-	Moved     float64     `json:"moved"`                                    // Frobenius norm of its difference from the estimates, in encoded units
+	Matrix    [][]float64 `json:"matrix" by:"features,features" of:"entry"` // by Features, in the estimates' units; null if undefined
+	Moved     float64     `json:"moved"`                                    // Frobenius norm of the change from the estimates, in encoded units
 	Norm      float64     `json:"norm"`                                     // Frobenius norm of the estimates, in encoded units
-	Negative  int         `json:"negative"`                                 // eigenvalues below zero that the estimates have
-	Least     float64     `json:"least"`                                    // the least eigenvalue of the estimates, in encoded units
+	Negative  int         `json:"negative"`                                 // number of negative eigenvalues of the estimates
+	Least     float64     `json:"least"`                                    // smallest eigenvalue of the estimates, in encoded units
 	Undefined string      `json:"undefined,omitempty"`                      // why there is no matrix
 }
 
 // LabelsFormat is the format of the document for a single party.
 const LabelsFormat = "cosketch/labels/1"
 
-// Labels is that document: what the analyses say of each of the party's own records, in
-// the order of its release's rows.
+// Labels is the document for a single party: what the analyses say of each of the party's own
+// records, in the order of its release's rows.
 type Labels struct {
 	Format  string      `json:"cosketch"` // cosketch/labels/1
 	Study   string      `json:"study"`    // id
-	Party   string      `json:"party"`    // name of the party whose own it is
-	Columns []RowColumn `json:"columns"`  // what is said of the rows
+	Party   string      `json:"party"`    // name of the party whose records these are
+	Columns []RowColumn `json:"columns"`  // what the analyses say of the rows
 }
 
-// RowColumn is one such thing, with one value a row: just one of the lists is there, or
-// Texts and Own.
+// RowColumn is one statement of an analysis about the rows, with one value per row. It has exactly
+// one of the lists, or Texts and Own.
 type RowColumn struct {
 	Analysis int       `json:"analysis"`           // index into Result.Analyses
 	Sketch   int       `json:"sketch"`             // index of the study's sketch that it is about
-	Name     string    `json:"name"`               // as it heads the party's table, like "cluster"
-	Integers []int     `json:"integers,omitempty"` // one a row
-	Numbers  []float64 `json:"numbers,omitempty"`  // one a row
-	Texts    []string  `json:"texts,omitempty"`    // one a row
-	Absent   []int     `json:"absent,omitempty"`   // rows of which nothing can be said, ascending: records that other parties lack
-	Own      []int     `json:"own,omitempty"`      // where a value is another of the party's own records: its row; else -1, and Texts has the value
+	Name     string    `json:"name"`               // name of the column in the party's table, like "cluster"
+	Integers []int     `json:"integers,omitempty"` // one per row
+	Numbers  []float64 `json:"numbers,omitempty"`  // one per row
+	Texts    []string  `json:"texts,omitempty"`    // one per row
+	Absent   []int     `json:"absent,omitempty"`   // rows about which nothing can be said, ascending: records that other parties lack
+	Own      []int     `json:"own,omitempty"`      // if a value is another of the party's own records, its row; otherwise -1, and Texts has the value
 
 	coded coded // in place of Texts, if these are on the disk
 }

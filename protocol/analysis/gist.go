@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// Gist is what people are shown of a dense table. It counts pairs of different features: of
-// different parties' where several have features, else all.
+// Gist is the summary of a dense table for people. It counts pairs of features of different parties
+// if several parties have features, and otherwise all pairs of different features.
 type Gist struct {
 	Compared  int64  `json:"compared"`        // pairs that were compared
-	Clear     int64  `json:"clear"`           // whose interval, the second one if there is one, is on one side of zero
-	Undefined int64  `json:"undefined"`       // without a number
-	Clearest  []Pair `json:"clearest" by:"-"` // those of them whose interval's nearer end is farthest from 0, in widths of it, on its own side
+	Clear     int64  `json:"clear"`           // pairs whose interval, the second one if there is one, excludes zero
+	Undefined int64  `json:"undefined"`       // pairs without a number
+	Clearest  []Pair `json:"clearest" by:"-"` // the clearest pairs: those whose interval's nearer end is farthest from 0, in widths of the interval, on its own side
 }
 
 // mostClearest limits the pairs of a gist.

@@ -17,25 +17,25 @@ import (
 // MostClustered limits the columns of a hierarchy: work and memory grow with their square.
 const MostClustered = 2000
 
-// Hierarchy is the section of a clustering of columns: those of the analysis's features.
+// Hierarchy is the section of a clustering of columns, which are the analysis's features.
 //
 //section:hierarchy of clustering
 type Hierarchy struct {
 	Linkage  cluster.Linkage      `json:"linkage"`                        // as the study file has it
 	Distance study.ColumnDistance `json:"distance"`                       // absolute or signed
 	Merges   []Merge              `json:"merges" by:"merge"`              // from the lowest to the highest
-	Leaves   []int                `json:"leaves" by:"leaf" of:"features"` // features, so that every cluster is a run of neighbours
+	Leaves   []int                `json:"leaves" by:"leaf" of:"features"` // features, ordered so that every cluster is a run of neighbours
 	LeftOut  []Feature            `json:"left_out,omitempty" by:"-"`      // columns without a defined correlation
 }
 
-// Merge joins two clusters: features, or, from their number on, earlier merges.
+// Merge joins two clusters: features or, numbered after these, earlier merges.
 type Merge struct {
 	A             int     `json:"a" of:"features"` // one cluster: a feature's index, or the number of features and the index of an earlier merge
-	B             int     `json:"b" of:"features"` // the other cluster, in the same way
+	B             int     `json:"b" of:"features"` // the other cluster, numbered likewise
 	Height        float64 `json:"height"`          // distance at which they merge
-	StandardError float64 `json:"standard_error"`  // at most
-	Size          int     `json:"size"`            // features in the merged cluster
-	Close         bool    `json:"close,omitempty"` // within its error of the merge above: what belongs together there is not settled
+	StandardError float64 `json:"standard_error"`  // upper bound of the standard error of Height
+	Size          int     `json:"size"`            // number of features in the merged cluster
+	Close         bool    `json:"close,omitempty"` // whether the height is within its error of the merge above, so the order of the merges is uncertain
 }
 
 func (h *Hierarchy) nothing() string {

@@ -12,34 +12,34 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// LDA is the section of the linear discriminant. The analysis's features are the columns
-// that tell the classes apart. A party predicts the class of its own records by Model: no
-// record's label travels, and no accuracy is counted.
+// LDA is the section of the linear discriminant. The analysis's features are the columns that
+// distinguish the classes. A party predicts the class of its own records by Model: no record's
+// label is sent, and no accuracy is counted.
 //
 //section:lda of lda
 type LDA struct {
-	Column     string       `json:"column"`                                        // the label's
-	Classes    []string     `json:"classes" by:"i" of:"class"`                     // its values that are told apart
-	LeftOut    []string     `json:"left_out,omitempty" by:"-" of:"class"`          // those that do not stand out of the noise
+	Column     string       `json:"column"`                                        // name of the label's column
+	Classes    []string     `json:"classes" by:"i" of:"class"`                     // values of the label that are distinguished
+	LeftOut    []string     `json:"left_out,omitempty" by:"-" of:"class"`          // values of the label that do not stand out of the noise
 	Drowned    []Feature    `json:"drowned,omitempty" by:"-"`                      // columns whose variance within classes does not stand out of its error
-	Ridge      float64      `json:"ridge,omitempty"`                               // part of each column's variance by which that within classes was raised; scores, distances and accuracies are of what comes of it
+	Ridge      float64      `json:"ridge,omitempty"`                               // share of each column's variance by which its variance within classes was raised; scores, distances and accuracies include it
 	Reference  []Feature    `json:"reference,omitempty" by:"-"`                    // values of categorical columns with which their other values are compared
-	Shares     []Number     `json:"shares" by:"classes"`                           // by class: of the records
+	Shares     []Number     `json:"shares" by:"classes"`                           // by class: share of the records
 	Means      [][]Number   `json:"means" by:"classes,features"`                   // by class and feature, in original units
-	Within     [][]float64  `json:"within" by:"features,features" of:"covariance"` // covariance within classes, pooled, in original units
-	Weights    [][]Number   `json:"weights" by:"classes+1,features"`               // by class but the first, and feature: how much a score rises over the first class's, per original unit
-	Apart      []ClassApart `json:"apart" by:"-"`                                  // each two classes
-	Condition  Number       `json:"condition"`                                     // the least eigenvalue of the correlations within classes
-	Identified float64      `json:"identified"`                                    // how many standard errors Condition has to be above zero where there is noise
-	Model      []Plane      `json:"model" by:"classes+1,features"`                 // by class but the first, whose score is 0: scores in encoded units around the public centre; the highest is the class
+	Within     [][]float64  `json:"within" by:"features,features" of:"covariance"` // pooled covariance within classes, in original units
+	Weights    [][]Number   `json:"weights" by:"classes+1,features"`               // by class except the first, and feature: increase of the score over the first class's, per original unit
+	Apart      []ClassApart `json:"apart" by:"-"`                                  // distances between each two classes
+	Condition  Number       `json:"condition"`                                     // smallest eigenvalue of the correlations within classes
+	Identified float64      `json:"identified"`                                    // number of standard errors by which Condition must exceed zero if there is noise
+	Model      []Plane      `json:"model" by:"classes+1,features"`                 // by class except the first, whose score is 0: scores in encoded units around the public centre; the class with the highest score is predicted
 }
 
-// ClassApart says how far two classes are apart.
+// ClassApart is the distance between two classes.
 type ClassApart struct {
-	I        int    `json:"i" of:"classes"` // of Classes
+	I        int    `json:"i" of:"classes"` // index into Classes
 	J        int    `json:"j" of:"classes"` // index of the other class
-	Distance Number `json:"distance"`       // squared distance of the means in units of the spread within classes
-	Accuracy Number `json:"accuracy"`       // share of the records of the two that the best score puts right, if values are normal
+	Distance Number `json:"distance"`       // squared distance of the means, in units of the spread within classes
+	Accuracy Number `json:"accuracy"`       // share of the records of both classes that the best score classifies correctly, if values are normal
 }
 
 // Ridged says which discriminant the answers are about; "" without a ridge.

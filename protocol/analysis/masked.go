@@ -6,11 +6,11 @@ import (
 	"github.com/cosketch/cosketch/protocol/release"
 )
 
-// MaskedSum says that a result came from sums over the parties, which alone the aggregator
-// saw, and what their guarantee assumes.
+// MaskedSum says that the aggregator saw only sums over the parties, and what their guarantee
+// assumes.
 type MaskedSum struct {
-	Members   int `json:"members"`   // whose masks cancelled: all of the attempt
-	Colluding int `json:"colluding"` // of them at most; the noise of the others is what protects
+	Members   int `json:"members"`   // members whose masks cancelled: all of the attempt
+	Colluding int `json:"colluding"` // how many of them may collude; the noise of the others protects
 }
 
 func (m *MaskedSum) check() error {

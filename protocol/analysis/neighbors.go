@@ -19,25 +19,24 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Neighbors is the section of neighbors. Which records are whose neighbours is told to
-// their parties alone.
+// Neighbors is the section of neighbors. Only their parties are told which records are neighbours.
 //
 //section:neighbors of neighbors
 type Neighbors struct {
-	Neighbors int        `json:"neighbors"`                                   // of each record
-	Nearest   []Quantile `json:"nearest" by:"share"`                          // of the records' squared distances from their nearest neighbour, without the noise
-	Farthest  []Quantile `json:"farthest" by:"share"`                         // from the last of their neighbours
+	Neighbors int        `json:"neighbors"`                                   // number of neighbours of each record
+	Nearest   []Quantile `json:"nearest" by:"share"`                          // quantiles of the records' squared distances from their nearest neighbour, without the noise
+	Farthest  []Quantile `json:"farthest" by:"share"`                         // the same for the last of their neighbours
 	Across    float64    `json:"across"`                                      // share of neighbours that another party holds
-	Unrelated float64    `json:"unrelated"`                                   // what that share would be if it said nothing who holds a record
-	Edges     [][]int    `json:"edges" by:"features,features" of:"neighbors"` // Edges[i][j]: neighbours that records of party i have at party j, by Features
-	Told      float64    `json:"told"`                                        // share of how distances differ that is of the records and not of errors, at least estimate.ToldApart
-	Unbounded string     `json:"unbounded,omitempty"`                         // why parties are told distances without intervals
+	Unrelated float64    `json:"unrelated"`                                   // what Across would be if the holder of a record made no difference
+	Edges     [][]int    `json:"edges" by:"features,features" of:"neighbors"` // Edges[i][j]: number of neighbours that records of party i have at party j, by Features
+	Told      float64    `json:"told"`                                        // share of the variation of distances that is due to records and not to errors; at least estimate.ToldApart
+	Unbounded string     `json:"unbounded,omitempty"`                         // why parties get distances without intervals
 }
 
 // Quantile is a value that a share of the values does not exceed.
 type Quantile struct {
-	Share float64 `json:"share"` // of the values that are at most this
-	Value float64 `json:"value"` // in the units that the list says
+	Share float64 `json:"share"` // share of the values that are at most Value
+	Value float64 `json:"value"` // in the units that the list names
 }
 
 func (n *Neighbors) check(a Analysis) error {

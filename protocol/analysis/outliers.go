@@ -13,19 +13,18 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Outliers is the section of outliers. The scores of records are told to their parties
-// alone.
+// Outliers is the section of outliers. Only their parties are told the scores of records.
 //
 //section:outliers of outliers
 type Outliers struct {
-	Neighbors int         `json:"neighbors"`                         // that a record was compared with
+	Neighbors int         `json:"neighbors"`                         // number of neighbours that a record was compared with
 	Score     study.Score `json:"score"`                             // lof or distance
-	Quantiles []Quantile  `json:"quantiles" by:"share"`              // of the scores
+	Quantiles []Quantile  `json:"quantiles" by:"share"`              // quantiles of the scores
 	Threshold float64     `json:"threshold"`                         // scores above it stand out
-	Above     []int       `json:"above" by:"features" of:"records"`  // how many do, by Features
-	Top       int         `json:"top"`                               // records that are ranked
-	Ranked    []int       `json:"ranked" by:"features" of:"records"` // how many of these each party has, by Features
-	Scatter   *Scatter    `json:"scatter,omitempty"`                 // those that stand out are group 1
+	Above     []int       `json:"above" by:"features" of:"records"`  // number of records that stand out, by Features
+	Top       int         `json:"top"`                               // number of records that are ranked
+	Ranked    []int       `json:"ranked" by:"features" of:"records"` // number of ranked records of each party, by Features
+	Scatter   *Scatter    `json:"scatter,omitempty"`                 // picture of the records; group 1 are those that stand out
 }
 
 func (o *Outliers) check(a Analysis) error {

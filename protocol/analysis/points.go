@@ -112,9 +112,9 @@ const notJoined = -1
 
 // Joined says how the rows of several parties' releases became records.
 type Joined struct {
-	Join    study.JoinRule `json:"join"`                           // all: of every party in this result; any: of at least one
-	Records int            `json:"records"`                        // that were joined, and that the answer is about
-	In      []int          `json:"in" by:"parties+1" of:"records"` // In[i]: records that i+1 parties' releases have, joined or not
+	Join    study.JoinRule `json:"join"`                           // all: records of every party in this result; any: of at least one
+	Records int            `json:"records"`                        // number of joined records, which the answer is about
+	In      []int          `json:"in" by:"parties+1" of:"records"` // In[i]: number of records in the releases of exactly i+1 parties, joined or not
 }
 
 func (j *Joined) check(Analysis) error {

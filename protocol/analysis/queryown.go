@@ -26,18 +26,17 @@ type OwnQuery struct {
 // QueryFormat is the value of QueryAnswer.Format.
 const QueryFormat = "cosketch/query/1"
 
-// QueryAnswer is the document that answers it, for the party alone: by the rows of its
-// query, the nearest records, in columns like those of neighbors. One of the party's own
-// records is named by its row in the party's release, one of others by their party and a
-// handle.
+// QueryAnswer is the document that answers a query, for the party only: by row of its query, the
+// nearest records, in columns like those of neighbors. The party's own records are named by their
+// row in the party's release, others by their party and a handle.
 type QueryAnswer struct {
 	Format    string      `json:"cosketch"`            // cosketch/query/1
 	Study     string      `json:"study"`               // id
 	Party     string      `json:"party"`               // name of the party that asked
-	Number    int         `json:"number"`              // of the query
-	Records   int         `json:"records"`             // among which the nearest were sought
-	Level     float64     `json:"level"`               // at which the intervals of one row hold together
-	EachLevel float64     `json:"each_level"`          // for which each was built
+	Number    int         `json:"number"`              // number of the query
+	Records   int         `json:"records"`             // number of records that were searched
+	Level     float64     `json:"level"`               // level at which the intervals of one row hold together
+	EachLevel float64     `json:"each_level"`          // level at which each interval was built
 	Undefined string      `json:"undefined,omitempty"` // why there are no intervals, or no columns at all
 	Columns   []RowColumn `json:"columns"`             // by row of the query
 }

@@ -18,18 +18,18 @@ import (
 //section:regression of regression
 type Regression struct {
 	Target       Feature   `json:"target"`                     // the explained column
-	Ridge        float64   `json:"ridge,omitempty"`            // part by which each explaining column's variance was raised; answers are of that regression
+	Ridge        float64   `json:"ridge,omitempty"`            // share by which each explaining column's variance was raised; the answers include it
 	LeftOut      []Feature `json:"left_out,omitempty" by:"-"`  // explaining columns whose variance does not stand out of its error
 	Reference    []Feature `json:"reference,omitempty" by:"-"` // values of categorical columns with which their other values are compared
 	Coefficients []Number  `json:"coefficients" by:"features"` // by feature: units of the target per unit of the feature
 	Intercept    Number    `json:"intercept"`                  // in units of the target
 	RSquared     Number    `json:"r_squared"`                  // share of the target's variance that is explained
-	Residual     Number    `json:"residual"`                   // standard deviation of what is not explained, in units of the target
-	Condition    Number    `json:"condition"`                  // the least eigenvalue of the correlations of the explaining columns
-	Freedom      float64   `json:"freedom"`                    // degrees of freedom of the intervals; 0 of moments, whose intervals are normal
-	Identified   float64   `json:"identified"`                 // how many standard errors Condition has to be above zero where there is noise
+	Residual     Number    `json:"residual"`                   // standard deviation of the residuals, in units of the target
+	Condition    Number    `json:"condition"`                  // smallest eigenvalue of the correlations of the explaining columns
+	Freedom      float64   `json:"freedom"`                    // degrees of freedom of the intervals; 0 for moments, whose intervals are normal
+	Identified   float64   `json:"identified"`                 // number of standard errors by which Condition must exceed zero if there is noise
 
-	Residuals []SketchRow `json:"residuals,omitempty" by:"row"` // of the first rows of the sketch, at most 200
+	Residuals []SketchRow `json:"residuals,omitempty" by:"row"` // residuals of the first rows of the sketch, at most 200
 }
 
 // Ridged says which regression the answers are about; "" for least squares.

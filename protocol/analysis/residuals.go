@@ -10,17 +10,17 @@ import (
 	"github.com/cosketch/cosketch/kernel/estimate"
 )
 
-// SketchRow is what a regression makes of one row of the sketch: sums, with the random signs
-// of that row, of what it says of the records' targets, around the origin of their column,
-// and of what it leaves. Both are in units of the target, for one record: divided by the root
-// of the number of records, to four digits. They are nearly normal whatever single records
-// are; the noise, and records that some party lacks, are in them.
+// SketchRow is what a regression says of one row of the sketch: sums, with the random signs of that
+// row, of the fitted values, around the origin of the target's column, and of the residuals. Both
+// are in units of the target, for one record: divided by the square root of the number of records,
+// to four digits. They are nearly normal whatever single records are, and include the noise, and
+// records that some party lacks.
 //
-// Rows come after release and spend nothing. There are none of releases without noise, whose
-// rows are told to nobody.
+// Rows are computed after the release and spend no privacy budget. Releases without noise have
+// none, because nobody is told their rows.
 type SketchRow struct {
 	Fitted   float64 `json:"fitted"`   // what the regression explains of the row
-	Residual float64 `json:"residual"` // what it leaves
+	Residual float64 `json:"residual"` // what the regression leaves of the row
 }
 
 // mostResiduals limits the rows to the first ones; all rows are alike.

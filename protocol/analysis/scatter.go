@@ -15,15 +15,15 @@ import (
 	"github.com/cosketch/cosketch/kernel/room"
 )
 
-// Scatter is a picture of records in groups, like clusters: some of the sketched, noised
-// rows of each, in the plane in which those vary most. It comes after release and spends
-// nothing, as everything here does. Points carry neither party nor position, and there is
-// no picture of releases without noise: of those the parties learn clusters, not rows.
+// Scatter is a picture of records in groups, like clusters: some of the sketched, noised rows of
+// each, in the plane of largest variance. It is computed after the release and spends no privacy
+// budget. Points show neither party nor position. There is no picture of releases without noise:
+// their parties get clusters, not rows.
 type Scatter struct {
-	Of       int          `json:"of"`                                    // rows in all; Points are a sample, even over each party's rows of a cluster
-	Variance [2]float64   `json:"variance" by:"axis" of:"share"`         // along each axis, as shares of the sample's
-	Points   []Dot        `json:"points" by:"point"`                     // by X
-	Centres  [][2]float64 `json:"centres" by:"cluster,axis" of:"centre"` // the clusters' centroids in the same plane; null of other groups
+	Of       int          `json:"of"`                                    // number of all rows; Points are a sample, spread evenly over each party's rows of a cluster
+	Variance [2]float64   `json:"variance" by:"axis" of:"share"`         // variance along each axis, as a share of the sample's
+	Points   []Dot        `json:"points" by:"point"`                     // sorted by X
+	Centres  [][2]float64 `json:"centres" by:"cluster,axis" of:"centre"` // centroids of the clusters in the same plane; null for other groups
 }
 
 // Dot is one point of a picture, to four digits, in encoded units from the sample's mean.

@@ -13,16 +13,16 @@ import (
 //
 //section:sums of sums
 type Sums struct {
-	Rows []SumRow `json:"rows" by:"-"` // one a column
+	Rows []SumRow `json:"rows" by:"-"` // one per column and set of records
 }
 
-// SumRow is a column over the records that its party shares with another one, or over all
-// of its own.
+// SumRow is a column over the records that its party shares with another party, or over all of its
+// own.
 type SumRow struct {
 	Feature int    `json:"feature" of:"features"` // the column
-	Over    string `json:"over,omitempty"`        // the other party, or its own; empty for the union
-	Sum     Number `json:"sum"`                   // over these records
-	Mean    Number `json:"mean"`                  // over these records
+	Over    string `json:"over,omitempty"`        // the other party, or the column's own; empty for the union
+	Sum     Number `json:"sum"`                   // sum over these records
+	Mean    Number `json:"mean"`                  // mean over these records
 }
 
 func (s *Sums) check(a Analysis) error {

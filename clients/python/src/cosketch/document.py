@@ -29,35 +29,35 @@ class Object:
 
 @dataclass(frozen=True, kw_only=True)
 class Result(Object):
-    """Result is that document, as JSON."""
+    """Result is the document that every party of a study may read, as JSON."""
 
     # cosketch/result/1
     cosketch: str = key("cosketch")
     # id
     study: str = key("study")
-    # of the study
+    # name of the study
     name: str = key("name")
-    # full, or partial when a member of the roster is not in it
+    # full, or partial if a member of the roster is not in it
     completeness: str = key("completeness")
-    # of two rounds, the second lacked a quorum: what the first answers alone
+    # the second of two rounds lacked a quorum: only what the first round answers
     first_only: bool = key("first_only", absent=True)
-    # that gave the seed
+    # number of the attempt that gave the seed
     attempt: int = key("attempt")
-    # of the agreement, in hexadecimal
+    # T2 of the agreement, in hexadecimal
     t2: str = key("t2")
     # vertical or horizontal
     partition: str = key("partition")
-    # whose releases are in it
+    # parties whose releases are in it
     parties: tuple[Party, ...] = key("parties", by="-")
-    # listed parties that are not in it
+    # parties of the study that are not in it
     absent: tuple[str, ...] = key("absent", by="-", of="party")
-    # where the sum was masked
+    # if the sum was masked
     masked: MaskedSum | None = key("masked", absent=True, null=True)
-    # of all sketches of a party together, where there are several with noise
+    # guarantee of all sketches of a party together, if there are several with noise
     promise: str = key("promise", absent=True)
     # in the study's order
     sketches: tuple[Sketch, ...] = key("sketches", by="sketch")
-    # in the study's order; one alone in a further result
+    # in the study's order; a further result has only one
     analyses: tuple[Analysis, ...] = key("analyses", by="analysis")
 
 
@@ -65,40 +65,41 @@ class Result(Object):
 class Party(Object):
     """Party is one contribution."""
 
-    # in the study file
+    # name in the study file
     name: str = key("name")
     # peer id
     id: str = key("id")
-    # how many are in its release
+    # number of records in its release
     records: int = key("records")
     # id of the release header
     release: str = key("release")
-    # of its sketches as shipped
+    # size of its sketches as sent
     bytes: int = key("bytes")
 
 
 @dataclass(frozen=True, kw_only=True)
 class MaskedSum(Object):
-    """MaskedSum says that a result came from sums over the parties, which alone the aggregator
-    saw, and what their guarantee assumes."""
+    """MaskedSum says that the aggregator saw only sums over the parties, and what their guarantee
+    assumes."""
 
-    # whose masks cancelled: all of the attempt
+    # members whose masks cancelled: all of the attempt
     members: int = key("members")
-    # of them at most; the noise of the others is what protects
+    # how many of them may collude; the noise of the others protects
     colluding: int = key("colluding")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sketch(Object):
-    """Sketch says how the numbers came about and what was promised for them."""
+    """Sketch says how the numbers were made and what was promised for them."""
 
     # columns, records, moments, cells or counts
     side: str = key("side")
-    # sums: of sides moments, cells and counts
+    # family of the projection; sums for sides moments, cells and counts
     family: str = key("family")
-    # of moments the features, of cells the directions, of counts the numbers
+    # k of the projection; for moments the number of features, for cells of directions, for counts of
+    # numbers
     k: int = key("k")
-    # of family sparse, else 0
+    # family sparse only, otherwise 0
     s: int = key("s")
     # resolution of the encoded values
     bits: int = key("bits")
@@ -106,17 +107,17 @@ class Sketch(Object):
     unit: str = key("unit")
     # gaussian, laplace, randomised-response or none
     mechanism: str = key("mechanism")
-    # of this sketch, per party
+    # ε of this sketch, per party
     epsilon: float = key("epsilon")
-    # at which Epsilon holds
+    # δ at which Epsilon holds
     delta: float = key("delta")
-    # of all of a party's sketches together
+    # ε of all of a party's sketches together
     epsilon_per_party: float = key("epsilon_per_party")
-    # of all releases about one person; null without a guarantee
+    # ε of all releases about one person; null without a guarantee
     epsilon_per_person: float = key("epsilon_per_person", null=True)
     # what the numbers above promise, in words
     statement: str = key("statement")
-    # that travel with it: plain or randomised
+    # labels sent with it: plain or randomised
     labels: str = key("labels", absent=True)
 
 
@@ -124,41 +125,41 @@ class Sketch(Object):
 class Analysis(Object):
     """Analysis is one answered question."""
 
-    # as the study file has it
+    # kind of analysis, as in the study file
     kind: str = key("kind")
-    # index of the study's sketch that answered
+    # index of the study's sketch that answers it
     sketch: int = key("sketch")
-    # why there is no answer; then all below is empty
+    # why there is no answer; then everything below is empty
     undefined: str = key("undefined", absent=True)
-    # to be read first: what the numbers are not about
+    # to be read before the numbers: what they are not about
     caution: str = key("caution", absent=True)
-    # of correlation: E1 or E2
+    # estimator of a correlation: E1 or E2
     estimator: str = key("estimator", absent=True)
-    # what the numbers rest on beside noise and projection, in words
+    # what the numbers assume beside noise and projection, in words
     assumption: str = key("assumption", absent=True)
-    # the assumption in codes; absent where it is the usual one of the kind, or of the estimator
+    # the assumption as codes; absent if it is the usual one of the kind or the estimator
     assumes: tuple[str, ...] = key("assumes", by="-", of="assumes", absent=True)
-    # of the numbers, in words
+    # units of the numbers, in words
     units: str = key("units", absent=True)
-    # at which the intervals hold, as Intervals says
+    # level of the intervals, in the sense of Intervals
     level: float = key("level", absent=True)
-    # each: by itself; all: all of the analysis together
+    # each: every interval holds by itself; all: all of the analysis hold together
     intervals: str = key("intervals", absent=True)
-    # where it is not Level: the level for which each was built
+    # level at which each interval was built, if it is not Level
     each_level: float = key("each_level", absent=True)
-    # rows and columns of the matrix of pairs, or what a section counts by
+    # rows and columns of the matrix of pairs, or what a section is indexed by
     features: tuple[Feature, ...] = key("features", by="i", absent=True)
-    # one a pair of features, i ≤ j
+    # one per pair of features, i ≤ j
     pairs: tuple[Pair, ...] = key("pairs", absent=True)
-    # in the place of Pairs, where there are more than MostInline features
+    # in place of Pairs, if there are more than MostInline features
     dense: Dense | None = key("dense", absent=True, null=True)
-    # group-distance: squared distance between the mean records of two parties
+    # group-distance: squared distances between the mean records of two parties
     shifts: tuple[Pair, ...] = key("shifts", absent=True)
-    # of covariance and correlation: the matrix made positive semidefinite
+    # covariance and correlation: the matrix made positive semidefinite
     repaired: Repaired | None = key("repaired", absent=True, null=True)
-    # the records that were not sketched as they are, where they were counted
+    # how many records were not sketched unchanged, if they were counted
     cut: Cut | None = key("cut", absent=True, null=True)
-    # records side of a vertical study
+    # how records were joined; records side of a vertical study
     joined: Joined | None = key("joined", absent=True, null=True)
     # of k-means by records
     k_means: KMeans | None = key("k_means", absent=True, null=True)
@@ -192,16 +193,16 @@ class Analysis(Object):
 
 @dataclass(frozen=True, kw_only=True)
 class Feature(Object):
-    """Feature names a row and column of a matrix of pairs. Party is empty where the number is
-    about the union; of a single record it is the record's name, like 'north/12'."""
+    """Feature names a row and column of a matrix of pairs. Party is empty if the number is about
+    the union. For a single record it is the record's name, like 'north/12'."""
 
-    # name
+    # name of the party
     party: str = key("party", absent=True)
-    # name, with its transform
+    # name of the column, with its transform
     column: str = key("column", absent=True)
-    # of a categorical column
+    # value of a categorical column
     value: str = key("value", absent=True)
-    # its values are days since 1970-01-01, and are shown as dates
+    # whether values are days since 1970-01-01, shown as dates
     date: bool = key("date", absent=True)
 
 
@@ -213,9 +214,9 @@ class Pair(Object):
     i: int = key("i")
     # index of the other feature, I or more
     j: int = key("j")
-    # null where it is undefined
+    # null if undefined
     estimate: float = key("estimate", null=True)
-    # of projection and noise together
+    # standard error of projection and noise together
     standard_error: float = key("standard_error", null=True)
     # of the interval for these records
     low: float = key("low", null=True)
@@ -225,53 +226,53 @@ class Pair(Object):
     population_low: float = key("population_low", absent=True, null=True)
     # of the interval for people like these
     population_high: float = key("population_high", absent=True, null=True)
-    # why
+    # why there is no number
     undefined: str = key("undefined", absent=True)
-    # the same as dates, where it is one
+    # the number as dates, if it is a date
     dates: Dates | None = key("dates", absent=True, null=True)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Dense(Object):
-    """Dense is the numbers of all pairs of an analysis's features, in files beside the document,
-    which names them by their hashes: who verified the document need trust nobody for them. The
-    parts, one after the other, are a record for each pair: (0,0), (0,1), … (1,1), (1,2), …,
-    without the pairs of a feature with itself where Diagonal is false. A record is a float64
-    for each of Fields and a byte, all little-endian: 0, or the place in Undefined, from 1, of
-    why there is no number; then all fields are NaN."""
+    """Dense is a table of the numbers of all pairs of an analysis's features, in files beside the
+    document. The document names the files by their hashes, so a verified document verifies them
+    too. The concatenated parts hold a record for each pair: (0,0), (0,1), … (1,1), (1,2), …,
+    without the pairs of a feature with itself if Diagonal is false. A record is a float64 for
+    each of Fields and a byte, all little-endian. The byte is 0, or the position in Undefined,
+    from 1, of the reason why there is no number; then all fields are NaN."""
 
-    # how many the table has
+    # number of pairs in the table
     pairs: int = key("pairs")
     # whether pairs of a feature with itself are in the table
     diagonal: bool = key("diagonal")
-    # of a record of the table, in order
+    # fields of a record of the table, in order
     fields: tuple[str, ...] = key("fields", by="-", of="field")
     # reasons, by code from 1
     undefined: tuple[str, ...] = key("undefined", by="code+1", of="reason", absent=True)
-    # of the table, in order
+    # files of the table, in order
     parts: tuple[Part, ...] = key("parts", by="part")
-    # what the table says in short
+    # summary of the table
     gist: Gist = key("gist")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Repaired(Object):
-    """Repaired is a matrix of estimates made positive semidefinite. It stands beside the estimates
-    and never replaces them."""
+    """Repaired is a matrix of estimates made positive semidefinite. It is given beside the
+    estimates and does not replace them."""
 
     # covariance_psd or correlation_psd
     name: str = key("name")
     # what it is and is not
     statement: str = key("statement", absent=True)
-    # by Features, in the estimates' units; null when undefined
+    # by Features, in the estimates' units; null if undefined
     matrix: tuple[tuple[float, ...], ...] = key("matrix", by="features,features", of="entry")
-    # Frobenius norm of its difference from the estimates, in encoded units
+    # Frobenius norm of the change from the estimates, in encoded units
     moved: float = key("moved")
     # Frobenius norm of the estimates, in encoded units
     norm: float = key("norm")
-    # eigenvalues below zero that the estimates have
+    # number of negative eigenvalues of the estimates
     negative: int = key("negative")
-    # the least eigenvalue of the estimates, in encoded units
+    # smallest eigenvalue of the estimates, in encoded units
     least: float = key("least")
     # why there is no matrix
     undefined: str = key("undefined", absent=True)
@@ -279,17 +280,17 @@ class Repaired(Object):
 
 @dataclass(frozen=True, kw_only=True)
 class Cut(Object):
-    """Cut is how many records are not in a sketch as they are: they were longer than the clip of
+    """Cut counts the records that are not in a sketch unchanged: they were longer than the clip of
     the study or of their party or, in a standardised sketch of columns, had a value beyond
     three spreads."""
 
-    # with the noise of their count
+    # their number, with the noise of the count
     records: Number = key("records")
-    # all records
+    # number of all records
     of: int = key("of")
-    # the share from which it may move answers by more than .4 of their standard error
+    # share from which answers may change by more than .4 of their standard error
     sensible: float = key("sensible")
-    # whether it may be that many
+    # whether their share may be that large
     shortened: bool = key("shortened")
     # whether records with a value beyond three spreads are among them
     beyond: bool = key("beyond")
@@ -299,11 +300,11 @@ class Cut(Object):
 class Joined(Object):
     """Joined says how the rows of several parties' releases became records."""
 
-    # all: of every party in this result; any: of at least one
+    # all: records of every party in this result; any: of at least one
     join: str = key("join")
-    # that were joined, and that the answer is about
+    # number of joined records, which the answer is about
     records: int = key("records")
-    # In[i]: records that i+1 parties' releases have, joined or not
+    # In[i]: number of records in the releases of exactly i+1 parties, joined or not
     in_: tuple[int, ...] = key("in", by="parties+1", of="records")
 
 
@@ -311,25 +312,26 @@ class Joined(Object):
 class KMeans(Object):
     """KMeans is the section of k-means."""
 
-    # how many
+    # number of clusters
     clusters: int = key("clusters")
-    # how many starts were tried
+    # number of starts that were tried
     restarts: int = key("restarts")
-    # records of every party, which alone say where clusters are; 0 where all do
+    # number of records that every party holds, if only these determine the centroids; 0 if all
+    # records do
     whole: int = key("whole", absent=True)
-    # mini-batches, where there are too many records for whole iterations
+    # number of mini-batches, if there are too many records for full iterations
     batches: int = key("batches", absent=True)
-    # records of each cluster
+    # number of records of each cluster
     sizes: tuple[int, ...] = key("sizes", by="cluster", of="records")
-    # with the noise in it, in squared encoded units
+    # inertia, noise included, in squared encoded units
     inertia: float = key("inertia")
-    # inertia of the records themselves in these clusters
+    # inertia without the noise: of the records themselves in these clusters
     debiased: Number | None = key("debiased", absent=True, null=True)
-    # how many clusters, whatever the study asks for
+    # suggested number of clusters, whatever the study asks for
     suggested: Suggested | None = key("suggested", absent=True, null=True)
     # in the space of the sketch, in encoded units
     centroids: tuple[tuple[float, ...], ...] = key("centroids", by="cluster,coordinate", of="value")
-    # of the rows' squared distances from their centroid, with the noise in them, in encoded units
+    # quantiles of the rows' squared distances from their centroid, noise included, in encoded units
     distances: tuple[Quantile, ...] = key("distances", by="share")
     # a picture of the clusters
     scatter: Scatter | None = key("scatter", absent=True, null=True)
@@ -337,29 +339,29 @@ class KMeans(Object):
 
 @dataclass(frozen=True, kw_only=True)
 class Classifier(Object):
-    """Classifier is the section of the kinds that predict a label. What it says of accuracy is
-    about rows as they were released, with their noise, and about the true labels, also where
-    only randomised ones are known: then numbers are unbiased estimates, and parts and counts
-    may come out below zero or above all. The model stands by itself: a record's coordinates are
-    the entries of its unscaled integer sketch times Unit, and Planes give each class a score."""
+    """Classifier is the section of the kinds that predict a label. Its accuracies are about rows
+    as released, with their noise, and about the true labels. If only randomised labels are
+    known, its numbers are unbiased estimates, and shares and counts may be below zero or above
+    the whole. The model is self-contained: a record's coordinates are the entries of its
+    unscaled integer sketch times Unit, and Planes give each class a score."""
 
-    # the label's
+    # name of the label's column
     column: str = key("column")
-    # its values
+    # values of the label
     classes: tuple[str, ...] = key("classes", by="i", of="class")
-    # as the study file would have them
+    # options, as in the study file
     options: str = key("options")
     # plain or randomised
     labels: str = key("labels")
-    # randomised: the probability of each single class but the true one
+    # randomised labels: the probability of each single wrong class
     other: float = key("other")
-    # that it was trained on
+    # number of records it was trained on
     records: int = key("records")
-    # of predictions by models that did not know the record
+    # accuracy of predictions by models that were not trained on the record
     accuracy: Number = key("accuracy")
     # accuracy in each fold
     folds: tuple[float, ...] = key("folds", by="fold", of="accuracy")
-    # their standard deviation over the root of their number
+    # standard deviation of Folds over the square root of their number
     folds_error: float = key("folds_error")
     # accuracy of always predicting Majority
     baseline: Number = key("baseline")
@@ -369,30 +371,30 @@ class Classifier(Object):
     confusion: tuple[tuple[float, ...], ...] = key("confusion", by="classes,predicted=classes", of="records")
     # one step of an entry, in encoded units
     unit: float = key("unit")
-    # of a sketch
+    # number of coordinates of a record's sketch
     coordinates: int = key("coordinates")
-    # one a class; for two classes one alone, of the second against the first
+    # one per class; for two classes only one, of the second against the first
     class_planes: tuple[Planes, ...] = key("class_planes", by="class")
-    # training was cut off before the planes were the best ones
+    # training stopped before the planes were optimal
     unfinished: bool = key("unfinished", absent=True)
-    # planes vote, each as often as Votes says; else there is one a class
+    # planes vote, each as often as Votes says; otherwise there is one per class
     voted: bool = key("voted", absent=True)
-    # Margins are quantiles, by class, of the score of a record's class less the highest of any other:
-    # above 0 where it was predicted. Of plain labels alone.
+    # Margins are quantiles, by class, of the margin: the score of a record's class minus the highest
+    # score of any other class. It is above 0 if the class was predicted. Plain labels only.
     margins: tuple[Margins, ...] = key("margins", by="class", absent=True)
-    # by predicted class
+    # picture of the records by predicted class
     scatter: Scatter | None = key("scatter", absent=True, null=True)
 
 
 @dataclass(frozen=True, kw_only=True)
 class PCA(Object):
-    """PCA is the section of principal components. They are of the analysis's features."""
+    """PCA is the section of principal components of the analysis's features."""
 
-    # of correlations
+    # whether components are of correlations
     scaled: bool = key("scaled")
-    # of covariances or correlations, else of products
+    # whether components are of covariances or correlations; otherwise of products
     centred: bool = key("centred")
-    # from the first, which varies most
+    # from the largest eigenvalue
     components: tuple[Component, ...] = key("components", by="component")
     # columns whose variance does not stand out of its error
     left_out: tuple[Feature, ...] = key("left_out", by="-", absent=True)
@@ -405,7 +407,7 @@ class Regression(Object):
 
     # the explained column
     target: Feature = key("target")
-    # part by which each explaining column's variance was raised; answers are of that regression
+    # share by which each explaining column's variance was raised; the answers include it
     ridge: float = key("ridge", absent=True)
     # explaining columns whose variance does not stand out of its error
     left_out: tuple[Feature, ...] = key("left_out", by="-", absent=True)
@@ -417,21 +419,21 @@ class Regression(Object):
     intercept: Number = key("intercept")
     # share of the target's variance that is explained
     r_squared: Number = key("r_squared")
-    # standard deviation of what is not explained, in units of the target
+    # standard deviation of the residuals, in units of the target
     residual: Number = key("residual")
-    # the least eigenvalue of the correlations of the explaining columns
+    # smallest eigenvalue of the correlations of the explaining columns
     condition: Number = key("condition")
-    # degrees of freedom of the intervals; 0 of moments, whose intervals are normal
+    # degrees of freedom of the intervals; 0 for moments, whose intervals are normal
     freedom: float = key("freedom")
-    # how many standard errors Condition has to be above zero where there is noise
+    # number of standard errors by which Condition must exceed zero if there is noise
     identified: float = key("identified")
-    # of the first rows of the sketch, at most 200
+    # residuals of the first rows of the sketch, at most 200
     residuals: tuple[SketchRow, ...] = key("residuals", by="row", absent=True)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Hierarchy(Object):
-    """Hierarchy is the section of a clustering of columns: those of the analysis's features."""
+    """Hierarchy is the section of a clustering of columns, which are the analysis's features."""
 
     # as the study file has it
     linkage: str = key("linkage")
@@ -439,7 +441,7 @@ class Hierarchy(Object):
     distance: str = key("distance")
     # from the lowest to the highest
     merges: tuple[Merge, ...] = key("merges", by="merge")
-    # features, so that every cluster is a run of neighbours
+    # features, ordered so that every cluster is a run of neighbours
     leaves: tuple[int, ...] = key("leaves", by="leaf", of="features")
     # columns without a defined correlation
     left_out: tuple[Feature, ...] = key("left_out", by="-", absent=True)
@@ -449,101 +451,101 @@ class Hierarchy(Object):
 class Sums(Object):
     """Sums is the section of sums and means of columns, in original units."""
 
-    # one a column
+    # one per column and set of records
     rows: tuple[SumRow, ...] = key("rows", by="-")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Neighbors(Object):
-    """Neighbors is the section of neighbors. Which records are whose neighbours is told to their
-    parties alone."""
+    """Neighbors is the section of neighbors. Only their parties are told which records are
+    neighbours."""
 
-    # of each record
+    # number of neighbours of each record
     neighbors: int = key("neighbors")
-    # of the records' squared distances from their nearest neighbour, without the noise
+    # quantiles of the records' squared distances from their nearest neighbour, without the noise
     nearest: tuple[Quantile, ...] = key("nearest", by="share")
-    # from the last of their neighbours
+    # the same for the last of their neighbours
     farthest: tuple[Quantile, ...] = key("farthest", by="share")
     # share of neighbours that another party holds
     across: float = key("across")
-    # what that share would be if it said nothing who holds a record
+    # what Across would be if the holder of a record made no difference
     unrelated: float = key("unrelated")
-    # Edges[i][j]: neighbours that records of party i have at party j, by Features
+    # Edges[i][j]: number of neighbours that records of party i have at party j, by Features
     edges: tuple[tuple[int, ...], ...] = key("edges", by="features,features", of="neighbors")
-    # share of how distances differ that is of the records and not of errors, at least
+    # share of the variation of distances that is due to records and not to errors; at least
     # estimate.ToldApart
     told: float = key("told")
-    # why parties are told distances without intervals
+    # why parties get distances without intervals
     unbounded: str = key("unbounded", absent=True)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Outliers(Object):
-    """Outliers is the section of outliers. The scores of records are told to their parties alone."""
+    """Outliers is the section of outliers. Only their parties are told the scores of records."""
 
-    # that a record was compared with
+    # number of neighbours that a record was compared with
     neighbors: int = key("neighbors")
     # lof or distance
     score: str = key("score")
-    # of the scores
+    # quantiles of the scores
     quantiles: tuple[Quantile, ...] = key("quantiles", by="share")
     # scores above it stand out
     threshold: float = key("threshold")
-    # how many do, by Features
+    # number of records that stand out, by Features
     above: tuple[int, ...] = key("above", by="features", of="records")
-    # records that are ranked
+    # number of records that are ranked
     top: int = key("top")
-    # how many of these each party has, by Features
+    # number of ranked records of each party, by Features
     ranked: tuple[int, ...] = key("ranked", by="features", of="records")
-    # those that stand out are group 1
+    # picture of the records; group 1 are those that stand out
     scatter: Scatter | None = key("scatter", absent=True, null=True)
 
 
 @dataclass(frozen=True, kw_only=True)
 class CellMeans(Object):
-    """CellMeans is the section of k-means where cells answer it. A party tells the cluster of a
-    record by Model itself: no record's label travels."""
+    """CellMeans is the section of k-means by cells. A party finds the cluster of each of its
+    records by Model itself: no record's label is sent."""
 
-    # how many, as the study asks or as was suggested
+    # number of clusters, as the study asks or as suggested
     clusters: int = key("clusters")
-    # how many starts were tried
+    # number of starts that were tried
     restarts: int = key("restarts")
-    # how many clusters, of 2 or more, the records seem to have; 0 where too few cells do or there are
-    # no moments to tell by
+    # number of clusters that the records seem to have, at least 2; 0 if too few cells stand out, or
+    # without moments
     suggested: int = key("suggested")
-    # of the partition
+    # number of cells of the partition
     cells: int = key("cells")
-    # of them, whose counts stand out of the noise: they choose the model, and have no other part in
-    # this
+    # number of cells whose counts stand out of the noise; they determine the model, and nothing else
+    # here
     kept: int = key("kept")
-    # of all parties: the sizes add up to it
+    # number of records of all parties; the sizes add up to it
     records: int = key("records")
-    # of each interval by itself: about the noise, with the cells grouped as they are
+    # level of each interval by itself; intervals cover the noise, given the grouping of cells
     level: float = key("level")
-    # by cluster: records in its cells, those that lie nearest to it
+    # by cluster: number of records in its cells, which are the cells nearest to it
     sizes: tuple[Number, ...] = key("sizes", by="cluster")
-    # by cluster and feature: means of the records in its cells, in original units
+    # by cluster and feature: means of the records in the cluster's cells, in original units
     centroids: tuple[tuple[Number, ...], ...] = key("centroids", by="cluster,features")
-    # of clusters I and J: squared distance of their centroids, in encoded units
+    # squared distance between the centroids of clusters I and J, in encoded units
     separations: tuple[Pair, ...] = key("separations", by="-", of="cluster")
-    # summed squared distance of cells' centroids from the model, by records, with the noise in it, in
-    # encoded units
+    # sum over records of the squared distance between their cell's centroid and the model, noise
+    # included, in encoded units
     inertia: float = key("inertia")
-    # by cluster and feature, in encoded units around the public centre: the nearest one's number is a
-    # record's cluster
+    # by cluster and feature, in encoded units around the public centre; a record belongs to the
+    # nearest cluster
     model: tuple[tuple[float, ...], ...] = key("model", by="cluster,features", of="coordinate")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Number(Object):
-    """Number is an estimate with its interval. All four are null when it is undefined. The
-    interval is for these records: it covers projection and noise. Numbers that mean something
-    of the people whom the records were drawn from have a second one, for people like these,
-    which adds the error of the draw."""
+    """Number is an estimate with its interval. All four are null if it is undefined. The interval
+    is for these records: it covers projection and noise. Numbers that estimate something of the
+    population from which the records were drawn have a second interval, for people like these,
+    which also covers sampling error."""
 
-    # null where it is undefined
+    # null if undefined
     estimate: float = key("estimate", null=True)
-    # of projection and noise together
+    # standard error of projection and noise together
     standard_error: float = key("standard_error", null=True)
     # of the interval for these records
     low: float = key("low", null=True)
@@ -553,104 +555,102 @@ class Number(Object):
     population_low: float = key("population_low", absent=True, null=True)
     # of the interval for people like these
     population_high: float = key("population_high", absent=True, null=True)
-    # why
+    # why there is no number
     undefined: str = key("undefined", absent=True)
-    # the same as dates, where it is one
+    # the number as dates, if it is a date
     dates: Dates | None = key("dates", absent=True, null=True)
 
 
 @dataclass(frozen=True, kw_only=True)
 class LDA(Object):
     """LDA is the section of the linear discriminant. The analysis's features are the columns that
-    tell the classes apart. A party predicts the class of its own records by Model: no record's
-    label travels, and no accuracy is counted."""
+    distinguish the classes. A party predicts the class of its own records by Model: no record's
+    label is sent, and no accuracy is counted."""
 
-    # the label's
+    # name of the label's column
     column: str = key("column")
-    # its values that are told apart
+    # values of the label that are distinguished
     classes: tuple[str, ...] = key("classes", by="i", of="class")
-    # those that do not stand out of the noise
+    # values of the label that do not stand out of the noise
     left_out: tuple[str, ...] = key("left_out", by="-", of="class", absent=True)
     # columns whose variance within classes does not stand out of its error
     drowned: tuple[Feature, ...] = key("drowned", by="-", absent=True)
-    # part of each column's variance by which that within classes was raised; scores, distances and
-    # accuracies are of what comes of it
+    # share of each column's variance by which its variance within classes was raised; scores,
+    # distances and accuracies include it
     ridge: float = key("ridge", absent=True)
     # values of categorical columns with which their other values are compared
     reference: tuple[Feature, ...] = key("reference", by="-", absent=True)
-    # by class: of the records
+    # by class: share of the records
     shares: tuple[Number, ...] = key("shares", by="classes")
     # by class and feature, in original units
     means: tuple[tuple[Number, ...], ...] = key("means", by="classes,features")
-    # covariance within classes, pooled, in original units
+    # pooled covariance within classes, in original units
     within: tuple[tuple[float, ...], ...] = key("within", by="features,features", of="covariance")
-    # by class but the first, and feature: how much a score rises over the first class's, per original
-    # unit
+    # by class except the first, and feature: increase of the score over the first class's, per
+    # original unit
     weights: tuple[tuple[Number, ...], ...] = key("weights", by="classes+1,features")
-    # each two classes
+    # distances between each two classes
     apart: tuple[ClassApart, ...] = key("apart", by="-")
-    # the least eigenvalue of the correlations within classes
+    # smallest eigenvalue of the correlations within classes
     condition: Number = key("condition")
-    # how many standard errors Condition has to be above zero where there is noise
+    # number of standard errors by which Condition must exceed zero if there is noise
     identified: float = key("identified")
-    # by class but the first, whose score is 0: scores in encoded units around the public centre; the
-    # highest is the class
+    # by class except the first, whose score is 0: scores in encoded units around the public centre;
+    # the class with the highest score is predicted
     model: tuple[Plane, ...] = key("model", by="classes+1,features")
 
 
 @dataclass(frozen=True, kw_only=True)
 class CrossTable(Object):
-    """CrossTable is how many records there are by the cells of one column, or of two that are
-    crossed. Of one column each cell is a row, and there is one column of numbers."""
+    """CrossTable counts records by the cells of one column, or of two crossed columns. For one
+    column each cell is a row, and there is one column of numbers."""
 
     # the study's column whose cells are rows
     rows_of: str = key("rows_of")
-    # the one whose cells are columns
+    # the study's column whose cells are columns
     columns_of: str = key("columns_of", absent=True)
-    # of all parties, which is public
+    # number of records of all parties, which is public
     records: int = key("records")
-    # cells of fewer records are not shown
+    # cells with fewer records are not shown
     threshold: int = key("threshold", absent=True)
-    # the cells of the column: its values, ranges of numbers, or (missing)
+    # cells of the column: its values, ranges of numbers, or (missing)
     rows: tuple[str, ...] = key("rows", by="-", of="row")
-    # the same of the other column
+    # cells of the other column
     columns: tuple[str, ...] = key("columns", by="-", of="cells", absent=True)
     # by row and column
     cells: tuple[tuple[TableCell, ...], ...] = key("cells", by="rows,columns")
-    # Cramér's V, how far the two columns depend on each other: 0 not at all, 1 wholly. Without
-    # missing values
+    # Cramér's V, the association of the two columns without missing values: 0 none, 1 complete
     v: Number = key("v", absent=True)
-    # rows and columns that V is not over, as their records do not stand out of the noise
+    # rows and columns left out of V, because their records do not stand out of the noise
     left_out: tuple[str, ...] = key("left_out", by="-", of="row", absent=True)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Distribution(Object):
-    """Distribution is how the values of a column are distributed."""
+    """Distribution is the distribution of a column's values."""
 
-    # records that have a value
+    # number of records with a value
     present: Number = key("present")
-    # in the order in which they are asked for
+    # in the order in which they were asked for
     quantiles: tuple[QuantileAt, ...] = key("quantiles", by="share")
-    # bars beside each other over all bins; empty where the records that have a value do not stand out
-    # of the noise
+    # adjacent bars over all bins; empty if the records with a value do not stand out of the noise
     histogram: tuple[Bar, ...] = key("histogram", by="bar")
 
 
 @dataclass(frozen=True, kw_only=True)
 class RecordDistances(Object):
-    """RecordDistances is the section of record-distance. Features name the records in this order,
-    like 'north/12', and then, where it was asked, the parties whose mean records they are
-    compared with."""
+    """RecordDistances is the section of record-distance. Features are the records in this order,
+    like 'north/12', and then, if asked for, the parties with whose mean records they are
+    compared."""
 
-    # that were named
+    # the named records
     records: tuple[ChosenRecord, ...] = key("records", by="i")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Dates(Object):
     """Dates are a number of days since 1970-01-01 and its intervals as dates: the nearest day, and
-    intervals widened to whole days. What is no date of the years 1 to 9999 is left out."""
+    intervals widened to whole days. Dates outside the years 1 to 9999 are left out."""
 
     # the nearest day
     estimate: str = key("estimate", absent=True)
@@ -666,7 +666,7 @@ class Dates(Object):
 
 @dataclass(frozen=True, kw_only=True)
 class Part(Object):
-    """Part is a file of PartSize bytes, the last of a table of fewer."""
+    """Part is a file of PartSize bytes; the last of a table may be smaller."""
 
     # 64 hexadecimal digits
     sha256: str = key("sha256")
@@ -676,29 +676,30 @@ class Part(Object):
 
 @dataclass(frozen=True, kw_only=True)
 class Gist(Object):
-    """Gist is what people are shown of a dense table. It counts pairs of different features: of
-    different parties' where several have features, else all."""
+    """Gist is the summary of a dense table for people. It counts pairs of features of different
+    parties if several parties have features, and otherwise all pairs of different features."""
 
     # pairs that were compared
     compared: int = key("compared")
-    # whose interval, the second one if there is one, is on one side of zero
+    # pairs whose interval, the second one if there is one, excludes zero
     clear: int = key("clear")
-    # without a number
+    # pairs without a number
     undefined: int = key("undefined")
-    # those of them whose interval's nearer end is farthest from 0, in widths of it, on its own side
+    # the clearest pairs: those whose interval's nearer end is farthest from 0, in widths of the
+    # interval, on its own side
     clearest: tuple[Pair, ...] = key("clearest", by="-")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Suggested(Object):
-    """Suggested is how many clusters stand out best."""
+    """Suggested is the number of clusters that stands out best."""
 
-    # null when undefined
+    # number of clusters; null if undefined
     clusters: int | None = key("clusters", null=True)
-    # that were tried
+    # largest number that was tried
     most: int = key("most")
-    # of 2, 3, … clusters, by Calinski and Harabasz without the noise; 0 where they do not stand out
-    # of it
+    # for 2, 3, … clusters, the index of Calinski and Harabasz without the noise; 0 if clusters do not
+    # stand out of it
     index: tuple[float, ...] = key("index", by="clusters+2", of="index")
     # why no number is suggested
     undefined: str = key("undefined", absent=True)
@@ -708,37 +709,37 @@ class Suggested(Object):
 class Quantile(Object):
     """Quantile is a value that a share of the values does not exceed."""
 
-    # of the values that are at most this
+    # share of the values that are at most Value
     share: float = key("share")
-    # in the units that the list says
+    # in the units that the list names
     value: float = key("value")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Scatter(Object):
     """Scatter is a picture of records in groups, like clusters: some of the sketched, noised rows
-    of each, in the plane in which those vary most. It comes after release and spends nothing,
-    as everything here does. Points carry neither party nor position, and there is no picture of
-    releases without noise: of those the parties learn clusters, not rows."""
+    of each, in the plane of largest variance. It is computed after the release and spends no
+    privacy budget. Points show neither party nor position. There is no picture of releases
+    without noise: their parties get clusters, not rows."""
 
-    # rows in all; Points are a sample, even over each party's rows of a cluster
+    # number of all rows; Points are a sample, spread evenly over each party's rows of a cluster
     of: int = key("of")
-    # along each axis, as shares of the sample's
+    # variance along each axis, as a share of the sample's
     variance: tuple[float, float] = key("variance", by="axis", of="share")
-    # by X
+    # sorted by X
     points: tuple[Dot, ...] = key("points", by="point")
-    # the clusters' centroids in the same plane; null of other groups
+    # centroids of the clusters in the same plane; null for other groups
     centres: tuple[tuple[float, float], ...] = key("centres", by="cluster,axis", of="centre")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Planes(Object):
-    """Planes tell one class from the others. The score of a record x is Weights·x + Bias of the
-    one plane, or the balance of the votes of several, each by the sign of that. The class with
-    the highest score is predicted, the first of several; of two classes the second where its
-    score is above 0."""
+    """Planes distinguish one class from the others. The score of a record x is Weights·x + Bias of
+    a single plane. Of several planes each votes by the sign of that, and the score is the
+    balance of the votes. The class with the highest score is predicted, the first of several;
+    of two classes the second if its score is above 0."""
 
-    # that they give a score
+    # class to which they give a score
     class_: str = key("class")
     # one, or those that vote
     planes: tuple[Plane, ...] = key("planes", by="plane,coordinate")
@@ -746,89 +747,92 @@ class Planes(Object):
 
 @dataclass(frozen=True, kw_only=True)
 class Margins(Object):
-    """Margins are those of the records of one class."""
+    """Margins are the margins of the records of one class."""
 
-    # of the records
+    # class of the records
     class_: str = key("class")
-    # of their margins
+    # quantiles of their margins
     quantiles: tuple[Quantile, ...] = key("quantiles", by="share")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Component(Object):
-    """Component is one of them."""
+    """Component is one principal component."""
 
-    # of the estimates, as it came out; noise may make it negative
+    # eigenvalue of the estimates; noise may make it negative
     eigenvalue: float = key("eigenvalue")
-    # of that of this rank; undefined where errors drive it too far from others
+    # eigenvalue of this rank with its interval; undefined if errors drive it too far from others
     interval: Number = key("interval")
-    # of the sum of all eigenvalues
+    # share of the sum of all eigenvalues
     share: Number = key("share")
-    # by feature; the largest is positive
+    # by feature; the one of largest magnitude is positive
     loadings: tuple[float, ...] = key("loadings", by="features", of="loading", absent=True)
-    # the loadings with their intervals; undefined where it is not separated from its neighbours
+    # loadings with their intervals; undefined if the component is not separated from its neighbours
     loading_intervals: tuple[Number, ...] = key("loading_intervals", by="features", absent=True)
 
 
 @dataclass(frozen=True, kw_only=True)
 class SketchRow(Object):
-    """SketchRow is what a regression makes of one row of the sketch: sums, with the random signs
-    of that row, of what it says of the records' targets, around the origin of their column, and
-    of what it leaves. Both are in units of the target, for one record: divided by the root of
-    the number of records, to four digits. They are nearly normal whatever single records are;
-    the noise, and records that some party lacks, are in them. Rows come after release and spend
-    nothing. There are none of releases without noise, whose rows are told to nobody."""
+    """SketchRow is what a regression says of one row of the sketch: sums, with the random signs of
+    that row, of the fitted values, around the origin of the target's column, and of the
+    residuals. Both are in units of the target, for one record: divided by the square root of
+    the number of records, to four digits. They are nearly normal whatever single records are,
+    and include the noise, and records that some party lacks. Rows are computed after the
+    release and spend no privacy budget. Releases without noise have none, because nobody is
+    told their rows."""
 
     # what the regression explains of the row
     fitted: float = key("fitted")
-    # what it leaves
+    # what the regression leaves of the row
     residual: float = key("residual")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Merge(Object):
-    """Merge joins two clusters: features, or, from their number on, earlier merges."""
+    """Merge joins two clusters: features or, numbered after these, earlier merges."""
 
     # one cluster: a feature's index, or the number of features and the index of an earlier merge
     a: int = key("a", of="features")
-    # the other cluster, in the same way
+    # the other cluster, numbered likewise
     b: int = key("b", of="features")
     # distance at which they merge
     height: float = key("height")
-    # at most
+    # upper bound of the standard error of Height
     standard_error: float = key("standard_error")
-    # features in the merged cluster
+    # number of features in the merged cluster
     size: int = key("size")
-    # within its error of the merge above: what belongs together there is not settled
+    # whether the height is within its error of the merge above, so the order of the merges is
+    # uncertain
     close: bool = key("close", absent=True)
 
 
 @dataclass(frozen=True, kw_only=True)
 class SumRow(Object):
-    """SumRow is a column over the records that its party shares with another one, or over all of
+    """SumRow is a column over the records that its party shares with another party, or over all of
     its own."""
 
     # the column
     feature: int = key("feature", of="features")
-    # the other party, or its own; empty for the union
+    # the other party, or the column's own; empty for the union
     over: str = key("over", absent=True)
-    # over these records
+    # sum over these records
     sum: Number = key("sum")
-    # over these records
+    # mean over these records
     mean: Number = key("mean")
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClassApart(Object):
-    """ClassApart says how far two classes are apart."""
+    """ClassApart is the distance between two classes."""
 
-    # of Classes
+    # index into Classes
     i: int = key("i", of="classes")
     # index of the other class
     j: int = key("j", of="classes")
-    # squared distance of the means in units of the spread within classes
+    # squared distance of the means, in units of the spread within classes
     distance: Number = key("distance")
-    # share of the records of the two that the best score puts right, if values are normal
+    # share of the records of both classes that the best score classifies correctly, if values are
+    # normal
     accuracy: Number = key("accuracy")
 
 
@@ -836,11 +840,11 @@ class ClassApart(Object):
 class Plane(Object):
     """Plane is one hyperplane."""
 
-    # by coordinate or feature: the score is their sum of products with a record's
+    # by coordinate or feature: factors of a record's coordinates in the score
     weights: tuple[float, ...] = key("weights", of="weight")
     # added to the sum
     bias: float = key("bias")
-    # how often it votes, of voted perceptrons
+    # number of its votes; voted perceptrons
     votes: int = key("votes", absent=True)
 
 
@@ -848,40 +852,40 @@ class Plane(Object):
 class TableCell(Object):
     """TableCell is a cell of such a table."""
 
-    # records
+    # number of records
     count: Number = key("count")
-    # share of the records of its row; of crossed columns
+    # share of its row's records; crossed columns only
     of_row: Number = key("of_row", absent=True)
-    # share of the records of its column; of one column, of all records
+    # share of its column's records; for one column, of all records
     of_column: Number = key("of_column", absent=True)
 
 
 @dataclass(frozen=True, kw_only=True)
 class QuantileAt(Object):
-    """QuantileAt is the value below which a share of the records is that have one."""
+    """QuantileAt is the value below which a share of the records lies that have one."""
 
-    # of the records
+    # share of the records with a value
     share: float = key("share")
-    # its interval covers noise and bins; its standard error is that of a normal error with an
-    # interval as wide
+    # its interval covers noise and bins; its standard error is that of a normal error with an equally
+    # wide interval
     quantile: Number = key("quantile")
-    # the interval has no lower end: values lie below the first bin, and Low is where that begins to
-    # be told
+    # the interval has no lower end: values lie below the first bin, and Low is the start of what is
+    # resolved
     open_low: bool = key("open_low", absent=True)
-    # the interval has no upper end: values lie above the last bin, and High is where that ends to be
-    # told
+    # the interval has no upper end: values lie above the last bin, and High is the end of what is
+    # resolved
     open_high: bool = key("open_high", absent=True)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Bar(Object):
-    """Bar is the records of a part of the range."""
+    """Bar is the number of records in a part of the range."""
 
-    # in original units; the first bar also has what lies below
+    # lower end, in original units; the first bar also counts values below it
     from_: float = key("from")
-    # the same; the last bar also has what lies above
+    # upper end, in original units; the last bar also counts values above it
     to: float = key("to")
-    # records
+    # number of records
     count: Number = key("count")
 
 
@@ -889,9 +893,9 @@ class Bar(Object):
 class ChosenRecord(Object):
     """ChosenRecord is a row of a party's release."""
 
-    # name
+    # name of the party
     party: str = key("party")
-    # from 0
+    # row, counted from 0
     row: int = key("row")
 
 

@@ -288,7 +288,7 @@ func (c *Counted) v(a Association) Estimate {
 func (c *Counted) varies(a Association, rows, cols []float64, all float64) (noise, drawn float64) {
 	ofRow, ofCol := make([]float64, len(rows)), make([]float64, len(cols))
 	ratio := func(i, j int) float64 { // a cell's share over the product of its margins' shares
-		return math.Max(0, c.cells[a.Rows[i]*c.cols+a.Columns[j]]) / rows[i] * (all / cols[j])
+		return float64(math.Max(0, c.cells[a.Rows[i]*c.cols+a.Columns[j]]) / rows[i] * (all / cols[j]))
 	}
 	for i := range rows {
 		for j := range cols {
@@ -357,15 +357,15 @@ func noncentralChiSquared(x, freedom, noncentral float64) float64 {
 		return distuv.UnitNormal.CDF((x - freedom - noncentral) / math.Sqrt(2*(freedom+2*noncentral)))
 	}
 	// From many pairs to few, as P(a, y) = P(a+1, y) + y^a·e^−y/Γ(a+1).
-	mean, y := noncentral/2, x/2
+	mean, y := float64(noncentral/2), float64(x/2)
 	logMean, logY := math.Log(mean), math.Log(y)
-	reach := 7*math.Sqrt(mean) + 12
+	reach := float64(7*math.Sqrt(mean)) + 12
 	j := math.Ceil(mean + reach)
-	below, sum := mathext.GammaIncReg(freedom/2+j, y), 0.0
+	below, sum := mathext.GammaIncReg(float64(freedom/2)+j, y), 0.0
 	for ; j >= math.Max(0, mean-reach); j-- {
 		pairs, _ := math.Lgamma(j + 1)
 		sum += float64(math.Exp(float64(j*logMean)-mean-pairs) * below)
-		a := freedom/2 + j - 1
+		a := float64(freedom/2) + j - 1
 		next, _ := math.Lgamma(a + 1)
 		below += math.Exp(float64(a*logY) - y - next)
 	}

@@ -57,8 +57,9 @@ func NewTree(levels [][]float64, noise CountNoise, total Noisy) (*Ranked, error)
 	for l := range z {
 		next := make([]float64, 0, 2*len(whole))
 		for i, n := range whole {
-			d := (z[l][2*i] - z[l][2*i+1]) / 2
-			next = append(next, n/2+d, n/2-d)
+			d := float64((z[l][2*i] - z[l][2*i+1]) / 2)
+			n = float64(n / 2)
+			next = append(next, n+d, n-d)
 		}
 		whole = next
 	}

@@ -177,7 +177,7 @@ func (s Scale) EncodeColumn(dst []int64, stride int, values []float64, f Bits) (
 // step is exact: the fractional part, twice that, and the integer part of the double.
 func round(y float64) int64 {
 	whole := int64(y)
-	rest := y - float64(whole)
+	rest := float64(y) - float64(whole)
 	return whole + int64(rest+rest)
 }
 
@@ -236,7 +236,8 @@ func (s Scale) Step(f Bits) float64 {
 // Ends returns the bounds, or three spreads below and above the centre.
 func (s Scale) Ends() (least, greatest float64) {
 	if s.spread > 0 {
-		return s.centre - reach*s.spread, s.centre + reach*s.spread
+		reached := float64(reach * s.spread)
+		return s.centre - reached, s.centre + reached
 	}
 	return s.lo, s.hi
 }

@@ -141,7 +141,7 @@ func (t Transform) CentreSpread(centre, spread float64) (Scale, error) {
 		return Scale{}, fmt.Errorf("centre %v, %w", centre, err)
 	}
 	middle := t.Apply(centre)
-	if !finite(reach*deviation) || !finite(math.Abs(middle)+reach*deviation) {
+	if !finite(reach*deviation) || !finite(math.Abs(middle)+float64(reach*deviation)) {
 		return Scale{}, fmt.Errorf("centre %v, spread %v: too large", centre, spread)
 	}
 	return Scale{centre: middle, spread: deviation, transform: t, declared: [2]float64{centre, spread}}, nil

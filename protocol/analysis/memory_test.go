@@ -59,10 +59,9 @@ func (c *counting) now() int64 {
 func peak(beside *counting, do func()) (most int64) {
 	defer debug.SetGCPercent(debug.SetGCPercent(10))
 	held := func() int64 {
-		given := beside.now()
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
-		return int64(m.HeapAlloc) - given
+		return int64(m.HeapAlloc) - beside.now() // in this order, as beside counts before it allocates
 	}
 	runtime.GC()
 	before, stop, done := held(), make(chan struct{}), make(chan int64)

@@ -241,7 +241,7 @@ func (p Plan) OwnMoments(head []int64, records int64) []estimate.Own {
 	out := make([]estimate.Own, p.Values)
 	for i := range out {
 		mean := float64(head[2*cols+i]) * unit.sum
-		out[i] = unit.of(p, i, mean, float64(head[3*cols+i])*unit.square-mean*mean)
+		out[i] = unit.of(p, i, mean, float64(head[3*cols+i])*unit.square-float64(mean*mean))
 		out[i].Mean = float64(p.Own.moves[i].Centre-p.Own.takes[i].Centre) / float64(p.Own.takes[i].Spread)
 	}
 	return out
@@ -279,7 +279,7 @@ func (u ownUnits) of(p Plan, value int, mean, variance float64) estimate.Own {
 	ofMean := u.look[value] / (float64(p.Own.takes[value].Spread) / 16)
 	return estimate.Own{
 		Sketched: mean, Variance: variance, Mean: mean,
-		VarianceVariance: p.Own.sums.Variance() * (u.square*u.square + 4*mean*mean*u.sum*u.sum),
+		VarianceVariance: p.Own.sums.Variance() * (float64(u.square*u.square) + float64(4*mean*mean*u.sum*u.sum)),
 		MeanVariance:     p.Own.looking.Variance() * ofMean * ofMean,
 	}
 }

@@ -139,7 +139,7 @@ func (s *Study) AxisCells(index int, t Table, a Axis) (out []AxisCell) {
 			case a.Bins > 0: // without the rounding of encoded values
 				least, most := c.Scale.Ends()
 				n, at := float64(a.Bins), float64(i+1)
-				to = c.Scale.Transform().Invert((least*(n-at) + most*at) / n)
+				to = c.Scale.Transform().Invert((float64(least*(n-at)) + float64(most*at)) / n)
 			}
 			out = append(out, AxisCell{From: from, To: to})
 			from = to
@@ -155,7 +155,7 @@ func (s *Study) AxisCells(index int, t Table, a Axis) (out []AxisCell) {
 // edge returns the smallest value of a column that is encoded as this integer or a larger one. That
 // is half a step below the value that the integer stands for, as values are rounded.
 func (s *Study) edge(c Column, encoded int64) float64 {
-	return c.Scale.Transform().Invert(c.Scale.Origin() + (float64(encoded)-0.5)*c.Scale.Step(s.ReadBits()))
+	return c.Scale.Transform().Invert(c.Scale.Origin() + float64((float64(encoded)-0.5)*c.Scale.Step(s.ReadBits())))
 }
 
 // column returns the study's column with this name, which must exist.

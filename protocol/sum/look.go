@@ -175,11 +175,11 @@ func Moves(s *study.Study, of study.Looking, entries []study.Feature, sums []int
 			least = 0
 		}
 		mean := math.Min(math.Max(float64(sums[2*i])/n, least), 1)
-		moves[e.Entry].Centre = int64(math.Round(16 * (float64(e.Middle) + half*mean)))
+		moves[e.Entry].Centre = int64(math.Round(16 * (float64(e.Middle) + float64(half*mean))))
 		if !s.Scaled(entries[e.Entry]) {
 			continue
 		}
-		variance := float64(sums[2*i+1])/n - mean*mean
+		variance := float64(sums[2*i+1])/n - float64(mean*mean)
 		variance = math.Min(math.Max(variance, 4*deviation), 1)
 		moves[e.Entry].Spread = max(int64(math.Round(16*3*half*math.Sqrt(variance))), 1)
 	}

@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// Backoff waits longer after each failure in a row, with jitter so that parties
-// that lost one aggregator do not come back all at once.
+// Backoff waits longer after each failure in a row. Jitter keeps parties that lost one aggregator
+// from coming back all at once.
 type Backoff struct {
 	Least, Most, next time.Duration
 	Last              error
 }
 
-// Reset lets the next wait be the shortest again.
+// Reset makes the next wait the shortest again.
 func (b *Backoff) Reset() { b.next, b.Last = 0, nil }
 
-// Wait returns false when ctx ended first.
+// Wait returns false if ctx ended first.
 func (b *Backoff) Wait(ctx context.Context, err error) bool {
 	b.Last = err
 	b.next = min(max(2*b.next, b.Least), b.Most)

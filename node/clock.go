@@ -10,8 +10,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/session"
 )
 
-// ClockError reports a date that ended or refused something, between two nodes whose clocks
-// differ: one of them is wrong, and that may be all that is.
+// ClockError reports a date that ended or refused something while the clocks of the two nodes
+// differ. One of them is wrong, and this may be the only fault.
 type ClockError struct {
 	Err   error // what the date did
 	Ahead int64 // seconds by which this clock is ahead of the aggregator's; negative: behind
@@ -41,7 +41,7 @@ func ClocksDiffer(ahead int64) string {
 	return fmt.Sprintf("this clock is %s %s the aggregator's", inWords(ahead), word)
 }
 
-// inWords is a number of seconds in words. A time.Duration ends at 292 years.
+// inWords formats a number of seconds. A time.Duration would overflow at 292 years.
 func inWords(seconds int64) string {
 	const day, year = 24 * 60 * 60, 365.2425
 	switch days := seconds / day; {
@@ -54,21 +54,21 @@ func inWords(seconds int64) string {
 	}
 }
 
-// farthest bounds what two clocks are taken to differ by, in seconds.
+// farthest bounds the difference between two clocks, in seconds.
 const farthest = 1 << 50
 
-// Apart is how many seconds one clock is ahead of another, negative where it is behind. The
-// other is a peer's, and may be any number.
+// Apart returns by how many seconds one clock is ahead of another; it is negative if behind. The
+// other clock is a peer's and may show any number.
 func Apart(here, there protocol.Instant) int64 {
 	within := func(t protocol.Instant) int64 { return min(max(int64(t), -farthest), farthest) }
 	return within(here) - within(there)
 }
 
-// TellingDifference is how far clocks may lie apart before a date's refusal is laid to
-// them, in seconds.
+// TellingDifference is the difference of clocks, in seconds, from which a refusal over a date is
+// blamed on them.
 const TellingDifference = 300
 
-// Clocks may differ by a little; deadlines are minutes and days.
+// Small differences of clocks are harmless: deadlines are minutes and days away.
 const (
 	Noticeable = 5   // seconds
 	Harmful    = 120 // seconds

@@ -10,23 +10,23 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// Env is what a node has of the world around it, whatever its role. Told is what its observer is told.
+// Env is the environment of a node in either role. Told is the type of event its observer receives.
 type Env[Told any] struct {
 	Now     func() protocol.Instant // required: the clock
-	Entropy io.Reader               // read by one goroutine a study; default: crypto/rand
+	Entropy io.Reader               // read by one goroutine per study; default: crypto/rand
 	Log     *slog.Logger            // default: nothing is logged
 	Observe func(Told)              // default: nobody
-	Workers int                     // goroutines that compute for one study; default: what the machine can run at once
+	Workers int                     // goroutines that compute for one study; default: GOMAXPROCS
 	Version string                  // of this program; default: dev
 }
 
-// The environments of the two roles, which tell of different things.
+// The environments of the two roles differ in the events they observe.
 type (
 	PartyEnv      = Env[event.Progress]
 	AggregatorEnv = Env[event.Happening]
 )
 
-// OrDefaults fills in what has a default.
+// OrDefaults fills in the defaults.
 func (e Env[Told]) OrDefaults() Env[Told] {
 	if e.Entropy == nil {
 		e.Entropy = rand.Reader

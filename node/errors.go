@@ -7,7 +7,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
-// Errors on which callers decide.
+// Errors that callers test for.
 var (
 	// ErrNotApproved reports a study that the steward has not approved.
 	ErrNotApproved error = fail.NotApproved
@@ -15,7 +15,7 @@ var (
 	// ErrWithdrawn reports a study that this party withdrew from.
 	ErrWithdrawn error = fail.Withdrawn
 
-	// ErrReleased reports a change that comes after the release.
+	// ErrReleased reports a change that came after the release.
 	ErrReleased error = fail.Released
 
 	// ErrNobodyLeft reports a held sketch from which every record was withdrawn.
@@ -25,7 +25,7 @@ var (
 	ErrNoSeed error = fail.NoSeed
 )
 
-// NotApprovedError is ErrNotApproved, of a study.
+// NotApprovedError is ErrNotApproved for one study.
 type NotApprovedError struct{ Study protocol.StudyID }
 
 func (e *NotApprovedError) Error() string { return e.Fail().Error() }
@@ -35,8 +35,8 @@ func (e *NotApprovedError) Fail() *fail.Error { return fail.NotApproved.New(e.St
 // Unwrap returns ErrNotApproved.
 func (e *NotApprovedError) Unwrap() error { return ErrNotApproved }
 
-// StrangeIdentityError refuses to work on a state directory whose identity is not the one
-// that signed what is stored there.
+// StrangeIdentityError refuses a state directory whose identity is not the one that signed its
+// stored data.
 type StrangeIdentityError struct {
 	Signed, Here protocol.PeerID
 }
@@ -59,7 +59,7 @@ func (e *ReconstructionError) Fail() *fail.Error {
 	return fail.Reconstruction.New(e.Reason, e.Exposure, e.Study.Short())
 }
 
-// PeopleError refuses a dataset whose people have a budget under another name already.
+// PeopleError refuses a dataset whose people already have a budget under another dataset's name.
 type PeopleError struct {
 	Dataset, Other string
 	Why            people.Likeness
@@ -69,8 +69,8 @@ func (e *PeopleError) Error() string { return e.Fail().Error() }
 
 func (e *PeopleError) Fail() *fail.Error { return fail.SamePeople.New(e.Dataset, e.Other, e.Why) }
 
-// AnswerError reports an answer of the aggregator that cannot be read, or is larger than its call's may be. Another
-// version of its program may send such, or one that means harm.
+// AnswerError reports an answer of the aggregator that cannot be read or is larger than its call
+// allows. The aggregator may run another version, or be malicious.
 type AnswerError struct {
 	Aggregator protocol.PeerID
 	Call       string
@@ -83,28 +83,28 @@ func (e *AnswerError) Fail() *fail.Error { return fail.BadAnswer.Of(e.Err, e.Agg
 
 func (e *AnswerError) Unwrap() error { return e.Err }
 
-// CosignError reports a study that waits for a second person's yes.
+// CosignError reports a study that waits for a second person's approval.
 type CosignError struct {
 	Study protocol.StudyID
-	Site  string // the file that asks for it
+	Site  string // the site file that requires it
 }
 
 func (e *CosignError) Error() string { return e.Fail().Error() }
 
 func (e *CosignError) Fail() *fail.Error { return fail.SecondPerson.New(e.Study.Short(), e.Site) }
 
-// NoBudgetError refuses a release from a dataset for which the site file allows nothing.
+// NoBudgetError refuses a release from a dataset to which the site file gives no budget.
 type NoBudgetError struct {
 	Dataset string
-	Unit    dp.Unit // of the study that asks
+	Unit    dp.Unit // of the study
 }
 
 func (e *NoBudgetError) Error() string { return e.Fail().Error() }
 
 func (e *NoBudgetError) Fail() *fail.Error { return fail.NoBudget.New(e.Dataset, e.Unit) }
 
-// LedgerRolledBackError refuses to go on with a privacy ledger that lacks what this
-// party has already signed for: a state directory was restored from a backup.
+// LedgerRolledBackError refuses a privacy ledger that lacks releases this party has already signed
+// for: the state directory was restored from a backup.
 type LedgerRolledBackError struct {
 	Aggregator protocol.PeerID
 	Signed     uint64 // releases to the aggregator in the head that this party signed
@@ -117,8 +117,8 @@ func (e *LedgerRolledBackError) Fail() *fail.Error {
 	return fail.LedgerRolledBack.New(e.Aggregator, e.Signed, e.Held)
 }
 
-// WaitError reports that something did not happen within the time that the
-// caller gave. Err is the last reason, when there is one.
+// WaitError reports that something did not happen within the caller's timeout. Err is the last
+// reason, or nil.
 type WaitError struct {
 	For string
 	Err error
@@ -130,7 +130,7 @@ func (e *WaitError) Fail() *fail.Error { return fail.Waited.Of(e.Err, e.For) }
 
 func (e *WaitError) Unwrap() error { return e.Err }
 
-// SiteError reports that the site file does not answer the study.
+// SiteError reports that the site file does not satisfy the study.
 type SiteError struct{ Err error }
 
 func (e *SiteError) Error() string { return e.Err.Error() }

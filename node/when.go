@@ -7,7 +7,7 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// Moment says when something is, for people: without the day where it is today.
+// Moment formats a time for people, without the date if it is today.
 func Moment(t, now protocol.Instant) string {
 	at, today := time.Unix(int64(t), 0).UTC(), time.Unix(int64(now), 0).UTC()
 	if at.Format(time.DateOnly) == today.Format(time.DateOnly) {
@@ -16,7 +16,7 @@ func Moment(t, now protocol.Instant) string {
 	return at.Format("2 Jan 2006, 15:04 UTC")
 }
 
-// Distance says how far away something is, rounded towards now.
+// Distance says how far away a time is, rounded towards now.
 func Distance(t, now protocol.Instant) string {
 	if t < now {
 		return length(int64(now-t)) + " ago"
@@ -24,9 +24,9 @@ func Distance(t, now protocol.Instant) string {
 	return "in " + length(int64(t-now))
 }
 
-// length is a time in seconds in the largest unit of which there are two.
+// length formats seconds in the largest unit of which there are at least two.
 func length(seconds int64) string {
-	const minute, hour, day = 60, 60 * 60, 24 * 60 * 60 // a time.Duration ends at 292 years
+	const minute, hour, day = 60, 60 * 60, 24 * 60 * 60 // a time.Duration would overflow at 292 years
 	switch {
 	case seconds < 2*minute:
 		return fmt.Sprintf("%d s", seconds)

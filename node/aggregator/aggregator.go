@@ -17,15 +17,15 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Aggregator is the operator's node: it hosts the boards of its studies, takes
-// the parties' releases in and computes the results.
+// Aggregator is the operator's node: it hosts the boards of its studies, receives the parties'
+// releases and computes the results.
 type Aggregator struct {
 	*server
 	host *p2p.Host
 }
 
-// New starts an aggregator: it knows the stored studies before it listens, so that
-// none of their parties is refused, and Serve takes them up.
+// New starts an aggregator. It knows the stored studies before it listens, so none of their parties
+// is refused; Serve takes them up.
 func New(o Options) (*Aggregator, error) {
 	common, err := newShared(o)
 	if err != nil {
@@ -58,15 +58,15 @@ func New(o Options) (*Aggregator, error) {
 
 func (a *Aggregator) Addrs() []string { return a.host.Addrs() }
 
-// Serve hosts the stored studies, also those that are added while it runs, until
-// ctx ends. It returns when everything that it started has ended.
+// Serve hosts the stored studies, including those added while it runs, until ctx ends. It returns
+// when everything it started has ended.
 func (a *Aggregator) Serve(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer a.refusals.Close()
-	defer a.host.Close() // handlers first, then the studies that they ask
+	defer a.host.Close() // handlers first, then the studies they call
 	ticker := time.NewTicker(a.Tick)
 	defer ticker.Stop()
 	said, sweep := "", protocol.Instant(0)
@@ -118,10 +118,10 @@ func (a *Aggregator) Serve(ctx context.Context) error {
 	}
 }
 
-// sweepEvery is how often it looks for studies whose sketches are to be removed.
+// sweepEvery is the interval between searches for expired sketches.
 const sweepEvery = time.Hour
 
-// sweep removes the sketches of studies that are not to keep them any longer.
+// sweep removes the sketches of studies past their retention date.
 func (a *Aggregator) sweep(now protocol.Instant) {
 	a.mu.Lock()
 	files := slices.Collect(maps.Values(a.files))
@@ -136,7 +136,8 @@ func (a *Aggregator) sweep(now protocol.Instant) {
 	}
 }
 
-// removeExpired holds what goes wrong at one study from the others.
+// removeExpired turns a panic into an error, so that one study's failure does not affect the
+// others.
 func (a *Aggregator) removeExpired(s *study.Study, now protocol.Instant) (removed bool, err error) {
 	defer func() {
 		if p := recover(); p != nil {

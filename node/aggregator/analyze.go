@@ -19,20 +19,20 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Further is the answer to an analysis that was asked of a study's releases after its
-// result: a document like the result's, with that analysis alone.
+// Further is the answer to an analysis of a study's releases that was asked after its result: a
+// document like the result's, with only that analysis.
 type Further struct {
 	Result analysis.Result
 	Raw    []byte            // the document
-	T2     protocol.Digest   // of the agreement whose releases it was computed from
-	Labels []analysis.Labels // for each party in it, in the study's order; nil where records are not labelled
+	T2     protocol.Digest   // of the agreement from whose releases it was computed
+	Labels []analysis.Labels // one for each party in it, in the study's order; nil if records are not labelled
 
 	tables *scratch
-	files  *mapped.Files // in which labels may lie
+	files  *mapped.Files // where labels may lie
 }
 
-// Close removes the answer's tables, which a published answer has in the store, and gives back what
-// its labels lie in: they are not read any more.
+// Close removes the answer's tables and frees the files of its labels, which must not be read any
+// more. A published answer has its tables in the store.
 func (f Further) Close() error {
 	err := f.tables.remove()
 	if f.files != nil {
@@ -41,7 +41,7 @@ func (f Further) Close() error {
 	return err
 }
 
-// MemoryError refuses an analysis that would take more memory than the operator allows.
+// MemoryError refuses an analysis that would need more memory than the operator allows.
 type MemoryError struct{ Needs, Limit int64 } // bytes
 
 func (e *MemoryError) Error() string { return e.Fail().Error() }
@@ -50,13 +50,13 @@ func (e *MemoryError) Fail() *fail.Error {
 	return fail.MemoryLimit.New(mebibytes(e.Needs), mebibytes(e.Limit))
 }
 
-// Analyze answers an analysis from the releases of a study's newest result, which stay as
-// they are: it comes after release and spends nothing. It reads the store alone, also
-// beside a serving aggregator. The error is store.ErrNotFound where there is no result yet,
-// and *MemoryError where the sketches take more than limit bytes.
+// Analyze answers an analysis from the releases of a study's newest result, which stay unchanged:
+// it is post-processing and spends no budget. It only reads the store, so an aggregator may serve
+// at the same time. The error is store.ErrNotFound if there is no result yet, and *MemoryError if
+// the sketches need more than limit bytes.
 func Analyze(ctx context.Context, o Options, s *study.Study, asked study.Analysis, limit int64) (out Further, err error) {
 	defer func() {
-		if p := recover(); p != nil { // in numerics; the caller is none the worse
+		if p := recover(); p != nil { // in numerics; the caller is unharmed
 			what, _ := node.PanicText(p)
 			out, err = Further{}, fmt.Errorf("internal error: %s", what)
 		}
@@ -104,7 +104,7 @@ func Analyze(ctx context.Context, o Options, s *study.Study, asked study.Analysi
 	return out, nil
 }
 
-// resultBefore returns the study's newest result: what was signed, and the document.
+// resultBefore returns the study's newest result: the signed statement and the document.
 func (h *hosted) resultBefore() (protocol.Result, analysis.Result, error) {
 	signed, ok := h.machine.Result()
 	if !ok {
@@ -118,15 +118,15 @@ func (h *hosted) resultBefore() (protocol.Result, analysis.Result, error) {
 	return signed, document, err
 }
 
-// asking is the study as if that were all that it asks.
+// asking returns the study with only the given analyses.
 func asking(s *study.Study, analyses ...study.Analysis) *study.Study {
 	out := *s
 	out.Analyses = analyses
 	return &out
 }
 
-// contributionsTo reads every release that a result was computed from, in the study's
-// order, unless what is asked of their sketch of that index takes more than limit bytes.
+// contributionsTo reads every release that a result was computed from, in the study's order, unless
+// the analysis of the sketch with that index needs more than limit bytes.
 func (h *hosted) contributionsTo(ctx context.Context, asked *study.Study, index int, r protocol.Result, limit int64, files *mapped.Files) ([]analysis.Contribution, error) {
 	if r.FirstOnly {
 		return firstRounds(h.lit(), h.machine.Used())

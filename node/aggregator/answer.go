@@ -23,9 +23,9 @@ import (
 	"github.com/cosketch/cosketch/protocol/session"
 )
 
-// query takes a query of the caller in and answers it, or lists those that it keeps. The
-// request is study ‖ statement ‖ rows, or the study alone. The list is number ‖ id of each
-// query; an answer is its statement, and its document is asked for by that.
+// query receives a query of the caller and answers it, or lists the caller's kept queries. The
+// request is study ‖ statement ‖ rows, or the study alone. The list is number ‖ id of each query.
+// An answer is its statement, by which its document is then fetched.
 func (a *server) query(ctx context.Context, from protocol.PeerID, request []byte) ([]byte, error) {
 	var id protocol.StudyID
 	if len(request) < len(id) {
@@ -57,7 +57,7 @@ func (a *server) query(ctx context.Context, from protocol.PeerID, request []byte
 	return answer, err
 }
 
-// keptQueries lists what is kept of a party's queries.
+// keptQueries lists a party's kept queries.
 func (h *hosted) keptQueries(party protocol.PeerID) ([]byte, error) {
 	var out []byte
 	for number := range h.study.Queries.Releases {
@@ -82,8 +82,8 @@ func (h *hosted) keptQuery(party protocol.PeerID, number uint32) (protocol.Query
 	return protocol.DecodeQuery(h.study.ID, party, raw)
 }
 
-// asked answers a query: from what was answered before, or by a computation that outlives
-// the call. A caller that it takes too long for is told to ask again.
+// asked answers a query, from an earlier answer or by a computation that outlives the call. A
+// caller for whom it takes too long is told to ask again.
 func (h *hosted) asked(ctx context.Context, q protocol.Query, rows []byte) ([]byte, error) {
 	if err := h.admissible(ctx, q, rows); err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func (h *hosted) asked(ctx context.Context, q protocol.Query, rows []byte) ([]by
 		err error
 	}
 	done := make(chan outcome, 1)
-	if err := h.do(ctx, func() error { // where the study is still served
+	if err := h.do(ctx, func() error { // if the study is still served
 		h.answers.Go(func() {
 			defer h.asking.Unlock()
 			raw, err := h.answer(h.life, q, rows)
@@ -129,7 +129,7 @@ func errOtherQuery(q protocol.Query) error {
 	return p2p.Refuse(p2p.CodeConflict, "there is another query under number %d", q.Number)
 }
 
-// admissible holds a query against the study, its dates and its releases.
+// admissible checks a query against the study, its dates and its releases.
 func (h *hosted) admissible(ctx context.Context, q protocol.Query, rows []byte) error {
 	s := h.study
 	var result protocol.Result
@@ -171,8 +171,8 @@ func queried(q protocol.Query) protocol.ReleasedSketch {
 	return protocol.ReleasedSketch{Side: sketch.Records, Rows: q.Rows, Cols: int64(q.Cols), Width: int(q.Width), Chunks: []protocol.Digest{q.Data.Hash}}
 }
 
-// answer keeps a query, answers it and keeps the answer. The rows are those of the statement.
-// A panic in numerics must cost this query alone.
+// answer stores a query, answers it and stores the answer. The rows are those of the statement. A
+// panic in numerics must cost only this query.
 func (h *hosted) answer(ctx context.Context, q protocol.Query, rows []byte) (raw []byte, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -201,7 +201,7 @@ func (h *hosted) answer(ctx context.Context, q protocol.Query, rows []byte) (raw
 	if err != nil {
 		return nil, err
 	}
-	saved, err := newHosted(h.shared, h.study) // as it is stored: the machine is another goroutine's
+	saved, err := newHosted(h.shared, h.study) // from the store: the machine belongs to another goroutine
 	if err != nil {
 		return nil, err
 	}

@@ -12,12 +12,12 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// attempts at computing a result during which the process ended.
+// attempts counts the attempts at a result during which the process ended.
 type attempts struct {
 	Tries int `json:"tries"` // in a row
 }
 
-// Pauses before a computation that ended the process is tried again.
+// Pauses before retrying a computation that ended the process.
 const (
 	firstTry  protocol.Instant = 5
 	mostTries protocol.Instant = 3600
@@ -30,7 +30,7 @@ func (t attempts) pause() protocol.Instant {
 	return min(firstTry<<min(2*(t.Tries-1), 20), mostTries)
 }
 
-// trouble is what a status says of it.
+// trouble is the text for a status.
 func (t attempts) trouble(again protocol.Instant) string {
 	if t.Tries == 0 {
 		return ""
@@ -45,8 +45,8 @@ func times(n int) string {
 	return fmt.Sprintf("%d times in a row", n)
 }
 
-// marks say durably which studies' results are being computed: one that is left was made by a process that ended
-// meanwhile.
+// marks record durably which results are being computed. A mark found later was left by a process
+// that ended during the computation.
 type marks struct {
 	state node.AggregatorState
 
@@ -59,7 +59,7 @@ func (m *marks) unfinished(id protocol.StudyID) (out attempts, err error) {
 	m.mu.Lock()
 	own := m.own[id]
 	m.mu.Unlock()
-	if own { // this process lives
+	if own { // this process is alive
 		return out, nil
 	}
 	raw, err := m.state.Result(id, filename.Computing)
@@ -69,13 +69,13 @@ func (m *marks) unfinished(id protocol.StudyID) (out attempts, err error) {
 	if err != nil {
 		return out, err
 	}
-	if json.Unmarshal(raw, &out) != nil || out.Tries < 1 { // cut off: it is there
+	if json.Unmarshal(raw, &out) != nil || out.Tries < 1 { // truncated, but there
 		out.Tries = 1
 	}
 	return out, nil
 }
 
-// begin says durably that a computation begins.
+// begin records durably that a computation begins.
 func (m *marks) begin(id protocol.StudyID, before attempts) error {
 	raw, err := json.Marshal(attempts{before.Tries + 1})
 	if err != nil {
@@ -87,5 +87,5 @@ func (m *marks) begin(id protocol.StudyID, before attempts) error {
 	return m.state.PutResult(id, filename.Computing, raw)
 }
 
-// end says durably that a computation has ended, and the process has not.
+// end records durably that a computation has ended without ending the process.
 func (m *marks) end(id protocol.StudyID) error { return m.state.DropResult(id, filename.Computing) }

@@ -17,7 +17,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
-// bundleSuffix is of bundles in the inbox.
+// bundleSuffix is the suffix of bundles in the inbox.
 const bundleSuffix = ".bundle"
 
 // Arrived says what a bundle held.
@@ -25,15 +25,15 @@ type Arrived struct {
 	Bundle   bundle.Label
 	Messages int // envelopes, also those that were on the board before
 	Chunks   int
-	Passed   []protocol.Verified // of the messages, those whose turn had passed: nothing came of them
+	Passed   []protocol.Verified // those of the messages whose turn had passed: they had no effect
 }
 
-// released reports whether the bundle's release was passed over: then so are its chunks.
+// released reports whether the bundle's release was passed over; then its chunks are too.
 func (a Arrived) released() bool {
 	return slices.ContainsFunc(a.Passed, func(v protocol.Verified) bool { return v.Kind() == protocol.KindRelease })
 }
 
-// take answers the requests in a bundle as if they had come over the network.
+// take handles the requests in a bundle as if they had come over the network.
 func (a *server) take(ctx context.Context, label bundle.Label, in io.Reader) (got Arrived, err error) {
 	got.Bundle = label
 	if label.To != a.ID() {
@@ -78,7 +78,7 @@ func (a *server) take(ctx context.Context, label bundle.Label, in io.Reader) (go
 	}
 }
 
-// mailbox stores where a party's answers are sealed to.
+// mailbox stores the key to which a party's answers are sealed.
 func (a *server) mailbox(label bundle.Label, body []byte) error {
 	m, err := protocol.DecodeMailbox(label.Study, label.From, body)
 	if err != nil {
@@ -87,7 +87,7 @@ func (a *server) mailbox(label bundle.Label, body []byte) error {
 	return a.Store.PutResult(label.Study, filename.Mailbox(label.From), m.Encode())
 }
 
-// takeFile takes a bundle of the inbox in.
+// takeFile imports a bundle from the inbox.
 func (a *server) takeFile(ctx context.Context, in io.Reader) error {
 	label, err := bundle.ReadLabel(in)
 	if err != nil {
@@ -100,8 +100,8 @@ func (a *server) takeFile(ctx context.Context, in io.Reader) error {
 	return err
 }
 
-// HandOver gives a bundle to the aggregator that serves a store in another process,
-// and waits until it has taken it in or refused it.
+// HandOver gives a bundle to the aggregator that serves a store in another process, and waits until
+// it has imported or refused it.
 func HandOver(ctx context.Context, st *store.Store, in io.Reader) error {
 	if err := inbox.HandOver(ctx, st.Dir(), in, bundleSuffix); err != nil {
 		return fmt.Errorf("handing the bundle to the serving aggregator: %w", err)

@@ -17,7 +17,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// cancelSuffix is of requests in the inbox, by which an operator's command reaches the
+// cancelSuffix is the suffix of requests in the inbox, by which an operator's command reaches the
 // aggregator that serves the study in another process.
 const cancelSuffix = ".cancel"
 
@@ -27,19 +27,19 @@ type cancellation struct {
 	Reason string `json:"reason"`
 }
 
-// Cancelled says how a study that was cancelled stands.
+// Cancelled is the state of a study after Cancel.
 type Cancelled struct {
 	Name   string
 	Stop   protocol.Stop        // what the board says
-	Before bool                 // it was stopped before, by its operator or by itself
-	Damage *stored.DamagedError // what was given up; nil where the board could be read
+	Before bool                 // it had been stopped before, by its operator or by itself
+	Damage *stored.DamagedError // why it was given up; nil if the board could be read
 }
 
-// Cancel ends a study that has no result, by a stop on its board that the parties read. It
-// is session.ErrAnswered after the result. A study that is being served in another process
-// is ended by that one: Cancel leaves a request in its inbox, which outlives both, and
-// waits until it was taken. A study that is damaged, whose board can say nothing more, is
-// given up on this node. Cancelling again changes nothing.
+// Cancel ends a study that has no result, by a stop on its board that the parties read. After the
+// result it returns session.ErrAnswered. If another process serves the study, Cancel leaves a
+// request in its inbox, which outlives both, and waits until that process has handled it. A damaged
+// study, whose board cannot be extended, is given up on this node. Cancelling again changes
+// nothing.
 func Cancel(ctx context.Context, o Options, st *store.Store, id protocol.StudyID, reason string) (Cancelled, error) {
 	source, err := st.Study(id)
 	var s *study.Study
@@ -71,7 +71,7 @@ func cancel(ctx context.Context, o Options, st *store.Store, s *study.Study, rea
 	switch {
 	case errors.Is(err, store.ErrLocked):
 		refused := requestCancel(ctx, st, s.ID, reason)
-		// Whatever came of the request, the board has the last word.
+		// Whatever the request returned, the board decides.
 		if out, err = cancelled(o, s); err != nil || out.Stop.At != 0 {
 			return out, err
 		}
@@ -89,7 +89,7 @@ func cancel(ctx context.Context, o Options, st *store.Store, s *study.Study, rea
 	return cancelled(o, s)
 }
 
-// cancelled reads from the stored board how the study stands: its stop, no stop, or
+// cancelled reads the study's state from the stored board: its stop, no stop, or
 // session.ErrAnswered.
 func cancelled(o Options, s *study.Study) (Cancelled, error) {
 	a, err := newShared(o)
@@ -108,7 +108,7 @@ func cancelled(o Options, s *study.Study) (Cancelled, error) {
 }
 
 // cancel ends the study on the goroutine that owns the machine. The operator's decision is
-// in the journal before the board says it.
+// journaled before it is on the board.
 func (h *hosted) cancel(ctx context.Context, reason string) error {
 	var refused error
 	if err := h.doSettled(ctx, func() error {
@@ -131,8 +131,8 @@ func (h *hosted) cancel(ctx context.Context, reason string) error {
 	return refused
 }
 
-// giveUp ends a damaged study on this node: its board cannot say so, and so the status and
-// the journal do. Parties are told when they ask.
+// giveUp ends a damaged study on this node. Its board cannot say so, so the status and the journal
+// do. Parties are told when they ask.
 func giveUp(ctx context.Context, o Options, st *store.Store, d *stored.DamagedError, reason string) (Cancelled, error) {
 	out := Cancelled{Damage: d, Name: stored.NameOf(stored.FileOf(st, d.Study))}
 	if s, ok := stored.GivenUp(st, d.Study); ok {
@@ -142,12 +142,12 @@ func giveUp(ctx context.Context, o Options, st *store.Store, d *stored.DamagedEr
 	}
 	out.Stop = protocol.Stop{At: o.Now(), Reason: session.CancelReason(reason)}
 	unlock, err := st.LockStudy(d.Study)
-	if errors.Is(err, store.ErrLocked) { // it was taken up before the damage: its machine has the board
+	if errors.Is(err, store.ErrLocked) { // it was taken up before the damage: its machine holds the board
 		refused := requestCancel(ctx, st, d.Study, reason)
 		if refused == nil {
 			return out, nil
 		}
-		// Or it was held for as long as it took to find the damage.
+		// Or the lock was held only while the damage was found.
 		if unlock, err = st.LockStudy(d.Study); errors.Is(err, store.ErrLocked) {
 			return out, refused
 		}
@@ -172,7 +172,7 @@ func requestCancel(ctx context.Context, st *store.Store, id protocol.StudyID, re
 	return inbox.HandOver(ctx, st.Dir(), bytes.NewReader(request), cancelSuffix)
 }
 
-// takeCancellation carries a request of the inbox out.
+// takeCancellation carries out a request of the inbox.
 func (a *server) takeCancellation(ctx context.Context, in io.Reader) error {
 	text, err := io.ReadAll(in)
 	if err != nil {

@@ -22,23 +22,22 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// computer computes a study's result from what is stored. It knows nothing of the study's machine, and works beside
-// the goroutine that owns that.
+// computer computes a study's result from what is stored. It does not use the study's machine and
+// runs beside the goroutine that owns it.
 type computer struct {
 	*shared
 	study   *study.Study
 	uploads upload.Uploads
 }
 
-// finished is what came of a job: an event, or an error of the store, which ends the
-// service.
+// finished is the outcome of a job: an event, or an error of the store, which ends the service.
 type finished struct {
 	event session.AggregatorEvent
 	err   error
 }
 
-// within computes a result when there is memory for it: for all of it, where it ended the process
-// before.
+// within computes a result once there is memory for it. If an earlier computation ended the
+// process, it waits for all of the memory.
 func (c computer) within(ctx context.Context, job session.Compute, before attempts) (out finished) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -67,7 +66,8 @@ func (c computer) within(ctx context.Context, job session.Compute, before attemp
 	return out
 }
 
-// takes is about how much memory the study's analyses of these releases want, of all that there is.
+// takes estimates the memory that the study's analyses of these releases need, capped at all that
+// there is.
 func (c computer) takes(s *study.Study, releases []session.Header) (most int64, err error) {
 	for index := range s.Sketches {
 		one, err := c.Quotas.Needs(s, index, recordsOf(releases))
@@ -79,9 +79,9 @@ func (c computer) takes(s *study.Study, releases []session.Header) (most int64, 
 	return min(most, c.memory.size), nil
 }
 
-// compute runs the analyses and stores the documents. A panic in numerics must
-// cost this study alone. What the store fails at is no failure of the study: it is
-// computed again when the study is taken up again.
+// compute runs the analyses and stores the documents. A panic in numerics must cost only this
+// study. A failure of the store is not a failure of the study: the result is computed again when
+// the study is taken up again.
 func (c computer) compute(ctx context.Context, job session.Compute) (out finished) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -101,7 +101,7 @@ func (c computer) compute(ctx context.Context, job session.Compute) (out finishe
 	}
 	var impossible *analysisError
 	switch {
-	case ctx.Err() != nil: // the node ends
+	case ctx.Err() != nil: // the node stops
 		return finished{err: ctx.Err()}
 	case err == nil:
 		c.Observe(event.Happening{What: event.Computed, Study: c.study.ID, Took: time.Since(began)})
@@ -117,7 +117,7 @@ func (c computer) compute(ctx context.Context, job session.Compute) (out finishe
 // analysisError is a failure of the analyses themselves, which parties may read.
 type analysisError struct{ error }
 
-// interim computes what the second round goes by.
+// interim computes the interim result on which the second round depends.
 func (c computer) interim(ctx context.Context, job session.Compute) (session.AggregatorEvent, error) {
 	o := analysis.Options{Study: c.study, Attempt: job.Attempt, T2: job.T2, Workers: c.Workers}
 	var err error
@@ -131,7 +131,7 @@ func (c computer) interim(ctx context.Context, job session.Compute) (session.Agg
 	return session.InterimComputed{Firsts: job.Firsts, Basis: basis}, nil
 }
 
-// firstRounds are contributions of the first round alone.
+// firstRounds returns contributions of the first round only.
 func firstRounds(s *study.Study, firsts []session.First) (out []analysis.Contribution, err error) {
 	for _, f := range firsts {
 		one, err := analysis.FromFirst(s, f.ID, f.Party.ID, f.First)
@@ -197,12 +197,12 @@ func (c computer) analyse(ctx context.Context, job session.Compute) (done sessio
 	return done, steps.clear()
 }
 
-// files are mapped files beside the store, for records that do not fit into memory.
+// files returns mapped files beside the store, for records that do not fit into memory.
 func (s *shared) files() *mapped.Files {
 	return &mapped.Files{Dir: s.Store.Dir(), Room: s.disk.roomToCompute}
 }
 
-// contributions reads releases for analyses within quotas.
+// contributions reads releases for analyses, within the quotas.
 func (c computer) contributions(ctx context.Context, releases []session.Header, files *mapped.Files, q analysis.Quotas) (out []analysis.Contribution, err error) {
 	where := func(sketch int) (numbers.Giver, error) {
 		apart, err := q.Apart(c.study, sketch, recordsOf(releases))
@@ -221,7 +221,7 @@ func (c computer) contributions(ctx context.Context, releases []session.Header, 
 	return out, nil
 }
 
-// recordsOf counts those of all releases.
+// recordsOf counts the records of all releases.
 func recordsOf(releases []session.Header) (n int64) {
 	for _, r := range releases {
 		n += r.Release.Records
@@ -229,12 +229,12 @@ func recordsOf(releases []session.Header) (n int64) {
 	return n
 }
 
-// failed logs an analysis that is undefined in the result, as numerics failed.
+// failed logs an analysis that is undefined in the result because its numerics failed.
 func (c computer) failed(f analysis.Failure) {
 	c.Log.Error("an analysis failed", "study", c.study.ID.Short(), "analysis", f.Analysis+1, "kind", f.Kind, "error", f.Err, "stack", f.Stack)
 }
 
-// putLabels stores what is told of records, which may be more than memory takes.
+// putLabels stores the labels of records, which may not fit into memory.
 func putLabels(st node.State, study protocol.StudyID, name string, l analysis.Labels, indent string) (d protocol.Document, err error) {
 	f, err := st.NewResult(study)
 	if err != nil {
@@ -254,7 +254,7 @@ func putLabels(st node.State, study protocol.StudyID, name string, l analysis.La
 	return d, f.Keep(name)
 }
 
-// counter counts what is written to it.
+// counter counts the bytes written to it.
 type counter int64
 
 func (c *counter) Write(p []byte) (int, error) {

@@ -10,8 +10,8 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// Desk is an aggregator that hosts one study without a network, for bundles. It holds
-// the study's lock, so no serving aggregator has the study meanwhile.
+// Desk is an aggregator that hosts one study without a network, for bundles. It holds the study's
+// lock, so no serving aggregator hosts the study meanwhile.
 type Desk struct {
 	server *server
 	hosted *hosted
@@ -19,14 +19,14 @@ type Desk struct {
 	done   chan struct{}
 }
 
-// OpenDesk takes a study up from the store; store.ErrLocked when it is being served.
-// Options.Listen is not used. Close must follow.
+// OpenDesk takes up a study from the store. It returns store.ErrLocked if the study is being
+// served. Options.Listen is not used. The caller must call Close.
 func OpenDesk(ctx context.Context, o Options, id protocol.StudyID) (*Desk, error) {
 	common, err := newShared(o)
 	if err != nil {
 		return nil, err
 	}
-	common.Uptime = nil // a command does not outlast a grace
+	common.Uptime = nil // a command does not outlast a grace period
 	a := newServer(common)
 	h, err := a.open(id)
 	if err != nil {
@@ -43,15 +43,14 @@ func OpenDesk(ctx context.Context, o Options, id protocol.StudyID) (*Desk, error
 	return d, nil
 }
 
-// Close ends the study's goroutine and gives its lock back. What was taken in is stored.
+// Close ends the study's goroutine and releases its lock. Everything imported is stored.
 func (d *Desk) Close() {
 	d.cancel()
 	<-d.done
 	d.server.refusals.Close()
 }
 
-// Settle waits until the study has done what it can do now: dates looked at, results
-// computed.
+// Settle waits until the study has done all it can do now: dates checked, results computed.
 func (d *Desk) Settle(ctx context.Context) error {
 	for {
 		var busy bool
@@ -72,8 +71,8 @@ func (d *Desk) Settle(ctx context.Context) error {
 	}
 }
 
-// Import takes the bundle of a party of the desk's study in, after ReadLabel. What
-// comes before an error has been taken in; taking it in again changes nothing.
+// Import imports the bundle of a party of the desk's study, after ReadLabel. On an error, what came
+// before it stays imported; importing again changes nothing.
 func (d *Desk) Import(ctx context.Context, label bundle.Label, in io.Reader) (Arrived, error) {
 	got, err := d.server.take(ctx, label, in)
 	if err == nil {

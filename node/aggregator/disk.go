@@ -13,21 +13,22 @@ import (
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
-// disk refuses what the aggregator's disk cannot take for now. Its operator is told.
+// disk refuses, for now, data for which the aggregator's disk has no room, and logs it for the
+// operator.
 type disk struct {
 	state node.AggregatorState
-	free  int64 // bytes that no release may take; 0: it is not looked at
+	free  int64 // bytes that no release may take; 0: not checked
 	now   func() protocol.Instant
 	log   *slog.Logger
 
 	mu        sync.Mutex
-	saidAgain protocol.Instant // when the log may say again that nothing can be stored; guarded by mu
+	saidAgain protocol.Instant // when the log may repeat that nothing can be stored; guarded by mu
 }
 
 // sayAgain is how often the log repeats that nothing can be stored, in seconds.
 const sayAgain = 300
 
-// say says it from time to time, and not at every call.
+// say logs at most once every sayAgain seconds, not at every call.
 func (d *disk) say(text string, about ...any) {
 	d.mu.Lock()
 	news := d.now() >= d.saidAgain
@@ -40,7 +41,7 @@ func (d *disk) say(text string, about ...any) {
 	}
 }
 
-// roomFor refuses for now what would take the disk's last bytes.
+// roomFor refuses, for now, data that would take the disk's reserve.
 func (d *disk) roomFor(size int64) error {
 	free, enough, err := d.enough(size)
 	if err != nil || enough {
@@ -50,8 +51,8 @@ func (d *disk) roomFor(size int64) error {
 	return p2p.Refuse(p2p.CodeBusy, "the aggregator's disk has no room for %s more: its operator has to make some", block.Bytes(int64(size)))
 }
 
-// enough says what is free, and whether that takes so much. Where none is to stay free, the disk itself says when it
-// is full.
+// enough returns the free bytes, and whether size fits besides the reserve. Without a reserve
+// nothing is checked: the disk itself reports when it is full.
 func (d *disk) enough(size int64) (free int64, _ bool, err error) {
 	if d.free == 0 {
 		return 0, true, nil
@@ -60,7 +61,7 @@ func (d *disk) enough(size int64) (free int64, _ bool, err error) {
 	return free, err == nil && free-d.free >= size, err
 }
 
-// roomToCompute refuses records that are gathered on the disk like roomFor releases.
+// roomToCompute applies the limit of roomFor to records that are gathered on the disk.
 func (d *disk) roomToCompute(size int64) error {
 	_, enough, err := d.enough(size)
 	if err != nil || enough {
@@ -69,8 +70,8 @@ func (d *disk) roomToCompute(size int64) error {
 	return fmt.Errorf("gathering records on the disk, with uploads: free_mib left: %w", fail.DiskFull.New())
 }
 
-// unstored is what a caller is told where nothing could be stored: it comes back for as
-// long as it waits anyway. Other errors stay as they are.
+// unstored turns a failure of the disk into a refusal that the caller retries for as long as it
+// waits anyway. Other errors stay as they are.
 func (d *disk) unstored(err error) error {
 	var refusal *p2p.Refusal
 	if err == nil || errors.As(err, &refusal) {
@@ -84,8 +85,8 @@ func (d *disk) unstored(err error) error {
 	return p2p.Refuse(p2p.CodeBusy, "the aggregator's disk %s: its operator has to mend that", trouble)
 }
 
-// diskTrouble says what is wrong with a disk, as other nodes may know it; empty where an error
-// is of something else.
+// diskTrouble describes a fault of the disk in words that other nodes may read. It is empty for any
+// other error.
 func diskTrouble(err error) string {
 	switch {
 	case fail.Has(err, fail.DiskFull):

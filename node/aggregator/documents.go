@@ -16,7 +16,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
-// What parties may read of a study's results: everybody its documents and tables, and each what is its own.
+// Every party may read a study's documents and tables, and otherwise only its own results.
 
 func (a *server) document(ctx context.Context, from protocol.PeerID, request []byte) ([]byte, error) {
 	q, err := wire.DecodeDocumentRequest(request)
@@ -59,7 +59,7 @@ func (a *server) document(ctx context.Context, from protocol.PeerID, request []b
 	return piece, err
 }
 
-// pieceOf reads the asked piece of a stored document.
+// pieceOf reads the requested piece of a stored document.
 func pieceOf(st node.State, q wire.DocumentRequest, name string) ([]byte, error) {
 	f, err := st.OpenResult(q.Study, name)
 	if err != nil {
@@ -73,8 +73,8 @@ func pieceOf(st node.State, q wire.DocumentRequest, name string) ([]byte, error)
 	return wire.EncodeDocumentReply(piece), nil
 }
 
-// documentName finds the file of a document that the caller may see: everybody's
-// result, and the caller's own labels.
+// documentName finds the file of a document that the caller may see: the common result, and the
+// caller's own labels.
 func (h *hosted) documentName(hash protocol.Digest, caller protocol.PeerID) string {
 	r, ok := h.machine.Result()
 	if !ok {
@@ -109,7 +109,7 @@ func (h *hosted) listFurther() ([]byte, error) {
 		return nil, err
 	}
 	all = all[max(0, len(all)-calls.MostFurther):]
-	first, size := len(all), 0 // of many parties, as many as the answer holds
+	first, size := len(all), 0 // as many of the parties as the answer holds
 	for ; first > 0; first-- {
 		if size += 4 + len(all[first-1].Encode()); size > calls.MostList {
 			break

@@ -18,12 +18,12 @@ import (
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
-// ErrNoMailbox reports a party that has sent no bundle yet, so that there is no key to
-// seal an answer to.
+// ErrNoMailbox reports a party that has sent no bundle yet: there is no key to which an answer
+// could be sealed.
 var ErrNoMailbox error = fail.NoMailbox
 
-// ExportBoard writes a bundle for a party: the board, and the results that it may see.
-// It reads the store alone, also beside a serving aggregator.
+// ExportBoard writes a bundle for a party: the board, and the results that it may see. It only
+// reads the store, so an aggregator may serve at the same time.
 func ExportBoard(o Options, s *study.Study, party protocol.PeerID, w io.Writer) error {
 	if err := exportBoard(o, s, party, w); err != nil {
 		return fmt.Errorf("exporting study %s: %w", s.ID.Short(), err)
@@ -74,7 +74,8 @@ func exportBoard(o Options, s *study.Study, party protocol.PeerID, w io.Writer) 
 	return out.Close()
 }
 
-// exportHead adds the highest ledger head that the party has signed, countersigned.
+// exportHead adds the highest ledger head that the party has signed, with the aggregator's
+// countersignature.
 func (h *hosted) exportHead(out *bundle.Writer, party protocol.PeerID) error {
 	raw, err := h.Store.LedgerHead(party)
 	if errors.Is(err, store.ErrNotFound) {
@@ -90,8 +91,7 @@ func (h *hosted) exportHead(out *bundle.Writer, party protocol.PeerID) error {
 	return out.Add(calls.Ledger, wire.EncodeLedgerHead(h.signer.Countersign(kept)))
 }
 
-// exportDocuments adds the results that a party may see, as documentName and furtherName
-// have it.
+// exportDocuments adds the results that documentName and furtherName show the party.
 func (h *hosted) exportDocuments(out *bundle.Writer, party protocol.PeerID) error {
 	result, ok := h.machine.Result()
 	if !ok {

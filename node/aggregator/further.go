@@ -15,8 +15,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Publish signs an answer and keeps it for the study's parties to fetch, also while an
-// aggregator serves. The same answer again changes nothing. It returns the statement.
+// Publish signs an answer and stores it for the study's parties to fetch; an aggregator may serve
+// at the same time. It is idempotent. It returns the statement.
 func Publish(o Options, s *study.Study, answer Further) (protocol.Further, error) {
 	signed, err := publish(o, s, answer)
 	if err != nil {
@@ -43,7 +43,7 @@ func publish(o Options, s *study.Study, answer Further) (protocol.Further, error
 		}
 		if err == nil {
 			return signed, nil
-		} // what is damaged is made anew
+		} // a damaged document is written anew
 	}
 	for i, l := range answer.Labels {
 		index, known := s.PartyByName(l.Party)
@@ -67,8 +67,8 @@ func publish(o Options, s *study.Study, answer Further) (protocol.Further, error
 	return f, o.Store.PutResult(s.ID, name, f.Encode())
 }
 
-// further answers the call for a study's further results: those statements, one after the
-// other, each with its length.
+// further answers the call for a study's further results: their statements one after the other,
+// each with its length.
 func (a *server) further(ctx context.Context, from protocol.PeerID, request []byte) ([]byte, error) {
 	var id protocol.StudyID
 	if len(request) != len(id) {

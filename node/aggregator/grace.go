@@ -9,37 +9,37 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// A date that comes while an aggregator serves its study takes effect at once. One that has
-// passed when a study is taken up, or when the clock goes forward all at once, kept parties
-// out that would have been in time; or it has not come at all, and the clock is wrong, where
-// a stop is for good. So it takes effect only after a while, and until then the study's
-// machine is told the moment before it and takes what arrives. Where several dates have
-// passed, each has a while of its own, in their order.
+// A date that comes while an aggregator serves its study takes effect at once. A date may also have
+// passed when a study is taken up, or when the clock leaps forward. Then it shut out parties that
+// would have been in time; or the clock is wrong and the date has not come, yet a stop would be
+// final. So it takes effect only after a grace period. Until then the study's machine is told the
+// moment before the date, and accepts what arrives. If several dates have passed, each has its own
+// grace period, in order.
 
-// patience is that while. By whom it is measured nobody sets.
+// patience is the grace period. It is measured by a clock that nobody sets.
 const patience = 10 * time.Minute
 
-// leap is by how many seconds a clock goes forward all at once that was set, or whose
+// leap is the number of seconds beyond which a jump forward means that the clock was set or the
 // machine slept.
 const leap = 120
 
-// grace is what a study's goroutine knows of dates that may have passed unseen.
+// grace is what a study's goroutine knows of dates that may have passed unnoticed.
 type grace struct {
 	study  *study.Study
 	now    func() protocol.Instant
-	uptime func() time.Duration // nil: served for one command, in which nobody comes
+	uptime func() time.Duration // nil: served for one command, during which nobody connects
 	log    *slog.Logger
 
-	lastNoted protocol.Instant // the newest entry of the journal when the aggregator started; 0: not known
+	lastNoted protocol.Instant // the newest entry of the journal when the aggregator started; 0: unknown
 	seen      protocol.Instant // the clock at the last look; 0 before the first
 	up        time.Duration    // uptime then
-	behind    bool             // dates have passed that the machine was not told of
-	date      protocol.Instant // the one that waits; 0: none
-	until     time.Duration    // the uptime from which it counts
+	behind    bool             // dates have passed of which the machine was not told
+	date      protocol.Instant // the date that waits; 0: none
+	until     time.Duration    // the uptime from which it takes effect
 	counts    protocol.Instant // the same by the clock
 }
 
-// instant is the time to tell the machine, which says when its next date is due.
+// instant is the time to tell the machine; due returns the machine's next date.
 func (g *grace) instant(due func() protocol.Instant) protocol.Instant {
 	now := g.now()
 	if g.uptime == nil {
@@ -74,8 +74,8 @@ func (g *grace) instant(due func() protocol.Instant) protocol.Instant {
 	return now
 }
 
-// warn says that a date waits, and since when nothing is known: the clock before it leapt, or
-// the newest entry that the journal had when the aggregator started.
+// warn logs that a date waits, and when the node last knew the time: before the clock leapt, or at
+// the newest journal entry when the aggregator started.
 func (g *grace) warn(before protocol.Instant) {
 	about := []any{"study", g.study.ID.Short(), "date", g.date.String(), "clock", g.seen.String()}
 	if before == 0 {
@@ -87,7 +87,7 @@ func (g *grace) warn(before protocol.Instant) {
 	g.log.Warn("by this machine's clock a date of the study has passed: it takes effect in ten minutes, and who comes until then is in time; if the clock is wrong, stop the aggregator, set the clock and start it again, and nothing is lost", about...)
 }
 
-// text is what a status says of it.
+// text is the text for a status.
 func (g *grace) text() string {
 	if g.date == 0 {
 		return ""

@@ -14,10 +14,10 @@ import (
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
-// guests are nodes that no study lists, and that hold an invitation.
+// guests are nodes that no study lists but that hold an invitation.
 type guests struct {
 	*shared
-	taking sync.Mutex // held while an introduction is read and kept: one at a time
+	taking sync.Mutex // held while an introduction is read and kept, one at a time
 
 	mu    sync.Mutex
 	known map[string]invitation.Kept // invitations by id, without what they brought; guarded by mu
@@ -25,7 +25,7 @@ type guests struct {
 
 func newGuests(s *shared) *guests { return &guests{shared: s, known: map[string]invitation.Kept{}} }
 
-// look reads the invitations that it does not know yet, and forgets those that were revoked.
+// look reads invitations that are new and forgets those that were revoked.
 func (g *guests) look() error {
 	ids, err := g.Store.Invitations()
 	if err != nil {
@@ -41,7 +41,7 @@ func (g *guests) look() error {
 		if !known {
 			var err error
 			if one, err = invitation.Read(g.Store, id); errors.Is(err, store.ErrNotFound) {
-				continue // it is being made, or was revoked just now
+				continue // it is just being made, or was just revoked
 			} else if err != nil {
 				unread = errors.Join(unread, err)
 				continue
@@ -61,8 +61,8 @@ func (g *guests) look() error {
 	return unread
 }
 
-// invited admits everybody as a guest while an invitation is open: who holds it shows later. Who has used one may repeat
-// the call.
+// invited admits everybody as a guest while an invitation is open; whether they hold it is checked
+// later. The user of an invitation may repeat the call.
 func (g *guests) invited(id protocol.PeerID) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -75,8 +75,8 @@ func (g *guests) invited(id protocol.PeerID) bool {
 	return false
 }
 
-// introduce keeps an introduction, once for each invitation. Nothing of it is read before the caller has shown the
-// invitation's secret.
+// introduce keeps one introduction for each invitation. It reads nothing of it before the caller
+// has shown the invitation's secret.
 func (a *server) introduce(_ context.Context, from protocol.PeerID, request []byte) ([]byte, error) {
 	q, err := wire.DecodeIntroduce(request)
 	if err != nil {
@@ -93,12 +93,13 @@ func (a *server) introduce(_ context.Context, from protocol.PeerID, request []by
 	return nil, err
 }
 
-// errRevoked is what a caller is told whose invitation was there a moment ago.
+// errRevoked is returned if the invitation was revoked during the call.
 var errRevoked = p2p.Refuse(p2p.CodeRefused, "the invitation was revoked")
 
-// hold refuses who does not hold an invitation. Whether there is one of this id is told to nobody who does not.
+// hold refuses a caller that does not hold the invitation. It does not reveal whether one with this
+// id exists.
 func (g *guests) hold(id string, secret [16]byte) error {
-	var one invitation.Invitation // that nobody knows the secret of
+	var one invitation.Invitation // whose secret nobody knows
 	raw, err := g.Store.Invitation(id)
 	if err == nil {
 		one, err = invitation.Decode(raw)
@@ -112,8 +113,8 @@ func (g *guests) hold(id string, secret [16]byte) error {
 	return nil
 }
 
-// take keeps what came under an invitation, unless it was used before or is over. A repetition of what was kept is done
-// already.
+// take keeps an introduction, unless its invitation was used before or has expired. It succeeds if
+// the same introduction was kept before.
 func (g *guests) take(id string, came invitation.Introduction) error {
 	g.taking.Lock()
 	defer g.taking.Unlock()
@@ -155,10 +156,10 @@ func (g *guests) take(id string, came invitation.Introduction) error {
 	return nil
 }
 
-// keepOver is how long an invitation is kept that is over, with what came under it, in seconds.
+// keepOver is how long an expired invitation and its introduction are kept, in seconds.
 const keepOver = 30 * 24 * 3600
 
-// sweep forgets the invitations that were over long ago.
+// sweep deletes the invitations that expired long ago.
 func (g *guests) sweep(now protocol.Instant) error {
 	all, err := invitation.All(g.Store)
 	for _, k := range all {

@@ -19,12 +19,12 @@ import (
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
-// The aggregator's answers. Each finds the study, checks that the caller is one
-// of its parties, and answers about the caller's own things or the board alone:
-// no answer can hold another party's sketch.
+// The aggregator's handlers. Each finds the study, checks that the caller is one of its parties,
+// and answers only about the caller's own data or the board: no answer can hold another party's
+// sketch.
 
-// post admits the caller's envelopes to the board, in order, and answers which it has passed
-// over. A party can carry nobody's messages but its own.
+// post admits the caller's envelopes to the board, in order, and answers which it has passed over.
+// A party can post only its own messages.
 func (a *server) post(ctx context.Context, from protocol.PeerID, request []byte) ([]byte, error) {
 	passed, err := a.postAll(ctx, from, request)
 	if err != nil {
@@ -33,8 +33,8 @@ func (a *server) post(ctx context.Context, from protocol.PeerID, request []byte)
 	return calls.EncodePassed(passed), nil
 }
 
-// postAll admits envelopes, and returns those that it has passed over: their turn has passed.
-// What is refused else ends the request; those before it stay on the board.
+// postAll admits envelopes and returns those passed over because their turn has passed. Any other
+// refusal ends the request; the envelopes before it stay on the board.
 func (a *server) postAll(ctx context.Context, from protocol.PeerID, request []byte) (passed []protocol.Verified, err error) {
 	envelopes, err := wire.DecodePost(request)
 	if err != nil {
@@ -64,7 +64,7 @@ func (a *server) postAll(ctx context.Context, from protocol.PeerID, request []by
 	return passed, nil
 }
 
-// post admits an envelope, or passes over it, if its turn has passed.
+// post admits an envelope, or passes over it if its turn has passed.
 func (h *hosted) post(ctx context.Context, v protocol.Verified) (taken bool, err error) {
 	var refused error
 	var unfit *p2p.Refusal
@@ -94,8 +94,8 @@ func (h *hosted) post(ctx context.Context, v protocol.Verified) (taken bool, err
 	return false, p2p.Refuse(refusalCode(refused), "%v", refused)
 }
 
-// fits refuses the header of a release that is larger than the quotas allow, and a share with texts for which there
-// is no room. What is on the board already was admitted.
+// fits refuses the header of a release that is larger than the quotas allow, and a share whose
+// texts exceed the quotas or the disk. An envelope already on the board is not checked again.
 func (h *hosted) fits(v protocol.Verified) error {
 	switch v.Kind() {
 	case protocol.KindRelease:
@@ -125,7 +125,7 @@ func (h *hosted) fitsRelease(v protocol.Verified) error {
 	}
 	header, err := wire.DecodeRelease(v.Payload())
 	if err != nil {
-		return nil // the machine says what is wrong with it
+		return nil // the machine reports what is wrong with it
 	}
 	party, _ := h.study.PartyIndex(v.Sender())
 	err = h.Quotas.Admit(h.study, party, header.Records)
@@ -144,7 +144,7 @@ func (h *hosted) fitsRelease(v protocol.Verified) error {
 	return h.disk.roomFor(size)
 }
 
-// refusalCode says which kind of refusal an error of the machine is.
+// refusalCode maps an error of the machine to a refusal code.
 func refusalCode(err error) p2p.Code {
 	var d *protocol.Disagreement
 	switch {
@@ -196,8 +196,8 @@ func (a *server) read(ctx context.Context, from protocol.PeerID, request []byte)
 	}
 }
 
-// sawMore tells the operator, once, that a party says to have read messages of a board that are
-// not here: it refuses the board, and nobody else would say so.
+// sawMore logs, once, that a party claims to have read messages that this board lacks. That party
+// refuses the board, and nothing else would tell the operator.
 func (a *server) sawMore(q wire.Read, from protocol.PeerID, count uint64) {
 	if q.From <= count {
 		return
@@ -261,7 +261,7 @@ func (a *server) chunk(ctx context.Context, from protocol.PeerID, request []byte
 	return nil, err
 }
 
-// arrived says what is still missing of a party's release, or when it is whole, what came of
+// arrived reports what is missing of a party's release, or if it is complete, the outcome of
 // checking it, which may take a while.
 func (h *hosted) arrived(ctx context.Context, party protocol.PeerID) (progress wire.Progress, err error) {
 	for {
@@ -311,7 +311,7 @@ func (a *server) progress(ctx context.Context, from protocol.PeerID, request []b
 	return wire.EncodeProgress(progress), nil
 }
 
-// hello tells a party of the study what it can compare with its own.
+// hello tells a party of the study values to compare with its own.
 func (a *server) hello(ctx context.Context, from protocol.PeerID, request []byte) ([]byte, error) {
 	q, err := wire.DecodeHelloRequest(request)
 	if err != nil {
@@ -326,8 +326,8 @@ func (a *server) hello(ctx context.Context, from protocol.PeerID, request []byte
 	return wire.EncodeHello(out), nil
 }
 
-// namesake finds a study of the caller's that goes on and has a name: the caller may
-// have another file of it. It is zero where there is none.
+// namesake finds an unfinished study of the caller with a name: the caller may have another file of
+// it. It is zero if there is none.
 func (a *server) namesake(ctx context.Context, name string, caller protocol.PeerID) (id protocol.StudyID) {
 	a.mu.Lock()
 	var same []*hosted

@@ -21,34 +21,34 @@ import (
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
-// hosted is one study at the aggregator. Its machine belongs to the goroutine
-// that run is; everybody else hands in work through do.
+// hosted is one study at the aggregator. Its machine belongs to the goroutine of run; all others
+// hand in work through do.
 type hosted struct {
 	*shared
 	turns
 	study   *study.Study
 	machine *drive.Aggregator
 	unlock  func()
-	stored  uint64 // envelopes of the board that are in the store
+	stored  uint64 // envelopes of the board in the store
 	results int    // of them
 	shown   session.Status
 	grace   grace
-	said    string // what the stored status says of it
+	said    string // what the stored status reports
 
-	life    context.Context // of run: what the machine starts must outlive a call
+	life    context.Context // of run: what the machine starts must outlive the call
 	news    chan struct{}   // closed and replaced when the board grows; owned by run
 	jobs    chan finished
-	running bool             // a job runs
-	pending *session.Compute // one that does not yet
-	begin   protocol.Instant // when it may
-	tries   attempts         // that ended the process before this one
-	trouble string           // what the stored status says of it
+	running bool             // a job is running
+	pending *session.Compute // the job that is to run next
+	begin   protocol.Instant // when it may begin
+	tries   attempts         // those that ended earlier processes
+	trouble string           // what the stored status reports
 
-	wanted  atomic.Int64 // the Uptime at which somebody asked for it last
+	wanted  atomic.Int64 // the Uptime of the last request for it
 	waiting atomic.Int64 // callers that wait for news
-	rests   bool         // run has returned, for nobody wants the study
+	rests   bool         // run has returned because nobody asks for the study
 
-	asking  sync.Mutex     // held while a query is being answered: one at a time
+	asking  sync.Mutex     // held while a query is being answered, one at a time
 	answers sync.WaitGroup // of the goroutines that answer
 
 	uploads upload.Uploads
@@ -76,13 +76,13 @@ func newHosted(a *shared, s *study.Study) (*hosted, error) {
 	if h.tries, err = a.marks.unfinished(s.ID); err != nil {
 		return nil, err
 	}
-	if err := h.machine.Restore(board); err != nil { // not by OpenAggregator: what is wrong here is the board
+	if err := h.machine.Restore(board); err != nil { // not by OpenAggregator: an error here is the board's
 		return nil, stored.DamagedBoard(s.ID, err)
 	}
 	return h, nil
 }
 
-// count counts the results among envelopes that the store has.
+// count counts the results among stored envelopes.
 func (h *hosted) count(envelopes []protocol.Verified) {
 	for _, e := range envelopes {
 		if e.Kind() == protocol.KindResult {
@@ -93,7 +93,7 @@ func (h *hosted) count(envelopes []protocol.Verified) {
 
 func (h *hosted) computer() computer { return computer{h.shared, h.lit(), h.uploads} }
 
-// lit is the study, of two rounds by its interim once that is there.
+// lit is the study; if it has two rounds, as set by its interim once that exists.
 func (h *hosted) lit() *study.Study {
 	if i, ok := h.machine.Interim(); ok {
 		return h.study.By(i.Basis)
@@ -104,7 +104,7 @@ func (h *hosted) lit() *study.Study {
 // instant is the time to tell the machine.
 func (h *hosted) instant() protocol.Instant { return h.grace.instant(h.machine.Due) }
 
-// run owns the machine until ctx ends or something cannot be persisted.
+// run owns the machine until ctx ends or a write fails.
 func (h *hosted) run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	h.life = ctx
@@ -123,7 +123,7 @@ func (h *hosted) run(ctx context.Context) {
 	}
 }
 
-// serve is nil when ctx has ended, and else why the study cannot be served for the time being.
+// serve returns nil if ctx has ended, or else why the study cannot be served for now.
 func (h *hosted) serve(ctx context.Context) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -164,12 +164,12 @@ func (h *hosted) serve(ctx context.Context) (err error) {
 	return err
 }
 
-// restAfter is how long nobody asks for a study that has ended before it rests: what it holds is
-// given back, and it is taken up again when somebody asks.
+// restAfter is how long an ended study must go unrequested before it rests. Then its resources are
+// freed; the next request takes it up again.
 const restAfter = time.Minute
 
-// mayRest reports whether the study has ended, and neither anybody asks for it nor anything is
-// being done for it.
+// mayRest reports whether the study has ended, nobody asks for it and nothing is in progress for
+// it.
 func (h *hosted) mayRest() bool {
 	if h.Uptime == nil || !h.isSettled() || h.running || h.pending != nil || h.checks.UnderWay() || h.waiting.Load() > 0 ||
 		h.sinceStart()-time.Duration(h.wanted.Load()) < restAfter || !h.machine.Status().Terminal() {
@@ -182,7 +182,7 @@ func (h *hosted) mayRest() bool {
 	return true
 }
 
-// tell lets the status say that the study is out of service, as far as it can be stored.
+// tell writes to the status that the study is out of service, if that can be stored.
 func (h *hosted) tell(s setback) {
 	shown := stored.SnapshotOf(h.study, h.shown)
 	shown.Results, shown.Trouble = h.results, s.trouble()
@@ -191,15 +191,15 @@ func (h *hosted) tell(s setback) {
 	}
 }
 
-// resume finds the releases that had arrived before, and only when those are checked tells the
-// time: at the deadline, what the machine has not been told of is missing.
+// resume checks the releases that had arrived before. Only then does it tell the machine the time:
+// at the deadline, whatever the machine does not know of counts as missing.
 func (h *hosted) resume(ctx context.Context) error {
 	gone, err := stored.Purged(h.Store, h.study.ID)
 	if err != nil {
 		return err
 	}
 	if result, ok := h.machine.Result(); ok {
-		for _, id := range result.Releases { // which were read when it was computed
+		for _, id := range result.Releases { // they were read when it was computed
 			h.checks.Accept(id)
 		}
 	}
@@ -208,7 +208,7 @@ func (h *hosted) resume(ctx context.Context) error {
 		if !posted {
 			continue
 		}
-		if gone { // what the result used had arrived
+		if gone { // the releases of the result had arrived
 			if _, used := h.checks.Known(header.ID); used {
 				if err := h.step(ctx, session.Collected{Party: p.ID}); err != nil {
 					return err
@@ -223,8 +223,8 @@ func (h *hosted) resume(ctx context.Context) error {
 	return h.settle(ctx)
 }
 
-// collect looks whether a party's release is wholly here, and if so tells the machine when it was
-// checked. The channel, unless nil, is closed when more is known.
+// collect checks whether a party's release is complete, and if so tells the machine once it is
+// verified. The channel, unless nil, is closed when more is known.
 func (h *hosted) collect(ctx context.Context, party protocol.PeerID) (wire.Progress, <-chan struct{}, error) {
 	header, ok := h.machine.Release(party)
 	if !ok {
@@ -246,7 +246,7 @@ func (h *hosted) collect(ctx context.Context, party protocol.PeerID) (wire.Progr
 	return progress, h.checks.Begin(ctx, header), nil
 }
 
-// judge takes what came of a check in. Its error is one of the store's.
+// judge handles the outcome of a check. It returns only errors of the store.
 func (h *hosted) judge(ctx context.Context, came upload.Checked) error {
 	defer h.checks.Take(came)()
 	var damaged *upload.DamagedChunk
@@ -266,7 +266,7 @@ func (h *hosted) judge(ctx context.Context, came upload.Checked) error {
 	return h.settle(ctx)
 }
 
-// settle tells the time when the last release that had arrived before is checked.
+// settle tells the machine the time once the last release that had arrived before is checked.
 func (h *hosted) settle(ctx context.Context) error {
 	if h.isSettled() || h.checks.UnderWay() {
 		return nil
@@ -275,7 +275,7 @@ func (h *hosted) settle(ctx context.Context) error {
 	return h.tick(ctx)
 }
 
-// tick tells the machine the time, and begins what was to wait.
+// tick tells the machine the time and begins a due computation.
 func (h *hosted) tick(ctx context.Context) error {
 	if err := h.step(ctx, session.Tick{Now: h.instant()}); err != nil {
 		return err
@@ -283,15 +283,15 @@ func (h *hosted) tick(ctx context.Context) error {
 	return h.beginDue(ctx)
 }
 
-// step takes an event and does what the machine asks for. An error is one of the
-// store's: the machine is ahead of what is durable and must not go on. A refused
-// event never gets that far: post returns it to its sender.
+// step applies an event and does what the machine asks for. It returns only errors of the store:
+// then the machine is ahead of what is durable and must not go on. A refused event never gets here:
+// post returns it to its sender.
 func (h *hosted) step(ctx context.Context, event session.AggregatorEvent) error {
 	refused, err := h.take(ctx, event)
 	return cmp.Or(err, refused)
 }
 
-// take is step for an event that may be refused, which may end an attempt nevertheless.
+// take is step for an event that may be refused, and that may end an attempt nevertheless.
 func (h *hosted) take(ctx context.Context, event session.AggregatorEvent) (refused, err error) {
 	run, refused, err := h.machine.Step(event)
 	if err != nil {
@@ -306,11 +306,11 @@ func (h *hosted) take(ctx context.Context, event session.AggregatorEvent) (refus
 	return refused, h.show()
 }
 
-// enqueue takes up a computation that the machine asks for.
+// enqueue accepts a computation that the machine asks for.
 func (h *hosted) enqueue(job session.Compute) {
 	h.pending = &job
 	pause := h.tries.pause()
-	if h.Uptime == nil { // somebody waits for the command, who may want to cancel the study
+	if h.Uptime == nil { // somebody waits for the command and may want to cancel the study
 		pause = min(pause, firstTry)
 	}
 	h.begin = h.Now() + pause
@@ -319,7 +319,7 @@ func (h *hosted) enqueue(job session.Compute) {
 	}
 }
 
-// beginDue begins the computation that is pending, when its time has come.
+// beginDue begins the pending computation if its time has come.
 func (h *hosted) beginDue(ctx context.Context) error {
 	if h.pending == nil || h.running || h.Now() < h.begin {
 		return nil
@@ -334,7 +334,7 @@ func (h *hosted) beginDue(ctx context.Context) error {
 	return h.show()
 }
 
-// keeper is where the loop around the machine keeps the board.
+// keeper stores the board for the loop around the machine.
 type keeper struct{ *hosted }
 
 // Append stores envelopes and tells those who wait for them.
@@ -393,11 +393,11 @@ func (h *hosted) show() error {
 	return nil
 }
 
-// board reads the stored board, which only run appends to, from an index on: as
-// much as one reply to this reader carries, with the head of just that much.
+// board reads the stored board from an index on: as much as one reply to this reader carries, with
+// the head for just that many. Only run appends to it.
 func (h *hosted) board(from uint64, reader protocol.PeerID) (wire.BoardReply, error) {
 	reply := wire.BoardReply{From: from}
-	// No more than the machine has: another process may have appended since.
+	// Not more than the machine has: another process may have appended since.
 	there := h.stored - min(from, h.stored)
 	raws, err := h.Store.Board(h.study.ID, from, int(min(wire.MaxEnvelopes, there)))
 	if err != nil && !errors.Is(err, store.ErrNotFound) {

@@ -8,9 +8,9 @@ import (
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
-// ledger keeps the head of the caller's ledger and answers with the highest one that it
-// keeps, countersigned. So a lower head, or another one of the same count, is refused by
-// nothing but what its sender signed before.
+// ledger keeps the head of the caller's ledger and answers with the highest one that it keeps,
+// countersigned. It does not refuse a lower head, or another one of the same count: what the sender
+// signed before refutes it.
 func (a *server) ledger(_ context.Context, from protocol.PeerID, request []byte) ([]byte, error) {
 	head, err := wire.DecodeLedgerHead(request)
 	switch {

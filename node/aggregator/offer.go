@@ -21,8 +21,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
-// offer answers the call for study files: those that list the caller, of studies that are
-// hosted, not stopped, and take approvals or late parties still, the newest first.
+// offer answers the call for study files, newest first: those that list the caller, of hosted
+// studies that are not stopped and still accept approvals or late parties.
 func (a *server) offer(ctx context.Context, from protocol.PeerID, request []byte) ([]byte, error) {
 	if len(request) != 0 {
 		return nil, p2p.Refuse(p2p.CodeInvalid, "the call for studies has no body, this one %d bytes", len(request))
@@ -51,7 +51,7 @@ func (a *server) offer(ctx context.Context, from protocol.PeerID, request []byte
 	return out, nil
 }
 
-// stopped reports whether the study was, by its operator or by itself.
+// stopped reports whether the study was stopped, by its operator or by itself.
 func (h *hosted) stopped(ctx context.Context) bool {
 	stopped := false
 	err := h.do(ctx, func() error {
@@ -61,7 +61,7 @@ func (h *hosted) stopped(ctx context.Context) bool {
 	return err == nil && stopped
 }
 
-// FetchOptions says whom FetchStudies asks, and as whom.
+// FetchOptions says which aggregator FetchStudies asks, and under which identity.
 type FetchOptions struct {
 	Identity func() ed25519.PrivateKey
 	Address  string // of the aggregator, with its id: /dns4/agg.example.org/tcp/7424/p2p/12D3KooW…
@@ -69,8 +69,8 @@ type FetchOptions struct {
 	Version  string
 }
 
-// wholeAddress is what an address looks like that names the host which one of another form
-// does, and its aggregator.
+// wholeAddress completes an address of another form: it returns an example of a whole address that
+// names the same host and an aggregator.
 func wholeAddress(text string) string {
 	_, place, scheme := strings.Cut(text, "://")
 	if !scheme {
@@ -79,7 +79,7 @@ func wholeAddress(text string) string {
 	place, _, _ = strings.Cut(place, "/")
 	addr := "/dns4/agg.example.org/tcp/7424"
 	host, port, err := net.SplitHostPort(place)
-	if scheme { // of pages, which are at another port
+	if scheme { // of web pages, which use another port
 		port = "7424"
 	}
 	switch {
@@ -95,7 +95,8 @@ func wholeAddress(text string) string {
 	return addr + "/p2p/12D3KooW…"
 }
 
-// ParseAddress takes an aggregator's whole address apart: where it is, who, and the invitation that may stand behind it.
+// ParseAddress splits an aggregator's whole address: its place, its id, and the invitation that may
+// follow.
 func ParseAddress(text string) (addr string, to protocol.PeerID, t invitation.Ticket, err error) {
 	if text, t, err = invitation.Split(text); err != nil {
 		return "", to, t, &node.SiteError{Err: fmt.Errorf("address %q: %w", text, fail.InvitationForm.New())}
@@ -110,8 +111,8 @@ func ParseAddress(text string) (addr string, to protocol.PeerID, t invitation.Ti
 	return addr, to, t, nil
 }
 
-// CheckPlace refuses what is no multiaddr at which an aggregator could be reached, as study files have them: without who is
-// there.
+// CheckPlace refuses text that is not a multiaddr at which an aggregator could be reached, as in
+// study files: without its id.
 func CheckPlace(text string) error {
 	if err := p2p.CheckAddr(text); err != nil {
 		return &node.SiteError{Err: fmt.Errorf("address %q: %w (such as %s)", text, err, strings.TrimSuffix(wholeAddress(text), "/p2p/12D3KooW…"))}
@@ -119,7 +120,8 @@ func CheckPlace(text string) error {
 	return nil
 }
 
-// ask makes one call to an aggregator. request is told which invitation stands behind the address, if one does.
+// ask makes one call to an aggregator. request is given the invitation in the address, if there is
+// one.
 func (o FetchOptions) ask(ctx context.Context, name string, request func(invitation.Ticket) ([]byte, error)) (answer []byte, to protocol.PeerID, err error) {
 	addr, to, ticket, err := ParseAddress(o.Address)
 	if err != nil {
@@ -138,7 +140,7 @@ func (o FetchOptions) ask(ctx context.Context, name string, request func(invitat
 	return answer, to, err
 }
 
-// Introduce hands an introduction over, under the invitation behind the address. The same again changes nothing there.
+// Introduce sends an introduction under the invitation in the address. It is idempotent.
 func Introduce(ctx context.Context, o FetchOptions, introduction []byte) error {
 	_, _, err := o.ask(ctx, calls.Introduce, func(t invitation.Ticket) ([]byte, error) {
 		if n := len(introduction); n > wire.MaxIntroduction {
@@ -157,8 +159,8 @@ func Introduce(ctx context.Context, o FetchOptions, introduction []byte) error {
 	return err
 }
 
-// FetchStudies asks an aggregator for the study files that list this party. What comes is
-// checked as a file from anywhere is; nothing is stored or approved.
+// FetchStudies asks an aggregator for the study files that list this party. They are checked like
+// files from any source; nothing is stored or approved.
 func FetchStudies(ctx context.Context, o FetchOptions) ([]*study.Study, error) {
 	list, to, err := o.ask(ctx, calls.Studies, func(invitation.Ticket) ([]byte, error) { return nil, nil })
 	if err != nil {

@@ -30,27 +30,26 @@ func (e *SecretMatrixError) Fail() *fail.Error { return fail.SecretMatrix.New(e.
 
 // Vectors are public vectors of values in the units of a study's columns.
 type Vectors struct {
-	Source    dataset.Source // required: a table with the study's columns, but for the label
+	Source    dataset.Source // required: a table with the study's columns except the label
 	Name      string         // required: the column that names each vector
-	Neighbors int            // required: how many nearest records each is told of
-	Limit     int64          // required: bytes of memory that the releases may take
+	Neighbors int            // required: number of nearest records to return for each
+	Limit     int64          // required: bytes of memory for the releases
 }
 
-// mostVectors bounds the vectors of one query, and mostTold what is said of all of them.
+// mostVectors bounds the vectors of one query, and mostTold the neighbours listed for all of them.
 const (
 	mostVectors = 100_000
 	mostNear    = 10_000_000
 )
 
-// Query finds the records nearest to public vectors among the releases of a study's newest
-// result, which stay as they are: vectors are projected by the matrix that the study
-// publishes, without noise, and nothing is spent. It also says what the models of the
-// study's results say of them. The error is store.ErrNotFound where there is no result yet,
-// *SecretMatrixError where R is secret, and *study.NotLaterError where the parties did not
-// agree to neighbors.
+// Query finds the records nearest to public vectors among the releases of a study's newest result,
+// which stay unchanged. Vectors are projected by the study's public matrix, without noise, and no
+// budget is spent. It also returns the predictions of the models in the study's results. The error
+// is store.ErrNotFound if there is no result yet, *SecretMatrixError if R is secret, and
+// *study.NotLaterError if the parties did not agree to neighbors.
 func Query(ctx context.Context, o Options, s *study.Study, v Vectors) (out analysis.Answers, summary dataset.Summary, err error) {
 	defer func() {
-		if p := recover(); p != nil { // in numerics; the caller is none the worse
+		if p := recover(); p != nil { // in numerics; the caller is unharmed
 			what, _ := node.PanicText(p)
 			err = fmt.Errorf("internal error: %s", what)
 		}
@@ -105,8 +104,8 @@ func Query(ctx context.Context, o Options, s *study.Study, v Vectors) (out analy
 	return out, summary, nil
 }
 
-// queried is a run on the releases of the newest result, and the models that it and the
-// further results hold.
+// queried returns a run on the releases of the newest result, and the models in it and the further
+// results.
 func (h *hosted) queried(ctx context.Context, limit int64, files *mapped.Files) (run analysis.Options, models []analysis.Model, err error) {
 	result, document, err := h.resultBefore()
 	if err != nil {
@@ -130,7 +129,7 @@ func (h *hosted) queried(ctx context.Context, limit int64, files *mapped.Files) 
 		models[i].Name = name
 	}
 	further, damaged, err := stored.FurtherResults(h.Store, h.study)
-	if err = errors.Join(err, errors.Join(damaged...)); err != nil { // their columns would be missing from the answer
+	if err = errors.Join(err, errors.Join(damaged...)); err != nil { // or their columns would be missing from the answer
 		return run, nil, err
 	}
 	for _, f := range further {
@@ -146,8 +145,8 @@ func (h *hosted) queried(ctx context.Context, limit int64, files *mapped.Files) 
 	return run, models, nil
 }
 
-// publicKeys are the row keys that the study publishes, as every release on the board shows
-// them: the machine has held each against what all have confirmed.
+// publicKeys are the row keys that the study publishes, as every release on the board shows them:
+// the machine has checked each against what all have confirmed.
 func (h *hosted) publicKeys() (seed.Keys, error) {
 	for _, p := range h.study.Parties {
 		if header, posted := h.machine.Release(p.ID); posted {
@@ -157,8 +156,8 @@ func (h *hosted) publicKeys() (seed.Keys, error) {
 	return nil, errors.New("no release has come whose row keys could be used")
 }
 
-// read projects the vectors of the table. A value that is absent is what the study says, but
-// that no vector is left out.
+// read projects the vectors of the table. Missing values are handled as the study says, except that
+// no vector is left out.
 func (v Vectors) read(ctx context.Context, dir string, s *study.Study, projector *release.Projector, q *analysis.Queries, clipped *int) (dataset.Summary, error) {
 	schema := dataset.Schema{
 		ID: []string{v.Name}, Duplicates: study.DuplicatesRefuse, Missing: study.MissingRefuse, Bits: s.Bits,
@@ -187,7 +186,7 @@ func (v Vectors) read(ctx context.Context, dir string, s *study.Study, projector
 	if err != nil {
 		return dataset.Summary{}, err
 	}
-	if len(q.Names) > 0 { // a table without rows is an error of the reader
+	if len(q.Names) > 0 { // a table without rows is the reader's error
 		q.Points = mat.NewDense(len(q.Names), len(points)/len(q.Names), points)
 	}
 	return summary, nil

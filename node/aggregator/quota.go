@@ -5,15 +5,15 @@ import (
 	"github.com/cosketch/cosketch/protocol/analysis"
 )
 
-// What parties may make an aggregator keep and compute follows from its quotas and from their
-// study: a release is admitted by its header, before a byte of it has come, or refused. What all
-// studies compute at once stays within the quota of one.
+// An aggregator's quotas and a study bound what its parties may make it store and compute. A
+// release is admitted or refused by its header, before a byte of it has come. All studies together
+// compute within the quota of one.
 
-// Quotas bound what parties may make an aggregator keep and compute. Zero memory and disk are
-// the defaults of its configuration file.
+// Quotas bound what parties may make an aggregator store and compute. Zero memory and disk mean the
+// defaults of its configuration file.
 type Quotas struct {
 	analysis.Quotas
-	Free int64 // bytes of its disk that no release may take; 0: it is not looked at
+	Free int64 // bytes of its disk that no release may take; 0: not checked
 }
 
 func (q Quotas) orDefaults() Quotas {

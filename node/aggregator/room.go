@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// room is memory that computations share. They are let in by their order.
+// room is memory shared by computations. They are admitted in order.
 type room struct {
 	size int64
 
@@ -17,10 +17,10 @@ type room struct {
 
 type latecomer struct {
 	size int64
-	in   chan struct{} // closed when it is let in
+	in   chan struct{} // closed when it is admitted
 }
 
-// take waits for so much of the room, at most all of it, until ctx ends. It is given back by leave.
+// take waits until size of the room is free (capped at all of it) or ctx ends. leave gives it back.
 func (r *room) take(ctx context.Context, size int64) (leave func(), err error) {
 	size = min(size, r.size)
 	me := &latecomer{size, make(chan struct{})}
@@ -40,7 +40,7 @@ func (r *room) take(ctx context.Context, size int64) (leave func(), err error) {
 				return nil, fmt.Errorf("waiting for %d MiB of memory: %w", mebibytes(size), ctx.Err())
 			}
 		}
-		r.taken -= size // it was let in at that moment
+		r.taken -= size // it was admitted at that moment
 		r.admit()
 		return nil, fmt.Errorf("waiting for %d MiB of memory: %w", mebibytes(size), ctx.Err())
 	}
@@ -52,7 +52,7 @@ func (r *room) take(ctx context.Context, size int64) (leave func(), err error) {
 	}, nil
 }
 
-// admit lets those in who come next and for whom there is room.
+// admit admits those next in line for whom there is room.
 func (r *room) admit() {
 	for len(r.waiting) > 0 && r.taken+r.waiting[0].size <= r.size {
 		r.taken += r.waiting[0].size

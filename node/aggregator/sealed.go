@@ -9,9 +9,9 @@ import (
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
-// What travels beside the shares of a study whose sealed texts travel apart is kept beside its board, for
-// each member of the roster in order the text that is sealed to it and its path, so that a member's
-// is read without those of others.
+// If a study's sealed texts travel apart from its shares, they are stored beside the board. For
+// each share there is, for each member of the roster in order, the text sealed to that member and
+// its path. So one member's text can be read without the others.
 
 // keepSealed stores the texts beside a share, and returns the share without them.
 func (h *hosted) keepSealed(e protocol.Verified) (protocol.Verified, error) {
@@ -23,7 +23,7 @@ func (h *hosted) keepSealed(e protocol.Verified) (protocol.Verified, error) {
 	tree := agree.NewTree(sender, texts)
 	all := make([]byte, 0, members*agree.TextSize(members))
 	for place := range members {
-		text := make([]byte, agree.SealedSize) // of the sender's own place
+		text := make([]byte, agree.SealedSize) // the sender's own place
 		if place != sender {
 			text = agree.TextFor(texts, sender, place)
 		}
@@ -35,7 +35,7 @@ func (h *hosted) keepSealed(e protocol.Verified) (protocol.Verified, error) {
 	return e.With(nil, nil), h.Store.PutSealed(h.study.ID, e.Sender(), e.Attempt(), all)
 }
 
-// sealedTo puts beside a share on the board what is sealed to a reader.
+// sealedTo adds to a share on the board the text sealed to the reader.
 func (h *hosted) sealedTo(e *protocol.Envelope, reader protocol.PeerID) error {
 	if e.Kind != protocol.KindShare || !h.study.Apart() || e.Sender == reader {
 		return nil
@@ -57,7 +57,7 @@ func (h *hosted) sealedTo(e *protocol.Envelope, reader protocol.PeerID) error {
 	if err == nil {
 		err = own.Check(share.Root, place, members)
 	}
-	if err != nil { // disks change bytes: the reader would blame this node
+	if err != nil { // a disk can corrupt bytes: the reader would blame this node
 		return stored.DamagedBoard(h.study.ID, fmt.Errorf("what %s sealed: %w", e.Sender, err))
 	}
 	e.Texts, e.Path = [][]byte{own.Sealed}, own.Path

@@ -17,7 +17,7 @@ type server struct {
 	guests *guests
 
 	saying sync.Mutex
-	ahead  map[aheadOf]bool // of which the log has said so; guarded by saying
+	ahead  map[aheadOf]bool // already logged; guarded by saying
 }
 
 // aheadOf is a party that has read more of a study's board than there is.
@@ -33,10 +33,10 @@ func newServer(s *shared) *server {
 // longestWait bounds how long a call waits for news, or for an answer that is being computed.
 const longestWait = 30 * time.Second
 
-// mostWakes is how often a call takes up a study that goes to rest while it is found.
+// mostWakes bounds how often a call takes up a study that goes to rest while the call finds it.
 const mostWakes = 3
 
-// observed answers a call and tells of it.
+// observed answers a call and reports it to the observer.
 func (a *server) observed(name string, handle p2p.Handler) p2p.Handler {
 	return func(ctx context.Context, from protocol.PeerID, request []byte) ([]byte, error) {
 		reply, err := handle(ctx, from, request)
@@ -44,7 +44,7 @@ func (a *server) observed(name string, handle p2p.Handler) p2p.Handler {
 			if !errors.Is(err, errGone) || ctx.Err() != nil {
 				break
 			}
-			reply, err = handle(ctx, from, request) // it had gone to rest: the call takes it up again
+			reply, err = handle(ctx, from, request) // it had gone to rest: take it up again
 		}
 		if errors.Is(err, errGone) {
 			err = p2p.Refuse(p2p.CodeBusy, "the aggregator is about to take the study up again")

@@ -14,12 +14,12 @@ import (
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
-// A study whose store fails, or at which this program does, is taken up again from what is stored: at once after the
-// first failure, which may have been the only one, and then after longer and longer. It
-// is said once when it goes down, once for each other reason, and once when it is back.
+// A study is taken up again from what is stored when its store fails, or when this program panics.
+// The first retry is at once, since that failure may have been the only one; the later ones back
+// off. The log says once that it is down, once for each new reason, and once that it is back.
 
-// Between two trials lies a second at first and five minutes at most; a quarter of one where
-// the disk is at fault, which somebody mends and then waits.
+// The pause between retries grows from one second to five minutes. It is a quarter of that if the
+// disk is at fault, because somebody repairs it and then waits.
 const (
 	mostPause     protocol.Instant = 300
 	mostDiskPause protocol.Instant = 15
@@ -28,17 +28,17 @@ const (
 // setback is a study's history of failures.
 type setback struct {
 	down     bool   // it is not served
-	told     bool   // and the log says so
+	told     bool   // and the log has said so
 	failures int    // in a row
 	why      string // the last one
-	disk     string // what is wrong with the disk, where it is that
-	mistake  bool   // of this program
+	disk     string // the fault of the disk, if it is one
+	mistake  bool   // a defect of this program
 	again    protocol.Instant
 	served   protocol.Instant // when it was last taken up
 	damaged  bool             // it cannot be read
 }
 
-// pause is how long to wait after so many failures.
+// pause is the backoff after this many failures.
 func (s *setback) pause() protocol.Instant {
 	if s.failures < 2 {
 		return 0
@@ -50,7 +50,7 @@ func (s *setback) pause() protocol.Instant {
 	return min(1<<min(s.failures-2, 16), most)
 }
 
-// setbacks are those of a node's studies.
+// setbacks are the setbacks of a node's studies.
 type setbacks struct {
 	state   node.AggregatorState
 	now     func() protocol.Instant
@@ -76,8 +76,8 @@ func (b *setbacks) due(id protocol.StudyID) bool {
 	return s == nil || !s.down || b.now() >= s.again
 }
 
-// add notes that a study cannot be served, and says so if that is news. A study that
-// was served for longer than the last pause begins with the shortest again.
+// add notes that a study cannot be served, and logs it if that is new. If the study was served for
+// longer than the last pause, the pauses start again with the shortest.
 func (b *setbacks) add(id protocol.StudyID, err error) setback {
 	var damage *stored.DamagedError
 	damaged := errors.As(err, &damage)
@@ -105,7 +105,7 @@ func (b *setbacks) add(id protocol.StudyID, err error) setback {
 	return *s
 }
 
-// back notes that a study is served.
+// back notes that a study is served again.
 func (b *setbacks) back(id protocol.StudyID) {
 	b.observe(event.Happening{What: event.TakenUp, Study: id})
 	b.mu.Lock()
@@ -118,7 +118,7 @@ func (b *setbacks) back(id protocol.StudyID) {
 	s.down, s.told, s.served = false, false, b.now()
 }
 
-// outOfService is the refusal of a study that is down, or nil.
+// outOfService returns the refusal for a study that is down, or nil.
 func (b *setbacks) outOfService(id protocol.StudyID) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -142,7 +142,7 @@ func (b *setbacks) outOfService(id protocol.StudyID) error {
 	return p2p.Refuse(p2p.CodeBusy, "the aggregator's store fails at study %s%s; it tries again from time to time", id.Short(), because)
 }
 
-// trouble is what a status says of it.
+// trouble is the text for a status.
 func (s setback) trouble() string {
 	if s.mistake {
 		return fmt.Sprintf("%s; tried again at %s", s.why, s.again)
@@ -150,7 +150,7 @@ func (s setback) trouble() string {
 	return fmt.Sprintf("the store failed: %s; tried again at %s", s.why, s.again)
 }
 
-// showDamage lets the status say that a study is damaged, once.
+// showDamage writes to the status, once, that a study is damaged.
 func (b *setbacks) showDamage(s setback, err error) {
 	var d *stored.DamagedError
 	if !errors.As(err, &d) || s.failures != 1 {

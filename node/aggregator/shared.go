@@ -8,15 +8,15 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// shared is what all studies of an aggregator have in common, which none of them owns.
+// shared is what all studies of an aggregator have in common and none of them owns.
 type shared struct {
 	Options
 	signer   protocol.Signer
-	memory   *room       // for what all studies compute
+	memory   *room       // for the computations of all studies
 	disk     *disk       // room on it
-	marks    *marks      // of computations that are under way
+	marks    *marks      // of running computations
 	setbacks *setbacks   // of studies that could not be served
-	refusals *seldom.Log // what peers cause to be said
+	refusals *seldom.Log // log lines that peers cause
 }
 
 func newShared(o Options) (*shared, error) {
@@ -43,7 +43,7 @@ func newShared(o Options) (*shared, error) {
 
 func (s *shared) ID() protocol.PeerID { return s.signer.ID() }
 
-// sinceStart is Uptime, or 0 where nothing rests.
+// sinceStart is Uptime, or 0 if nothing rests.
 func (s *shared) sinceStart() time.Duration {
 	if s.Uptime == nil {
 		return 0

@@ -12,25 +12,26 @@ import (
 	"github.com/cosketch/cosketch/protocol/session"
 )
 
-// steps keep what a computation has found so far, for the case that the process ends in the midst of it.
+// steps store the intermediate results of a computation, in case the process ends before it is
+// done.
 type steps struct {
 	state node.AggregatorState
 	study protocol.StudyID
-	of    protocol.Digest // what is computed, and by which version: what another has found is not taken
+	of    protocol.Digest // the inputs and the version: steps of another computation are not used
 }
 
-// steps of a job.
+// steps returns the steps of a job.
 func (c computer) steps(job session.Compute) steps {
 	about := sha256.New()
 	about.Write(job.T2[:])
 	for _, r := range job.Releases {
 		about.Write(r.ID[:])
 	}
-	io.WriteString(about, c.Version) // last: the others are of one length
+	io.WriteString(about, c.Version) // last: the others have a fixed length
 	return steps{c.Store, c.study.ID, protocol.Digest(about.Sum(nil))}
 }
 
-// Recall has what a step of the same computation found read, where one did.
+// Recall lets read the stored result of a step of the same computation, if there is one.
 func (s steps) Recall(step string, read func(io.Reader) error) (err error) {
 	f, err := s.state.OpenResult(s.study, filename.Step(step))
 	if errors.Is(err, store.ErrNotFound) {
@@ -47,7 +48,7 @@ func (s steps) Recall(step string, read func(io.Reader) error) (err error) {
 	return read(from)
 }
 
-// Remember keeps what a step has found.
+// Remember stores the result of a step.
 func (s steps) Remember(step string, write func(io.Writer) error) error {
 	f, err := s.state.NewResult(s.study)
 	if err != nil {
@@ -63,7 +64,7 @@ func (s steps) Remember(step string, write func(io.Writer) error) error {
 	return f.Keep(filename.Step(step))
 }
 
-// clear drops what all steps found: there is a result.
+// clear drops the results of all steps, once the final result exists.
 func (s steps) clear() error {
 	names, err := s.state.Results(s.study)
 	for _, name := range names {

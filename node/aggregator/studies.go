@@ -15,18 +15,18 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// studies are those of a store, as far as they are hosted. They are taken up by start, and when somebody asks.
+// studies are the studies of a store. They are taken up by start, and when somebody asks for them.
 type studies struct {
 	*shared
-	listed chan struct{} // closed when the stored studies were taken up first
-	waking sync.Mutex    // held while a study is taken up: one at a time
+	listed chan struct{} // closed once the stored studies have first been taken up
+	waking sync.Mutex    // held while a study is taken up, one at a time
 
 	mu      sync.Mutex
-	files   map[protocol.StudyID]*study.Study // of the stored studies, as far as they can be read; guarded by mu
-	peers   map[protocol.PeerID]bool          // whom they list; guarded by mu
+	files   map[protocol.StudyID]*study.Study // of the stored studies that can be read; guarded by mu
+	peers   map[protocol.PeerID]bool          // the parties they list; guarded by mu
 	hosted  map[protocol.StudyID]*hosted      // guarded by mu
-	resting map[protocol.StudyID]bool         // have ended, and nobody asks for them; guarded by mu
-	start   func(*hosted)                     // runs a study for as long as the node serves; nil before and after; guarded by mu
+	resting map[protocol.StudyID]bool         // have ended and nobody asks for them; guarded by mu
+	start   func(*hosted)                     // runs a study while the node serves; nil before and after; guarded by mu
 }
 
 func newStudies(s *shared) *studies {
@@ -36,17 +36,17 @@ func newStudies(s *shared) *studies {
 	}
 }
 
-// takingUp bounds how long a call waits that comes before the stored studies are taken up.
+// takingUp bounds the wait of a call that comes before the stored studies are taken up.
 const takingUp = 10 * time.Second
 
-// allow admits the parties of the stored studies, and nobody else.
+// allow admits only the parties of the stored studies.
 func (a *studies) allow(id protocol.PeerID) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.peers[id]
 }
 
-// list reads the files of stored studies that are not known yet, and returns what is stored.
+// list reads the files of new stored studies, and returns the list of what is stored.
 func (a *studies) list() ([]store.StudyEntry, error) {
 	entries, err := a.Store.Studies()
 	if err != nil {
@@ -92,8 +92,8 @@ func (a *studies) enter(s *study.Study) {
 	}
 }
 
-// load takes up the stored studies that have not ended and are not hosted yet. Before the first,
-// lastNoted is of the journal's newest entry.
+// load takes up the stored studies that have not ended and are not hosted yet. lastNoted is the
+// time of the journal's newest entry before the first call.
 func (a *studies) load(ctx context.Context, lastNoted protocol.Instant) error {
 	entries, err := a.list()
 	if err != nil {
@@ -101,7 +101,7 @@ func (a *studies) load(ctx context.Context, lastNoted protocol.Instant) error {
 	}
 	for _, entry := range entries {
 		if ctx.Err() != nil {
-			return nil // what is not hosted any more has ended with ctx
+			return nil // a study no longer hosted has ended with ctx
 		}
 		a.mu.Lock()
 		file, known := a.files[entry.ID], a.hosted[entry.ID] != nil || a.resting[entry.ID]
@@ -119,7 +119,7 @@ func (a *studies) load(ctx context.Context, lastNoted protocol.Instant) error {
 			continue
 		}
 		if again {
-			continue // it is said when it is back
+			continue // the log says when it is back
 		}
 		if !bytes.Equal(file.Aggregator.HPKE, a.Store.HPKE().PublicKey().Bytes()) {
 			a.Log.Error("hpke.key is not the one that the study names: no bundle of it can be opened (was it swapped? put its own back)", "study", entry.ID.Short())
@@ -129,8 +129,8 @@ func (a *studies) load(ctx context.Context, lastNoted protocol.Instant) error {
 	return nil
 }
 
-// hasEnded reports whether the stored status says that a study has ended, which it says after
-// the board does. Where there is none to be read, the board is.
+// hasEnded reports whether the stored status says that a study has ended; the status is written
+// after the board. If it cannot be read, the board decides.
 func (a *studies) hasEnded(id protocol.StudyID) bool {
 	raw, err := a.Store.Status(id)
 	if err != nil {
@@ -158,7 +158,7 @@ func (a *studies) takeUp(id protocol.StudyID, lastNoted protocol.Instant) (*host
 		return nil, err
 	}
 	h.grace.lastNoted = lastNoted
-	if rested { // its status says that it has ended, and so does the log
+	if rested { // its status and the log say that it has ended
 		h.shown = h.machine.Status()
 	}
 	a.admit(h)
@@ -173,8 +173,8 @@ func (a *studies) admit(h *hosted) {
 	delete(a.resting, h.study.ID)
 }
 
-// dismiss forgets a study whose goroutine has ended. It is taken up anew from the store: when it
-// is asked for, if it rests, and else if the node goes on.
+// dismiss forgets a study whose goroutine has ended. It is taken up again from the store: on the
+// next request if it rests, or else if the node goes on.
 func (a *studies) dismiss(h *hosted) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -212,8 +212,8 @@ func (a *studies) open(id protocol.StudyID) (h *hosted, err error) {
 	return h, nil
 }
 
-// find returns a study, if the caller is one of its parties, and takes it up if it rests. A
-// stranger to the study cannot tell it from one that does not exist.
+// find returns a study if the caller is one of its parties, and takes it up if it rests. Other
+// callers cannot tell it from a study that does not exist.
 func (a *studies) find(ctx context.Context, id protocol.StudyID, caller protocol.PeerID) (*hosted, error) {
 	a.mu.Lock()
 	file, h := a.files[id], a.hosted[id]
@@ -243,7 +243,7 @@ func (a *studies) find(ctx context.Context, id protocol.StudyID, caller protocol
 	return h, nil
 }
 
-// wake takes up a study that rests. One that is out of service waits for its time, and all wait
+// wake takes up a study that rests. One that is out of service waits for its backoff, and all wait
 // for Serve.
 func (a *studies) wake(ctx context.Context, id protocol.StudyID) (*hosted, error) {
 	ctx, cancel := context.WithTimeout(ctx, takingUp)

@@ -12,13 +12,12 @@ import (
 	"github.com/cosketch/cosketch/protocol/analysis"
 )
 
-// shelf takes the parts of a study's tables in.
+// shelf stores the parts of a study's tables.
 type shelf struct {
 	node.State
 	study protocol.StudyID
 }
 
-// NewPart begins a part.
 func (s shelf) NewPart() (analysis.NewPart, error) {
 	f, err := s.NewResult(s.study)
 	return shelved{f}, err
@@ -29,8 +28,7 @@ type shelved struct{ store.NewFile }
 // Keep keeps the part under its hash.
 func (s shelved) Keep(name protocol.Digest) error { return s.NewFile.Keep(filename.Table(name)) }
 
-// scratch has the parts of an answer that is not published, in a directory that is made for
-// them.
+// scratch holds the parts of an unpublished answer, in a directory made for them.
 type scratch struct{ dir string }
 
 // NewPart begins a part.

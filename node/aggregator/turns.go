@@ -5,12 +5,13 @@ import (
 	"errors"
 )
 
-// turns lets others work on what one goroutine owns: they hand work in, and it does one after the other.
+// turns lets others work on what one goroutine owns: they hand in functions, and it runs one after
+// the other.
 type turns struct {
 	work      chan func() error // an error ends the service: the machine is ahead of the store
-	ended     chan struct{}     // closed when the owner does no more
-	settled   chan struct{}     // closed when what had arrived before is checked; until then the machine is not told the time
-	dismissed chan struct{}     // closed after it, when the study can be taken up anew
+	ended     chan struct{}     // closed when the owner runs no more
+	settled   chan struct{}     // closed when all that had arrived before is checked; until then the machine is not told the time
+	dismissed chan struct{}     // closed after it, when the study can be taken up again
 }
 
 func newTurns() turns {
@@ -28,7 +29,7 @@ func (t turns) isSettled() bool {
 	}
 }
 
-// isOver reports whether its goroutine is ending.
+// isOver reports whether the owner's goroutine is ending.
 func (t turns) isOver() bool {
 	select {
 	case <-t.ended:
@@ -38,7 +39,7 @@ func (t turns) isOver() bool {
 	}
 }
 
-// doSettled is do, once the machine may be told the time.
+// doSettled is do, after settled is closed.
 func (t turns) doSettled(ctx context.Context, f func() error) error {
 	select {
 	case <-t.settled:
@@ -50,8 +51,8 @@ func (t turns) doSettled(ctx context.Context, f func() error) error {
 	}
 }
 
-// do runs f on the goroutine that owns the machine, waits for it and returns its
-// error, which is one of the store's and ends the service.
+// do runs f on the goroutine that owns the machine, waits for it and returns its error. Such an
+// error is one of the store's and ends the service.
 func (t turns) do(ctx context.Context, f func() error) error {
 	done := make(chan error, 1)
 	select {
@@ -63,7 +64,7 @@ func (t turns) do(ctx context.Context, f func() error) error {
 		select {
 		case err := <-done:
 			return err
-		case <-t.ended: // f may have panicked, and sends nothing
+		case <-t.ended: // f may have panicked and sent nothing
 		}
 		select {
 		case err := <-done:

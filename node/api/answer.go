@@ -10,7 +10,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// The answers of version 1, as JSON. Fields are added, and never renamed, removed or given
+// The answers of version 1, as JSON. Fields may be added, but never renamed, removed or given
 // another meaning: that would be version 2.
 
 type nodeAnswer struct {
@@ -55,7 +55,7 @@ type statusAnswer struct {
 	Doing    *Doing    `json:"doing" doc:"the analysis that is being computed, where this process does that"`
 }
 
-// culprit is who is to blame for the end of an attempt, or of the study.
+// culprit is who caused the end of an attempt or of the study.
 type culprit struct {
 	Name     string `json:"name"`
 	ID       string `json:"id" doc:"peer id"`
@@ -192,7 +192,7 @@ type messageAnswer struct {
 	Noted   *string       `json:"noted" doc:"when this aggregator put it on the board, by its own clock; no sender signs it; null where no time was kept"`
 }
 
-// eventAnswer is what a stream says of a study.
+// eventAnswer is one event of a study's stream.
 type eventAnswer struct {
 	Status   statusAnswer  `json:"status"`
 	Parties  []partyAnswer `json:"parties"`
@@ -304,7 +304,7 @@ func newMessage(m Message) messageAnswer {
 	return messageAnswer{Number: m.Number, ID: m.ID.String(), Kind: m.Kind, Attempt: m.Attempt, From: m.From, Sender: m.Sender.String(), Bytes: m.Bytes, Noted: date(m.Noted)}
 }
 
-// some is a text that may be absent, which an empty one is.
+// some returns a pointer to the text, or nil if it is empty.
 func some(text string) *string {
 	if text == "" {
 		return nil
@@ -319,7 +319,7 @@ func date(t protocol.Instant) *string {
 	return some(t.String())
 }
 
-// list is never null.
+// list returns an empty slice for nil, so that JSON never has null.
 func list[T any](of []T) []T {
 	if of == nil {
 		return []T{}

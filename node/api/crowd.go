@@ -6,24 +6,24 @@ import (
 	"sync"
 )
 
-// crowd counts what callers occupy, and refuses what would be too much: in all, or from one
-// address. The addresses of the loopback interface have no bound of their own: behind them
-// may be a proxy, and so many callers.
+// crowd counts the callers' open places and refuses more than a limit, in total or from one
+// address. Loopback addresses have only the total limit: a proxy may be behind them, and so many
+// callers.
 type crowd struct {
-	most, each int // in all, from one address elsewhere
+	most, each int // in total; from one address that is not loopback
 
 	mu   sync.Mutex
 	all  int
 	from map[netip.Prefix]int
 }
 
-// newCrowd bounds a crowd, and what one address may have to a part of it.
+// newCrowd limits a crowd to most, and one address to most/parts.
 func newCrowd(most, parts int) *crowd {
 	return &crowd{most: most, each: max(1, most/parts), from: map[netip.Prefix]int{}}
 }
 
-// shares is into how many parts a crowd is divided by address: behind a proxy, whose address
-// is everybody's, into none.
+// shares returns the divisor for one address's limit: 1 behind a proxy, whose address all callers
+// share.
 func shares(parts int, proxied bool) int {
 	if proxied {
 		return 1
@@ -31,7 +31,7 @@ func shares(parts int, proxied bool) int {
 	return parts
 }
 
-// enter takes a place for a caller, who leaves it once; ok is false where there is none.
+// enter takes a place for a caller, who must call leave. ok is false if there is none.
 func (c *crowd) enter(remote string) (leave func(), ok bool) {
 	at, elsewhere := callerOf(remote)
 	c.mu.Lock()
@@ -55,7 +55,7 @@ func (c *crowd) enter(remote string) (leave func(), ok bool) {
 	}), true
 }
 
-// callerOf is whom an address belongs to: a host has one of IPv4, and 2⁶⁴ of IPv6.
+// callerOf is the prefix of an address that belongs to one host: one address of IPv4, 2⁶⁴ of IPv6.
 func callerOf(remote string) (at netip.Prefix, elsewhere bool) {
 	host, _, err := net.SplitHostPort(remote)
 	if err != nil {

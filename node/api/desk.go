@@ -7,12 +7,12 @@ import (
 	"github.com/cosketch/cosketch/protocol/study/file"
 )
 
-// Desk is what a program may have done here in the operator's place, with a token of scope StudiesWrite. Its
-// methods may be called concurrently, and a call that is repeated changes nothing more.
+// Desk is what a program with a token of scope StudiesWrite may do in the operator's place. Its
+// methods are safe for concurrent use, and repeating a call changes nothing more.
 type Desk interface {
 	// Draft drafts a study file from the column lists of its parties. Nothing is stored.
 	Draft(DraftRequest) (Draft, error)
-	// Check says of a study file what Host would. Nothing is stored.
+	// Check returns what Host would for a study file. Nothing is stored.
 	Check(source []byte) (Hosted, error)
 	// Host checks a study file and hosts the study.
 	Host(source []byte) (Hosted, error)
@@ -20,7 +20,7 @@ type Desk interface {
 	Cancel(ctx context.Context, id protocol.StudyID, reason string) (Cancelled, error)
 }
 
-// DraftRequest is what a draft is made of: what the flags of aggregator study draft say.
+// DraftRequest has the inputs of a draft: those of the flags of aggregator study draft.
 type DraftRequest struct {
 	Name      string   `json:"name" doc:"the study's"`
 	Partition string   `json:"partition" doc:"vertical or horizontal"`
@@ -36,7 +36,7 @@ type DraftRequest struct {
 	Upload    int      `json:"upload_days,omitempty" doc:"from then until upload closes; else 14"`
 }
 
-// Draft is a study file that may have gaps.
+// Draft is a study file, possibly with gaps.
 type Draft struct {
 	File    string       `json:"file" doc:"the study file"`
 	Parties []DraftParty `json:"parties"`
@@ -61,19 +61,19 @@ type Hosted struct {
 	Forecast []ForecastItem `json:"forecast"`
 }
 
-// ForecastItem is what the plan says of one analysis.
+// ForecastItem is the plan's forecast for one analysis.
 type ForecastItem struct {
 	Analysis string `json:"analysis"`
 	Usable   bool   `json:"usable"`
 	Verdict  string `json:"verdict"`
 }
 
-// cancelRequest is what a study is cancelled with.
+// cancelRequest is the body of a cancellation.
 type cancelRequest struct {
 	Reason string `json:"reason,omitempty" doc:"a line that every party is shown; at most 300 bytes"`
 }
 
-// Cancelled is how a study that was to be cancelled stands.
+// Cancelled is the state of a study after Cancel.
 type Cancelled struct {
 	Study  string `json:"study"`
 	Name   string `json:"name"`
@@ -82,7 +82,7 @@ type Cancelled struct {
 	Before bool   `json:"before" doc:"it was stopped before"`
 }
 
-// How much is written at once, and by how many.
+// Limits of writing requests: how large, and how many at once.
 const (
 	mostWriters = 4
 	mostDraft   = 4 << 20 // bytes of a request

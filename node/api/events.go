@@ -7,17 +7,16 @@ import (
 	"time"
 )
 
-// A stream says something at least so often, so that a connection that died is noticed,
-// and gives a reader so long to take it.
+// heartbeat is the longest silence of a stream, so that a dead connection is noticed. takeWithin is
+// how long a reader may take to accept an event.
 const (
 	heartbeat  = 15 * time.Second
 	takeWithin = 10 * time.Second
 )
 
-// events streams a study's status as it changes. What this aggregator changes is told at
-// once; what other processes change, at the next look, at which a stream also ends whose
-// token has ended. Whoever comes back with the id of the last event that it saw is told only
-// if something changed since.
+// events streams a study's status as it changes. It reports this aggregator's changes at once, and
+// those of other processes at the next poll. A stream whose token has expired ends at the next
+// poll. A client that reconnects with the id of its last event is told only of changes since.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	one, err := s.looked(r)
 	if err != nil {
@@ -26,7 +25,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
-	h.Set("X-Accel-Buffering", "no") // a proxy in front is to pass lines on as they come
+	h.Set("X-Accel-Buffering", "no") // so that a proxy in front passes lines on as they come
 	if r.Method == http.MethodHead {
 		return nil
 	}
@@ -38,7 +37,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	ticker := time.NewTicker(s.Poll)
 	defer ticker.Stop()
 	for out.err == nil {
-		news := s.Views.News(one.File.ID) // before looking: what comes after is news
+		news := s.Views.News(one.File.ID) // before reading the study, so that later changes are not missed
 		if s.allow(r, StudiesRead) != nil {
 			return nil
 		}
@@ -72,7 +71,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// event is what a stream says of a study, with a name that changes when that does.
+// event returns a study's event, and an id that changes with its body.
 func event(s Study) (id string, body []byte) {
 	body, err := json.Marshal(eventAnswer{Status: newStatus(s.Status), Parties: newParties(s), Results: len(s.Results), Messages: s.Messages})
 	if err != nil {
@@ -81,7 +80,7 @@ func event(s Study) (id string, body []byte) {
 	return tagOf(body), body
 }
 
-// stream writes to a reader that may have gone, or be slow.
+// stream writes to a reader that may be slow or gone.
 type stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
@@ -92,7 +91,7 @@ func (s *stream) write(text string) {
 	if s.err != nil {
 		return
 	}
-	s.control.SetWriteDeadline(time.Now().Add(takeWithin)) // where there is a connection to set it of
+	s.control.SetWriteDeadline(time.Now().Add(takeWithin)) // it fails only without a connection
 	if _, s.err = s.w.Write([]byte(text)); s.err == nil {
 		s.err = s.control.Flush()
 	}

@@ -18,21 +18,21 @@ import (
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
-// cookieName is the cookie that signing in sets. Browsers take a name that begins with
-// __Host- only over HTTPS and only for this very host.
+// cookieName is the cookie set by signing in. Browsers accept a name that begins with __Host- only
+// over HTTPS, and send it only to this very host.
 const (
 	cookieName       = "__Host-cosketch"
 	cookieNamePlain  = "cosketch" // over plain HTTP on the loopback interface
-	mostAtOnce       = 64         // requests, beside streams
-	requestShares    = 2          // of one address
+	mostAtOnce       = 64         // requests, apart from streams
+	requestShares    = 2          // one address may have 1/2 of them
 	longestFormBytes = 4 << 10
 
-	// contentPolicy lets a page load what this server has, and run and style itself by
-	// nothing that stands within it.
+	// contentPolicy lets a page load only what this server has, and forbids scripts and styles
+	// within the page.
 	contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 
-// guard is what every request passes before its handler.
+// guard checks every request before its handler.
 func (s *Server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		out := &watched{ResponseWriter: w}
@@ -58,8 +58,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 	})
 }
 
-// headers say what browsers may do with any answer: load what this server has, and
-// nothing else.
+// headers restricts what browsers may do with any answer: they load only from this server.
 func headers(h http.Header) {
 	h.Set("Content-Security-Policy", contentPolicy)
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -70,8 +69,8 @@ func headers(h http.Header) {
 	h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
 }
 
-// named reports whether a Host header names this server. A page of another name that was
-// made to point here cannot read it.
+// named reports whether a Host header names this server. So a page of another name whose DNS points
+// here (DNS rebinding) cannot read it.
 func (s *Server) named(host string) bool {
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {
@@ -89,10 +88,10 @@ func loopbackName(name string) bool {
 	return name == "localhost" || err == nil && ip.Unmap().IsLoopback()
 }
 
-// open reports whether a request needs no token: the operator asked for none on this machine, and
-// it comes to a loopback listener from this machine, under a loopback name. That alone does not tell a
-// proxy's request from a reader's, and so no request is open unless the operator says so; what shows
-// a proxy is refused all the same.
+// open reports whether a request needs no token. The operator must have waived tokens, and the
+// request must come from this machine to a loopback listener, under a loopback name. A proxy's
+// requests can look the same, so no request is open unless the operator says so. Requests that show
+// signs of a proxy still need a token.
 func (s *Server) open(r *http.Request) bool {
 	if !s.WithoutTokens || !s.Loopback || len(s.Hosts) > 0 {
 		return false
@@ -102,15 +101,14 @@ func (s *Server) open(r *http.Request) bool {
 			return false
 		}
 	}
-	if !r.ProtoAtLeast(1, 1) { // no reader's program speaks it, and some proxies do
+	if !r.ProtoAtLeast(1, 1) { // clients use HTTP/1.1, but some proxies speak 1.0
 		return false
 	}
 	from, _, err := net.SplitHostPort(r.RemoteAddr)
 	return err == nil && loopbackName(from)
 }
 
-// allow checks that a request may have what a scope covers. The error is a *Problem that
-// says what is missing.
+// allow checks that a request has a scope. The error is a *Problem that says what is missing.
 func (s *Server) allow(r *http.Request, scope Scope) error {
 	if scope == "" || s.open(r) {
 		return nil
@@ -119,7 +117,8 @@ func (s *Server) allow(r *http.Request, scope Scope) error {
 	return err
 }
 
-// allowed returns the token that a request shows, if it has a scope. The error is as that of allow.
+// allowed returns the token of a request if it has a scope. The error is a *Problem or that of
+// shown.
 func (s *Server) allowed(r *http.Request, scope Scope) (Token, error) {
 	token, err := s.shown(r)
 	switch {
@@ -135,8 +134,8 @@ func (s *Server) allowed(r *http.Request, scope Scope) (Token, error) {
 	return token, nil
 }
 
-// shown is the token that a request shows in its header, or with which the session of its cookie
-// was opened.
+// shown returns the token in a request's header, or the one with which its cookie's session was
+// opened.
 func (s *Server) shown(r *http.Request) (Token, error) {
 	if header := r.Header.Get("Authorization"); header != "" {
 		scheme, text, _ := strings.Cut(header, " ")
@@ -151,7 +150,7 @@ func (s *Server) shown(r *http.Request) (Token, error) {
 	return Token{}, problem(fail.APINoToken.New())
 }
 
-// sessionOf is the id of the session that a request's cookie holds, or "".
+// sessionOf returns the session id in a request's cookie, or "".
 func sessionOf(r *http.Request) string {
 	for _, name := range []string{cookieName, cookieNamePlain} {
 		if c, err := r.Cookie(name); err == nil {
@@ -161,8 +160,8 @@ func sessionOf(r *http.Request) string {
 	return ""
 }
 
-// SignIn checks a token that was typed in, or the key of the link, and opens a session, whose id
-// is in a cookie. The error is a *Problem.
+// SignIn checks a typed token, or the key of the link, and opens a session, whose id is set in a
+// cookie. The error is a *Problem.
 func (s *Server) SignIn(w http.ResponseWriter, r *http.Request) error {
 	if err := r.ParseForm(); err != nil {
 		return badRequest("%v", err)
@@ -178,7 +177,7 @@ func (s *Server) SignIn(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// SignOut ends the session and takes the cookie back.
+// SignOut ends the session and deletes the cookie.
 func (s *Server) SignOut(w http.ResponseWriter, r *http.Request) {
 	s.sessions.end(sessionOf(r))
 	s.setCookie(w, r, "", -1)
@@ -195,7 +194,7 @@ func (s *Server) setCookie(w http.ResponseWriter, r *http.Request, value string,
 
 func SignedIn(r *http.Request) bool { return sessionOf(r) != "" }
 
-// counted counts an answer, by the pattern of its route.
+// counted counts an answer under the pattern of its route.
 func (s *Server) counted(r *http.Request, status int, took time.Duration) {
 	route := r.Pattern
 	if route == "" {
@@ -210,7 +209,7 @@ func (s *Server) counted(r *http.Request, status int, took time.Duration) {
 	}
 }
 
-// watched remembers the status of an answer.
+// watched records the status of an answer.
 type watched struct {
 	http.ResponseWriter
 	status int
@@ -233,8 +232,8 @@ func (w *watched) Write(b []byte) (int, error) {
 // Unwrap lets http.ResponseController reach the connection.
 func (w *watched) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// atOnce bounds how many requests are answered at once. What a request says has come before it
-// takes a place, so that nobody keeps others out by saying it slowly.
+// atOnce limits concurrent requests. The form is read before the request takes a place, so that
+// slow senders do not keep others out.
 func (s *Server) atOnce(slots *crowd, handle http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if err := readForm(w, r); err != nil {
@@ -252,16 +251,16 @@ func (s *Server) atOnce(slots *crowd, handle http.HandlerFunc) http.HandlerFunc 
 	}
 }
 
-// readForm reads the body of a request that may have one, within a time of its own.
+// readForm reads the body of a request that may have one, with its own timeout.
 func readForm(w http.ResponseWriter, r *http.Request) error {
 	if r.Method != http.MethodPost || r.Body == nil {
 		return nil
 	}
 	control := http.NewResponseController(w)
-	control.SetReadDeadline(time.Now().Add(formWithin)) // where there is a connection to set it of
+	control.SetReadDeadline(time.Now().Add(formWithin)) // it fails only without a connection
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, longestFormBytes))
 	if err != nil {
-		w.Header().Set("Connection", "close") // what is left of it is not waited for
+		w.Header().Set("Connection", "close") // do not wait for the rest
 		return err
 	}
 	control.SetReadDeadline(time.Time{})
@@ -269,9 +268,9 @@ func readForm(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// writing answers a route that changes something. The token comes first and in the header alone: no page of
-// another site can have a browser send it, as it could have it send a cookie, and nobody without one makes this
-// process keep a body.
+// writing answers a route that changes something. The token is checked first, and only in the
+// header: another site's page can make a browser send a cookie, but not this header. Without a
+// token, this process buffers no body.
 func (s *Server) writing(slots *crowd, route route) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if err := s.written(w, r, slots, route); err != nil {
@@ -302,7 +301,7 @@ func (s *Server) written(w http.ResponseWriter, r *http.Request, slots *crowd, r
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, route.most))
 	if err != nil {
-		w.Header().Set("Connection", "close") // what is left of it is not waited for
+		w.Header().Set("Connection", "close") // do not wait for the rest
 		if errors.As(err, new(*http.MaxBytesError)) {
 			return badRequest("the body has more than %d bytes", route.most)
 		}
@@ -319,12 +318,12 @@ func (s *Server) written(w http.ResponseWriter, r *http.Request, slots *crowd, r
 	}
 	w.Header().Set("Content-Type", mediaJSON)
 	w.Header().Set("Cache-Control", "no-store")
-	w.Write(append(text, '\n')) // the caller may be gone, which is no error here
+	w.Write(append(text, '\n')) // an error means that the caller is gone
 	return nil
 }
 
-// refusal is the problem of an error that is the caller's to mend: what the commands say of it. Others stay as
-// they are, and are told without their text.
+// refusal makes a problem of an error that the caller can fix, with the text that the commands
+// give. Other errors are returned unchanged; their text is not sent.
 func refusal(err error) error {
 	if errors.As(err, new(*Problem)) {
 		return err
@@ -337,10 +336,10 @@ func refusal(err error) error {
 	return &Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: fail.Text(err), ID: found.ID, Hint: found.Hint}
 }
 
-// usage is the id of an error that has none of its own and is the caller's to mend.
+// usage is the id of an error without an id of its own that the caller can fix.
 const usage = fail.ID("usage")
 
-// writeStatus is the status of an error that the caller can mend; 0: another.
+// writeStatus is the HTTP status of an error that the caller can fix, or 0.
 func writeStatus(id fail.ID) int {
 	switch id {
 	case usage, fail.StudyFile, fail.ConfigFile, fail.Expired, fail.OtherAggregator, fail.NoSketch, fail.MemoryLimit, fail.Quota:

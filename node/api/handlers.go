@@ -15,7 +15,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// resultDocument is what a result's bytes hold.
+// resultDocument has the type of a result's JSON.
 var resultDocument = analysis.Result{}
 
 func (s *Server) node(w http.ResponseWriter, r *http.Request) error {
@@ -25,8 +25,8 @@ func (s *Server) node(w http.ResponseWriter, r *http.Request) error {
 	return s.sendJSON(w, r, nodeAnswer{Software: "cosketch", Version: s.Version, Aggregator: s.Aggregator.String(), API: "1", Now: s.Now().String()})
 }
 
-// list answers with the studies, the newest first. A cursor is the last id of the page
-// before: studies that come meanwhile do not disturb it.
+// list answers with the studies, newest first. A cursor is the last id of the previous page, so new
+// studies do not disturb it.
 func (s *Server) list(w http.ResponseWriter, r *http.Request) error {
 	texts, numbers, err := s.routeQuery(r)
 	if err != nil {
@@ -63,7 +63,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) error {
 	return s.sendJSON(w, r, out)
 }
 
-// looked reads the study of a route that has no query.
+// looked reads the study of a route that takes no query.
 func (s *Server) looked(r *http.Request) (Study, error) {
 	if _, _, err := s.routeQuery(r); err != nil {
 		return Study{}, err
@@ -139,7 +139,7 @@ func (s *Server) board(w http.ResponseWriter, r *http.Request) error {
 	return s.sendJSON(w, r, out)
 }
 
-// result answers with the bytes that were signed, whose SHA-256 is their name.
+// result answers with the signed bytes, whose name is their SHA-256.
 func (s *Server) result(w http.ResponseWriter, r *http.Request) error {
 	if _, _, err := s.routeQuery(r); err != nil {
 		return err
@@ -154,8 +154,8 @@ func (s *Server) result(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// unchanging lets a caller keep what is named by a hash. A browser in which somebody signed in
-// asks each time: it may be shown to others after them.
+// unchanging lets a caller cache what is named by a hash. A browser with a session must revalidate
+// each time: the next user may be somebody else.
 func (s *Server) unchanging(w http.ResponseWriter, r *http.Request, name protocol.Digest) {
 	if r.PathValue("document") == name.String() && !SignedIn(r) {
 		w.Header().Set("Cache-Control", "private, max-age=31536000, immutable")
@@ -190,10 +190,10 @@ func (s *Server) cancel(r *http.Request, body []byte) (any, error) {
 	return answered(s.Desk.Cancel(r.Context(), id, request.Reason))
 }
 
-// answered is an answer as any.
+// answered returns the answer as any.
 func answered[T any](answer T, err error) (any, error) { return answer, err }
 
-// decode reads a body that is one JSON object, and refuses keys that it has no word for.
+// decode reads a body that is one JSON object and refuses unknown keys.
 func decode(body []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()

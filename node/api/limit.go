@@ -16,24 +16,24 @@ import (
 
 // Limit bounds the connections of a listener.
 type Limit struct {
-	Connections int               // open at once, a quarter of them from one address; default 256
-	Proxied     bool              // all come from a proxy's address, which may have all of them
-	Secure      bool              // they speak TLS: who is refused can be told nothing
+	Connections int               // open at once; one address may have 1/4 of them; default 256
+	Proxied     bool              // all connections come from a proxy's address, which may have all of them
+	Secure      bool              // TLS: a refused caller gets no answer
 	Metrics     *metrics.Registry // required: where they are counted
-	Logger      *slog.Logger      // required: told when one is refused
+	Logger      *slog.Logger      // required: logs refusals
 }
 
 const (
-	connectionShares = 4 // of one address
+	connectionShares = 4 // one address may have 1/4 of them
 	streamShares     = 2
 
 	refuseWithin = time.Second
-	mostRefused  = 64 // that are told why at once; others are closed
+	mostRefused  = 64 // refused connections that get an answer at once; others are just closed
 	sayEvery     = time.Minute
 )
 
-// Listener returns a listener that accepts no more than the limit allows. Who asks then is
-// told to come again, as HTTP has it, and nothing of what they ask is looked at.
+// Listener returns a listener that accepts no more connections than the limit. Over the limit a
+// caller gets 503 with Retry-After, and its request is not read.
 func (o Limit) Listener(l net.Listener) net.Listener {
 	if o.Connections == 0 {
 		o.Connections = 256
@@ -56,7 +56,7 @@ type limited struct {
 	said     *seldom.Log
 }
 
-// Accept returns the next connection that has a place.
+// Accept returns the next connection for which there is a place.
 func (l *limited) Accept() (net.Conn, error) {
 	for {
 		c, err := l.Listener.Accept()
@@ -74,8 +74,8 @@ func (l *limited) Accept() (net.Conn, error) {
 	}
 }
 
-// refuse tells a caller to come again, where that takes little. The answer waits for the
-// request's first byte: many clients take one that comes before it for a broken connection.
+// refuse tells a caller to try again later, if that is cheap. The answer waits for the request's
+// first byte: many clients treat an earlier one as a broken connection.
 func (l *limited) refuse(c net.Conn) {
 	if l.Secure {
 		c.Close()
@@ -99,12 +99,12 @@ func (l *limited) refuse(c net.Conn) {
 		}
 		if half, ok := c.(interface{ CloseWrite() error }); ok {
 			half.CloseWrite()
-			io.Copy(io.Discard, io.LimitReader(c, longestHeader)) // closing before the request was read to its end would take the answer back
+			io.Copy(io.Discard, io.LimitReader(c, longestHeader)) // closing with unread data would reset the connection and lose the answer
 		}
 	}()
 }
 
-// tooMany is an answer to whoever asks first.
+// tooMany is the HTTP answer to a refused connection.
 func tooMany(most, each int) string {
 	body := string(problem(fail.APITooManyConnections.New(most, each)).encode())
 	return strings.Join([]string{
@@ -113,13 +113,13 @@ func tooMany(most, each int) string {
 	}, "\r\n")
 }
 
-// placed is a connection that leaves its place when it is closed.
+// placed is a connection that frees its place when it is closed.
 type placed struct {
 	net.Conn
 	leave func()
 }
 
-// Close closes the connection and leaves its place.
+// Close closes the connection and frees its place.
 func (c *placed) Close() error {
 	defer c.leave()
 	return c.Conn.Close()

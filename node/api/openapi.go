@@ -11,8 +11,7 @@ import (
 	"github.com/cosketch/cosketch/node/webhook"
 )
 
-// schemas collects the schemas of the answers' types, in JSON Schema as OpenAPI 3.1 has
-// it.
+// schemas collects the schemas of the answers' types, in the JSON Schema dialect of OpenAPI 3.1.
 type schemas map[string]any
 
 type object = map[string]any
@@ -122,7 +121,7 @@ func parameters(r route) []any {
 	return out
 }
 
-// of is the schema of a type; structs are named and stand among the components.
+// of returns the schema of a type. Structs are named and listed among the components.
 func (s schemas) of(t reflect.Type) object {
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -145,7 +144,7 @@ func (s schemas) of(t reflect.Type) object {
 	case reflect.Struct:
 		name := schemaName(t)
 		if _, done := s[name]; !done {
-			s[name] = object{} // for types that hold themselves
+			s[name] = object{} // for recursive types
 			s[name] = s.structure(t)
 		}
 		return object{"$ref": "#/components/schemas/" + name}
@@ -153,8 +152,8 @@ func (s schemas) of(t reflect.Type) object {
 	panic("api: no schema for " + t.String())
 }
 
-// schemaName names the schema of a type: answers by themselves, what a result holds, or what
-// webhooks send, after it.
+// schemaName names the schema of a type. Types of results and of webhooks get a prefix of their
+// own; answers have none.
 func schemaName(t reflect.Type) string {
 	name := strings.TrimSuffix(t.Name(), "Answer")
 	name = strings.ToUpper(name[:1]) + name[1:]
@@ -201,7 +200,7 @@ func (s schemas) structure(t reflect.Type) object {
 	return object{"type": "object", "properties": properties, "required": required}
 }
 
-// orAbsent is the schema of a field that is left out where it is empty: it is never null.
+// orAbsent is the schema of a field that is omitted if empty: it is never null.
 func orAbsent(schema object) object {
 	if kinds, ok := schema["type"].([]any); ok {
 		schema["type"] = kinds[0]

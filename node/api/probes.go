@@ -11,15 +11,15 @@ import (
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
-// Probes are what watches a node: /healthz says that the process answers, /readyz that it
-// can serve, and /metrics what it does.
+// Probes are a node's monitoring endpoints: /healthz reports that the process answers, /readyz that
+// it can serve, and /metrics what it does.
 type Probes struct {
 	Ready   func() error      // required: why the node cannot serve, or nil
 	Metrics *metrics.Registry // required
-	Logger  *slog.Logger      // required: told why the node is not ready
+	Logger  *slog.Logger      // required: logs why the node is not ready
 }
 
-// Handler serves the three alone, for callers on the loopback interface.
+// Handler serves only the three, for callers on the loopback interface.
 func (p Probes) Handler() http.Handler {
 	s := &Server{Options: Options{Loopback: true}}
 	mux := http.NewServeMux()
@@ -34,7 +34,7 @@ func (p Probes) Handler() http.Handler {
 	})
 }
 
-// add puts the three on a mux. allow guards /metrics alone: the others tell nothing.
+// add adds the three to a mux. allow guards only /metrics: the others reveal nothing.
 func (p Probes) add(mux *http.ServeMux, allow func(*http.Request) error, s *Server) {
 	say := func(w http.ResponseWriter, status int, text string) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
@@ -46,7 +46,7 @@ func (p Probes) add(mux *http.ServeMux, allow func(*http.Request) error, s *Serv
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, r *http.Request) { say(w, http.StatusOK, "ok") })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
 		if err := p.Ready(); err != nil {
-			said.Warn("", "not ready", "error", err) // anybody may ask, and the disk may be full
+			said.Warn("", "not ready", "error", err) // rate-limited: anybody may ask, and the disk may be full
 			say(w, http.StatusServiceUnavailable, "not ready: the log says why")
 			return
 		}

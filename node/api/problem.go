@@ -9,7 +9,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
-// Problem is an error as RFC 9457 has it.
+// Problem is an error in the form of RFC 9457.
 type Problem struct {
 	Type   string `json:"type" doc:"always about:blank: the status says what kind of problem it is"`
 	Title  string `json:"title" doc:"the status in words"`
@@ -22,7 +22,7 @@ type Problem struct {
 
 func (p *Problem) Error() string { return p.Detail }
 
-// statusOf is the status of HTTP that an error has.
+// statusOf is the HTTP status of an error.
 func statusOf(id fail.ID) int {
 	switch id {
 	case fail.APIBadRequest:
@@ -45,7 +45,7 @@ func statusOf(id fail.ID) int {
 	return http.StatusInternalServerError
 }
 
-// problem makes one of an error of the catalogue.
+// problem makes a Problem of an error of the catalogue.
 func problem(err *fail.Error) *Problem {
 	status := statusOf(err.ID)
 	return &Problem{
@@ -59,8 +59,8 @@ func badRequest(format string, args ...any) *Problem {
 	return problem(fail.APIBadRequest.New(fmt.Sprintf(format, args...)))
 }
 
-// ProblemOf is what a caller is told of an error. What is no fault of the caller's is
-// logged and told without its text.
+// ProblemOf makes the problem that a caller gets for an error. An error that is not the caller's
+// fault is logged, and its text is not sent.
 func (s *Server) ProblemOf(r *http.Request, err error) *Problem {
 	var p *Problem
 	switch {
@@ -77,7 +77,7 @@ func (s *Server) ProblemOf(r *http.Request, err error) *Problem {
 	return problem(fail.APIFailed.New())
 }
 
-// encode is the problem as a line of JSON.
+// encode returns the problem as a line of JSON.
 func (p *Problem) encode() []byte {
 	body, err := json.Marshal(p)
 	if err != nil {

@@ -18,32 +18,32 @@ import (
 // route is one path and method of the API. The handlers and the OpenAPI document are made from the
 // same table of routes.
 type route struct {
-	path    string // as net/http and OpenAPI both have it
+	path    string // in the syntax that net/http and OpenAPI share
 	name    string // operationId
 	summary string
 	scope   Scope
 	query   []parameter
-	answer  any      // a value of the type that is sent as JSON; nil: bytes of media
-	media   []string // what is sent where answer is nil
+	answer  any      // a value of the type sent as JSON; nil: bytes of media
+	media   []string // media types if answer is nil
 	stream  bool
 	handle  func(http.ResponseWriter, *http.Request) error
 
-	// Of a route that changes something: what it takes, and at most so many bytes of it.
+	// For a route that changes something: the media type of its body, and the most bytes.
 	takes string
-	body  any // a value of the type that is read as JSON; nil: bytes
+	body  any // a value of the type read as JSON; nil: bytes
 	most  int64
 	write func(r *http.Request, body []byte) (answer any, err error)
 }
 
-// parameter is one of a route's path or query.
+// parameter is a parameter of a route's path or query.
 type parameter struct {
 	name, about string
 	number      bool
-	most        int // of a number
+	most        int // maximum of a number
 	usual       int // default of a number
 }
 
-// What stands in paths.
+// pathParameters are the parameters in paths.
 var pathParameters = map[string]parameter{
 	"study":    {name: "study", about: "A study's id: 64 hexadecimal digits."},
 	"document": {name: "document", about: "A result: the SHA-256 of its bytes in hexadecimal, or `current` for the study's own."},
@@ -58,7 +58,7 @@ const (
 	resultPath  = studyPath + "/results/{document}"
 )
 
-// routes is the table.
+// routes is the table of routes.
 func (s *Server) routes() []route {
 	limit := parameter{name: "limit", about: "The most entries of one answer.", number: true, most: 200, usual: 50}
 	return []route{
@@ -85,7 +85,7 @@ func (s *Server) routes() []route {
 	}
 }
 
-// method is how a route is asked for.
+// method is the HTTP method of a route.
 func (r route) method() string {
 	if r.write != nil {
 		return http.MethodPost
@@ -93,7 +93,7 @@ func (r route) method() string {
 	return http.MethodGet
 }
 
-// queries reads a route's query, and refuses what it has no word for.
+// queries reads a route's query and refuses unknown parameters.
 func queries(r *http.Request, known ...parameter) (map[string]string, map[string]int, error) {
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
@@ -131,7 +131,7 @@ func queries(r *http.Request, known ...parameter) (map[string]string, map[string
 	return texts, numbers, nil
 }
 
-// routeQuery is what the table says of a route's query.
+// routeQuery reads the query by the table's parameters for the route.
 func (s *Server) routeQuery(r *http.Request) (map[string]string, map[string]int, error) {
 	for _, route := range s.routes() {
 		if r.Pattern == route.method()+" "+route.path {

@@ -20,22 +20,22 @@ import (
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
-// Options makes a Server.
+// Options configures a Server.
 type Options struct {
 	Views         Views                   // required
-	Desk          Desk                    // default: nothing is written, and no such path answers
-	Aggregator    protocol.PeerID         // whose studies they are
+	Desk          Desk                    // default: nothing can be written, and those paths do not exist
+	Aggregator    protocol.PeerID         // whose studies are served
 	Version       string                  // of this program
 	Now           func() protocol.Instant // required: the clock
-	Metrics       *metrics.Registry       // required: what /metrics writes, and where requests are counted
+	Metrics       *metrics.Registry       // required: written by /metrics; counts requests
 	Tokens        Tokens                  // default: no token is valid
 	Logger        *slog.Logger            // default: nothing is logged
-	Loopback      bool                    // the listener is on the loopback interface alone
+	Loopback      bool                    // the listener is only on the loopback interface
 	WithoutTokens bool                    // callers from this machine to the loopback interface need no token
-	Proxied       bool                    // requests come from a proxy's address, which may have all places
-	Hosts         []string                // names of this server in lower case, beside those of the loopback interface; with any, all callers need a token
-	Streams       int                     // streams of events at once, half of them to one address; default 64
-	Poll          time.Duration           // how often a stream looks for what other processes changed; default 2 s
+	Proxied       bool                    // requests come from a proxy's address, which may take all places
+	Hosts         []string                // names of this server in lower case, besides those of the loopback interface; if any, all callers need a token
+	Streams       int                     // concurrent streams of events, half of them to one address; default 64
+	Poll          time.Duration           // interval at which a stream looks for changes by other processes; default 2 s
 }
 
 // Server answers HTTP requests about an aggregator's studies.
@@ -103,7 +103,7 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
-// methods are those with which a path of the API can be asked for; none: it has no such path.
+// methods lists the methods of a request's path; it is empty for an unknown path.
 func (s *Server) methods(r *http.Request) (out []string) {
 	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
 		if _, pattern := s.mux.Handler(&http.Request{Method: method, Host: r.Host, URL: r.URL}); pattern != apiPath {
@@ -134,7 +134,7 @@ func (s *Server) sendError(w http.ResponseWriter, r *http.Request, err error) {
 	s.writeProblem(w, r, p)
 }
 
-// Page adds a page under a pattern of net/http that needs a scope; "" needs none. failed
+// Page adds a page under a pattern of net/http that needs a scope, or none if it is "". failed
 // writes the page of an error.
 func (s *Server) Page(pattern string, scope Scope, page func(http.ResponseWriter, *http.Request) error, failed func(http.ResponseWriter, *http.Request, *Problem)) {
 	s.mux.HandleFunc(pattern, s.atOnce(s.slots, func(w http.ResponseWriter, r *http.Request) {
@@ -150,7 +150,7 @@ func (s *Server) Page(pattern string, scope Scope, page func(http.ResponseWriter
 
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
-// Send answers with a body, or says that the caller has it already (RFC 9110, 13.1.2).
+// Send answers with a body, or 304 if the caller has it already (RFC 9110, 13.1.2).
 func (s *Server) Send(w http.ResponseWriter, r *http.Request, media string, body []byte) {
 	tag := `"` + tagOf(body) + `"`
 	h := w.Header()
@@ -166,12 +166,12 @@ func (s *Server) Send(w http.ResponseWriter, r *http.Request, media string, body
 	h.Set("Content-Length", fmt.Sprint(len(body)))
 	w.WriteHeader(http.StatusOK)
 	if r.Method != http.MethodHead {
-		w.Write(body) // the caller may be gone, which is no error here
+		w.Write(body) // an error means that the caller is gone
 	}
 }
 
-// stream answers with a body that is written as it is made. Where that fails half way, the
-// connection is closed, which tells the caller that the body is not whole.
+// stream answers with a body while it is being made. If that fails half way, it closes the
+// connection, which tells the caller that the body is incomplete.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request, media, tag string, write func(io.Writer) error) error {
 	h := w.Header()
 	h.Set("ETag", `"`+tag+`"`)
@@ -194,24 +194,24 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, media, tag strin
 	return nil
 }
 
-// patient gives the caller time anew for each piece of a body.
+// patient renews the write deadline for each piece of a body.
 type patient struct {
 	http.ResponseWriter
 	control *http.ResponseController
 }
 
 func (p *patient) Write(piece []byte) (int, error) {
-	p.control.SetWriteDeadline(time.Now().Add(takeWithin)) // where there is a connection to set it of
+	p.control.SetWriteDeadline(time.Now().Add(takeWithin)) // it fails only without a connection
 	return p.ResponseWriter.Write(piece)
 }
 
-// tagOf names a body by its hash.
+// tagOf is the entity tag of a body: its hash.
 func tagOf(body []byte) string {
 	sum := sha256.Sum256(body)
 	return base64.RawURLEncoding.EncodeToString(sum[:18])
 }
 
-// matches reports whether a list of entity tags names this one, by weak comparison.
+// matches reports whether a list of entity tags has this one, by weak comparison.
 func matches(list, tag string) bool {
 	for one := range strings.SplitSeq(list, ",") {
 		if one = strings.TrimPrefix(strings.TrimSpace(one), "W/"); one == tag || one == "*" {
@@ -221,8 +221,7 @@ func matches(list, tag string) bool {
 	return false
 }
 
-// Listen opens a listener for a server; loopback reports that only this machine reaches
-// it.
+// Listen opens a listener for a server; loopback reports whether only this machine can reach it.
 func Listen(address string) (l net.Listener, loopback bool, err error) {
 	l, err = net.Listen("tcp", address)
 	if err != nil {
@@ -235,7 +234,7 @@ func Listen(address string) (l net.Listener, loopback bool, err error) {
 	return l, ok && at.IP.IsLoopback(), nil
 }
 
-// How long one caller may take.
+// Timeouts and limits for one caller.
 const (
 	headersWithin = 5 * time.Second
 	formWithin    = 5 * time.Second
@@ -246,8 +245,8 @@ const (
 	longestHeader = 16 << 10
 )
 
-// Serve answers requests of a listener until ctx ends; what is being answered then has
-// ten seconds to finish, and streams end at once. secure is nil for plain HTTP.
+// Serve answers requests of a listener until ctx ends. Requests in progress then have ten seconds
+// to finish; streams end at once. secure is nil for plain HTTP.
 func Serve(ctx context.Context, l net.Listener, handler http.Handler, secure *tls.Config, logger *slog.Logger) error {
 	if secure != nil {
 		l = tls.NewListener(l, secure)
@@ -278,11 +277,11 @@ func Serve(ctx context.Context, l net.Listener, handler http.Handler, secure *tl
 	return nil
 }
 
-// stoppingKey finds the channel that is closed when the server stops.
+// stoppingKey is the context key of the channel that is closed when the server stops.
 type stoppingKey struct{}
 
-// stopping is closed when the server of a request stops; nil, which never is, in tests
-// that call handlers.
+// stopping returns a channel that is closed when the server of a request stops. It is nil (never
+// closed) in tests that call handlers.
 func stopping(r *http.Request) <-chan struct{} {
 	done, _ := r.Context().Value(stoppingKey{}).(<-chan struct{})
 	return done

@@ -12,36 +12,36 @@ import (
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
-// A browser gets a session, and not the token: what a cookie holds goes to every port of this
-// host, and a session ends by itself, with its token, and with this process.
+// A browser gets a session, not the token. Cookies are sent to every port of this host, and a
+// session ends by itself, with its token, and with this process.
 
 const (
 	signedInFor  = 12 * time.Hour
 	linkFor      = time.Hour
-	mostSessions = 32 // of one token; the oldest ends for another
+	mostSessions = 32 // per token; a new one ends the oldest
 )
 
-// errSession is the answer to a cookie of no session.
+// errSession is the answer to a cookie without a valid session.
 var errSession = error(fail.APISessionOver)
 
-// signIn is what is kept of a session, by the hash of its id.
+// signIn is the record of a session, stored under the hash of its id.
 type signIn struct {
-	token   Token // with which it was opened; without an id: by the link of this process
-	opened  int   // the how manieth
+	token   Token // that opened it; without an id: the link of this process
+	opened  int   // serial number
 	expires protocol.Instant
 }
 
-// sessions are those of browsers that signed in.
+// sessions are the sessions of browsers that signed in.
 type sessions struct {
 	mu    sync.Mutex
 	by    map[[sha256.Size]byte]signIn
 	count int
 
-	link       [sha256.Size]byte // of the key that opens a session once; zero: none
+	link       [sha256.Size]byte // hash of the one-time key that opens a session; zero: none
 	linkBefore protocol.Instant
 }
 
-// newKey draws a text that nobody guesses.
+// newKey draws a random key that cannot be guessed.
 func newKey() (key string, hash [sha256.Size]byte) {
 	var raw [secretSize]byte
 	rand.Read(raw[:])
@@ -75,7 +75,7 @@ func (s *sessions) open(t Token, now protocol.Instant) string {
 	return id
 }
 
-// find returns the session of an id.
+// find returns the session with an id.
 func (s *sessions) find(id string, now protocol.Instant) (signIn, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,14 +83,14 @@ func (s *sessions) find(id string, now protocol.Instant) (signIn, bool) {
 	return one, ok && now < one.expires
 }
 
-// end forgets a session.
+// end deletes a session.
 func (s *sessions) end(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.by, sha256.Sum256([]byte(id)))
 }
 
-// newLink makes the key of a link, in place of the one before.
+// newLink makes the key of a link and replaces the previous one.
 func (s *sessions) newLink(now protocol.Instant) string {
 	key, hash := newKey()
 	s.mu.Lock()
@@ -99,7 +99,7 @@ func (s *sessions) newLink(now protocol.Instant) string {
 	return key
 }
 
-// useLink reports whether a text is the key of the link, whose use that is.
+// useLink reports whether a text is the key of the link, and uses it up.
 func (s *sessions) useLink(text string, now protocol.Instant) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,11 +110,11 @@ func (s *sessions) useLink(text string, now protocol.Instant) bool {
 	return true
 }
 
-// Link returns the path of a page on which whoever runs this process signs in without a token,
-// once and within an hour. It shows all that tokens show.
+// Link returns the path of a page on which the operator of this process can sign in without a
+// token, once and within an hour. The session has all read scopes.
 func (s *Server) Link() string { return "/signin?key=" + s.sessions.newLink(s.Now()) }
 
-// signedIn returns the token with which a session was opened, as long as both are valid.
+// signedIn returns the token that opened a session, while both are valid.
 func (s *Server) signedIn(id string) (Token, error) {
 	now := s.Now()
 	one, ok := s.sessions.find(id, now)
@@ -131,7 +131,7 @@ func (s *Server) signedIn(id string) (Token, error) {
 	return t, err
 }
 
-// tokenOf returns the token that a text on the sign-in page is, or that the link stands for.
+// tokenOf returns the token typed on the sign-in page, or the one for which the link stands.
 func (s *Server) tokenOf(text string) (Token, error) {
 	if now := s.Now(); !s.sessions.useLink(text, now) {
 		return s.Tokens.verify(text, now)

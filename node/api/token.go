@@ -18,12 +18,12 @@ import (
 	"github.com/cosketch/cosketch/seed/secret"
 )
 
-// Scope is something that a token lets its holder do.
+// Scope is a permission of a token.
 type Scope string
 
 // The scopes.
 const (
-	StudiesRead Scope = "studies:read" // studies, where they stand, who posted what
+	StudiesRead Scope = "studies:read" // studies, their status, and who posted what
 	ResultsRead Scope = "results:read" // results, in every format
 	MetricsRead Scope = "metrics:read" // counts of what the node does
 
@@ -32,10 +32,10 @@ const (
 
 func Scopes() []Scope { return append(readScopes(), StudiesWrite) }
 
-// readScopes are those that change nothing.
+// readScopes are the scopes that change nothing.
 func readScopes() []Scope { return []Scope{StudiesRead, ResultsRead, MetricsRead} }
 
-// Token is what is kept of a token: enough to know it again, nothing to show it by.
+// Token is the record of a token: enough to recognise it, not to reconstruct it.
 type Token struct {
 	ID      string           `json:"id"`
 	Name    string           `json:"name"` // what it is for, in its maker's words
@@ -45,24 +45,24 @@ type Token struct {
 	Expires protocol.Instant `json:"expires,omitempty"` // 0: never
 }
 
-// Tokens finds what is kept of a token by its id: its encoding, or ErrNotFound.
+// Tokens returns the encoded record of a token by its id, or ErrNotFound.
 type Tokens func(id string) ([]byte, error)
 
-// secretSize is the entropy of a token in bytes: enough that a plain hash keeps it.
+// secretSize is the entropy of a token in bytes: enough that a plain hash is safe.
 const secretSize = 32
 
-// tokenPrefix lets people and scanners know a token when they see one.
+// tokenPrefix lets people and secret scanners recognise a token.
 const tokenPrefix = "cosketch"
 
-// Secret is the text of a token, which is shown once. Every way to print or encode it
-// gives a fixed text instead; Reveal alone gives the token.
+// Secret is the text of a token, which is shown once. Printing or encoding it gives a fixed text;
+// only Reveal gives the token.
 type Secret struct{ words }
 
 type words = secret.Of[string]
 
 func (s Secret) Reveal() string { return *secret.Reveal(s.words) }
 
-// NewToken draws a token that has yet to be stored.
+// NewToken draws a token. The caller must store it.
 func NewToken(name string, scopes []Scope, created, expires protocol.Instant) (Token, Secret, error) {
 	for _, s := range scopes {
 		if !slices.Contains(Scopes(), s) {
@@ -89,7 +89,7 @@ func scopeList(scopes []Scope) string {
 	return strings.Join(out, ", ")
 }
 
-// Encode is the form in which a token is kept.
+// Encode returns the stored form of a token.
 func (t Token) Encode() []byte {
 	b, err := json.Marshal(t)
 	if err != nil {
@@ -110,10 +110,10 @@ func (t Token) Has(s Scope) bool { return slices.Contains(t.Scopes, s) }
 
 var tokenForm = regexp.MustCompile(`^` + tokenPrefix + `_([0-9a-f]{8})_([A-Za-z0-9_-]{43})$`)
 
-// errToken is the one answer to a token that is not valid: it does not say why.
+// errToken is the only answer to an invalid token: it does not say why.
 var errToken = error(fail.APIBadToken)
 
-// verify returns the record of a token that is valid now.
+// verify returns the record of a token if it is valid now.
 func (f Tokens) verify(text string, now protocol.Instant) (Token, error) {
 	parts := tokenForm.FindStringSubmatch(text)
 	if parts == nil {
@@ -134,7 +134,7 @@ func (f Tokens) verify(text string, now protocol.Instant) (Token, error) {
 	return t, nil
 }
 
-// lookUp returns the record of an id whose token is neither revoked nor expired.
+// lookUp returns the record of a token by its id, if it is neither revoked nor expired.
 func (f Tokens) lookUp(id string, now protocol.Instant) (Token, error) {
 	if f == nil {
 		return Token{}, errToken

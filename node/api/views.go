@@ -10,28 +10,27 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// ErrNotFound reports a study, a result or a message that is not there.
+// ErrNotFound reports a study, a result or a message that does not exist.
 var ErrNotFound error = fail.APINotHere
 
-// ErrDamaged reports something of a study that cannot be read from the state any more.
+// ErrDamaged reports data of a study that can no longer be read from the state.
 var ErrDamaged error = fail.APIDamaged
 
-// Views is all that handlers see of an aggregator. It is read-only, and its methods may
-// be called concurrently.
+// Views is all that handlers see of an aggregator. It is read-only, and its methods are safe for
+// concurrent use.
 type Views interface {
-	// Studies lists the studies, the oldest first: the order never changes, and new ones
-	// come last.
+	// Studies lists the studies, oldest first: the order never changes, and new ones come last.
 	Studies() ([]Listed, error)
-	// Study shows one study as it stands, or ErrNotFound.
+	// Study returns the state of one study, or ErrNotFound.
 	Study(id protocol.StudyID) (Study, error)
-	// Document returns a result that every party of the study may read, by the SHA-256 of
-	// its bytes, after verifying the aggregator's signature; else ErrNotFound.
+	// Document returns a result that every party of the study may read, by its SHA-256, after
+	// verifying the aggregator's signature; or ErrNotFound.
 	Document(id protocol.StudyID, name protocol.Digest) (Document, error)
-	// Messages returns at most limit messages of a study's board, from a number on.
+	// Messages returns at most limit messages of a study's board, starting at number from.
 	Messages(id protocol.StudyID, from uint64, limit int) ([]Message, error)
-	// News is closed at the next change of a study that this process makes.
+	// News returns a channel that is closed at the next change of a study by this process.
 	News(id protocol.StudyID) <-chan struct{}
-	// Ready says why this aggregator cannot serve, or nil.
+	// Ready returns why this aggregator cannot serve, or nil.
 	Ready() error
 }
 
@@ -41,21 +40,21 @@ type Listed struct {
 	Added protocol.Instant
 }
 
-// Study is one study as it stands.
+// Study is the state of one study.
 type Study struct {
 	File     *study.Study
 	Added    protocol.Instant
 	Status   Status
 	Parties  []Party     // in the study's order
-	Results  []Statement // the study's own first, then further ones, the oldest first
-	Lost     []string    // further results that cannot be read here any more, and why
+	Results  []Statement // the study's own first, then further ones, oldest first
+	Lost     []string    // why further results can no longer be read here
 	Messages uint64      // on the board
 	Purged   bool        // the operator removed the sketches; results stay
 	Chain    protocol.Digest
-	Damaged  bool // what is stored cannot be read; of File there may be no more than id and name
+	Damaged  bool // the stored data cannot be read; File may have only id and name
 }
 
-// Released counts the parties whose release is, or was until it was purged, wholly here.
+// Released counts the parties whose whole release is here, or was until it was purged.
 func (s Study) Released() (n int) {
 	for _, p := range s.Parties {
 		if slices.Contains(p.Steps, string(stored.StepReleased)) {
@@ -65,7 +64,7 @@ func (s Study) Released() (n int) {
 	return n
 }
 
-// Taken are the steps that each party has taken.
+// Taken returns the steps that each party has taken.
 func (s Study) Taken() []map[stored.Step]bool {
 	out := stored.NewTaken(len(s.Parties))
 	for i, p := range s.Parties {
@@ -76,13 +75,13 @@ func (s Study) Taken() []map[stored.Step]bool {
 	return out
 }
 
-// Status says where a study stands.
+// Status is the status of a study.
 type Status struct {
 	stored.Snapshot
-	Doing *Doing // nil: nothing that takes long
+	Doing *Doing // nil: no long computation
 }
 
-// Doing is an analysis that is being computed.
+// Doing is an analysis in progress.
 type Doing struct {
 	Analysis int                `json:"analysis" doc:"position in the study's list, from 1"`
 	Of       int                `json:"of" doc:"analyses of the study"`
@@ -95,15 +94,15 @@ type Doing struct {
 type Party struct {
 	Name     string
 	ID       protocol.PeerID
-	Steps    []string // of approved, committed, shared, confirmed, sketched and released: those that it took, in order
+	Steps    []string // those it took, in order, of: approved, committed, shared, confirmed, sketched, released
 	Release  *Release // nil: no header is on the board
-	Received int64    // bytes of the release that are here
+	Received int64    // bytes of the release that have arrived
 }
 
-// Whole reports that all of a party's release is here.
+// Whole reports whether all of a party's release has arrived.
 func (p Party) Whole() bool { return p.Release != nil && p.Received == p.Release.Bytes }
 
-// Release is a posted header: what a release is, never what it holds.
+// Release is a posted header: it describes a release without its data.
 type Release struct {
 	ID       protocol.Digest
 	Records  int64
@@ -111,25 +110,25 @@ type Release struct {
 	Sketches []protocol.ReleasedSketch
 }
 
-// Statement is what the aggregator signed about a result.
+// Statement is the aggregator's signed statement of a result.
 type Statement struct {
 	Document protocol.Document
-	Further  bool                 // asked after the study's own result
+	Further  bool                 // requested after the study's own result
 	At       protocol.Instant     // of a further result; 0 for the study's own, which is on the board
 	Message  protocol.Digest      // the envelope on the board; zero for a further result
-	Complete bool                 // every member of the roster is in it; the study's own
-	Kinds    []study.AnalysisKind // that it answers
+	Complete bool                 // of the study's own result: it has every member of the roster
+	Kinds    []study.AnalysisKind // analyses in it
 	Signed   []byte               // the statement with its signature, as protocol/SPEC.md has it
 }
 
-// Document is a result with its bytes as they were signed.
+// Document is a result with its bytes as signed.
 type Document struct {
 	Statement Statement
 	Raw       []byte
 	Result    analysis.Result
 }
 
-// Message is one message on a board, without what it says.
+// Message is one message on a board, without its payload.
 type Message struct {
 	Number  uint64 // from 0
 	ID      protocol.Digest
@@ -138,5 +137,5 @@ type Message struct {
 	Sender  protocol.PeerID
 	From    string           // the sender's name in the study
 	Bytes   int              // of its payload
-	Noted   protocol.Instant // when this aggregator put it on the board, by its own clock, which nobody signs; 0 where it kept no time
+	Noted   protocol.Instant // when this aggregator put it on the board, by its own clock, unsigned; 0 if it recorded no time
 }

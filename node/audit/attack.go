@@ -22,24 +22,24 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Limits of an attack: what takes long grows with the cube of these.
+// Limits of an attack. The slow parts take time cubic in these.
 const (
 	attackedRecords = 1000    // sampled
 	attackedEntries = 1 << 21 // of R
 	boxedRecords    = 200     // of the sample, by slow attacks
 )
 
-// Unattackable is why there is nothing to attack, or too much.
+// Unattackable says why there is nothing to attack, or too much.
 type Unattackable struct{ Why string }
 
 func (u *Unattackable) Error() string { return u.Why }
 
 func (u *Unattackable) Fail() *fail.Error { return fail.NothingToAttack.Fail() }
 
-// Attack makes a party's release of a study up to where the real one debits the ledger,
-// under a fresh seed of its own, and attacks it as whoever knows R could: the aggregator
-// with one other party's help. Nothing is debited, stored or sent. A study that promises
-// nothing is attacked just so.
+// Attack makes a party's release of a study up to the point where the real one debits the ledger,
+// under a fresh seed of its own. It attacks it as somebody who knows R could: the aggregator with
+// one other party's help. Nothing is debited, stored or sent. A study without noise is attacked in
+// the same way.
 func Attack(ctx context.Context, o source.Options) (Attacked, error) {
 	h, err := o.Source()
 	if err != nil {
@@ -75,12 +75,12 @@ func attackOwn(ctx context.Context, r *source.Source) (Attacked, error) {
 	if err != nil {
 		return Attacked{}, err
 	}
-	// as whoever attacks is sure to see it
+	// in the form that an attacker is sure to see
 	made, err := job.RehearseSeen(ctx, r.Spec(src, job.Study{}, root), &source.Data{Source: r, From: src}, func(job.Stage) {})
 	if err != nil {
 		return Attacked{}, err
 	}
-	src.Plans = made.Plans // of the second pass, where there was a look
+	src.Plans = made.Plans // of the second pass, if there was a look
 	records := made.Records.Count
 	if records < 2 {
 		return Attacked{}, &Unattackable{fmt.Sprintf("data of %d records leave nothing to attack", records)}
@@ -114,7 +114,7 @@ func attackOwn(ctx context.Context, r *source.Source) (Attacked, error) {
 	return out, nil
 }
 
-// freshRandom is a source of choices that protect nothing.
+// freshRandom returns a random source for choices that protect nothing.
 func freshRandom(entropy interface{ Read([]byte) (int, error) }) (*rand.Rand, error) {
 	var key [32]byte
 	if _, err := entropy.Read(key[:]); err != nil {
@@ -123,8 +123,8 @@ func freshRandom(entropy interface{ Read([]byte) (int, error) }) (*rand.Rand, er
 	return rand.New(rand.NewChaCha8(key)), nil
 }
 
-// sample holds records drawn at random from all that were read, each equally likely
-// (Vitter 1985, algorithm R).
+// sample holds records drawn uniformly at random from all that were read (Vitter 1985, algorithm
+// R).
 type sample struct {
 	random  *rand.Rand
 	read    int
@@ -152,14 +152,14 @@ func (s *sample) take(b dataset.Batch, entries int) {
 	}
 }
 
-// seen is one sketch as an attacker sees it, beside the truth.
+// seen is one sketch as an attacker sees it, and the true values.
 type seen struct {
 	plan    release.Plan
 	root    seed.Seed
 	sample  *sample
 	picks   []int
 	exact   release.Exact // with its noise
-	ids     [][]byte      // records side: of the records, in the order of the data
+	ids     [][]byte      // records side: ids of the records, in the order of the data
 	random  *rand.Rand
 	records int64
 }
@@ -193,19 +193,19 @@ func (s seen) attack(ctx context.Context, index int) (AttackedSketch, error) {
 	return out, err
 }
 
-// truth is the sampled records' values, in encoded units.
+// truth returns the sampled records' values, in encoded units.
 func (s seen) truth() *mat.Dense {
 	out := mat.NewDense(len(s.sample.records), s.plan.Values, nil)
 	one := float64(s.plan.Study.Bits.One())
 	for i, record := range s.sample.records {
-		for j, at := range s.picks[:s.plan.Values] { // a label comes last, and is no value
+		for j, at := range s.picks[:s.plan.Values] { // a label comes last and is not a value
 			out.Set(i, j, float64(s.valueOf(record, j, at))/one)
 		}
 	}
 	return out
 }
 
-// valueOf is a record's value of a feature; one that is absent is at the public centre.
+// valueOf returns a record's value of a feature; a missing one is the public centre.
 func (s seen) valueOf(record sampled, feature, at int) int64 {
 	if v := record.values[at]; v != sketch.Absent {
 		return sketch.Round(v, s.plan.Study.Fine())
@@ -222,10 +222,10 @@ func (s seen) whole(feature int) bool {
 	return f.Kind == study.OneHot || s.plan.Study.Columns[f.Column].Kind == study.Binary
 }
 
-// near is within what a guess of a value is right, in encoded units.
+// near is the error below which a guess of a value counts as right, in encoded units.
 const near = 0.05
 
-// measures of what was recovered.
+// Measures of what was recovered.
 const (
 	ofVariance = "the values' variance"
 	ofRecords  = "records with every value right"
@@ -236,8 +236,8 @@ const (
 	ofColumns  = "columns told apart (correlation above 0.9)"
 )
 
-// attackTogether attacks all sketches of a side that hide nothing by noise as one: whoever knows their
-// matrices has the equations of all. It is nil where there are not several.
+// attackTogether attacks all noiseless sketches of a side as one: whoever knows their matrices can
+// solve the equations of all jointly. It returns nil if there are not several.
 func attackTogether(ctx context.Context, side sketch.Side, all []seen) (*AttackedSketch, error) {
 	var of []seen
 	for _, s := range all {
@@ -267,7 +267,7 @@ func (s seen) recordsSide(ctx context.Context) ([]AttackedResult, error) {
 	return s.throughRows(ctx, view)
 }
 
-// recordsTogether attacks the rows of several sketches of the same records, side by side.
+// recordsTogether attacks the rows of several sketches of the same records jointly.
 func recordsTogether(ctx context.Context, all []seen) ([]AttackedResult, error) {
 	var together attack.Seen
 	for _, s := range all {
@@ -287,7 +287,7 @@ func recordsTogether(ctx context.Context, all []seen) ([]AttackedResult, error) 
 	return all[0].throughRows(ctx, together)
 }
 
-// view is what whoever knows R sees of the sampled records.
+// view is what an attacker who knows R sees of the sampled records.
 func (s seen) view() (attack.Seen, error) {
 	matrix, err := s.plan.Matrix(s.root, nil)
 	if err != nil {
@@ -296,7 +296,7 @@ func (s seen) view() (attack.Seen, error) {
 	return attack.Seen{R: matrix, Y: s.rows(matrix), Variance: s.plan.NoiseOf(0, 1, s.records).Variance}, nil
 }
 
-// throughRows attacks the sampled records by what is seen of them.
+// throughRows attacks the sampled records through their rows.
 func (s seen) throughRows(ctx context.Context, view attack.Seen) ([]AttackedResult, error) {
 	if d, k := view.R.Dims(); d*k > attackedEntries {
 		return nil, &Unattackable{fmt.Sprintf("R has %d × %d entries, at most %d are attacked", d, k, attackedEntries)}
@@ -315,14 +315,14 @@ func (s seen) throughRows(ctx context.Context, view attack.Seen) ([]AttackedResu
 	return out, nil
 }
 
-// rows are the sketches of the sampled records, in real units.
+// rows returns the sketch rows of the sampled records, in real units.
 func (s seen) rows(matrix *mat.Dense) *mat.Dense {
 	row := make(map[string]int, s.exact.Sketch.Rows)
 	for i, at := range s.exact.Order {
 		row[string(s.ids[at])] = i
 	}
-	// What was taken off the values first is public, and put back.
-	_, k := matrix.Dims() // a label comes after these, and is no value
+	// The centres subtracted from the values are public; add them back.
+	_, k := matrix.Dims() // a label comes after these and is not a value
 	centre := mat.NewVecDense(k, nil)
 	centre.MulVec(matrix.T(), mat.NewVecDense(s.plan.Values, s.plan.Centres()))
 	out := mat.NewDense(len(s.sample.records), k, nil)
@@ -334,7 +334,7 @@ func (s seen) rows(matrix *mat.Dense) *mat.Dense {
 	return out
 }
 
-// results says of guesses how much of the variance and how many records they recover.
+// results computes what share of the variance and how many records the guesses recover.
 func (s seen) results(name, knows string, truth, guess *mat.Dense) ([]AttackedResult, error) {
 	got, err := attack.Compare(truth, guess, near)
 	if err != nil {
@@ -360,8 +360,7 @@ func (s seen) results(name, knows string, truth, guess *mat.Dense) ([]AttackedRe
 	}, nil
 }
 
-// errorsOf are quantiles of the errors of guesses, and of the guess that every value is its
-// column's mean.
+// errorsOf returns quantiles of the errors of guesses, and of guessing every column's mean.
 func errorsOf(truth, guess *mat.Dense) (out []AttackedError) {
 	m, d := truth.Dims()
 	recovered, guessed := make([]float64, 0, m*d), make([]float64, 0, m*d)
@@ -382,7 +381,6 @@ func errorsOf(truth, guess *mat.Dense) (out []AttackedError) {
 	return out
 }
 
-// name of a feature.
 func (s seen) name(feature int) string {
 	f := s.plan.Features[feature]
 	name := s.plan.Study.Columns[f.Column].Title()
@@ -400,8 +398,8 @@ func (s seen) leastNorm(_ context.Context, view attack.Seen, x *mat.Dense) ([]At
 	return s.results("least norm", "R", x, guess)
 }
 
-// covariance is what an attacker does who knows how the columns go together, here from
-// the data themselves: nobody knows more by a mean and a covariance.
+// covariance attacks with the columns' means and covariances, here computed from the data
+// themselves: no attacker can know a better mean and covariance.
 func (s seen) covariance(_ context.Context, view attack.Seen, x *mat.Dense) ([]AttackedResult, error) {
 	m, d := x.Dims()
 	known := attack.Knowledge{Mean: make([]float64, d)}
@@ -426,7 +424,7 @@ func (s seen) covariance(_ context.Context, view attack.Seen, x *mat.Dense) ([]A
 	return s.results("covariance", "R; the columns' means and covariances", x, guess)
 }
 
-// fewValues fits where records have few ones.
+// fewValues attacks records that have few ones, by matching pursuit.
 func (s seen) fewValues(ctx context.Context, view attack.Seen, x *mat.Dense) ([]AttackedResult, error) {
 	m, d := x.Dims()
 	_, k := view.R.Dims()
@@ -455,7 +453,7 @@ func (s seen) fewValues(ctx context.Context, view attack.Seen, x *mat.Dense) ([]
 	return s.results("matching pursuit", fmt.Sprintf("R; that at most %d values of a record are ones", most), truth, guess)
 }
 
-// bounds uses what the study publishes.
+// bounds attacks with the published bounds of the columns.
 func (s seen) bounds(ctx context.Context, view attack.Seen, x *mat.Dense) ([]AttackedResult, error) {
 	m, d := x.Dims()
 	_, k := view.R.Dims()
@@ -475,9 +473,9 @@ func (s seen) bounds(ctx context.Context, view attack.Seen, x *mat.Dense) ([]Att
 	return s.results("bounds", "R; the public bounds of the columns", truth, guess)
 }
 
-// pairs recovers R from 1, 2, 4 and so on known records, up to twice as many as there are
-// columns as far as the sample goes, by somebody who is no party; and then other records by
-// what was found of R.
+// pairs recovers R from 1, 2, 4 and so on known records, up to twice the number of columns or the
+// size of the sample. The attacker is no party. It then recovers other records with the estimate of
+// R.
 func (s seen) pairs(_ context.Context, view attack.Seen, x *mat.Dense) ([]AttackedResult, error) {
 	m, d := x.Dims()
 	_, k := view.R.Dims()
@@ -489,7 +487,7 @@ func (s seen) pairs(_ context.Context, view attack.Seen, x *mat.Dense) ([]Attack
 	part, before := 0.0, ""
 	for t := 1; ; t = min(2*t, most) {
 		got, err := attack.KnownPairs(mat.DenseCopyOf(x.Slice(0, t, 0, d)), mat.DenseCopyOf(view.Y.Slice(0, t, 0, k)))
-		if err == nil { // known records of zeros say nothing of R
+		if err == nil { // known records that are all zero reveal nothing of R
 			var off mat.Dense
 			off.Sub(got, view.R)
 			found, part = got, max(0, 1-math.Pow(mat.Norm(&off, 2)/mat.Norm(view.R, 2), 2))
@@ -517,8 +515,8 @@ func (s seen) pairs(_ context.Context, view attack.Seen, x *mat.Dense) ([]Attack
 	return append(out, of[0]), nil
 }
 
-// components looks for columns without R, where the sketch is not much narrower than the
-// data.
+// components recovers columns without R, by independent components, if the sketch is not much
+// narrower than the data.
 func (s seen) components(ctx context.Context, view attack.Seen, x *mat.Dense) ([]AttackedResult, error) {
 	_, d := x.Dims()
 	_, k := view.R.Dims()
@@ -547,7 +545,7 @@ func (s seen) components(ctx context.Context, view attack.Seen, x *mat.Dense) ([
 		Value: float64(clear) / float64(d), Detail: fmt.Sprintf("best %q: correlation %.2f", s.name(best), most)}}, nil
 }
 
-// links gives the attacker copies of the records with noise of half a column's deviation.
+// links gives the attacker copies of the records with noise of half a column's standard deviation.
 func (s seen) links(ctx context.Context, view attack.Seen, x *mat.Dense) ([]AttackedResult, error) {
 	m, d := x.Dims()
 	copies := mat.DenseCopyOf(x)

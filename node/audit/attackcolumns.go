@@ -10,13 +10,13 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// columnsSide attacks the columns of a sketch by the rows of R of the sampled records.
+// columnsSide attacks the columns of a sketch through the sampled records' rows of R.
 func (s seen) columnsSide() ([]AttackedResult, error) {
 	rows, values, err := s.columns()
 	if err != nil {
 		return nil, err
 	}
-	x := s.truth() // around centres, as the sketch has them
+	x := s.truth() // centred, as in the sketch
 	scales := s.plan.Scales()
 	for j, c := range s.plan.Centres() {
 		for i := range s.sample.records {
@@ -26,7 +26,7 @@ func (s seen) columnsSide() ([]AttackedResult, error) {
 	return s.throughColumns(rows, values, x)
 }
 
-// columns are the rows of R of the sampled records, and the sketched columns.
+// columns returns the sampled records' rows of R, and the sketched columns.
 func (s seen) columns() (rows, values *mat.Dense, err error) {
 	ids := make([][]byte, len(s.sample.records))
 	for i, record := range s.sample.records {
@@ -45,9 +45,9 @@ func (s seen) columns() (rows, values *mat.Dense, err error) {
 	return rows, values, nil
 }
 
-// columnsTogether attacks several sketches of the same columns at once. Each has its own centres and
-// scales, so that the values as they are come first. What centres weigh in a sketch is R's sum over all
-// records: it is known where all are in the sample.
+// columnsTogether attacks several sketches of the same columns jointly. Each sketch has its own
+// centres and scales, which are first undone. A centre's part in a sketch is the centre times the
+// column sums of R over all records; those sums are known only if all records are in the sample.
 func columnsTogether(all []seen) ([]AttackedResult, error) {
 	var rows, values *mat.Dense
 	for _, s := range all {
@@ -88,9 +88,9 @@ func (s seen) throughColumns(rows, values, x *mat.Dense) ([]AttackedResult, erro
 	return append(solved, matched...), err
 }
 
-// solved are the values of least norm, around their columns' means, of which the sketch is
-// that of the records: with as many coordinates as records, and no noise, the values
-// themselves. It needs all records.
+// solved finds the values of least norm, around their columns' means, that have the sketch of the
+// records. Without noise, and with as many coordinates as records, these are the true values. It
+// needs all records.
 func (s seen) solved(rows, values, x *mat.Dense) ([]AttackedResult, error) {
 	m, k := rows.Dims()
 	if int64(m) < s.records || m*k > attackedEntries {
@@ -128,7 +128,7 @@ func ones(n int) *mat.VecDense {
 	return out
 }
 
-// matched is each record's row of R against the sketched columns.
+// matched correlates each record's row of R with the sketched columns.
 func (s seen) matched(rows, values, x *mat.Dense) ([]AttackedResult, error) {
 	found, err := attack.Filter(rows, values)
 	if err != nil {
@@ -138,7 +138,7 @@ func (s seen) matched(rows, values, x *mat.Dense) ([]AttackedResult, error) {
 	guess := mat.NewDense(m, s.plan.Values, nil)
 	var outliers, shown int
 	for j := range s.plan.Values {
-		// The best linear guess: the filter, shrunk by how much of it is the value.
+		// The best linear guess is the filter's output, shrunk by its share of signal variance.
 		column, filtered := mat.Col(nil, j, x), mat.Col(nil, j, found)
 		spread := attack.Spread(mat.Col(nil, j, values))
 		mean, deviation := stat.PopMeanStdDev(column, nil)

@@ -9,12 +9,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// knownRecords is how many records an attacker knows who knows some: d that do not depend on
-// each other are enough, and others have to be left to attack.
+// knownRecords is how many records the attacker knows: d linearly independent ones are enough, and
+// some must be left to attack.
 func knownRecords(records, values int) int { return min(2*values, records/2) }
 
-// trilateration finds other records by somebody who knows some, and how far all are from
-// these, as record-distance answers it, but neither R nor a sketch.
+// trilateration locates other records from some known ones and the distances of all to these, as
+// record-distance gives them. The attacker knows neither R nor a sketch.
 func (s seen) trilateration(_ context.Context, view attack.Seen, x *mat.Dense) ([]AttackedResult, error) {
 	m, d := x.Dims()
 	_, k := view.R.Dims()
@@ -28,7 +28,7 @@ func (s seen) trilateration(_ context.Context, view attack.Seen, x *mat.Dense) (
 		Known:   mat.DenseCopyOf(x.Slice(0, t, 0, d)),
 		Between: attack.SquaredDistances(known, known, noise), From: attack.SquaredDistances(others, known, noise), Variance: view.Variance,
 	}.Locate()
-	if errors.Is(err, attack.ErrAllEqual) { // which tells no direction
+	if errors.Is(err, attack.ErrAllEqual) { // this gives no direction
 		return nil, nil
 	}
 	if err != nil {

@@ -9,26 +9,25 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Attacked says what came of attacks on a release that was made of a party's data and
-// thrown away.
+// Attacked has the outcome of attacks on a release that was made of a party's data and thrown away.
 type Attacked struct {
 	Study    string           `json:"study"`
 	Name     string           `json:"name"`
 	Dataset  string           `json:"dataset"`
 	Records  int64            `json:"records"`
-	Sample   int              `json:"sample"` // records that were attacked, drawn at random
+	Sample   int              `json:"sample"` // attacked records, drawn at random
 	Promise  string           `json:"promise"`
 	Sketches []AttackedSketch `json:"sketches"`
-	Together []AttackedSketch `json:"together,omitempty"` // a side's sketches without noise attacked as one, where there are several
+	Together []AttackedSketch `json:"together,omitempty"` // a side's noiseless sketches attacked as one, if there are several
 }
 
-// AttackedSketch is one sketch under all attacks that fit it.
+// AttackedSketch is the outcome of all attacks that fit one sketch.
 type AttackedSketch struct {
 	Sketch  int              `json:"sketch"` // from 1; 0: several together
 	Side    string           `json:"side"`
 	Made    string           `json:"projection"`
 	Noise   string           `json:"noise"`
-	Flags   []string         `json:"flags"` // what nobody should release; empty with noise, which the claim is about
+	Flags   []string         `json:"flags"` // reasons not to release; empty with noise, to which the promise applies
 	Attacks []AttackedResult `json:"attacks"`
 }
 
@@ -41,36 +40,36 @@ func (s AttackedSketch) Title() string {
 	return h.Text + ": " + h.Says
 }
 
-// AttackedResult is what one attack recovered, beside guessing without the release. All are
-// shares, from 0 to 1.
+// AttackedResult is what one attack recovered, compared with guessing without the release. All are
+// fractions from 0 to 1.
 type AttackedResult struct {
 	Name     string  `json:"name"`
-	Knows    string  `json:"knows"`    // what the attacker has beside the release
-	Measure  string  `json:"measure"`  // what Value and Baseline are shares of
-	Value    float64 `json:"value"`    // recovered
-	Baseline float64 `json:"baseline"` // by guessing
+	Knows    string  `json:"knows"`    // what the attacker has besides the release
+	Measure  string  `json:"measure"`  // of what Value and Baseline are fractions
+	Value    float64 `json:"value"`    // recovered by the attack
+	Baseline float64 `json:"baseline"` // recovered by guessing
 	Detail   string  `json:"detail,omitempty"`
 
-	// Of attacks that guess values, with their share of the variance.
+	// For attacks that guess values: each column's share of the variance.
 	Columns []AttackedColumn `json:"columns,omitempty"`
 	Errors  []AttackedError  `json:"errors,omitempty"`
 }
 
-// AttackedColumn is how much of one column's variance was recovered.
+// AttackedColumn is the share of one column's variance that was recovered.
 type AttackedColumn struct {
 	Name  string  `json:"name"`
-	Value float64 `json:"value"` // below 0 where a column's mean is the better guess
+	Value float64 `json:"value"` // below 0 if the column's mean is the better guess
 }
 
-// AttackedError says that a share of all values was guessed with at most an error, in encoded
-// units: of a column with bounds, as a part of its range.
+// AttackedError says that a fraction of all values was guessed within an error, in encoded units:
+// for a column with bounds, relative to its range.
 type AttackedError struct {
 	Share     float64 `json:"share"`
 	Recovered float64 `json:"recovered"` // by the attack
 	Guessed   float64 `json:"guessed"`   // by each column's mean
 }
 
-// Flags lists those of all sketches.
+// Flags lists the flags of all sketches.
 func (a Attacked) Flags() (out []string) {
 	for _, s := range a.Sketches {
 		for _, flag := range s.Flags {
@@ -83,7 +82,7 @@ func (a Attacked) Flags() (out []string) {
 	return out
 }
 
-// Summary says in a sentence what the strongest attacks recover.
+// Summary says in one sentence what the strongest attacks recover.
 func (a Attacked) Summary() string {
 	strongest := map[string]AttackedResult{}
 	var order []string

@@ -8,11 +8,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// sums attacks a sketch of sums over records, in which no number is about one record
-// alone. Of a record, moments tell no more than the mean of all, and others than cells nothing
-// that anybody would guess its values by. Of cells, whoever knows R
-// and in which cell a record is guesses the mean of that cell: right to the value where the
-// cell has no other record and there is no noise.
+// sums attacks a sketch of sums over records, in which no number is about one record alone. Moments
+// reveal of a record only the mean of all. Other sums, except cells, help nobody guess its values.
+// With cells, an attacker who knows R and a record's cell guesses the mean of that cell. The guess
+// is exact if the cell has no other record and there is no noise.
 func (s seen) sums() ([]AttackedResult, error) {
 	if s.plan.Sketch().Side != sketch.Cells && s.plan.Moments == nil {
 		return []AttackedResult{}, nil
@@ -52,7 +51,7 @@ func (s seen) sums() ([]AttackedResult, error) {
 	return s.results(name, knows, x, guess)
 }
 
-// means are those of all records around the public centre, by feature.
+// means returns the features' means over all records, relative to the public centre.
 func (s seen) means() ([]float64, error) {
 	sums, err := s.plan.Summed(s.exact.Sketch)
 	if err != nil {
@@ -69,8 +68,8 @@ func (s seen) means() ([]float64, error) {
 	return m.Means(), nil
 }
 
-// summed is the mean, around the public centre, of a feature over a record's cell; 0, the
-// centre, where the cell's count says nothing.
+// summed returns a feature's mean over a record's cell, relative to the public centre. It is 0, the
+// centre, if the cell's noisy count is below one half.
 func (s seen) summed(cellOf func(int) int, record, feature int) float64 {
 	unit := s.plan.Unit()
 	row := s.exact.Sketch.Row(cellOf(record))
@@ -81,7 +80,7 @@ func (s seen) summed(cellOf func(int) int, record, feature int) float64 {
 	return float64(row[1+feature]) * unit / count
 }
 
-// cells are those of the sampled records.
+// cells returns the cells of the sampled records.
 func (s seen) cells(centres []int64) ([]int, error) {
 	directions, err := sum.Directions(s.plan.Study, s.plan.Index, s.root)
 	if err != nil {

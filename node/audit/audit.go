@@ -11,16 +11,16 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Audited says what trials of a study's mechanism on made-up data found beside its claim.
+// Audited compares a mechanism's claim with trials on synthetic data.
 type Audited struct {
 	Study    string          `json:"study"`
 	Name     string          `json:"name"`
 	Passed   bool            `json:"passed"`
-	Doubt    float64         `json:"doubt"` // probability with which a sound mechanism fails
+	Doubt    float64         `json:"doubt"` // probability that a sound mechanism fails the audit
 	Sketches []AuditedSketch `json:"sketches"`
 }
 
-// AuditedSketch is one sketch of one party.
+// AuditedSketch is the audit of one sketch of one party.
 type AuditedSketch struct {
 	Party     string         `json:"party"`
 	Sketch    int            `json:"sketch"` // from 1
@@ -29,8 +29,8 @@ type AuditedSketch struct {
 	Unit      string         `json:"unit"`
 	Claimed   float64        `json:"claimed_epsilon"`
 	Delta     float64        `json:"delta"`
-	Found     float64        `json:"found_epsilon"` // the true one is at least this
-	Reach     float64        `json:"reach_epsilon"` // the most that so many trials could have found
+	Found     float64        `json:"found_epsilon"` // lower bound on the true epsilon
+	Reach     float64        `json:"reach_epsilon"` // the largest lower bound that this number of trials could give
 	Drawn     float64        `json:"drawn_epsilon,omitempty"`
 	Trials    int            `json:"trials"`
 	Declared  *[2]int64      `json:"declared_l1_l2squared,omitempty"`
@@ -42,10 +42,10 @@ type AuditedSketch struct {
 	Remarks   []string       `json:"remarks"`
 	Passed    bool           `json:"passed"`
 
-	Conclusive bool `json:"conclusive"` // so many trials would not have let half of the noise pass
+	Conclusive bool `json:"conclusive"` // with this number of trials, half of the noise would not have passed
 }
 
-// Verdict is PASS, FAIL, or INCONCLUSIVE where a pass says little.
+// Verdict is PASS, FAIL, or INCONCLUSIVE if a pass means little.
 func (s AuditedSketch) Verdict() string { return verdict(s.Passed, s.Conclusive) }
 
 func verdict(passed, conclusive bool) string {
@@ -58,12 +58,12 @@ func verdict(passed, conclusive bool) string {
 	return "PASS"
 }
 
-// Verdict is FAIL if that of any sketch is, or else INCONCLUSIVE if that of any is.
+// Verdict is FAIL if any sketch fails, or else INCONCLUSIVE if any is.
 func (a Audited) Verdict() string {
 	return verdict(a.Passed, !slices.ContainsFunc(a.Sketches, func(s AuditedSketch) bool { return !s.Conclusive || s.Labels != nil && !s.Labels.Conclusive }))
 }
 
-// AuditedLabels are the randomised labels of a sketch.
+// AuditedLabels is the audit of the randomised labels of a sketch.
 type AuditedLabels struct {
 	Claimed float64 `json:"claimed_epsilon"`
 	Found   float64 `json:"found_epsilon"`
@@ -75,10 +75,10 @@ type AuditedLabels struct {
 	Conclusive bool `json:"conclusive"`
 }
 
-// Verdict is that of the labels alone.
+// Verdict is the verdict on the labels only.
 func (l AuditedLabels) Verdict() string { return verdict(l.Passed, l.Conclusive) }
 
-// AuditedOneRun is what one release gives away of canaries that were put in by fair coins.
+// AuditedOneRun is what one release reveals about canaries that fair coins included.
 type AuditedOneRun struct {
 	Canaries int     `json:"canaries"`
 	Guessed  int     `json:"guessed"`
@@ -87,7 +87,7 @@ type AuditedOneRun struct {
 	Doubt    float64 `json:"doubt"`
 }
 
-// AuditedNoise compares noise as drawn with what it is said to be.
+// AuditedNoise compares drawn noise with its stated distribution.
 type AuditedNoise struct {
 	Draws     int          `json:"draws"`
 	Variance  float64      `json:"variance_over_stated"`
@@ -95,25 +95,25 @@ type AuditedNoise struct {
 	Histogram []AuditedBin `json:"histogram"`
 }
 
-// AuditedBin is how many draws lie from one number up to another, and how many should.
+// AuditedBin compares the number of draws in an interval with the expected number.
 type AuditedBin struct {
 	From     int64   `json:"from"`
-	To       int64   `json:"to"` // the first number beyond
+	To       int64   `json:"to"` // exclusive
 	Drawn    int     `json:"drawn"`
 	Expected float64 `json:"expected"`
 }
 
-// Options say what Audit tries.
+// Options configures Audit.
 type Options struct {
 	Study   *study.Study                   // required, with a mechanism other than none
-	Parties []int                          // required: whose plans
-	Trials  int                            // under each of two data sets; 0: by the size of a sketch
+	Parties []int                          // required: the parties whose plans are tried
+	Trials  int                            // under each of two data sets; 0: chosen by the size of a sketch
 	Entropy io.Reader                      // required
-	Observe func(party string, sketch int) // told of each sketch, from 1, before it is tried; default nobody
+	Observe func(party string, sketch int) // called for each sketch, from 1, before its trials; default: none
 }
 
-// Audit tries the plans of parties on made-up data, in this process: it reads no data and
-// spends nothing.
+// Audit tries the plans of parties on synthetic data, in this process. It reads no data and spends
+// no budget.
 func Audit(ctx context.Context, o Options) (Audited, error) {
 	out := Audited{Study: o.Study.ID.String(), Name: o.Study.Name, Passed: true, Doubt: audit.Doubt}
 	for _, party := range o.Parties {

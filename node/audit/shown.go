@@ -9,16 +9,16 @@ import (
 	"github.com/cosketch/cosketch/protocol/block"
 )
 
-// Report is what was found about a study: of a release of a party's own data, of the mechanism, or of both. It holds no
-// value and no id of a record, but quantiles of errors and shares, which are about the party's data: it is for the
-// party's own eyes.
+// Report is what was found about a study: by attacking a release of a party's own data, by testing
+// the mechanism, or by both. It holds no value and no record id. But its quantiles and fractions
+// are computed from the party's data, so only that party should see it.
 type Report struct {
-	Attacked *Attacked // nil: no data were attacked
-	Audited  *Audited  // nil: the mechanism was not tried
-	Bare     bool      // the study asks for sketches without noise: there is no promise that could be tried
+	Attacked *Attacked // nil: no attack was made
+	Audited  *Audited  // nil: the mechanism was not tested
+	Bare     bool      // the study asks for sketches without noise: there is no promise to test
 }
 
-// Headline is the verdict, in a line.
+// Headline is the verdict in one line.
 func (r Report) Headline() string {
 	var verdict []string
 	if r.Audited != nil {
@@ -34,7 +34,7 @@ func (r Report) Headline() string {
 	return strings.Join(verdict, " ")
 }
 
-// Blocks are what was found.
+// Blocks shows the findings.
 func (r Report) Blocks() (out []block.Block) {
 	if r.Bare {
 		out = append(out, block.Text{Tone: block.Warn, Lead: "No privacy guarantee", Text: "The study asks for sketches without noise. The numbers below are all that stands between your records and whoever knows the projection."})
@@ -67,7 +67,7 @@ func (a Attacked) blocks() []block.Block {
 	return out
 }
 
-// blocks are what attacks on one sketch of the party's data recovered, or on all of a side.
+// blocks shows what attacks recovered, from one sketch of the party's data or from all of a side.
 func (s AttackedSketch) blocks(of int) []block.Block {
 	h := block.Heading{ID: fmt.Sprintf("s%d", s.Sketch), Text: "What attacks recover"}
 	switch {
@@ -100,7 +100,7 @@ func (s AttackedSketch) blocks(of int) []block.Block {
 	return out
 }
 
-// knowledge is what attackers know beside the release.
+// knowledge lists what attackers know besides the release.
 func knowledge(attacks []AttackedResult) block.List {
 	details, order := map[string]string{}, []string(nil)
 	for _, one := range attacks {
@@ -119,7 +119,7 @@ func knowledge(attacks []AttackedResult) block.List {
 	return out
 }
 
-// strongest is the attack that recovers most of the values' variance; nil where none guesses
+// strongest returns the attack that recovers most of the values' variance, or nil if none guesses
 // values.
 func strongest(attacks []AttackedResult) (best *AttackedResult) {
 	for i, one := range attacks {
@@ -130,7 +130,7 @@ func strongest(attacks []AttackedResult) (best *AttackedResult) {
 	return best
 }
 
-// recovered is a bar for what each attack recovers, and where guessing is.
+// recovered shows a bar for what each attack recovers, and a mark for guessing.
 func recovered(id string, attacks []AttackedResult) block.Figure {
 	plot := block.Bars{Whole: true}
 	for _, one := range attacks {
@@ -144,7 +144,7 @@ func recovered(id string, attacks []AttackedResult) block.Figure {
 	}
 }
 
-// errorCurves is how far guesses of values are off.
+// errorCurves shows the errors of guessed values.
 func errorCurves(id string, a AttackedResult) block.Figure {
 	with, without := block.Curve{Name: "with the release, by " + a.Name, Look: block.Smooth}, block.Curve{Name: "by each column's mean", Look: block.Smooth}
 	for _, e := range a.Errors {
@@ -162,7 +162,7 @@ func errorCurves(id string, a AttackedResult) block.Figure {
 	}
 }
 
-// clearestColumns are those of which most was recovered, first.
+// clearestColumns returns the columns, most recovered first.
 func clearestColumns(a AttackedResult) []AttackedColumn {
 	columns := slices.Clone(a.Columns)
 	slices.SortStableFunc(columns, func(a, b AttackedColumn) int { return cmp.Compare(b.Value, a.Value) })
@@ -170,7 +170,7 @@ func clearestColumns(a AttackedResult) []AttackedColumn {
 }
 
 func columnShares(id string, a AttackedResult) block.Figure {
-	const most = 40 // columns of a picture
+	const most = 40 // columns in a figure
 	all := clearestColumns(a)
 	shown := all[:min(len(all), most)]
 	bars, names := block.Curve{Look: block.Upright}, []string{}
@@ -216,7 +216,7 @@ func errorTable(a AttackedResult) block.Table {
 	return t
 }
 
-// blocks set what trials found beside what is claimed.
+// blocks compares what trials found with the claim.
 func (a Audited) blocks() []block.Block {
 	t := block.Table{Caption: "Claimed and found", Columns: []block.Column{
 		block.Words("party"), block.Numbers("sketch"), block.Words("mechanism"), block.Numbers("claimed ε"), block.Numbers("δ"), block.Numbers("found ε"), block.Numbers("at most"), block.Numbers("trials"), block.Words("verdict"),
@@ -238,7 +238,7 @@ func (a Audited) blocks() []block.Block {
 	return out
 }
 
-// claims is a row for each sketch: the claim, and what was found below it.
+// claims has a row for each sketch: the claim, and the lower bound found.
 func claims(a Audited) block.Figure {
 	plot := block.Bars{Axis: "ε"}
 	for _, s := range a.Sketches {
@@ -255,7 +255,7 @@ func claims(a Audited) block.Figure {
 	}
 }
 
-// blocks show how one sketch's noise and sensitivity were recomputed.
+// blocks shows how one sketch's noise and sensitivity were recomputed.
 func (s AuditedSketch) blocks(id string, of int) []block.Block {
 	h := block.Heading{ID: id, Text: "The noise", Of: fmt.Sprintf("sketch %d", s.Sketch)}
 	if of > 1 {
@@ -286,7 +286,7 @@ func (s AuditedSketch) blocks(id string, of int) []block.Block {
 	return out
 }
 
-// parameters are stated and recomputed.
+// parameters compares stated and recomputed parameters.
 func (s AuditedSketch) parameters() block.Table {
 	t := block.Table{Caption: "Parameters, stated and recomputed", Columns: []block.Column{block.Words("what"), block.Numbers("stated"), block.Numbers("recomputed")}}
 	add := func(cells ...string) { t.Rows = append(t.Rows, block.Cells(cells...)) }
@@ -311,7 +311,7 @@ func noiseTable(n AuditedNoise) block.Table {
 	return t
 }
 
-// noiseHistogram is noise beside its law.
+// noiseHistogram compares drawn noise with its distribution.
 func noiseHistogram(id string, n AuditedNoise) block.Figure {
 	drawn, law := block.Curve{Name: "drawn", Look: block.Upright}, block.Curve{Name: "expected under its law", Look: block.Smooth}
 	for _, b := range n.Histogram {

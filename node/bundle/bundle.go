@@ -15,13 +15,13 @@ import (
 	"github.com/cosketch/cosketch/seed/transcript"
 )
 
-// Label is the readable part of a bundle: whose it is, and of which study.
+// Label is the readable part of a bundle: its sender, recipient and study.
 type Label struct {
 	Study    protocol.StudyID
 	From, To protocol.PeerID
 }
 
-// Errors on which callers decide.
+// Errors that callers test for.
 var (
 	ErrNoBundle  error = fail.NotABundle
 	ErrDamaged   error = fail.BundleDamaged
@@ -46,7 +46,7 @@ func (l Label) info() []byte {
 	return transcript.AppendField(b, l.To[:])
 }
 
-// Writer writes a bundle. What it wrote is one only after Close.
+// Writer writes a bundle, which is complete only after Close.
 type Writer struct {
 	w    io.Writer
 	seal *hpke.Sender
@@ -80,7 +80,7 @@ func (w *Writer) Add(name string, body []byte) error {
 	return w.part(0, name, body)
 }
 
-// Close ends the bundle. It does not close what it was written to.
+// Close ends the bundle. It does not close the underlying writer.
 func (w *Writer) Close() error { return w.part(1, "", nil) }
 
 func (w *Writer) part(flag byte, name string, body []byte) error {
@@ -96,7 +96,7 @@ func (w *Writer) part(flag byte, name string, body []byte) error {
 	return nil
 }
 
-// ReadLabel reads the beginning of a bundle. Nothing vouches for it.
+// ReadLabel reads the beginning of a bundle. The label is not authenticated.
 func ReadLabel(r io.Reader) (Label, error) {
 	var l Label
 	head := make([]byte, len(magic)+len(l.Study)+len(l.From)+len(l.To))
@@ -122,7 +122,7 @@ func ReadLabel(r io.Reader) (Label, error) {
 	return l, nil
 }
 
-// described says what a file is of which the beginning was read.
+// described says what kind of file it is, from its beginning.
 func described(head []byte, rest io.Reader) sniff.Kind {
 	more, err := io.ReadAll(io.LimitReader(rest, int64(sniff.HeadSize-len(head))))
 	if err != nil {
@@ -131,7 +131,7 @@ func described(head []byte, rest io.Reader) sniff.Kind {
 	return sniff.Describe(append(head, more...))
 }
 
-// otherVersion finds a first line that differs from magic in its number alone.
+// otherVersion finds a first line that differs from magic only in its version number.
 func otherVersion(head []byte) (line string, ok bool) {
 	const number = len("cosketch bundle/")
 	digits, _, whole := strings.Cut(string(head[number:]), "\n")
@@ -147,7 +147,7 @@ type Reader struct {
 	ended bool
 }
 
-// Open goes on after ReadLabel, with the recipient's key.
+// Open continues after ReadLabel, with the recipient's key.
 func Open(r io.Reader, l Label, key hpke.PrivateKey) (*Reader, error) {
 	enc := make([]byte, encSize)
 	if _, err := io.ReadFull(r, enc); err != nil {
@@ -160,7 +160,7 @@ func Open(r io.Reader, l Label, key hpke.PrivateKey) (*Reader, error) {
 	return &Reader{r: r, open: recipient}, nil
 }
 
-// Next returns the next part, or io.EOF after the last: only then was the bundle whole.
+// Next returns the next part, or io.EOF after the last. Without io.EOF the bundle is incomplete.
 func (r *Reader) Next() (name string, body []byte, err error) {
 	name, body, err = r.next()
 	if err != nil && err != io.EOF {

@@ -15,23 +15,23 @@ import (
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
-// The calls of a party to its aggregator.
+// The calls that a party makes to its aggregator.
 const (
 	Post     = "post"     // envelopes for the board
 	Read     = "read"     // the board from an index on, waiting for news if asked
 	Chunk    = "chunk"    // one chunk of the caller's release
 	Progress = "progress" // which chunks of the caller's release have arrived
 	Document = "document" // a piece of a result document
-	Hello    = "hello"    // what the aggregator says of itself
+	Hello    = "hello"    // the aggregator's clock and version
 	Ledger   = "ledger"   // the head of the caller's privacy ledger, to be countersigned
 	Further  = "further"  // the statements of a study's further results
-	Query    = "query"    // a query of the caller's, and its answer
+	Query    = "query"    // a query of the caller, and its answer
 	Studies  = "studies"  // the study files that list the caller
 
-	Introduce = "introduce" // an introduction under an invitation, of whom no study need list
+	Introduce = "introduce" // an introduction under an invitation, by a caller that no study needs to list
 )
 
-// What one answer, or part of a bundle, carries of what may be larger, in bytes.
+// Sizes, in bytes, of the pieces in which larger data are sent, in an answer or a part of a bundle.
 const (
 	MostBoard = 4 << 20 // of envelopes
 	PieceSize = 4 << 20 // of a document
@@ -39,13 +39,13 @@ const (
 
 // Sizes of frames, in bytes.
 const (
-	statement = 1 << 10 // of a few fixed fields: a digest or two, a number, a short text
-	mostPost  = 4 << 20 // the release's header, a share and a certificate of the largest study, twice
-	MostList  = 2 << 20 // further results, 256 where the parties are few, or the ids of all queries
+	statement = 1 << 10 // a few fixed fields: a digest or two, a number, a short text
+	mostPost  = 4 << 20 // twice the release's header, a share and a certificate of the largest study
+	MostList  = 2 << 20 // further results (256 if there are few parties), or the ids of all queries
 )
 
-// frames are the largest frames of each call. What a call does not need it may not send: a
-// node reserves memory for a frame before it comes, and decodes it.
+// frames are the frame limits of each call. They are as small as the call allows, because a node
+// reserves memory for a frame before it comes, and decodes it.
 func frames() map[string]p2p.Frames {
 	return map[string]p2p.Frames{
 		Post:     {Request: mostPost, Response: wire.MaxEnvelopes * len(protocol.Digest{})},
@@ -63,19 +63,19 @@ func frames() map[string]p2p.Frames {
 	}
 }
 
-// WithFrames are limits with those of the calls.
+// WithFrames returns the limits with the frame limits of the calls.
 func WithFrames(l p2p.Limits) p2p.Limits {
 	l.FrameOf = frames()
 	return l
 }
 
-// Client is a party's way to the aggregator of one study.
+// Client is a party's client of one study's aggregator.
 type Client struct {
 	Carrier
 	Study *study.Study
 }
 
-// Carrier takes a request to the aggregator and brings its answer.
+// Carrier sends a request to the aggregator and returns its answer.
 type Carrier interface {
 	Call(ctx context.Context, name string, request []byte) ([]byte, error)
 }
@@ -91,7 +91,7 @@ func (n Network) Call(ctx context.Context, name string, request []byte) ([]byte,
 	return n.Host.Call(ctx, n.Study.Aggregator.ID, n.Study.Aggregator.Addrs, name, request)
 }
 
-// read makes a call and reads its answer.
+// read makes a call and decodes its answer.
 func read[T any](ctx context.Context, c Client, name string, request []byte, decode func([]byte) (T, error)) (out T, err error) {
 	raw, err := c.Call(ctx, name, request)
 	if errors.Is(err, p2p.ErrTooLarge) {
@@ -115,8 +115,8 @@ func (c Client) Post(ctx context.Context, envelopes []protocol.Verified) (passed
 	return read(ctx, c, Post, wire.EncodePost(plain), decodePassed)
 }
 
-// EncodePassed is the answer to a post: the ids of the envelopes that were passed over, as
-// their turn has passed, in the order of the request. It is empty where all were taken in.
+// EncodePassed encodes the answer to a post: the ids of the envelopes passed over because their
+// turn has passed, in the order of the request. It is empty if all were accepted.
 func EncodePassed(passed []protocol.Verified) []byte {
 	var out []byte
 	for _, v := range passed {
@@ -126,7 +126,7 @@ func EncodePassed(passed []protocol.Verified) []byte {
 	return out
 }
 
-// decodePassed reads encodePassed's form.
+// decodePassed reads what EncodePassed wrote.
 func decodePassed(b []byte) (ids []protocol.Digest, err error) {
 	if len(b)%len(protocol.Digest{}) != 0 || len(b) > wire.MaxEnvelopes*len(protocol.Digest{}) {
 		return nil, fmt.Errorf("%d bytes are no list of ids", len(b))
@@ -139,7 +139,7 @@ func decodePassed(b []byte) (ids []protocol.Digest, err error) {
 	return ids, nil
 }
 
-// Hello asks what the aggregator says of itself, and of the study.
+// Hello asks for what the aggregator says of itself and of the study.
 func (c Client) Hello(ctx context.Context) (wire.Hello, error) {
 	return read(ctx, c, Hello, wire.EncodeHelloRequest(wire.HelloRequest{Study: c.Study.ID, Name: c.Study.Name}), wire.DecodeHello)
 }
@@ -163,8 +163,8 @@ func (c Client) Chunk(ctx context.Context, sketch, index int, data []byte) error
 	return err
 }
 
-// ledger sends the head of this party's ledger and returns the highest one that the
-// aggregator keeps, with both signatures verified.
+// ledger sends the head of this party's ledger. It returns the highest one that the aggregator
+// keeps, with both signatures verified.
 func (c Client) ledger(ctx context.Context, own protocol.LedgerHead) (protocol.LedgerHead, error) {
 	raw, err := c.Call(ctx, Ledger, wire.EncodeLedgerHead(own))
 	if err != nil {
@@ -193,8 +193,8 @@ func (c Client) Document(ctx context.Context, d protocol.Document, most int64) (
 	return data.Bytes(), err
 }
 
-// Pieces fetches a document piece by piece. After an error, and not before nil is returned,
-// what was written may be something else.
+// Pieces fetches a document piece by piece. Until it returns nil, what it wrote may not be the
+// document.
 func (c Client) Pieces(ctx context.Context, d protocol.Document, to io.Writer) error {
 	sum := sha256.New()
 	for have := int64(0); have < d.Size; {
@@ -216,8 +216,8 @@ func (c Client) Pieces(ctx context.Context, d protocol.Document, to io.Writer) e
 	return nil
 }
 
-// MostFurther bounds how many further results of one study a party is told of at once, and
-// mostKept how many it keeps.
+// MostFurther bounds how many further results of one study a party is sent at once, and mostKept
+// how many it keeps.
 const (
 	MostFurther = 256
 )
@@ -225,7 +225,7 @@ const (
 // MostOffered bounds an answer to the call for study files, in bytes.
 const MostOffered = 7 << 20
 
-// BadDocument is an error of what an aggregator signed, whoever fetches it how often.
+// BadDocument is an error in what an aggregator signed; fetching it again does not help.
 type BadDocument struct{ Err error }
 
 func (b *BadDocument) Error() string { return b.Err.Error() }

@@ -1,2 +1,3 @@
-// Package calls has the calls of a party to its aggregator: their names, bounds, and the party's side.
+// Package calls defines a party's calls to its aggregator: their names, their limits, and the
+// party's client.
 package calls

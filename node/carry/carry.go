@@ -20,28 +20,28 @@ import (
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
-// A study can run without a network between the nodes: bundles carry by hand what
-// calls would. To the aggregator goes what a party would post, and the chunks of its
-// release; back come the board, and the documents that this party may see. Both sides
-// run the code that answers calls, so a study may mix parties of either kind.
+// A study can run without a network between the nodes: bundles, carried by hand, replace the calls.
+// A party's bundle to the aggregator has what it would post and the chunks of its release. The one
+// back has the board and the documents that this party may see. Both sides run the code that
+// answers calls, so a study may mix parties of either kind.
 
-// The parts of bundles beside requests, which have their calls' names.
+// The parts of bundles besides requests, which are named like their calls.
 const (
-	PartMailbox  = "mailbox"  // to the aggregator: where to seal the answer to
-	PartBoard    = "board"    // from it: a stretch of the board, from its beginning on
+	PartMailbox  = "mailbox"  // to the aggregator: the key to which its answer is sealed
+	PartBoard    = "board"    // from it: a stretch of the board, starting at its beginning
 	PartDocument = "document" // from it: hash ‖ a piece of a result document
 )
 
-// ErrNoNews ends what a party does when the bundle has nothing more for it.
+// ErrNoNews ends a party's work when the bundle has nothing more for it.
 var ErrNoNews = errors.New("nothing more in the bundle")
 
-// Carried is what came of handling a study by hand.
+// Carried is the outcome of handling a study by hand.
 type Carried struct {
 	Status session.Status
 	Bundle bundle.Label // of the bundle that was written or read
 }
 
-// Counted counts the bytes that are written.
+// Counted counts the bytes written.
 type Counted struct {
 	io.Writer
 	N int64
@@ -53,8 +53,8 @@ func (c *Counted) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// MailboxKey is the key of a party's mailbox in a study. It follows from the identity
-// key, so there is nothing more to store: who has the state directory has both.
+// MailboxKey is the key of a party's mailbox in a study. It is derived from the identity key, so
+// nothing more is stored: whoever has the state directory has both.
 func MailboxKey(identity ed25519.PrivateKey, id protocol.StudyID) (hpke.PrivateKey, error) {
 	material, err := hkdf.Key(sha256.New, identity.Seed(), id[:], "cosketch/1/mailbox", 32)
 	if err != nil {
@@ -67,23 +67,23 @@ func MailboxKey(identity ed25519.PrivateKey, id protocol.StudyID) (hpke.PrivateK
 type Mail struct {
 	board     []wire.BoardReply
 	further   []byte               // the list of further results
-	Head      *protocol.LedgerHead // the highest of this party's that the aggregator keeps
+	Head      *protocol.LedgerHead // this party's highest head that the aggregator keeps
 	boards    int64                // bytes of board
 	documents map[protocol.Digest][]span
 	pieces    int      // of documents
-	file      *os.File // what the documents' spans are of; nil: there are none
+	file      *os.File // the file that holds the documents' spans; nil: no documents
 	size      int64    // of file
-	seen      bool     // that the board ends where the party stands
+	seen      bool     // the party was told that the board ends here
 }
 
-// What a bundle of the aggregator may hold. Boards are kept in memory, and documents on disk.
+// Limits of a bundle from the aggregator. Boards are kept in memory, and documents on disk.
 const (
-	mostBoards   = 1 << 28 // bytes of all stretches: what 256 parties with small headers release and agree, and more
-	mostPieces   = 1 << 18 // of all documents, and so documents
+	mostBoards   = 1 << 28 // bytes of all stretches: more than 256 parties with small headers need to release and agree
+	mostPieces   = 1 << 18 // pieces of all documents, which also bounds the documents
 	mostUnpacked = 1 << 36 // bytes of all documents
 )
 
-// bounded refuses a part with which the bundle would hold too much.
+// bounded refuses a part that would exceed the bundle's limits.
 func (m *Mail) bounded() error {
 	switch {
 	case m.boards > mostBoards:
@@ -99,7 +99,7 @@ func (m *Mail) bounded() error {
 // span is a piece of a document.
 type span struct{ at, size int64 }
 
-// Close gives the space of the documents back.
+// Close frees the disk space of the documents.
 func (m *Mail) Close() {
 	if m.file != nil {
 		m.file.Close()
@@ -107,7 +107,7 @@ func (m *Mail) Close() {
 	}
 }
 
-// put appends a piece to a document, on disk: together they may be larger than memory.
+// put appends a piece to a document on disk: all documents together may be larger than memory.
 func (m *Mail) put(dir string, hash protocol.Digest, piece []byte) (err error) {
 	if m.file == nil {
 		if m.file, err = os.CreateTemp(dir, "bundle.*.tmp"); err != nil {
@@ -122,7 +122,7 @@ func (m *Mail) put(dir string, hash protocol.Digest, piece []byte) (err error) {
 	return nil
 }
 
-// piece is what a document has from an offset on, as far as one span of it reaches.
+// piece returns a document's bytes from an offset, up to the end of a span.
 func (m *Mail) piece(hash protocol.Digest, offset int64) ([]byte, bool, error) {
 	spans, there := m.documents[hash]
 	for _, s := range spans {
@@ -201,7 +201,7 @@ func (m *Mail) Call(_ context.Context, name string, request []byte) ([]byte, err
 		return m.read(q.From)
 	case calls.Further:
 		return m.further, nil
-	case calls.Progress: // the release goes into the next bundle, whatever has arrived
+	case calls.Progress: // the whole release goes into the next bundle, whatever has arrived
 		return wire.EncodeProgress(wire.Progress{Complete: true}), nil
 	case calls.Document:
 		q, err := wire.DecodeDocumentRequest(request)
@@ -220,7 +220,7 @@ func (m *Mail) Call(_ context.Context, name string, request []byte) ([]byte, err
 	return nil, fmt.Errorf("call %s is not answered by bundles", name)
 }
 
-// read answers with what the bundle's board has beyond an index.
+// read answers with the bundle's board from an index on.
 func (m *Mail) read(from uint64) ([]byte, error) {
 	for _, reply := range m.board {
 		if end := reply.From + uint64(len(reply.Envelopes)); reply.From <= from && from < end {
@@ -230,8 +230,7 @@ func (m *Mail) read(from uint64) ([]byte, error) {
 		}
 	}
 	if n := len(m.board); n > 0 && !m.seen {
-		// A party that took the board in before, and failed after it, is told that this is
-		// the newest.
+		// A party that imported the board before and then failed is told that this is the newest.
 		last := m.board[n-1]
 		if m.seen = last.From+uint64(len(last.Envelopes)) == from; m.seen {
 			return wire.EncodeBoardReply(wire.BoardReply{From: from, Head: last.Head}), nil

@@ -1,2 +1,3 @@
-// Package carry reads and answers bundles, by which a party without a network takes part by hand.
+// Package carry reads and answers the bundles by which a party without a network takes part by
+// hand.
 package carry

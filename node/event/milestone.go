@@ -5,21 +5,21 @@ import (
 	"github.com/cosketch/cosketch/protocol/session"
 )
 
-// Milestone names a point that a party's study passes. Observers are called
-// synchronously, after what the name says is true and durable.
+// Milestone is a point that a party's study passes. Observers are called synchronously, once it is
+// reached and durable.
 type Milestone string
 
 // The milestones of a party, in order.
 const (
-	Checked   Milestone = "checked"   // the data file was read once and satisfies the study
-	Persisted Milestone = "persisted" // an own envelope of Progress.Kind is stored, not yet sent
-	Waiting   Milestone = "waiting"   // Progress.Status says for what
+	Checked   Milestone = "checked"   // the data file was read once and fits the study
+	Persisted Milestone = "persisted" // this party's envelope of Progress.Kind is stored, not yet sent
+	Waiting   Milestone = "waiting"   // for what: Progress.Status
 	Reading   Milestone = "reading"   // records are read and projected: Progress.Done of Progress.Total bytes
-	Parts     Milestone = "parts"     // the data are elsewhere, and parts of their sketch are waited for
-	Held      Milestone = "held"      // the exact sketch is kept on disk and waits for the steward: Progress.Note
-	Projected Milestone = "projected" // the sketch is in memory; nothing is debited, but under randomised response
+	Parts     Milestone = "parts"     // the data are elsewhere; waiting for parts of their sketch
+	Held      Milestone = "held"      // the exact sketch is on disk and waits for the steward: Progress.Note
+	Projected Milestone = "projected" // the sketch is in memory; nothing is debited, except under randomised response
 	Debited   Milestone = "debited"   // the ledger holds the debit; no noise is drawn yet
-	Stored    Milestone = "stored"    // the noised release is stored; no byte has left
+	Stored    Milestone = "stored"    // the noised release is stored; no byte has been sent
 	Uploading Milestone = "uploading" // Progress.Done of Progress.Total bytes have arrived
 	Uploaded  Milestone = "uploaded"  // all of the release has arrived
 	Retrying  Milestone = "retrying"  // the aggregator cannot be reached: Progress.Err
@@ -27,17 +27,17 @@ const (
 	Finished  Milestone = "finished"  // the result is stored
 )
 
-// Progress is what an observer is told.
+// Progress is what an observer of a party receives.
 type Progress struct {
 	Study     protocol.StudyID
 	Milestone Milestone
-	Kind      protocol.Kind  // Persisted; Stored, where it is no release but a first round
+	Kind      protocol.Kind  // Persisted; Stored, if it is a first round and not a release
 	Status    session.Status // Waiting
 	Done      int64          // Reading and Uploading: bytes
 	Total     int64
-	Note      string // what the steward may want to know, in words; never a value or an id
+	Note      string // a note for the steward, in words; never a value or an id
 	Err       error  // Retrying
 }
 
-// Observer is told of a party's progress. It must not block for long.
+// Observer receives a party's progress. It must not block for long.
 type Observer func(Progress)

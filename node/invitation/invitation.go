@@ -19,21 +19,21 @@ import (
 	"github.com/cosketch/cosketch/seed/secret"
 )
 
-// Invitation is what is kept of an invitation: enough to know its secret again, nothing to show it by.
+// Invitation is the record of an invitation: enough to recognise its secret, not to reconstruct it.
 type Invitation struct {
 	ID      string           `json:"id"`     // 8 hexadecimal digits
-	Name    string           `json:"name"`   // whom the operator invited, in the operator's words
+	Name    string           `json:"name"`   // the invited organisation, in the operator's words
 	Hash    string           `json:"sha256"` // of the secret, in hexadecimal
 	Created protocol.Instant `json:"created"`
 	Expires protocol.Instant `json:"expires"`
 }
 
-// Introduction is what came under an invitation.
+// Introduction is what was sent under an invitation.
 type Introduction struct {
 	From protocol.PeerID  `json:"-"` // who called
 	Peer string           `json:"peer"`
 	At   protocol.Instant `json:"at"`
-	Text []byte           `json:"text"` // as it came: a column list
+	Text []byte           `json:"text"` // as received: a column list
 }
 
 // Ticket is the secret half of an invitation, which travels in an address. Nothing prints or encodes it.
@@ -46,13 +46,13 @@ type parts struct {
 	secret [16]byte
 }
 
-// mark stands in an address before an invitation.
+// mark precedes an invitation in an address.
 const mark = "/invitation/"
 
-// MostName is how long the name of an invitation may be, in characters.
+// MostName is the maximum length of an invitation's name, in characters.
 const MostName = 64
 
-// New draws an invitation that has yet to be stored.
+// New draws an invitation. The caller must store it.
 func New(name string, created, expires protocol.Instant) (Invitation, Ticket, error) {
 	if err := checkName(name); err != nil {
 		return Invitation{}, Ticket{}, fmt.Errorf("inviting %.80q: %w", name, err)
@@ -81,12 +81,12 @@ func hashOf(secret [16]byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Knows reports whether a secret is the invitation's, in a time that does not depend on where it differs.
+// Knows reports whether a secret is the invitation's, in constant time.
 func (i Invitation) Knows(secret [16]byte) bool {
 	return subtle.ConstantTimeCompare([]byte(hashOf(secret)), []byte(i.Hash)) == 1
 }
 
-// Encode is the form in which an invitation is kept.
+// Encode returns the stored form of an invitation.
 func (i Invitation) Encode() []byte { return encode(i) }
 
 // Decode reads what Encode wrote.
@@ -97,7 +97,7 @@ func Decode(raw []byte) (i Invitation, err error) {
 	return i, nil
 }
 
-// Encode is the form in which an introduction is kept.
+// Encode returns the stored form of an introduction.
 func (i Introduction) Encode() []byte {
 	i.Peer = i.From.String()
 	return encode(i)
@@ -114,7 +114,7 @@ func DecodeIntroduction(raw []byte) (i Introduction, err error) {
 	return i, nil
 }
 
-// Same reports whether an introduction brings what came before: a party repeats it whose answer was lost.
+// Same reports whether two introductions are equal: a party repeats one whose answer was lost.
 func (i Introduction) Same(as Introduction) bool {
 	return i.From == as.From && bytes.Equal(i.Text, as.Text)
 }
@@ -130,19 +130,20 @@ func encode(record any) []byte {
 // IsZero reports whether there is no ticket.
 func (t Ticket) IsZero() bool { return secret.Reveal(t.half) == nil }
 
-// Reveal gives the id and the secret, to be sent.
+// Reveal returns the id and the secret, to be sent.
 func (t Ticket) Reveal() (id [4]byte, of [16]byte) {
 	p := secret.Reveal(t.half)
 	return p.id, p.secret
 }
 
-// ID is the invitation's id, which is no secret.
+// ID is the invitation's id, which is not secret.
 func (t Ticket) ID() string {
 	id, _ := t.Reveal()
 	return hex.EncodeToString(id[:])
 }
 
-// In puts the ticket behind an address of the aggregator: this is what is handed to a party. It holds the secret.
+// In appends the ticket to an address of the aggregator, to be handed to a party. The result is
+// secret.
 func (t Ticket) In(address string) string {
 	_, of := t.Reveal()
 	return address + mark + t.ID() + "_" + base64.RawURLEncoding.EncodeToString(of[:])
@@ -150,10 +151,10 @@ func (t Ticket) In(address string) string {
 
 var form = regexp.MustCompile(`^([0-9a-f]{8})_([A-Za-z0-9_-]{22})$`)
 
-// ErrForm reports an address whose invitation is not whole. It does not repeat it.
+// ErrForm reports an address whose invitation is incomplete. It does not repeat the address.
 var ErrForm error = fail.InvitationForm
 
-// Split takes an address apart that may have a ticket behind it.
+// Split splits an address from the ticket that may follow it.
 func Split(address string) (plain string, t Ticket, err error) {
 	plain, text, invited := strings.Cut(address, mark)
 	if !invited {

@@ -8,30 +8,32 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// State is what a node keeps of invitations; *store.Store has it. What is not there is store.ErrNotFound.
+// State is a node's store of invitations; *store.Store implements it. Missing ones are
+// store.ErrNotFound.
 type State interface {
 	Invitations() ([]string, error)
 	Invitation(id string) ([]byte, error)
 	Introduction(id string) ([]byte, error)
 }
 
-// Kept is an invitation with what came under it.
+// Kept is an invitation with its introduction.
 type Kept struct {
 	Invitation
-	Came *Introduction // nil: nothing yet
+	Came *Introduction // nil: none yet
 }
 
-// Open reports whether somebody may use the invitation still.
+// Open reports whether the invitation can still be used.
 func (k Kept) Open(now protocol.Instant) bool { return k.Came == nil && now < k.Expires }
 
-// Forget leaves of what came who brought it.
+// Forget drops an introduction's text and keeps its sender and time.
 func (k *Kept) Forget() {
 	if k.Came != nil {
 		k.Came = &Introduction{From: k.Came.From, At: k.Came.At}
 	}
 }
 
-// Read reads an invitation. It is store.ErrNotFound where there is none, also one that is being made or revoked now.
+// Read reads an invitation. It returns store.ErrNotFound if there is none, or if it is just being
+// made or revoked.
 func Read(st State, id string) (k Kept, err error) {
 	raw, err := st.Invitation(id)
 	if err != nil {

@@ -22,10 +22,10 @@ type Wanted struct {
 type Held struct {
 	Name string
 	Kind dataset.Kind
-	Made string // the name that an introduction has for it; may be empty
+	Made string // the name that an introduction gives it; may be empty
 }
 
-// Match is the column of the data that seems to be one of the study's.
+// Match is the column of the data proposed for one of the study's.
 type Match struct {
 	Header string // empty: none
 	Why    Why
@@ -34,7 +34,7 @@ type Match struct {
 // Why is the reason for a match.
 type Why string
 
-// The reasons, the best first.
+// The reasons, best first.
 const (
 	Said       Why = "you said so"
 	Remembered Why = "as in an earlier study"
@@ -47,8 +47,9 @@ const (
 	None       Why = "no column seems to be it"
 )
 
-// Proposal proposes a column of the data for each of the study's, in their order. No column answers two. earlier are the
-// names under which earlier studies knew columns of these data. Where several columns are equally good, none is proposed.
+// Proposal proposes a column of the data for each of the study's, in their order. No column is
+// proposed twice. earlier holds the names of these columns in earlier studies. If several columns
+// are equally good, none is proposed.
 func Proposal(wanted []Wanted, held []Held, earlier map[string]string) []Match {
 	p := proposal{wanted: wanted, held: held, taken: map[string]bool{}, out: make([]Match, len(wanted))}
 	p.each(Remembered, func(w Wanted, h Held) bool { return earlier[w.Name] == h.Name })
@@ -75,7 +76,7 @@ type proposal struct {
 	out    []Match
 }
 
-// each matches the columns for which there is one candidate, which is a candidate of no other.
+// each matches the columns that have only one candidate, which in turn is a candidate for no other.
 func (p *proposal) each(why Why, fits func(Wanted, Held) bool) {
 	candidates := make([][]string, len(p.wanted))
 	times := map[string]int{}
@@ -98,7 +99,8 @@ func (p *proposal) each(why Why, fits func(Wanted, Held) bool) {
 	}
 }
 
-// fold leaves of a name its letters and digits: without case, accents and what stands in brackets, such as a unit.
+// fold reduces a name to its letters and digits, without case, accents and text in brackets, such
+// as a unit.
 func fold(name string) string {
 	var out strings.Builder
 	depth := 0
@@ -118,7 +120,8 @@ func fold(name string) string {
 	return strings.NewReplacer("ae", "a", "oe", "o", "ue", "u").Replace(out.String())
 }
 
-// within reports whether one of two names begins or ends with the other, which is no mere abbreviation.
+// within reports whether one of two names begins or ends with the other, which must have at least 3
+// bytes.
 func within(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a

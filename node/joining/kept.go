@@ -5,20 +5,20 @@ import (
 	"fmt"
 )
 
-// Kept gives first the answers that were taken in an earlier run, and keeps new ones. So a command that was interrupted
-// goes on where it was.
+// Kept first replays the answers of an earlier run, and stores new ones. So an interrupted command
+// continues where it was.
 type Kept struct {
-	Asker                                           // of what was not answered before
-	Lines map[ID][]string                           // that were taken; not nil
-	Save  func(map[ID][]string) error               // is called with every line that is taken
-	Tell  func(q Question, line string, over error) // of a line of an earlier run; over: it does not fit any more
+	Asker                                           // answers what was not answered before
+	Lines map[ID][]string                           // accepted lines; not nil
+	Save  func(map[ID][]string) error               // called after every accepted line
+	Tell  func(q Question, line string, over error) // called for a line of an earlier run; over: why it no longer fits
 
-	next     map[ID]int // of Lines, by question
-	repeated bool       // the line that was given last is of an earlier run
-	failed   error      // of Save
+	next     map[ID]int // index into Lines, by question
+	repeated bool       // the last line returned is of an earlier run
+	failed   error      // error of Save
 }
 
-// Ready names no question that was answered before.
+// Ready passes on only the questions that were not answered before.
 func (k *Kept) Ready(ids ...ID) error {
 	var open []ID
 	for _, id := range ids {
@@ -29,8 +29,8 @@ func (k *Kept) Ready(ids ...ID) error {
 	return k.Asker.Ready(open...)
 }
 
-// Answer is the next line that was taken before, or a new one. From one that does not fit any more, the question is
-// asked anew.
+// Answer returns the next stored line, or a new one. If a stored line no longer fits, the question
+// is asked again from there.
 func (k *Kept) Answer(ctx context.Context, q Question, wrong error) (string, error) {
 	if k.next == nil {
 		k.next = map[ID]int{}
@@ -54,7 +54,7 @@ func (k *Kept) Answer(ctx context.Context, q Question, wrong error) (string, err
 	return line, nil
 }
 
-// Ask asks until take accepts a line, which is kept then.
+// Ask asks until take accepts a line, and stores it.
 func (k *Kept) Ask(ctx context.Context, q Question, take func(line string) error) error {
 	err := Ask(ctx, k, q, func(line string) error {
 		if err := take(line); err != nil || k.repeated {
@@ -77,10 +77,10 @@ func (k *Kept) Ask(ctx context.Context, q Question, take func(line string) error
 	return err
 }
 
-// Rewind begins anew with what was taken.
+// Rewind replays the stored answers from the beginning.
 func (k *Kept) Rewind() { k.next = nil }
 
-// Forget has a question asked again.
+// Forget deletes a question's answers, so that it is asked again.
 func (k *Kept) Forget(id ID) error {
 	delete(k.Lines, id)
 	delete(k.next, id)

@@ -12,20 +12,21 @@ import (
 // ID names a question, also in a file of answers.
 type ID string
 
-// The questions of party join, in the order in which they come up. Nobody is asked what is decided already.
+// The questions of party join, in the order in which they are asked. What is decided already is not
+// asked.
 const (
 	Study     ID = "study"     // which of several studies
 	Data      ID = "data"      // which file or query holds the data
-	Introduce ID = "introduce" // what the operator learns of this party, where no study lists it yet
+	Introduce ID = "introduce" // what the operator learns of this party, if no study lists it yet
 	Use       ID = "use"       // how the data answer the study: columns, how values are read, the limit
 	Approve   ID = "approve"   // the study's id, which approves it
 )
 
-// The questions of aggregator invite, in the order in which they come up.
+// The questions of aggregator invite, in the order in which they are asked.
 const (
 	Address   ID = "address"   // where parties reach this node
 	Whom      ID = "whom"      // who is invited to introduce themselves over the network
-	Accept    ID = "accept"    // whose introductions the study is drafted from
+	Accept    ID = "accept"    // from whose introductions the study is drafted
 	Name      ID = "name"      // of the study
 	Partition ID = "partition" // same people, or same columns
 	Asked     ID = "ask"       // which analyses
@@ -45,7 +46,7 @@ const (
 	Invite Command = "aggregator invite"
 )
 
-// IDs are all questions of a command.
+// IDs lists all questions of a command.
 func IDs(of Command) []ID {
 	if of == Invite {
 		return []ID{Address, Whom, Accept, Name, Partition, Asked, Columns, Purpose, Dates, Privacy, Host}
@@ -53,7 +54,7 @@ func IDs(of Command) []ID {
 	return []ID{Study, Data, Introduce, Use, Approve}
 }
 
-// Says is what an answer is, for who writes a file of answers.
+// Says explains an answer to the author of a file of answers.
 func (id ID) Says() string {
 	return map[ID]string{
 		Study:     "where several studies wait: the beginning of the id of one",
@@ -75,26 +76,26 @@ func (id ID) Says() string {
 	}[id]
 }
 
-// Question is one decision of a steward. An answer is a line; an empty one takes what is proposed.
+// Question is one decision of a steward. An answer is a line; an empty line accepts the proposal.
 type Question struct {
 	ID       ID
 	Asks     string
 	Why      string   // the reason for asking
-	Proposed string   // what an empty line means; empty: there is no such proposal
-	Open     string   // where nothing is proposed: what is missing; may be empty
-	Forms    []string // what a line may be
-	Commands []string // the plain commands that do the same
+	Proposed string   // what an empty line means; empty: no proposal
+	Open     string   // if nothing is proposed: what is missing; may be empty
+	Forms    []string // the possible lines
+	Commands []string // the equivalent commands without questions
 }
 
-// Asker brings questions to whoever answers them.
+// Asker passes questions to whoever answers them.
 type Asker interface {
-	// Ready is called before questions that will be asked, with those that have no way around them.
+	// Ready is called before questions are asked, with those that are certain to be asked.
 	Ready(ids ...ID) error
 	// Answer returns a line. wrong is what was wrong with the line before, or nil.
 	Answer(ctx context.Context, q Question, wrong error) (string, error)
 }
 
-// Ask asks until take accepts a line. An empty line reaches take only where something is proposed.
+// Ask asks until take accepts a line. An empty line reaches take only if there is a proposal.
 func Ask(ctx context.Context, a Asker, q Question, take func(line string) error) error {
 	var wrong error
 	for {
@@ -119,15 +120,15 @@ func (q Question) unanswered() error {
 	return fmt.Errorf("there is no proposal to take")
 }
 
-// Script answers from a file: each question has lines, which are given one after the other, and then takes what is
-// proposed.
+// Script answers from a file. It returns a question's lines one after the other, and after them
+// accepts the proposal.
 type Script struct {
 	path  string
 	lines map[ID][]string
 	given map[ID]int
 }
 
-// Proposed is the line of a file that takes what is proposed.
+// Proposed is the line of a file that accepts the proposal.
 const Proposed = "proposed"
 
 // NewScript answers with these lines. path names them in errors.
@@ -143,7 +144,7 @@ type MissingError struct {
 
 func (e *MissingError) Error() string { return e.Fail().Error() }
 
-// Fail is what the catalogue says of it.
+// Fail returns the error's entry in the catalogue.
 func (e *MissingError) Fail() *fail.Error {
 	var names []string
 	for _, id := range e.IDs {
@@ -152,7 +153,7 @@ func (e *MissingError) Fail() *fail.Error {
 	return fail.Unanswered.New(e.Path, strings.Join(names, ", "))
 }
 
-// Ready names all questions of these that the file leaves open.
+// Ready returns a MissingError if the file leaves any of these questions open.
 func (s *Script) Ready(ids ...ID) error {
 	missing := slices.DeleteFunc(slices.Clone(ids), func(id ID) bool { return len(s.lines[id]) > 0 })
 	if len(missing) > 0 {
@@ -161,7 +162,7 @@ func (s *Script) Ready(ids ...ID) error {
 	return nil
 }
 
-// Answer is the next line of the file, or none. Nobody is there to correct one that is wrong.
+// Answer returns the next line of the file, or none. A wrong line cannot be corrected.
 func (s *Script) Answer(_ context.Context, q Question, wrong error) (string, error) {
 	if wrong != nil {
 		return "", fmt.Errorf("answer %s of %s: %w", q.ID, s.path, wrong)

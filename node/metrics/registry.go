@@ -11,14 +11,14 @@ import (
 	"sync"
 )
 
-// Registry holds a node's metrics. Its methods and those of what it makes may be called
-// concurrently.
+// Registry holds a node's metrics. Its methods, and those of the metrics it makes, are safe for
+// concurrent use.
 type Registry struct {
 	mu       sync.Mutex
 	families []*family // in the order in which they were made
 }
 
-// kind is a type of metric, in the format's words.
+// kind is a type of metric, as the format names it.
 type kind string
 
 const (
@@ -32,7 +32,7 @@ type family struct {
 	name, help string
 	kind       kind
 	labels     []string
-	buckets    []float64 // upper bounds, ascending; histograms
+	buckets    []float64 // histograms: upper bounds, ascending
 	collect    func(set func(value float64, labels ...string))
 
 	mu     sync.Mutex
@@ -43,7 +43,7 @@ type family struct {
 type series struct {
 	labels []string
 	value  float64   // histograms: the sum
-	counts []float64 // histograms: by bucket, the last one without a bound
+	counts []float64 // histograms: by bucket; the last has no upper bound
 }
 
 func (r *Registry) add(f *family) *family {
@@ -56,7 +56,7 @@ func (r *Registry) add(f *family) *family {
 	return f
 }
 
-// at finds or makes a series.
+// at finds or creates a series.
 func (f *family) at(labels []string) *series {
 	if len(labels) != len(f.labels) {
 		panic(fmt.Sprintf("metrics: %s has %d labels, not %d", f.name, len(f.labels), len(labels)))
@@ -78,12 +78,12 @@ type Counter struct{ of *family }
 func (r *Registry) Counter(name, help string, labels ...string) Counter {
 	f := r.add(&family{name: name, help: help, kind: counter, labels: labels})
 	if len(labels) == 0 {
-		f.at(nil) // 0 is said from the beginning
+		f.at(nil) // so that 0 is written from the start
 	}
 	return Counter{f}
 }
 
-// Add adds to the counter of these values of its labels.
+// Add adds to the counter with these label values.
 func (c Counter) Add(n float64, labels ...string) {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
@@ -102,26 +102,26 @@ func (r *Registry) Gauge(name, help string, labels ...string) Gauge {
 	return Gauge{f}
 }
 
-// Add adds to the gauge of these values of its labels.
+// Add adds to the gauge with these label values.
 func (g Gauge) Add(n float64, labels ...string) {
 	g.of.mu.Lock()
 	defer g.of.mu.Unlock()
 	g.of.at(labels).value += n
 }
 
-// Set sets the gauge of these values of its labels.
+// Set sets the gauge with these label values.
 func (g Gauge) Set(value float64, labels ...string) {
 	g.of.mu.Lock()
 	defer g.of.mu.Unlock()
 	g.of.at(labels).value = value
 }
 
-// Collected makes a gauge whose values are asked for when it is written.
+// Collected makes a gauge whose values are collected when it is written.
 func (r *Registry) Collected(name, help string, labels []string, collect func(set func(value float64, labels ...string))) {
 	r.add(&family{name: name, help: help, kind: gauge, labels: labels, collect: collect})
 }
 
-// Accumulated makes a counter whose values are asked for when it is written.
+// Accumulated makes a counter whose values are collected when it is written.
 func (r *Registry) Accumulated(name, help string, labels []string, collect func(set func(value float64, labels ...string))) {
 	r.add(&family{name: name, help: help, kind: counter, labels: labels, collect: collect})
 }
@@ -129,7 +129,7 @@ func (r *Registry) Accumulated(name, help string, labels []string, collect func(
 // Histogram counts values by size.
 type Histogram struct{ of *family }
 
-// Histogram makes a histogram with buckets up to these bounds, ascending.
+// Histogram makes a histogram with these upper bounds of buckets, ascending.
 func (r *Registry) Histogram(name, help string, buckets []float64, labels ...string) Histogram {
 	return Histogram{r.add(&family{name: name, help: help, kind: histogram, labels: labels, buckets: buckets})}
 }
@@ -185,7 +185,7 @@ func (f *family) write(w *bufio.Writer) {
 	}
 }
 
-// labelled writes the labels of a series, and a pair more where there is one.
+// labelled writes the labels of a series, and one more pair if given.
 func (f *family) labelled(s *series, more ...string) string {
 	var pairs []string
 	for i, name := range f.labels {

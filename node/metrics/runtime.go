@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// Build says which program this is.
+// Build describes this program.
 type Build struct {
 	Role    string    // party or aggregator
 	Version string    // of the program
 	Started time.Time // when the process began
 }
 
-// Process makes the metrics that every program has: its build, its age, memory,
-// goroutines and collections.
+// Process makes the metrics that every program has: its build, its uptime, memory, goroutines and
+// garbage collections.
 func (r *Registry) Process(b Build) {
 	r.Gauge("cosketch_build_info", "Which program runs; always 1.", "role", "version", "go").Set(1, b.Role, b.Version, runtime.Version())
 	r.Gauge("process_start_time_seconds", "When the process began, in seconds since 1970.").Set(float64(b.Started.UnixNano()) / 1e9)

@@ -13,7 +13,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/session"
 )
 
-// Studies are the states of a node's studies and when the next date ends a wait, read from
+// Studies gives the states of a node's studies, and when the next date ends a wait. It is read from
 // the store when metrics are written.
 type Studies interface {
 	Snapshots() ([]stored.Snapshot, error)
@@ -30,7 +30,7 @@ type Aggregator struct {
 	failures metrics.Counter
 	analyses metrics.Histogram
 	hooks    metrics.Counter
-	pending  atomic.Int64 // messages of webhooks
+	pending  atomic.Int64 // pending messages of webhooks
 
 	mu   sync.Mutex
 	down map[protocol.StudyID]bool // guarded by mu
@@ -65,21 +65,21 @@ func NewAggregator(r *metrics.Registry, studies Studies) *Aggregator {
 	return a
 }
 
-// Webhook counts what came of a webhook's message.
+// Webhook counts the outcome of a webhook's message.
 func (a *Aggregator) Webhook(o webhook.Outcome) { a.hooks.Add(1, string(o)) }
 
-// WebhooksPending is told by how many messages more, or fewer, are pending.
+// WebhooksPending changes the number of pending messages by so many.
 func (a *Aggregator) WebhooksPending(by int) { a.pending.Add(int64(by)) }
 
-// fromZero lets a counter be 0 for values of its label before it counts: whoever reads it from
-// time to time would else not see the first time as an increase.
+// fromZero initialises a counter with 0 for these label values. Otherwise a scraper would not see
+// the first event as an increase.
 func fromZero[L ~string](c metrics.Counter, labels ...L) {
 	for _, label := range labels {
 		c.Add(0, string(label))
 	}
 }
 
-// Observe counts.
+// Observe counts an event.
 func (a *Aggregator) Observe(h event.Happening) {
 	switch h.What {
 	case event.Posted:
@@ -116,8 +116,8 @@ func (a *Aggregator) setDown(id protocol.StudyID, down bool) {
 	}
 }
 
-// ofStudies makes the metrics that are read from the store: studies by state, those known
-// beforehand also where there are none, the next date, and the room that is left.
+// ofStudies makes the metrics that are read from the store: the number of studies by state (the
+// given states even if 0), the next date, and the free disk space.
 func ofStudies(r *metrics.Registry, studies Studies, states []session.State) {
 	known := map[string]bool{stored.Added: true}
 	for _, s := range states {
@@ -126,7 +126,7 @@ func ofStudies(r *metrics.Registry, studies Studies, states []session.State) {
 	r.Collected("cosketch_studies", "Studies, by state.", []string{"state"}, func(set func(float64, ...string)) {
 		all, err := studies.Snapshots()
 		if err != nil {
-			return // what cannot be read is not said; readiness fails
+			return // unreadable values are left out; readiness fails
 		}
 		counts := map[string]int{}
 		for _, s := range all {
@@ -166,7 +166,7 @@ func ofStudies(r *metrics.Registry, studies Studies, states []session.State) {
 	})
 }
 
-// Ready says why a node cannot serve: its store does not answer.
+// Ready returns why a node cannot serve: its store does not answer.
 func Ready(studies Studies) error {
 	if _, err := studies.Snapshots(); err != nil {
 		return fmt.Errorf("reading the state directory: %w", err)

@@ -9,7 +9,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/session"
 )
 
-// Party counts what happens at a party. Its Observe is told what the node's observer is.
+// Party counts what happens at a party. Its Observe receives what the node's observer does.
 type Party struct {
 	steps  metrics.Counter
 	read   metrics.Counter
@@ -17,10 +17,10 @@ type Party struct {
 	trials metrics.Counter
 
 	mu   sync.Mutex
-	done map[transfer]int64 // bytes that were counted; guarded by mu
+	done map[transfer]int64 // bytes counted so far; guarded by mu
 }
 
-// transfer is one reading or uploading of a study.
+// transfer is one reading or upload of a study.
 type transfer struct {
 	study protocol.StudyID
 	what  event.Milestone
@@ -41,7 +41,7 @@ func NewParty(r *metrics.Registry, studies Studies) *Party {
 	return p
 }
 
-// Observe counts.
+// Observe counts an event.
 func (p *Party) Observe(o event.Progress) {
 	switch o.Milestone {
 	case event.Reading:
@@ -56,7 +56,7 @@ func (p *Party) Observe(o event.Progress) {
 	}
 }
 
-// more is how many bytes of a transfer are new. One that begins again counts again.
+// more returns how many bytes of a transfer are new. A transfer that restarts counts again.
 func (p *Party) more(o event.Progress) float64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()

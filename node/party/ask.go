@@ -32,7 +32,7 @@ import (
 	"github.com/cosketch/cosketch/seed"
 )
 
-// Why no query can be made.
+// Reasons why no query can be made.
 var (
 	ErrNoQueries      error = fail.NoQueries
 	ErrQueriesAsked   error = fail.QueriesAsked
@@ -40,34 +40,33 @@ var (
 	ErrRecordsChanged error = fail.DataChanged
 )
 
-// Question says what a party asks about.
+// Question is what a party asks about.
 type Question struct {
 	Files  []string // required: new records, in the form of the study's data
-	DryRun bool     // read the records, hold policy and budget, and stop before anything is spent or said
+	DryRun bool     // read the records, check policy and budget, and stop before anything is spent or sent
 }
 
-// Asked is a query that was asked, and its answer as far as it is here.
+// Asked is a query, and its answer if it has arrived.
 type Asked struct {
 	Number  int
-	Before  bool // the same records were asked about before: nothing new was spent
+	Before  bool // the same records were queried before: nothing new was spent
 	Promise dp.Guarantee
-	Records int64 // that were asked about
+	Records int64 // in the query
 	Answer  analysis.QueryAnswer
 	Columns []string   // of the ids, then of the answer
 	Table   [][]string // by record, in the order of the files; ids are normalised
 }
 
-// Ask finds out which records of the union are nearest to records of this party that are in
-// no release. A query is a release, made as that is:
+// Ask finds the records of the union that are nearest to records of this party that are in no
+// release. A query is a release and is made like one:
 //
 //	project → debit durably → have the ledger's head countersigned → draw noise →
 //	store durably → (only then) send
 //
-// and under randomised response debited before values are read. A crash before the debit
-// leaves nothing; one after it leaves a debit that the next query finds and does not repeat;
-// one after the store leaves the query, which is only ever re-sent as it is. Asking about
-// the same records again is the same query, and spends nothing. The answer is verified and
-// stored. Until ctx ends, calls that fail are tried again.
+// Under randomised response it is debited before values are read. A crash before the debit leaves
+// nothing. After the debit, the next query finds it and does not repeat it. After the store, the
+// query is only ever re-sent unchanged. Asking about the same records again is the same query and
+// spends nothing. The answer is verified and stored. Failed calls are retried until ctx ends.
 func (p *Party) Ask(ctx context.Context, id protocol.StudyID, o Question) (Asked, error) {
 	out, err := p.ask(ctx, id, o)
 	if err != nil {
@@ -114,7 +113,7 @@ func (p *Party) ask(ctx context.Context, id protocol.StudyID, o Question) (Asked
 	return q.Asked, err
 }
 
-// query is one query on its way.
+// query is one query in progress.
 type query struct {
 	*service
 	Asked
@@ -126,7 +125,7 @@ type query struct {
 	digest   [32]byte        // of the records
 }
 
-// newQuery checks that a query can be made at all.
+// newQuery checks whether a query can be made at all.
 func (r *service) newQuery(files []string) (*query, error) {
 	q := &query{service: r}
 	party, _ := r.Study.PartyIndex(r.Signer.ID())
@@ -172,8 +171,8 @@ func (r *service) newQuery(files []string) (*query, error) {
 	return q, nil
 }
 
-// look reads the records once, finds the query that was made about them before or the number
-// of the next one, and holds policy and budget.
+// look reads the records once. It finds an earlier query about them, or takes the next number and
+// checks policy and budget.
 func (q *query) look(ctx context.Context) error {
 	sum, summary, err := q.read(ctx, nil)
 	if err != nil {
@@ -202,7 +201,7 @@ func (q *query) look(ctx context.Context) error {
 	return ErrQueriesAsked
 }
 
-// read reads the records and hands them to a builder that is not nil.
+// read reads and hashes the records and passes them to into, unless that is nil.
 func (q *query) read(ctx context.Context, into func(dataset.Batch) error) (sum [32]byte, summary dataset.Summary, err error) {
 	hash := sha256.New()
 	summary, err = q.Pass(ctx, q.src, func(b dataset.Batch) error {
@@ -221,14 +220,15 @@ func (q *query) read(ctx context.Context, into func(dataset.Batch) error) (sum [
 	return [32]byte(hash.Sum(nil)), summary, err
 }
 
-// spec says to package job what is released.
+// spec describes the query's release to package job.
 func (q *query) spec() (job.Spec, error) {
 	spec := q.Spec(q.src, job.Query{Number: q.Number, T2: q.t2}, q.keys)
 	spec.Plans = []release.Plan{q.plan}
 	return q.Budgeted(spec, q.src)
 }
 
-// permitted is an error where a cap refuses the query, or its people have their budget under another name.
+// permitted returns an error if a cap refuses the query, or if its people have a budget under
+// another dataset's name.
 func (q *query) permitted() error {
 	entries, err := q.Store.Ledger()
 	if err != nil {
@@ -245,8 +245,8 @@ func (q *query) permitted() error {
 	return errors.Join(refusal, failed)
 }
 
-// compare shows the aggregator the ledger's head, and asks which queries of this party it
-// holds: one that the store lacks was sent by a later state of it.
+// compare shows the aggregator the ledger's head, and asks which queries of this party it holds. If
+// the store lacks one of them, a later state of the store sent it.
 func (q *query) compare(ctx context.Context) error {
 	if err := q.vouch(ctx); err != nil {
 		return err
@@ -280,7 +280,7 @@ func (q *query) stored(number int) (protocol.Query, error) {
 	return protocol.DecodeQuery(q.Study.ID, q.Signer.ID(), raw)
 }
 
-// make makes the release, which is stored then: see package job for its order.
+// make makes and stores the release; package job defines the order of the steps.
 func (q *query) make(ctx context.Context) error {
 	spec, err := q.spec()
 	if err != nil {
@@ -290,7 +290,7 @@ func (q *query) make(ctx context.Context) error {
 	return err
 }
 
-// queryWorld is this node to the job that makes a query's release (job.World).
+// queryWorld implements job.World for a query's release.
 type queryWorld struct{ *query }
 
 var errNoLook = errors.New("a query takes no first look, and none of its releases is void")
@@ -304,10 +304,10 @@ func (w queryWorld) Debit(ctx context.Context, due func([]ledger.Entry) ([]ledge
 	return w.Spend(ctx, w.src, due)
 }
 
-// Vouch has the ledger's head countersigned by the aggregator.
+// Vouch has the aggregator countersign the ledger's head.
 func (w queryWorld) Vouch(ctx context.Context) error { return w.vouchPatiently(ctx) }
 
-// Exact reads the records again, which must be those that were looked at.
+// Exact reads the records again; they must not have changed since look.
 func (w queryWorld) Exact(ctx context.Context, builders []*release.Builder) (job.Records, error) {
 	var ids [][]byte
 	sum, _, err := w.read(ctx, func(b dataset.Batch) error {
@@ -333,16 +333,16 @@ func (w queryWorld) Save(s job.Sealed) error {
 	}})
 }
 
-// TakenLook, KeepLook, Look and Drop are for releases of a study.
+// TakenLook, KeepLook, Look and Drop are only for releases of a study.
 func (w queryWorld) TakenLook() ([]byte, error)                           { return nil, errNoLook }
 func (w queryWorld) KeepLook([]byte) error                                { return errNoLook }
 func (w queryWorld) Look(context.Context, []*release.Look) (int64, error) { return 0, errNoLook }
 func (w queryWorld) Drop() error                                          { return errNoLook }
 
-// Forget has nothing to end.
+// Forget has nothing to destroy.
 func (w queryWorld) Forget() error { return nil }
 
-// At tells observers.
+// At notifies the observer.
 func (w queryWorld) At(stage job.Stage) {
 	p := event.Progress{Study: w.Study.ID}
 	switch stage {
@@ -358,7 +358,7 @@ func (w queryWorld) At(stage job.Stage) {
 	w.Observe(p)
 }
 
-// send asks with what is stored, unless the answer is here, and stores the answer.
+// send sends the stored query, unless its answer is here, and stores the answer.
 func (q *query) send(ctx context.Context) error {
 	own, err := q.stored(q.Number)
 	if err != nil {
@@ -412,7 +412,7 @@ func (q *query) send(ctx context.Context) error {
 	return q.Store.PutResult(q.Study.ID, name, raw)
 }
 
-// join reads the stored answer and puts the party's own ids to it.
+// join reads the stored answer and adds the party's own ids.
 func (q *query) join() error {
 	own, err := q.stored(q.Number)
 	if err != nil {
@@ -437,9 +437,10 @@ func (q *query) join() error {
 	return err
 }
 
-// answerTable is the answer by record, with the party's own ids.
+// answerTable returns the answer by record, with the party's own ids.
 func answerTable(s *study.Study, a analysis.QueryAnswer, asked, ours []stored.Ordered) (columns []string, table [][]string, err error) {
-	// A table like that of labels: neighbours of one's own are among the rows of the release.
+	// It has the form of the table of labels; own neighbours are identified by their row of the
+	// release.
 	columns = append(columns, s.Records.ID...)
 	table = make([][]string, len(asked))
 	for _, o := range asked {
@@ -462,7 +463,7 @@ func answerTable(s *study.Study, a analysis.QueryAnswer, asked, ours []stored.Or
 	return columns, table, nil
 }
 
-// patiently does a call again while it fails for a reason that may pass.
+// patiently retries a call while it fails for a reason that may pass.
 func (q *query) patiently(ctx context.Context, call func(context.Context) error) error {
 	retry := node.Backoff{Least: 200 * time.Millisecond, Most: 10 * time.Second}
 	for {

@@ -21,9 +21,9 @@ import (
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
-// Export does all that the party can do by itself for an approved study, as Run would,
-// and writes a bundle for the aggregator with everything that this party has to say. It
-// may be written again at any time: nothing is drawn or signed twice.
+// Export does all that the party can do by itself for an approved study, as Run would, and writes a
+// bundle for the aggregator with all of this party's messages. It can be repeated at any time:
+// nothing is drawn or signed twice.
 func (p *Party) Export(ctx context.Context, id protocol.StudyID, w io.Writer) (carry.Carried, error) {
 	c, err := p.byHand(ctx, id, nil, func(r *service) (bundle.Label, error) { return r.export(w) })
 	if err != nil {
@@ -32,7 +32,7 @@ func (p *Party) Export(ctx context.Context, id protocol.StudyID, w io.Writer) (c
 	return c, nil
 }
 
-// Import reads a bundle of the aggregator and goes on with the study from there.
+// Import reads a bundle of the aggregator and continues the study from there.
 func (p *Party) Import(ctx context.Context, in io.Reader) (carry.Carried, error) {
 	label, err := bundle.ReadLabel(in)
 	if err != nil {
@@ -62,7 +62,7 @@ func (p *Party) Import(ctx context.Context, in io.Reader) (carry.Carried, error)
 	return c, nil
 }
 
-// byHand serves a study as far as the news reach, and then calls last.
+// byHand serves a study as far as the news allow, and then calls last.
 func (p *Party) byHand(ctx context.Context, id protocol.StudyID, news func(*study.Study) (*carry.Mail, error), last func(*service) (bundle.Label, error)) (c carry.Carried, err error) {
 	unlock, err := p.Store.LockStudy(id)
 	if err != nil {
@@ -73,7 +73,7 @@ func (p *Party) byHand(ctx context.Context, id protocol.StudyID, news func(*stud
 	if err != nil {
 		return c, err
 	}
-	r.sure = r.Now() // there is nobody to ask
+	r.sure = r.Now() // there is no clock to compare with
 	from := &carry.Mail{}
 	if news != nil {
 		if from, err = news(r.Study); err != nil {
@@ -93,8 +93,8 @@ func (p *Party) byHand(ctx context.Context, id protocol.StudyID, news func(*stud
 	return c, err
 }
 
-// handle does what the news allow: reads the board and runs jobs, in turn. What is to
-// be sent waits for the next bundle.
+// handle does what the news allow: it reads the board and runs jobs, in turn. Messages wait for the
+// next bundle.
 func (r *service) handle(ctx context.Context) error {
 	if err := r.decide(ctx); err != nil {
 		return err
@@ -105,7 +105,7 @@ func (r *service) handle(ctx context.Context) error {
 	for {
 		for r.busy() {
 			err := r.machine.Work(ctx, work{r}, &way{service: r})
-			if errors.Is(err, errUndecided) { // the steward is asked; the rest goes on at the next command
+			if errors.Is(err, errUndecided) { // the steward must decide; the next command continues
 				r.asking = true
 				return r.show()
 			}
@@ -133,7 +133,7 @@ func (r *service) busy() bool {
 	return len(run) > 0 && !r.machine.Status().Terminal()
 }
 
-// export writes the own envelopes whose turn it is and, until a result has it, the whole release.
+// export writes the own envelopes that are due and, until a result includes it, the whole release.
 func (r *service) export(w io.Writer) (bundle.Label, error) {
 	sealed := &carry.Counted{Writer: w}
 	label, err := r.seal(sealed)
@@ -166,7 +166,7 @@ func (r *service) seal(w io.Writer) (bundle.Label, error) {
 		return label, err
 	}
 	due, _ := r.machine.Due()
-	for _, e := range due { // what is on the board of this party has arrived
+	for _, e := range due { // envelopes of this party on the board have arrived
 		if err := out.Add(calls.Post, wire.EncodePost([]protocol.Envelope{e.Envelope()})); err != nil {
 			return label, err
 		}

@@ -13,14 +13,14 @@ import (
 	"github.com/cosketch/cosketch/protocol/session"
 )
 
-// byClock compares the clocks after an error that a date may have caused. Where they agree,
-// or the aggregator does not say, the error is returned as it is.
+// byClock compares the clocks after an error that a date may have caused. If they agree, or the
+// aggregator does not answer, it returns the error unchanged.
 func (r *service) byClock(ctx context.Context, err error) error {
 	var refusal *p2p.Refusal
 	var late *session.DeadlineError
 	var stopped *session.StoppedError
 	if clock := (*node.ClockError)(nil); errors.As(err, &clock) {
-		return err // it was compared
+		return err // the clocks were compared before
 	}
 	refused := errors.As(err, &refusal) && refusal.Code == p2p.CodeRefused
 	if !refused && !errors.As(err, &late) && !errors.As(err, &stopped) {
@@ -39,8 +39,9 @@ func (r *service) byClock(ctx context.Context, err error) error {
 	return &node.ClockError{Err: err, Ahead: ahead}
 }
 
-// instant is the time to tell the machine. The dates that end a study for a party without a
-// release destroy its secrets for good, so such a date is not told before makeSure has looked.
+// instant is the time to tell the machine. Some dates end a study for a party without a release and
+// destroy its secrets for good. The machine is not told of such a date before makeSure has checked
+// it.
 func (r *service) instant() protocol.Instant {
 	now := r.Now()
 	if date := r.unsure(now); date != 0 {
@@ -49,7 +50,7 @@ func (r *service) instant() protocol.Instant {
 	return now
 }
 
-// unsure is the first of these dates that has passed by this clock alone; 0 where none has.
+// unsure is the first such date that has passed only by this clock, or 0.
 func (r *service) unsure(now protocol.Instant) protocol.Instant {
 	for _, date := range []protocol.Instant{r.Study.Deadline, r.Study.Closes()} {
 		if r.sure < date && date <= now {
@@ -59,9 +60,9 @@ func (r *service) unsure(now protocol.Instant) protocol.Instant {
 	return 0
 }
 
-// makeSure asks the aggregator for its clock where such a date has passed. Where by the
-// aggregator's clock it has not, one of the two is wrong, and nothing is done about the date.
-// Where the aggregator does not answer, this clock is believed.
+// makeSure asks the aggregator for its clock if such a date has passed. If the date has not passed
+// by the aggregator's clock, one of the two is wrong, and the date is ignored. If the aggregator
+// does not answer, this clock is trusted.
 func (r *service) makeSure(ctx context.Context) error {
 	now := r.Now()
 	date := r.unsure(now)
@@ -76,11 +77,11 @@ func (r *service) makeSure(ctx context.Context) error {
 	return nil
 }
 
-// compareEvery is how long a comparison of the clocks holds.
+// compareEvery is the interval between comparisons of the clocks.
 const compareEvery = 10 * time.Minute
 
-// compareClocks looks whether the clocks differ by so much that dates come at the wrong time,
-// and says so once. Only a study that waits has the time for it.
+// compareClocks checks whether the clocks differ so much that dates come at the wrong time, and
+// reports it once. It runs only while a study waits.
 func (r *service) compareClocks(ctx context.Context) error {
 	if !r.compared.IsZero() && time.Since(r.compared) < compareEvery {
 		return nil
@@ -88,7 +89,7 @@ func (r *service) compareClocks(ctx context.Context) error {
 	r.compared = time.Now()
 	hello, err := r.client.Hello(ctx)
 	if err != nil {
-		return nil // what is wrong with the way the next call says; an older aggregator shows no clock
+		return nil // the next call reports a broken connection; an older aggregator shows no clock
 	}
 	before := r.ahead
 	r.ahead = node.Apart(r.Now(), hello.Now)
@@ -96,14 +97,14 @@ func (r *service) compareClocks(ctx context.Context) error {
 	case max(r.ahead, -r.ahead) <= node.Harmful:
 		r.ahead = 0
 	case r.ahead < 0 && before < 0, r.ahead > 0 && before > 0:
-		r.ahead = before // it was said
+		r.ahead = before // reported before
 	default:
 		r.Observe(event.Progress{Study: r.Study.ID, Milestone: event.Clocks, Note: r.clocks()})
 	}
 	return r.show()
 }
 
-// clocks says that the clocks differ, where they do.
+// clocks describes the difference of the clocks, or is empty.
 func (r *service) clocks() string {
 	if r.ahead == 0 {
 		return ""

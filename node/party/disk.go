@@ -14,10 +14,10 @@ import (
 	"github.com/cosketch/cosketch/seed"
 )
 
-// disk is what the store has of a study, as the loop around the machine wants it.
+// disk adapts the store of a study to the loop around the machine.
 type disk struct{ *service }
 
-// Restored gathers what was persisted about the study.
+// Restored collects the study's persisted state.
 func (d disk) Restored() (session.PartyRestored, error) {
 	var out session.PartyRestored
 	own, err := d.Store.Own(d.Study.ID)
@@ -52,7 +52,7 @@ func (d disk) Restored() (session.PartyRestored, error) {
 		out.Document = stored.DocumentOf(document).Hash
 	}
 	if len(out.Own) == 0 {
-		d.sure = d.Now() // there is nothing to lose
+		d.sure = d.Now() // nothing can be lost
 	}
 	return out, nil
 }
@@ -98,7 +98,7 @@ func (d disk) Persist(record session.Record) error {
 		if record.Attempt != 0 {
 			return d.Store.DestroySecret(id, record.Attempt)
 		}
-		if err := d.destroyHeld(); err != nil { // first: the secrets' end is not found twice
+		if err := d.destroyHeld(); err != nil { // first: once the secrets are gone, it would not be found again
 			return err
 		}
 		return d.Store.DestroySecrets(id)
@@ -108,7 +108,7 @@ func (d disk) Persist(record session.Record) error {
 	return fmt.Errorf("cannot persist %T", record)
 }
 
-// appendBoard stores a stretch of the board, unless it was replayed from there.
+// appendBoard stores a stretch of the board, unless it was replayed from the store.
 func (d disk) appendBoard(record session.AppendBoard) error {
 	count, err := d.Store.BoardCount(d.Study.ID)
 	if err != nil || record.From < count {
@@ -124,14 +124,13 @@ func (d disk) appendBoard(record session.AppendBoard) error {
 // Show stores and reports the status of a machine that may not be open yet.
 func (d disk) Show(machines session.Status) error { return d.showAs(d.asked(machines)) }
 
-// show stores and reports the status.
 func (r *service) show() error { return r.showAs(r.status()) }
 
-// showAs stores and reports a status when it changed.
+// showAs stores and reports a status if it changed.
 func (r *service) showAs(status session.Status) error {
 	differ := r.clocks()
 	if status.Terminal() {
-		differ = "" // a failure by a date says it
+		differ = "" // a failure caused by a date says so itself
 	}
 	news := !stored.SameStatus(status, r.shown)
 	if !news && differ == r.differ {

@@ -20,17 +20,17 @@ const (
 	mostKept = 4 * calls.MostFurther
 )
 
-// furtherRoom is how many bytes a party keeps of a study's results and further results.
+// furtherRoom is the number of bytes that a party keeps of a study's results and further results.
 func furtherRoom(s *study.Study) int64 {
 	own, further := analysis.BoundsOf(s), analysis.FurtherBounds(s)
 	return 1<<30 + own.Document + 4*(own.Tables+further.Tables)
 }
 
-// ErrFullOfFurther reports more further results of a study than a party keeps.
+// ErrFullOfFurther reports that a study has more further results than a party keeps.
 var ErrFullOfFurther error = fail.TooManyFurther
 
-// FetchFurther asks the aggregator for further results of a study, stores those that are
-// not here yet, and returns how many those were.
+// FetchFurther asks the aggregator for further results of a study, stores the new ones and returns
+// their number.
 func (p *Party) FetchFurther(ctx context.Context, id protocol.StudyID) (int, error) {
 	r, err := p.open(id)
 	if err != nil {
@@ -46,8 +46,8 @@ func (p *Party) FetchFurther(ctx context.Context, id protocol.StudyID) (int, err
 	return n, nil
 }
 
-// fetchFurther fetches what is listed and not here, checks it against what the aggregator
-// signed, and stores it.
+// fetchFurther fetches the listed results that are not here, checks them against what the
+// aggregator signed, and stores them.
 func (r *service) fetchFurther(ctx context.Context) (fetched int, err error) {
 	list, err := r.client.Call(ctx, calls.Further, r.Study.ID[:])
 	if err != nil {
@@ -61,7 +61,7 @@ func (r *service) fetchFurther(ctx context.Context) (fetched int, err error) {
 	here := map[protocol.Digest]bool{}
 	for _, f := range kept {
 		_, err := stored.ReadFurther(r.Store, r.Study, f)
-		if err != nil && !errors.Is(err, stored.ErrUnsigned) { // what is damaged is fetched again
+		if err != nil && !errors.Is(err, stored.ErrUnsigned) { // a damaged one is fetched again
 			return 0, err
 		}
 		here[f.Document.Hash] = err == nil
@@ -91,7 +91,7 @@ func (r *service) fetchFurther(ctx context.Context) (fetched int, err error) {
 		switch {
 		case err == nil:
 			fetched++
-		case errors.As(err, &document), errors.As(err, &reply): // the others may be whole
+		case errors.As(err, &document), errors.As(err, &reply): // the others may be intact
 			bad = append(bad, fmt.Errorf("further result %s: %w", f.Document.Hash.String()[:8], err))
 		default:
 			return fetched, err
@@ -146,7 +146,7 @@ func (r *service) tooMuchFurther() error {
 	return fmt.Errorf("%w: together they would have more than %d bytes", ErrFullOfFurther, furtherRoom(r.Study))
 }
 
-// roomLeft is what may still be kept of a study's further results.
+// roomLeft is the number of bytes that may still be kept of a study's further results.
 func (r *service) roomLeft() (int64, error) {
 	names, err := r.Store.Results(r.Study.ID)
 	if err != nil {

@@ -15,12 +15,11 @@ import (
 	"github.com/cosketch/cosketch/protocol/wait"
 )
 
-// errUndecided reports a held sketch that the steward has not released, or that a
-// command works on.
+// errUndecided reports a held sketch that the steward has not released, or that a command is using.
 var errUndecided = job.ErrUndecided
 
-// lockHeld keeps commands from the held sketch while it is made or released. While one
-// works on it, it is errUndecided.
+// lockHeld locks the held sketch against commands while it is made or released. It returns
+// errUndecided while a command holds the lock.
 func (r *service) lockHeld() (unlock func(), err error) {
 	unlock, err = r.Store.LockHeld(r.Study.ID, 0)
 	if errors.Is(err, store.ErrBusy) {
@@ -29,12 +28,12 @@ func (r *service) lockHeld() (unlock func(), err error) {
 	return unlock, err
 }
 
-// heldFor tells, once, that the sketch is held.
+// heldFor reports, once, that the sketch is held.
 func (r *service) heldFor(note string) {
 	r.once(event.Held, note)
 }
 
-// once tells something once.
+// once reports an event unless it was the last one reported.
 func (r *service) once(what event.Milestone, note string) {
 	if now := string(what) + note; r.told != now {
 		r.told = now
@@ -42,7 +41,7 @@ func (r *service) once(what event.Milestone, note string) {
 	}
 }
 
-// taken are the held sketches, as a release takes them.
+// taken returns the held sketches in the form that a release needs.
 func taken(set *held.Set) (job.Records, error) {
 	all, err := set.Exact()
 	if err != nil {
@@ -54,7 +53,7 @@ func taken(set *held.Set) (job.Records, error) {
 	return job.Records{Count: all.Records, IDs: all.IDs, Held: all.Sketches, Look: set.Look}, nil
 }
 
-// heldText says what is held, in counts.
+// heldText describes what is held, in counts.
 func heldText(s held.Summary) string {
 	text := fmt.Sprintf("%d records of %d shards", s.Records, len(s.Shards))
 	if len(s.Shards) == 1 {
@@ -71,12 +70,12 @@ func heldText(s held.Summary) string {
 	return text
 }
 
-// stewardWait is how long one read of the board lasts while the steward is waited
-// for, in seconds: after it the decision is looked for again.
+// stewardWait is the duration of one read of the board while waiting for the steward, in seconds.
+// Then the decision is checked again.
 const stewardWait = 3
 
-// awaitSteward reads the board, which may end the wait, until it is time to look for the
-// steward's decision again.
+// awaitSteward reads the board, which may end the wait, until the steward's decision is to be
+// checked again.
 func (r *service) awaitSteward(ctx context.Context) error {
 	r.asking = true
 	if err := r.show(); err != nil {
@@ -85,11 +84,11 @@ func (r *service) awaitSteward(ctx context.Context) error {
 	return r.read(ctx, stewardWait)
 }
 
-// status is what is shown of the machine's.
+// status is the machine's status as shown.
 func (r *service) status() session.Status { return r.asked(r.machine.Status()) }
 
-// asked is the machine's status, but for what the machine does not know: that the steward is
-// asked.
+// asked adds to the machine's status what the machine does not know: that the study waits for the
+// steward.
 func (r *service) asked(s session.Status) session.Status {
 	if r.asking && s.State == session.Seeded {
 		s.WaitFor = wait.Steward
@@ -97,11 +96,11 @@ func (r *service) asked(s session.Status) session.Status {
 	return s
 }
 
-// heldPatience is how long the end of a held sketch waits for a command that works on it.
+// heldPatience is how long destroying a held sketch waits for a command that uses it.
 const heldPatience = 10 * time.Second
 
-// destroyHeld ends the held sketch, which needs the seed as the seed needs it: without
-// the one nothing can come of the other.
+// destroyHeld destroys the held sketch. It is destroyed together with the seed, because each is
+// useless without the other.
 func (r *service) destroyHeld() error {
 	unlock, err := r.Store.LockHeld(r.Study.ID, heldPatience)
 	if err != nil {

@@ -12,11 +12,10 @@ import (
 	"github.com/cosketch/cosketch/protocol/ledger"
 )
 
-// vouch shows the aggregator the signed head of this party's ledger for it, and has it
-// countersigned. Where the aggregator keeps a head that this party signed and its
-// ledger does not cover, the error is a *LedgerRolledBackError. It is asked before this
-// party sends anything, and between a debit and its noise: so every release that leaves
-// is in a head that the aggregator keeps.
+// vouch sends the aggregator the signed head of this party's ledger for it, to be countersigned. If
+// the aggregator keeps a head that this party signed and its ledger does not cover, the error is a
+// *LedgerRolledBackError. It is called before this party sends anything, and between a debit and
+// its noise. So every release that is sent is covered by a head that the aggregator keeps.
 func (r *service) vouch(ctx context.Context) error {
 	aggregator := r.Study.Aggregator.ID
 	if byHand, ok := r.client.Carrier.(*carry.Mail); ok {
@@ -34,14 +33,14 @@ func (r *service) vouch(ctx context.Context) error {
 	if kept.Count == head.Count && kept.Hash == head.Hash {
 		return nil
 	}
-	// Another study of this party may have been debited since: look again.
+	// Another study of this party may have debited the ledger since: read it again.
 	return r.vouchFor(&kept)
 }
 
-// vouchFor compares the ledger with a head that the aggregator keeps; nil when none is
-// known, as before the first bundle of a study that is carried by hand. There, what is
-// debited after a bundle was written reaches the aggregator with the next, which holds
-// the release too.
+// vouchFor compares the ledger with a head that the aggregator keeps. It is nil if none is known,
+// as before the first bundle of a study that is carried by hand. In such a study, a debit made
+// after a bundle was written reaches the aggregator with the next bundle, which also holds the
+// release.
 func (r *service) vouchFor(kept *protocol.LedgerHead) error {
 	if kept == nil {
 		return nil
@@ -53,8 +52,8 @@ func (r *service) vouchFor(kept *protocol.LedgerHead) error {
 	return calls.Covers(entries, *kept)
 }
 
-// vouchPatiently vouches as soon as the aggregator can be reached. What was debited
-// must not be projected again because a connection was lost.
+// vouchPatiently retries vouch until the aggregator can be reached. Debited data must not be
+// projected again because a connection was lost.
 func (r *service) vouchPatiently(ctx context.Context) error {
 	retry := node.Backoff{Least: 200 * time.Millisecond, Most: 10 * time.Second}
 	for {

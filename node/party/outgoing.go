@@ -14,14 +14,14 @@ import (
 	"github.com/cosketch/cosketch/protocol/session"
 )
 
-// outgoing carries a party's requests, and notes in the journal what leaves by them before
-// it does. One goroutine owns it.
+// outgoing sends a party's requests, and journals what they carry before it sends them. One
+// goroutine owns it.
 type outgoing struct {
 	calls.Carrier
 	home  *source.Source
-	noted map[[sha256.Size]byte]bool // posts that are in the journal since this run began
+	noted map[[sha256.Size]byte]bool // posts journaled since this run began
 
-	requests, bytes int64 // that were sent and are not in the journal yet: they carry no data
+	requests, bytes int64 // sent but not journaled yet: they carry no data
 	uploaded        int64 // bytes of chunks since the upload began
 }
 
@@ -39,20 +39,20 @@ func (o *outgoing) Call(ctx context.Context, name string, request []byte) ([]byt
 			return nil, err
 		}
 		o.noted[hash] = true
-	case name == calls.Query && len(request) > len(protocol.StudyID{}): // noted by who asks
+	case name == calls.Query && len(request) > len(protocol.StudyID{}): // journaled by the caller
 	default:
 		o.requests, o.bytes = o.requests+1, o.bytes+int64(len(request))
 	}
 	return o.Carrier.Call(ctx, name, request)
 }
 
-// note dates an entry about the study and its aggregator.
+// note journals an entry, with the time, the study and its aggregator.
 func (o *outgoing) note(e journal.Entry) error {
 	e.At, e.Study, e.To = o.home.Now(), o.home.Study.ID.String(), o.home.Study.Aggregator.ID.String()
 	return o.home.Store.Note(e)
 }
 
-// upload notes how much of a release is about to leave, sends it, and notes how much did.
+// upload journals how much of a release is about to be sent, sends it, and journals how much was.
 func (o *outgoing) upload(remaining int64, send func() error) error {
 	if remaining == 0 {
 		return send()
@@ -67,8 +67,8 @@ func (o *outgoing) upload(remaining int64, send func() error) error {
 	return o.note(journal.Entry{Event: journal.Uploaded, Bytes: o.uploaded})
 }
 
-// sum notes the requests that carry no data, of which a run makes many: for the board,
-// for what has arrived, for the result.
+// sum journals the requests that carry no data, of which a run makes many: for the board, for the
+// progress of an upload, for the result.
 func (o *outgoing) sum() error {
 	if o.requests == 0 {
 		return nil
@@ -78,8 +78,8 @@ func (o *outgoing) sum() error {
 	return err
 }
 
-// remaining is how many bytes of sketches have not arrived, where the first missing chunk of
-// each is known.
+// remaining is the number of bytes of sketches that have not arrived, given the first missing chunk
+// of each.
 func remaining(header protocol.Release, missing []int) int64 {
 	var total int64
 	for i, s := range header.Sketches {
@@ -127,7 +127,7 @@ func (r *service) uploadSketch(ctx context.Context, i int, s protocol.ReleasedSk
 	err := r.EachChunk(i, s, from, func(index int, piece []byte) error {
 		err := r.client.Chunk(ctx, i, index, piece)
 		if err == nil {
-			r.retry.Reset() // what has arrived stays
+			r.retry.Reset() // chunks that arrived are kept
 			report(int64(index)*protocol.ChunkSize + int64(len(piece)))
 		}
 		return err

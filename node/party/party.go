@@ -21,16 +21,16 @@ import (
 	"github.com/cosketch/cosketch/protocol/session/drive"
 )
 
-// Options makes a party's node.
+// Options configures a party's node.
 type Options struct {
 	node.Env[event.Progress]
 	Store   node.PartyState              // required, opened for writing
-	Site    func() (config.Party, error) // required: reads the site file, anew for each study
+	Site    func() (config.Party, error) // required: reads the site file again for each study
 	Network config.Network               // how aggregators are reached
 }
 
-// Party is one organisation's node. It never listens: it dials the aggregators
-// of the studies that it serves, and speaks to nobody else.
+// Party is one organisation's node. It never listens: it only dials the aggregators of the studies
+// that it serves.
 type Party struct {
 	Options
 	signer protocol.Signer
@@ -40,7 +40,7 @@ type Party struct {
 	aggregators map[protocol.PeerID]bool // of the studies being served; guarded by mu
 }
 
-// New starts a party's node. Close ends it.
+// New starts a party's node. The caller must call Close.
 func New(o Options) (*Party, error) {
 	o.Env = o.Env.OrDefaults()
 	signer, err := protocol.NewSigner(o.Store.Identity())
@@ -66,10 +66,9 @@ func (p *Party) allow(id protocol.PeerID) bool {
 
 func (p *Party) ID() protocol.PeerID { return p.signer.ID() }
 
-// Run serves one approved study from wherever it stands to its end, and returns
-// nil when the result is stored. It reconnects for as long as ctx lasts, and
-// returns a *WaitError when that ends first. Another process that serves the
-// study is store.ErrLocked.
+// Run serves one approved study from its current state to its end, and returns nil once the result
+// is stored. It reconnects until ctx ends, and then returns a *WaitError. It returns
+// store.ErrLocked if another process serves the study.
 func (p *Party) Run(ctx context.Context, id protocol.StudyID) error {
 	unlock, err := p.Store.LockStudy(id)
 	if err != nil {
@@ -98,7 +97,7 @@ func (p *Party) Run(ctx context.Context, id protocol.StudyID) error {
 	return nil
 }
 
-// openSafely and serveSafely make errors of panics: other studies are served in this process.
+// openSafely and serveSafely turn panics into errors: this process serves other studies too.
 func (p *Party) openSafely(id protocol.StudyID) (r *service, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -117,8 +116,8 @@ func (r *service) serveSafely(ctx context.Context) (err error) {
 	return r.serve(ctx)
 }
 
-// tell lets the status say why the study is not served any more, as far as that can be
-// stored: not where somebody ended it, nor where the study itself has.
+// tell writes to the status why the study is no longer served, if that can be stored. It does not
+// if somebody stopped the service, or if the study has ended.
 func (r *service) tell(ctx context.Context, err error) {
 	var waited *node.WaitError
 	var clock *node.ClockError
@@ -136,25 +135,25 @@ func (r *service) tell(ctx context.Context, err error) {
 	}
 }
 
-// service is one study being served. One goroutine, Run's, owns it.
+// service is one study being served. Run's goroutine owns it.
 type service struct {
 	source.Source
 	machine *drive.Party
-	out     *outgoing // what client speaks through
+	out     *outgoing // the client's carrier
 	client  calls.Client
 	shown   session.Status
 	vouched bool            // the aggregator has seen the ledger's head since this run began
-	asking  bool            // the steward decides whether the held sketch is released
-	told    string          // what was last told of it
-	retry   node.Backoff    // of calls that fail; begins anew with each that brings the study on
-	shipped *session.Upload // the upload that has arrived; nil before
-	fresh   bool            // the board was read since the start: before that, the machine acts on nothing
+	asking  bool            // the study waits for the steward to release the held sketch
+	told    string          // the last event reported about it
+	retry   node.Backoff    // of failed calls; reset by each call that makes progress
+	shipped *session.Upload // the upload that has arrived, or nil
+	fresh   bool            // the board was read since the start; until then the machine does nothing
 
-	sure protocol.Instant // up to here no date is one of a wrong clock alone
+	sure protocol.Instant // dates up to here are confirmed, not just due to a wrong clock
 
-	compared time.Time // when the two clocks were compared last
-	ahead    int64     // seconds by which this clock was ahead of the aggregator's then, if that does harm
-	differ   string    // what the stored status says of it
+	compared time.Time // when the two clocks were last compared
+	ahead    int64     // seconds by which this clock was then ahead of the aggregator's, if that is harmful
+	differ   string    // the difference that the stored status reports
 }
 
 // open restores the study's machine from the store.
@@ -178,7 +177,7 @@ func (p *Party) open(id protocol.StudyID) (*service, error) {
 	return r, err
 }
 
-// serve consents, then sends, runs and reads until the study has ended here.
+// serve consents, then posts, runs jobs and reads until the study has ended here.
 func (r *service) serve(ctx context.Context) error {
 	if err := r.decide(ctx); err != nil {
 		return r.byClock(ctx, err)
@@ -218,8 +217,8 @@ func (r *service) serve(ctx context.Context) error {
 	}
 }
 
-// otherFile asks an aggregator that does not know the study whether it hosts another
-// file of the same name: then no waiting helps. Else it is nil.
+// otherFile asks an aggregator that does not know the study whether it hosts another file of the
+// same name. Then waiting is useless. It returns nil otherwise.
 func (r *service) otherFile(ctx context.Context, err error) error {
 	var refusal *p2p.Refusal
 	if !errors.As(err, &refusal) || refusal.Code != p2p.CodeUnknownStudy {
@@ -227,7 +226,7 @@ func (r *service) otherFile(ctx context.Context, err error) error {
 	}
 	hello, err := r.client.Hello(ctx)
 	if err != nil || hello.Other == (protocol.StudyID{}) {
-		return nil // the call that failed says more
+		return nil // the error of the failed call is more helpful
 	}
 	return &protocol.Disagreement{
 		On: protocol.OnStudy, Who: "the aggregator", From: stored.Names(r.Study, []protocol.PeerID{r.Signer.ID()})[0],
@@ -236,16 +235,15 @@ func (r *service) otherFile(ctx context.Context, err error) error {
 	}
 }
 
-// timeIsUp reports that ctx has ended or is due to: a call can notice the deadline
-// a moment before the context says so.
+// timeIsUp reports whether ctx has ended or its deadline has come: a call can notice the deadline a
+// moment before the context says so.
 func timeIsUp(ctx context.Context) bool {
 	deadline, ok := ctx.Deadline()
 	return ctx.Err() != nil || ok && !time.Now().Before(deadline)
 }
 
-// decide brings the steward's stored decision to the machine. Before the first
-// message has arrived, the data are read once: a bad line must not strand the
-// others.
+// decide passes the steward's stored decision to the machine. Before the first message is sent, it
+// reads the data once: a bad line must not leave the other parties waiting.
 func (r *service) decide(ctx context.Context) error {
 	decision, _, err := r.Store.Decision(r.Study.ID)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -272,8 +270,8 @@ func (r *service) decide(ctx context.Context) error {
 // readWait is how long one read of the board waits for news, in seconds.
 const readWait = 20
 
-// turn posts what is due, then runs one job, or else reads the board. Before the first
-// of these it compares ledgers with the aggregator; to withdraw is always possible.
+// turn posts what is due, then runs one job, or else reads the board. Before its first action it
+// compares ledgers with the aggregator. Withdrawing is possible without that.
 func (r *service) turn(ctx context.Context) error {
 	if err := r.makeSure(ctx); err != nil {
 		return err
@@ -307,7 +305,7 @@ func (r *service) turn(ctx context.Context) error {
 	return r.resend(ctx)
 }
 
-// transient reports whether an error of a call may be gone at the next try.
+// transient reports whether an error of a call may be gone at the next attempt.
 func transient(err error) bool {
 	var refusal *p2p.Refusal
 	if errors.As(err, &refusal) {

@@ -14,16 +14,17 @@ import (
 	"github.com/cosketch/cosketch/protocol/session"
 )
 
-// way is how the loop around the machine speaks with the aggregator: by calls, which a bundle may answer.
+// way connects the loop around the machine to the aggregator, by calls, which a bundle may answer.
 type way struct {
 	*service
-	passed []protocol.Digest // ids of what the aggregator has passed over
+	passed []protocol.Digest // ids of envelopes that the aggregator passed over
 }
 
-// errUnseen is the doubt about what the aggregator says to have taken in.
+// errUnseen reports that a posted message was accepted but is not on the board.
 var errUnseen = fmt.Errorf("%w: the aggregator took in what was posted, and its board does not show it", p2p.ErrInterrupted)
 
-// Post sends messages. Whatever the aggregator says of them, they are there when its board shows them.
+// Post sends messages. Whatever the aggregator answers, only its board shows whether they were
+// accepted.
 func (w *way) Post(ctx context.Context, envelopes []protocol.Verified) (doubt, err error) {
 	passed, refused := w.client.Post(ctx, envelopes)
 	if refused != nil && transient(refused) {
@@ -33,7 +34,7 @@ func (w *way) Post(ctx context.Context, envelopes []protocol.Verified) (doubt, e
 	return cmp.Or(refused, errUnseen), nil
 }
 
-// Read reads the board and verifies what is new on it.
+// Read reads the board and verifies its new envelopes.
 func (w *way) Read(ctx context.Context, from uint64, wait uint32) (session.Board, error) {
 	reply, err := w.client.Read(ctx, from, wait)
 	if err != nil {
@@ -42,7 +43,7 @@ func (w *way) Read(ctx context.Context, from uint64, wait uint32) (session.Board
 	out := session.Board{From: reply.From, Head: reply.Head}
 	for _, plain := range reply.Envelopes {
 		e, err := stored.Verify(w.Study, plain, w.Signer.ID())
-		if err != nil { // nobody but the aggregator can have put it there
+		if err != nil { // only the aggregator can have put it there
 			return out, &node.FailedError{Err: &protocol.Fault{Culprit: w.Study.Aggregator.ID, Kind: "board", Err: err}}
 		}
 		out.Envelopes = append(out.Envelopes, e)
@@ -51,13 +52,13 @@ func (w *way) Read(ctx context.Context, from uint64, wait uint32) (session.Board
 	return out, nil
 }
 
-// read takes the news of the board in, and waits so many seconds for them.
+// read reads the news of the board, waiting up to wait seconds for them.
 func (r *service) read(ctx context.Context, wait uint32) error {
 	return r.machine.Read(ctx, &way{service: r}, wait)
 }
 
-// post sends the messages that are due, so many. The board may say why one was refused or passed over: that its
-// attempt is over, say, or that the study is closed. Then the machine drops it.
+// post sends the first due messages. The board may show why one was refused or passed over, for
+// example because its attempt or the study is over. Then the machine drops it.
 func (r *service) post(ctx context.Context, due int) error {
 	w := &way{service: r}
 	doubt, err := r.machine.Post(ctx, w, due)
@@ -78,7 +79,7 @@ func (r *service) resend(ctx context.Context) error {
 	progress, err := r.client.Progress(ctx)
 	var refusal *p2p.Refusal
 	if errors.As(err, &refusal) || err == nil && progress.Complete {
-		return nil // the board says what is wanted now
+		return nil // the board shows what is needed now
 	}
 	if err == nil {
 		_, err = r.upload(ctx, *r.shipped)

@@ -13,10 +13,11 @@ import (
 	"github.com/cosketch/cosketch/seed"
 )
 
-// makeRelease is the one way from data to a study's release, or to the one that is stored: see package job for its
-// order, and world for what this node is in it. A crash before the debit leaves nothing. A crash after it leaves a
-// debit that the next run finds and does not repeat; the noise is drawn then, for the first time that anything can
-// leave. A crash after the store leaves the release, which is only ever re-sent as it is.
+// makeRelease is the only path from data to a study's release, or finds the stored one. Package job
+// defines the order of the steps, and world is this node's part in it. A crash before the debit
+// leaves nothing. After the debit, the next run finds it and does not repeat it. It then draws the
+// noise; no noise drawn before can have been sent. After the store, the release is only ever
+// re-sent unchanged.
 func (r *service) makeRelease(ctx context.Context, of session.MakeRelease) (session.Event, error) {
 	if err := r.keep(of.Seed); err != nil {
 		return nil, err
@@ -51,7 +52,7 @@ func (r *service) makeRelease(ctx context.Context, of session.MakeRelease) (sess
 	return session.ReleaseStored{Header: stored.Release()}, nil
 }
 
-// examined computes from the first rounds what the aggregator did, and compares.
+// examined recomputes from the first rounds what the aggregator computed, and compares.
 func (r *service) examined(ctx context.Context, of session.MakeRelease) error {
 	o := analysis.Options{Study: r.Study, Attempt: of.Attempt, T2: of.T2, Workers: r.Workers}
 	for _, f := range of.Second.Firsts {
@@ -64,7 +65,7 @@ func (r *service) examined(ctx context.Context, of session.MakeRelease) error {
 	return analysis.CheckInterim(ctx, o, of.Second.Interim.Basis)
 }
 
-// makeFirst makes the first round of a study of two, or finds it stored, as makeRelease does.
+// makeFirst makes the first of two rounds, or finds it stored, like makeRelease.
 func (r *service) makeFirst(ctx context.Context, of session.MakeFirst) (session.Event, error) {
 	what := job.First{Attempt: of.Attempt, T2: of.T2, Pairs: of.Pairs}
 	w := &world{service: r, seed: of.Seed, t2: of.T2}
@@ -109,13 +110,13 @@ func (w *world) run(ctx context.Context, in job.World, what job.What) (job.Store
 		err = fmt.Errorf("%w (nothing was released by it: party advanced fsck looks for other damage; without the file secrets/%s-look of the state directory the next run takes another look, at no further cost)", err, w.Study.ID)
 	}
 	if err == nil {
-		w.asking, w.told = false, "" // a masked sum that is void asks the steward anew
+		w.asking, w.told = false, "" // if a masked sum becomes void, the steward is asked again
 	}
 	return stored, err
 }
 
-// keep stores the row keys of the records side where the study lets parties place new
-// records later. It comes before the release is stored, after which the seed may go.
+// keep stores the row keys of the records side if the study lets parties place new records later.
+// It is called before the release is stored, after which the seed may be destroyed.
 func (r *service) keep(root seed.Seed) error {
 	if r.Study.NewRecords == 0 || r.Now() >= r.Study.NewRecords {
 		return nil

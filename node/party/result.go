@@ -18,15 +18,15 @@ import (
 	"github.com/cosketch/cosketch/protocol/session"
 )
 
-// refusal of a document.
+// refusal is the stored refusal of a document.
 type refusal struct {
 	Document string `json:"document"` // its hash
 	Why      string `json:"why"`
-	Version  string `json:"version"` // of the program that refused it: another may know more
+	Version  string `json:"version"` // of the program that refused it: another version may accept it
 }
 
-// BadResultError refuses a result that an aggregator signed and that is none of its study. Another
-// one, that the aggregator signs later, is taken.
+// BadResultError refuses a result that an aggregator signed but that does not fit its study.
+// Another result that the aggregator signs later is accepted.
 type BadResultError struct {
 	Aggregator protocol.PeerID
 	Document   protocol.Digest
@@ -41,7 +41,7 @@ func (e *BadResultError) Fail() *fail.Error {
 
 func (e *BadResultError) Unwrap() error { return e.Err }
 
-// refusedBefore is the refusal of a document that this program refused before, or nil.
+// refusedBefore returns this program version's earlier refusal of a document, or nil.
 func (r *service) refusedBefore(document protocol.Digest) error {
 	raw, err := r.Store.Result(r.Study.ID, filename.Refused)
 	if errors.Is(err, store.ErrNotFound) {
@@ -57,8 +57,8 @@ func (r *service) refusedBefore(document protocol.Digest) error {
 	return &BadResultError{r.Study.Aggregator.ID, document, errors.New(before.Why)}
 }
 
-// refuse remembers a bad document. Other errors stay as they are, and so does that of another
-// version of the software, which says itself what to do.
+// refuse stores the refusal of a bad document. Other errors are returned unchanged, also one about
+// another version of the software, which has its own remedy.
 func (r *service) refuse(document protocol.Digest, err error) error {
 	var bad *calls.BadDocument
 	var version *protocol.Disagreement
@@ -72,7 +72,7 @@ func (r *service) refuse(document protocol.Digest, err error) error {
 	return errors.Join(&BadResultError{r.Study.Aggregator.ID, document, bad.Err}, failed)
 }
 
-// forgive forgets a refused document, since another one was taken in its place.
+// forgive deletes a stored refusal after another document was accepted.
 func (r *service) forgive() error {
 	if _, err := r.Store.Result(r.Study.ID, filename.Refused); errors.Is(err, store.ErrNotFound) {
 		return nil
@@ -80,8 +80,8 @@ func (r *service) forgive() error {
 	return r.Store.DropResult(r.Study.ID, filename.Refused)
 }
 
-// fetchResult fetches what this party may see, checks it against the hashes that
-// the aggregator signed, and stores it. What is none of the study is refused once.
+// fetchResult fetches what this party may see, checks it against the hashes that the aggregator
+// signed, and stores it. A document that does not fit the study is refused once.
 func (r *service) fetchResult(ctx context.Context, job session.FetchResult) (session.Event, error) {
 	document := job.Result.Document.Hash
 	if err := r.refusedBefore(document); err != nil {
@@ -129,7 +129,7 @@ func (r *service) takeResult(ctx context.Context, signed protocol.Result) error 
 	return stored.DropTables(r.Store, r.Study, before, result)
 }
 
-// takeLabels fetches what is said of this party's own records.
+// takeLabels fetches the labels of this party's own records.
 func (r *service) takeLabels(ctx context.Context, d protocol.Document, bounds analysis.LabelBounds) ([]byte, error) {
 	data, err := r.client.Document(ctx, d, bounds.Document)
 	if err != nil {
@@ -145,9 +145,9 @@ func (r *service) takeLabels(ctx context.Context, d protocol.Document, bounds an
 	return data, nil
 }
 
-// takeTables decodes a fetched document, within bounds, and fetches the tables
-// that it names: part after part, with one piece in memory, and those alone that are not here.
-// It checks each part's hash before it keeps it, and then what no hash says.
+// takeTables decodes a fetched document, within bounds, and fetches the tables that it names and
+// that are not here. It fetches part after part, with one piece in memory. It checks each part's
+// hash before storing it, and then the contents of all tables.
 func (r *service) takeTables(ctx context.Context, document []byte, bounds analysis.Bounds) (analysis.Result, error) {
 	result, err := bounds.Decode(ctx, document, r.Study.ID)
 	if err != nil {
@@ -174,7 +174,7 @@ func (r *service) takeTables(ctx context.Context, document []byte, bounds analys
 		}
 	}
 	err = result.With(stored.Tables{Documents: r.Store, Study: r.Study.ID}).CheckTables()
-	if err != nil { // they are what was signed, and no tables: nothing will speak of them
+	if err != nil { // as signed, but not valid tables: nothing will refer to them
 		if disk := (*fs.PathError)(nil); !errors.As(err, &disk) {
 			err = &calls.BadDocument{Err: err}
 		}
@@ -185,11 +185,11 @@ func (r *service) takeTables(ctx context.Context, document []byte, bounds analys
 	return result, err
 }
 
-// takePart fetches a part, unless it is here, and tells whether it did.
+// takePart fetches a part unless it is here, and reports whether it did.
 func (r *service) takePart(ctx context.Context, part protocol.Document) (isNew bool, err error) {
 	f, err := r.Store.OpenResult(r.Study.ID, filename.Table(part.Hash))
 	if err == nil {
-		return false, f.Close() // it was checked before it was named
+		return false, f.Close() // it was checked before it got its name
 	}
 	if !errors.Is(err, store.ErrNotFound) {
 		return false, err
@@ -202,6 +202,6 @@ func (r *service) takePart(ctx context.Context, part protocol.Document) (isNew b
 		to.Discard()
 		return false, err
 	}
-	r.retry.Reset() // what has arrived stays
+	r.retry.Reset() // parts that arrived are kept
 	return true, to.Keep(filename.Table(part.Hash))
 }

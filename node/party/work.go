@@ -10,7 +10,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/session/drive"
 )
 
-// work does the jobs that the machine asks for.
+// work runs the jobs that the machine asks for.
 type work struct{ *service }
 
 func (w work) Run(ctx context.Context, job session.Job) (session.Event, error) {
@@ -32,7 +32,8 @@ func (w work) Run(ctx context.Context, job session.Job) (session.Event, error) {
 	return nil, fmt.Errorf("cannot run %T", job)
 }
 
-// called does jobs by calls. Where the aggregator has moved on, the board says so; a bundle is of one moment.
+// called runs jobs by calls, where the aggregator may have moved on: its board shows that. A bundle
+// does not change.
 type called struct{ *service }
 
 func (c called) Run(ctx context.Context, job session.Job) (session.Event, error) {
@@ -43,8 +44,9 @@ func (c called) Run(ctx context.Context, job session.Job) (session.Event, error)
 	return event, nil
 }
 
-// superseded marks an error after which the board may say that the job is none any more: the upload of a release
-// whose attempt is void, and the fetching of a result that a later one has replaced. Others stay as they are.
+// superseded marks an error after which the board may show that the job is obsolete: the upload of
+// a release whose attempt is void, or fetching a result that a later one has replaced. Other errors
+// are returned unchanged.
 func (r *service) superseded(job session.Job, failed error) error {
 	var refusal *p2p.Refusal
 	switch job.(type) {
@@ -55,7 +57,7 @@ func (r *service) superseded(job session.Job, failed error) error {
 	case session.FetchResult:
 		switch {
 		case transient(failed):
-		case r.Study.LateUntil != 0: // its documents are being replaced, and the board is about to say so
+		case r.Study.LateUntil != 0: // the documents are being replaced, and the board will soon show that
 			return &drive.StaleError{Err: fmt.Errorf("%w: %w", p2p.ErrInterrupted, failed)}
 		default:
 			return &drive.StaleError{Err: failed}

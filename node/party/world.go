@@ -22,21 +22,21 @@ import (
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
-// world is this node to the job that makes a study's release (job.World).
+// world implements job.World for a study's release.
 type world struct {
 	*service
 	src     *source.Opened
 	seed    seed.Seed
 	t2      protocol.Digest
-	locked  bool              // commands are kept from the held sketch
+	locked  bool              // the held sketch is locked against commands
 	note    string            // what was sketched, in counts
-	interim *protocol.Interim // of two rounds: what the second goes by
+	interim *protocol.Interim // of two rounds: the basis of the second
 }
 
 // Stored returns the header of the stored release.
 func (w *world) Stored() ([]byte, error) { return none(w.Store.ReleaseHeader(w.Study.ID)) }
 
-// none is data that need not be there: nil then.
+// none turns store.ErrNotFound into nil data.
 func none(data []byte, err error) ([]byte, error) {
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, nil
@@ -48,15 +48,15 @@ func (w *world) Debit(ctx context.Context, due func([]ledger.Entry) ([]ledger.En
 	return w.Spend(ctx, w.src, due)
 }
 
-// Vouch has the ledger's head countersigned by the aggregator.
+// Vouch has the aggregator countersign the ledger's head.
 func (w *world) Vouch(ctx context.Context) error { return w.vouchPatiently(ctx) }
 
 func (w *world) TakenLook() ([]byte, error) { return none(w.Store.Look(w.Study.ID)) }
 
 func (w *world) KeepLook(data []byte) error { return w.Store.PutLook(w.Study.ID, data) }
 
-// Look reads the data for a first look or, where they are elsewhere, takes what their parts add up to, once the steward
-// released it; until then it is errUndecided.
+// Look reads the data for a first look. If they are elsewhere, it takes the sum of their parts once
+// the steward has released it, and returns errUndecided until then.
 func (w *world) Look(ctx context.Context, looks []*release.Look) (int64, error) {
 	if w.src.Data.Source.Elsewhere != "" {
 		set, err := w.Held(w.src, agree.Outcome{Seed: w.seed, T2: w.t2})
@@ -74,9 +74,9 @@ func (w *world) Look(ctx context.Context, looks []*release.Look) (int64, error) 
 	return (&source.Data{Source: &w.Source, From: w.src}).Look(ctx, looks)
 }
 
-// Exact reads the data into the builders or, where the steward is asked, returns the sketches that are held and that
-// the steward released; until then it is errUndecided. What is held goes also where the site file stopped to ask:
-// records were withdrawn from it.
+// Exact reads the data into the builders. If the steward is asked, it returns the held sketches
+// once the steward has released them, and errUndecided until then. Held sketches are used even if
+// the site file no longer asks, since records may have been withdrawn from them.
 func (w *world) Exact(ctx context.Context, builders []*release.Builder) (job.Records, error) {
 	set, err := w.Held(w.src, agree.Outcome{Seed: w.seed, T2: w.t2})
 	if err != nil {
@@ -106,13 +106,13 @@ func (w *world) Exact(ctx context.Context, builders []*release.Builder) (job.Rec
 	return taken(set)
 }
 
-// awaitParts tells that parts of data that are elsewhere are waited for.
+// awaitParts reports that parts of data that are elsewhere are missing.
 func (w *world) awaitParts() error {
 	w.once(event.Parts, w.src.Data.Source.Elsewhere)
 	return errUndecided
 }
 
-// decided is errUndecided until the steward has released what is held.
+// decided returns errUndecided until the steward has released what is held.
 func (w *world) decided(set *held.Set) error {
 	decided, err := w.Store.Held(w.Study.ID).Decided()
 	if err == nil && !decided {
@@ -124,7 +124,8 @@ func (w *world) decided(set *held.Set) error {
 
 func (w *world) Drop() error { return w.Store.DropRelease(w.Study.ID) }
 
-// Save stores the release, and beside it what never leaves: the order of its rows, and how many records were cut.
+// Save stores the release, together with what is never sent: the order of its rows, and how many
+// records were clipped.
 func (w *world) Save(s job.Sealed) error {
 	files := map[string]io.Reader{}
 	for i, data := range s.Sketches() {
@@ -153,7 +154,8 @@ func (w *world) Save(s job.Sealed) error {
 	return w.Store.SaveRelease(w.Study.ID, store.Release{Header: s.Header(), Files: files})
 }
 
-// Forget ends what was kept on the way. The seed may be needed for late parties; the exact sketch is not.
+// Forget destroys what was kept on the way. The seed may be needed for late parties; the exact
+// sketch is not.
 func (w *world) Forget() error {
 	if !w.locked {
 		return w.destroyHeld()
@@ -164,25 +166,25 @@ func (w *world) Forget() error {
 	return w.Store.DestroyLook(w.Study.ID)
 }
 
-// firstWorld is this node to the job that makes the first round of two.
+// firstWorld implements job.World for the first of two rounds.
 type firstWorld struct{ *world }
 
 // Stored returns the stored first round.
 func (w firstWorld) Stored() ([]byte, error) { return none(w.Store.First(w.Study.ID)) }
 
-// Drop ends that of a void attempt.
+// Drop destroys the first round of a void attempt.
 func (w firstWorld) Drop() error { return w.Store.DestroyFirst(w.Study.ID) }
 
-// Save stores the first round, which is whole in its envelope.
+// Save stores the first round, all of which is in its envelope.
 func (w firstWorld) Save(s job.Sealed) error { return w.Store.PutFirst(w.Study.ID, s.Header()) }
 
-// At tells observers.
+// At notifies the observer.
 func (w firstWorld) At(stage job.Stage) { w.tell(stage, protocol.KindFirst) }
 
-// At tells observers.
+// At notifies the observer.
 func (w *world) At(stage job.Stage) { w.tell(stage, "") }
 
-// tell says what a job has done; kind is that of a message that is no release.
+// tell reports a job's stage to the observer; kind is that of a message other than a release.
 func (w *world) tell(stage job.Stage, kind protocol.Kind) {
 	p := event.Progress{Study: w.Study.ID}
 	switch stage {

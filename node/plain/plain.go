@@ -1,6 +1,6 @@
-// Package plain makes text that others wrote harmless to whoever reads it: a terminal acts on
-// control characters, a reader is deceived by characters that reorder or hide others, and a
-// spreadsheet computes what begins like a formula.
+// Package plain makes text written by others safe to show. A terminal acts on control characters;
+// readers are deceived by characters that reorder or hide others; and a spreadsheet evaluates text
+// that begins like a formula.
 package plain
 
 import (
@@ -11,13 +11,13 @@ import (
 	"unicode/utf8"
 )
 
-// Mark stands for each character that is not shown.
+// Mark replaces each character that is not shown.
 const Mark = '·'
 
-// shown reports a character that is seen where it stands, and does nothing else.
+// shown reports whether a character is visible and has no other effect.
 func shown(r rune) bool { return r != utf8.RuneError && unicode.IsPrint(r) }
 
-// Line is text in one line, without characters that a terminal acts on.
+// Line returns text in one line, without characters that a terminal acts on.
 func Line(s string) string {
 	return strings.Map(func(r rune) rune {
 		if shown(r) {
@@ -27,15 +27,16 @@ func Line(s string) string {
 	}, s)
 }
 
-// number is text that a spreadsheet takes for a number, which computes nothing.
+// number matches text that a spreadsheet reads as a number; it is safe.
 var number = regexp.MustCompile(`^[-+]?(Inf|([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?)$`)
 
-// formula is where a formula begins: at the start of a cell, or of what is a cell where
-// semicolons separate them. Some programs skip spaces and quotes, and some know the wide forms.
+// formula matches the beginning of a formula: at the start of a cell, or after a semicolon, which
+// some programs take as a separator. Some programs skip spaces and quotes, and some accept the
+// full-width characters.
 var formula = regexp.MustCompile("(^|;)([\\s\"']*[=+\\-@\uFF1D\uFF0B\uFF0D\uFF20])")
 
-// Cell is text for a cell of a spreadsheet: characters that are not shown are written as
-// \u202e, and an apostrophe keeps what begins like a formula from being one. Numbers stay.
+// Cell returns text for a cell of a spreadsheet. Characters that are not shown are written as
+// \u202e, and an apostrophe is put before what begins like a formula. Numbers stay.
 func Cell(s string) string {
 	if number.MatchString(s) {
 		return s
@@ -43,20 +44,20 @@ func Cell(s string) string {
 	return formula.ReplaceAllString(string(escape(nil, []byte(s), nothing)), "$1'$2")
 }
 
-// The characters beside those that are shown which a form lets through.
+// The characters that a form lets through besides those that are shown.
 const (
 	nothing = ""
 	laidOut = "\n\t"
 )
 
-// escape appends text to out, with \u202e in the place of what is not shown and not kept.
+// escape appends text to out, with \u202e for each character that is neither shown nor kept.
 func escape(out, text []byte, kept string) []byte {
 	for len(text) > 0 {
 		r, size := utf8.DecodeRune(text)
 		switch {
 		case shown(r) || strings.ContainsRune(kept, r) && size == 1:
 			out = append(out, text[:size]...)
-		case r > 0xffff: // as JSON has it: in two halves
+		case r > 0xffff: // as a surrogate pair, as in JSON
 			r -= 0x10000
 			out = hexadecimal(hexadecimal(out, 0xd800+r>>10), 0xdc00+r&0x3ff)
 		default:
@@ -72,8 +73,8 @@ func hexadecimal(out []byte, r rune) []byte {
 	return append(out, '\\', 'u', digits[r>>12&15], digits[r>>8&15], digits[r>>4&15], digits[r&15])
 }
 
-// mark appends text to out, with Mark in the place of what is not shown and does not lay text
-// out.
+// mark appends text to out, with Mark for each character that is not shown, except newlines and
+// tabs.
 func mark(out, text []byte) []byte {
 	for len(text) > 0 {
 		r, size := utf8.DecodeRune(text)
@@ -85,25 +86,25 @@ func mark(out, text []byte) []byte {
 	return out
 }
 
-// Writer passes on what a terminal can be given. Close passes on what is left.
+// Writer passes on text in a form that is safe for a terminal. Close passes on the rest.
 type Writer struct {
 	to     io.Writer
 	form   func(out, text []byte) []byte
-	begun  []byte // a character whose bytes have not all come
+	begun  []byte // an incomplete character at the end
 	buffer []byte
 }
 
-// Text returns a writer of text for people: whatever is not shown becomes Mark, but for the
-// ends of lines and tabs.
+// Text returns a writer of text for people: Mark replaces every character that is not shown, except
+// newlines and tabs.
 func Text(to io.Writer) *Writer { return &Writer{to: to, form: mark} }
 
-// JSON returns a writer of JSON that says the same: whatever is not shown is escaped, which
-// can stand in strings alone.
+// JSON returns a writer of equivalent JSON: characters that are not shown are escaped. They can
+// occur only in strings.
 func JSON(to io.Writer) *Writer {
 	return &Writer{to: to, form: func(out, text []byte) []byte { return escape(out, text, "\n\t\r") }}
 }
 
-// Write takes all of p, of which the last character may lack bytes that are still to come.
+// Write writes p. Its last character may be incomplete.
 func (w *Writer) Write(p []byte) (int, error) {
 	w.begun = append(w.begun, p...)
 	whole := len(w.begun)
@@ -123,8 +124,8 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Close passes on the beginning of a character that stays without its end. It does not close
-// what is written to.
+// Close writes the beginning of a character that was never completed. It does not close the
+// underlying writer.
 func (w *Writer) Close() error {
 	if len(w.begun) == 0 {
 		return nil

@@ -1,3 +1,3 @@
-// Package present shows blocks to people: as text that fits a terminal, and as pages that load nothing. What others
-// wrote in them is made harmless here.
+// Package present shows blocks to people: as text for a terminal, and as pages that load nothing.
+// Text written by others is made safe here.
 package present

@@ -14,7 +14,7 @@ import (
 //go:embed *.tmpl style.css
 var source embed.FS
 
-// Page is a page that stands alone: it loads nothing, and runs no script.
+// Page is a self-contained page: it loads nothing and runs no script.
 type Page struct {
 	Title, Kicker, Headline, Footer string
 	Blocks                          []block.Block
@@ -28,14 +28,15 @@ func HTML(w io.Writer, p Page) error {
 	}{p, newBody(p.Blocks, false)})
 }
 
-// Main is blocks as a part of another page, which has Style and, for the numbers of its heat maps, a script.
+// Main returns blocks as a part of another page, which must include Style and, for the numbers of
+// heat maps, a script.
 func Main(blocks []block.Block) (template.HTML, error) {
 	var out strings.Builder
 	err := write(&out, "block.html.tmpl", newBody(blocks, true))
 	return template.HTML(out.String()), err
 }
 
-// Style is the style sheet of blocks and pages, with that of figures.
+// Style is the style sheet of blocks, pages and figures.
 func Style() (template.CSS, error) {
 	sheet, err := source.ReadFile("style.css")
 	return figure.Style() + template.CSS(sheet), err
@@ -56,7 +57,8 @@ func toneClass(t *block.Text) string {
 	return map[block.Tone]string{block.Soft: "soft", block.Warn: "warn"}[t.Tone]
 }
 
-// body is blocks as the templates read them: what comes before the first heading, links to all, and their sections.
+// body is blocks as the templates read them: what precedes the first heading, links to all
+// headings, and their sections.
 type body struct {
 	Before   []piece
 	Links    []block.Heading
@@ -68,7 +70,7 @@ type section struct {
 	Pieces  []piece
 }
 
-// piece is a block: one of its fields is there.
+// piece is a block; exactly one of its fields is set.
 type piece struct {
 	Heading *block.Heading // within a fold
 	Text    *block.Text
@@ -133,12 +135,12 @@ func newPiece(b block.Block, scripted bool) (out piece) {
 			out.Fold.Pieces = append(out.Fold.Pieces, newPiece(inner, scripted))
 		}
 	default:
-		panic(fmt.Sprintf("present: a block of type %T", b)) // not reached: package block has no other
+		panic(fmt.Sprintf("present: a block of type %T", b)) // unreachable: package block has no other
 	}
 	return out
 }
 
-// shortTable is up to how many rows a table is shown without being asked for.
+// shortTable is the number of rows up to which a table is shown unfolded.
 const shortTable = 12
 
 // table is a table as the templates read it.
@@ -147,7 +149,7 @@ type table struct {
 	Columns          []block.Column
 	Rows             [][]string
 	Folded           bool
-	Rest             string // that rows are left out, and where those are
+	Rest             string // note that rows are left out, and where they are
 }
 
 func newTable(t block.Table) *table {
@@ -173,7 +175,7 @@ func newTable(t block.Table) *table {
 	return out
 }
 
-// shown says how many rows of a table are shown of how many.
+// shown says how many of a table's rows are shown.
 func shown(t block.Table, rows int) string {
 	things := t.Things
 	if things == "" {
@@ -182,7 +184,7 @@ func shown(t block.Table, rows int) string {
 	return fmt.Sprintf("%d of %d %s", rows, rows+t.Omitted(rows), things)
 }
 
-// minus writes the signs of numbers as typographers do.
+// minus replaces the hyphens of negative numbers by minus signs.
 func minus(text string) string {
 	out, before := []rune(text), ' '
 	for i, r := range out {

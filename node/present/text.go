@@ -11,13 +11,14 @@ import (
 	"github.com/cosketch/cosketch/protocol/block"
 )
 
-// Width is the greatest number of columns that text for people takes.
+// Width is the maximum width of text for people, in columns.
 const Width = 100
 
-// mostRows bounds how many rows of one table a text has.
+// mostRows bounds the rows of one table in text.
 const mostRows = 20
 
-// Text writes blocks for a terminal, in lines of at most Width columns. Figures, and what is for who asks, are left out.
+// Text writes blocks for a terminal, in lines of at most Width columns. It leaves out figures and
+// folded details.
 func Text(w io.Writer, blocks []block.Block) {
 	indent, after := "", block.Block(nil)
 	for _, b := range blocks {
@@ -71,7 +72,7 @@ func Text(w io.Writer, blocks []block.Block) {
 		case block.Fold, block.Figure:
 			continue
 		default:
-			panic(fmt.Sprintf("present: a block of type %T", b)) // not reached: package block has no other
+			panic(fmt.Sprintf("present: a block of type %T", b)) // unreachable: package block has no other
 		}
 		after = b
 	}
@@ -86,8 +87,8 @@ func writeHeading(w io.Writer, h block.Heading) {
 	Paragraph(w, "", text)
 }
 
-// writeTable writes the first rows of a table, why numbers in them are undefined, each reason once, and what it leaves
-// out.
+// writeTable writes the first rows of a table, then each reason for an undefined number once, then
+// what it left out.
 func writeTable(w io.Writer, t block.Table) {
 	if t.Caption != "" {
 		Paragraph(w, "  ", t.Caption+":")
@@ -129,22 +130,21 @@ func writeTable(w io.Writer, t block.Table) {
 	}
 }
 
-// joined are characters that keep words together on a page, where a terminal shows them as they are not.
+// joined replaces the characters that keep words together on a page; a terminal would show them.
 var joined = strings.NewReplacer("\u00a0", " ", "\u2060", "")
 
-// line is text in one line, without characters that a terminal acts on.
+// line returns text in one line, without characters that a terminal acts on.
 func line(text string) string { return plain.Line(joined.Replace(text)) }
 
 // Table is rows of cells under a header, in aligned columns.
 type Table struct {
 	head  []string
 	right []bool // columns aligned to the right: numbers
-	whole []bool // columns that never give way
+	whole []bool // columns that are never shortened
 	rows  [][]string
 }
 
-// NewTable makes a table from its header; a ">" before a name aligns that column to
-// the right.
+// NewTable makes a table from its header. A ">" before a name aligns that column to the right.
 func NewTable(columns ...string) *Table {
 	t := &Table{}
 	for _, c := range block.Headed(columns...) {
@@ -159,8 +159,8 @@ func (t *Table) column(c block.Column) {
 
 func (t *Table) Add(cells ...string) { t.rows = append(t.rows, cells) }
 
-// Write prints the table, indented by two columns. Where it would be wider than
-// Width, the widest text gives way; numbers stay whole.
+// Write prints the table, indented by two columns. If it would be wider than Width, the widest text
+// is shortened; numbers stay whole.
 func (t *Table) Write(w io.Writer) {
 	var all [][]string
 	for _, row := range append([][]string{t.head}, t.rows...) {
@@ -187,7 +187,7 @@ func (t *Table) Write(w io.Writer) {
 	}
 }
 
-// fit returns the Width of every column.
+// fit returns the width of every column.
 func (t *Table) fit(all [][]string) []int {
 	const least = 5
 	widths := make([]int, len(t.head))
@@ -217,7 +217,7 @@ func (t *Table) fit(all [][]string) []int {
 	return widths
 }
 
-// shorten cuts the middle out of what is longer than most.
+// shorten cuts out the middle of text longer than most.
 func shorten(s string, most int) string {
 	runes := []rune(s)
 	if len(runes) <= most {
@@ -230,18 +230,19 @@ func shorten(s string, most int) string {
 // Paragraph prints text in lines of at most Width columns, each indented.
 func Paragraph(w io.Writer, indent, text string) { paragraph(w, indent, indent, text) }
 
-// Item prints a point of a list: its further lines begin below its first word.
+// Item prints a list item; its further lines are indented to its first word.
 func Item(w io.Writer, indent, text string) { paragraph(w, indent+"- ", indent+"  ", text) }
 
-// paragraph has one indent before the first line and another, as long, before the rest. Runs of spaces stay: they may be
-// in a name.
+// paragraph has one indent for the first line and another of equal length for the rest. Runs of
+// spaces stay, since they may be in a name.
 func paragraph(w io.Writer, indent, rest, text string) {
 	if text = strings.TrimSpace(line(text)); text != "" {
 		io.WriteString(w, block.Wrap(indent, rest, text, Width))
 	}
 }
 
-// hang prints a text whose first line begins with a label that the others leave room for; nothing without a text.
+// hang prints a text after a label, with the further lines indented to match. It prints nothing
+// without a text.
 func hang(w io.Writer, label, text string) {
 	if text != "" {
 		label = line(label)
@@ -249,8 +250,8 @@ func hang(w io.Writer, label, text string) {
 	}
 }
 
-// Fold breaks lines between words, where they would have more columns. Lines that begin
-// with a space are laid out, and stay; so do words, however long: they may be paths.
+// Fold breaks lines between words at a maximum width. Lines that begin with a space are
+// preformatted and stay. Long words, such as paths, are not broken.
 func Fold(text string, columns int) string {
 	var out []string
 	for line := range strings.SplitSeq(text, "\n") {

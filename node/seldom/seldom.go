@@ -1,5 +1,5 @@
-// Package seldom keeps lines out of a log that others can cause as often as they like: of
-// each kind and causer there is one a minute, with the number of those that were left out.
+// Package seldom rate-limits log lines that others can cause as often as they like. It writes one
+// line per kind and peer in each interval, with the number of those left out.
 package seldom
 
 import (
@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Log writes lines seldom. Its methods may be called concurrently.
+// Log is a rate-limited log. Its methods are safe for concurrent use.
 type Log struct {
 	to    *slog.Logger
 	clock func() time.Duration
@@ -20,38 +20,38 @@ type Log struct {
 
 	mu   sync.Mutex
 	said map[about]*line
-	next time.Duration // when lines are next looked through
+	next time.Duration // when expired lines are next swept
 }
 
-// about is what a line is about: of two that are equal, one is left out.
+// about is the key of a line: equal ones are rate-limited together.
 type about struct {
 	level     slog.Level
 	who, kind string
 }
 
-// line is one that was written, and what was left out since.
+// line records when a line was written, and how many were left out since.
 type line struct {
 	at      time.Duration
 	leftOut int
 }
 
-// others stands for all who are one too many to be told apart.
+// others stands for all peers beyond the number that is tracked.
 const others = "others"
 
-// Clock is one that runs evenly, from now on.
+// Clock returns a monotonic clock that starts now.
 func Clock(now func() time.Time) func() time.Duration {
 	began := now()
 	return func() time.Duration { return now().Sub(began) }
 }
 
-// New makes a log that writes a line about the same once in so long, and tells at most so many
-// apart meanwhile. The clock runs evenly and is set by nobody.
+// New makes a log that writes equal lines once in every, and tracks at most most keys. The clock
+// must be monotonic.
 func New(to *slog.Logger, clock func() time.Duration, every time.Duration, most int) *Log {
 	return &Log{to: to, clock: clock, every: every, most: most, said: make(map[about]*line)}
 }
 
-// Warn writes a warning that a peer caused, unless one of this kind and peer was just written. Who
-// is empty where it is nobody's in particular.
+// Warn writes a warning that a peer caused, unless one of this kind and peer was just written. who
+// is empty if no peer in particular caused it.
 func (l *Log) Warn(who, kind string, args ...any) { l.say(slog.LevelWarn, who, kind, args) }
 
 func (l *Log) Error(who, kind string, args ...any) { l.say(slog.LevelError, who, kind, args) }
@@ -84,7 +84,7 @@ func (l *Log) say(level slog.Level, who, kind string, args []any) {
 	l.write(what, args...)
 }
 
-// write names who caused a line, where somebody did.
+// write adds the peer that caused a line, if any.
 func (l *Log) write(what about, args ...any) {
 	if what.who != "" {
 		args = append([]any{"peer", what.who}, args...)
@@ -92,7 +92,7 @@ func (l *Log) write(what about, args ...any) {
 	l.to.Log(context.Background(), what.level, what.kind, args...)
 }
 
-// Tell writes how many lines were left out that were due a while ago.
+// Tell writes the counts of left-out lines whose interval is over.
 func (l *Log) Tell() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -100,14 +100,14 @@ func (l *Log) Tell() {
 	l.sweep(func(s *line) bool { return now-s.at >= l.every })
 }
 
-// Close writes how many lines were left out. The log can be used further.
+// Close writes all counts of left-out lines. The log can still be used.
 func (l *Log) Close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.sweep(func(*line) bool { return true })
 }
 
-// sweep forgets lines, and says what was left out after them.
+// sweep forgets due lines and writes how many were left out after each.
 func (l *Log) sweep(due func(*line) bool) {
 	var gone []about
 	for what, s := range l.said {

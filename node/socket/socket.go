@@ -1,4 +1,4 @@
-// Package socket says why the system refuses to listen at an address, and what to do.
+// Package socket explains why the system refuses to listen at an address, and what to do.
 package socket
 
 import (
@@ -10,7 +10,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
-// Refused says why nothing can listen at an address; false where the system's own words have to do.
+// Refused explains why nothing can listen at an address. known is false if it has no better words
+// than the system's.
 func Refused(err error) (why string, known bool) {
 	var unknown *net.DNSError
 	switch {

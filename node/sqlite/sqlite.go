@@ -6,11 +6,11 @@ import (
 	"net/url"
 	"path/filepath"
 
-	_ "modernc.org/sqlite" // the driver "sqlite"
+	_ "modernc.org/sqlite" // registers the driver "sqlite"
 )
 
-// Open opens a database with the parameters of a SQLite location, https://sqlite.org/uri.html, of which _pragma and
-// _txlock are the driver's.
+// Open opens a database with the parameters of an SQLite URI, https://sqlite.org/uri.html. _pragma
+// and _txlock are the driver's own.
 func Open(path string, parameters url.Values) (*sql.DB, error) {
 	absolute, err := filepath.Abs(path)
 	if err != nil {
@@ -19,8 +19,8 @@ func Open(path string, parameters url.Values) (*sql.DB, error) {
 	return sql.Open("sqlite", location(filepath.ToSlash(absolute), parameters))
 }
 
-// location is an absolute path with slashes as a URI. A path of Windows begins with its drive, which would stand where
-// a host does.
+// location returns an absolute path as a URI with slashes. A Windows path gets a leading slash, or
+// its drive would be taken for a host.
 func location(path string, parameters url.Values) string {
 	if path[0] != '/' {
 		path = "/" + path

@@ -12,8 +12,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
-// Uploaded is where an aggregator keeps the chunks of a sketch: masked ones of each attempt
-// beside those of the attempts before it, which are void.
+// Uploaded is the index under which an aggregator keeps the chunks of a sketch. Masked ones have an
+// index for each attempt, since those of void attempts may still be stored.
 func Uploaded(h session.Header, sketch int) int {
 	if h.Release.Sketches[sketch].Masked == 0 {
 		return sketch
@@ -21,7 +21,7 @@ func Uploaded(h session.Header, sketch int) int {
 	return int(h.Attempt-1)*study.MaxSketches + sketch
 }
 
-// Verify is protocol.Verify with the study's names in what it says of other versions.
+// Verify is protocol.Verify, but errors about other versions use the study's names.
 func Verify(s *study.Study, e protocol.Envelope, self protocol.PeerID) (protocol.Verified, error) {
 	v, err := protocol.Verify(e)
 	var d *protocol.Disagreement
@@ -41,8 +41,8 @@ func DecodeVerified(raw []byte) (protocol.Verified, error) {
 	return protocol.Verify(e)
 }
 
-// OwnKind is the name under which an own envelope is kept: there is one of a kind and
-// attempt, but a party may welcome several newcomers.
+// OwnKind is the name under which an own envelope is kept. There is one for each kind and attempt,
+// but a party may welcome several newcomers.
 func OwnKind(e protocol.Verified) protocol.Kind {
 	if w, err := wire.DecodeWelcome(e.Payload()); e.Kind() == protocol.KindWelcome && err == nil {
 		return protocol.Kind(fmt.Sprintf("%s %x", e.Kind(), w.Join[:8]))
@@ -50,8 +50,8 @@ func OwnKind(e protocol.Verified) protocol.Kind {
 	return e.Kind()
 }
 
-// Board reads the whole board of a study as stored here, with every signature
-// verified. What cannot be read is a *DamagedError.
+// Board reads a study's whole stored board and verifies every signature. An unreadable board is a
+// *DamagedError.
 func Board(st node.State, id protocol.StudyID) ([]protocol.Verified, error) {
 	raws, err := st.Board(id, 0, 1<<20)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {

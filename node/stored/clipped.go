@@ -16,7 +16,7 @@ type clippedCounts struct {
 	Clipped []int64 `json:"clipped"` // by sketch
 }
 
-// ClippedJSON writes the counts; nil where the study's unit clips nothing.
+// ClippedJSON encodes the counts, or returns nil if the study's unit clips nothing.
 func ClippedJSON(s *study.Study, sketches []int64) ([]byte, error) {
 	if s.Privacy.Unit != dp.Record {
 		return nil, nil
@@ -24,7 +24,7 @@ func ClippedJSON(s *study.Study, sketches []int64) ([]byte, error) {
 	return json.Marshal(clippedCounts{sketches})
 }
 
-// ReadClipped returns the counts by sketch, nil where none were kept.
+// ReadClipped returns the counts by sketch, or nil if none were kept.
 func ReadClipped(files store.ReleaseDir) ([]int64, error) {
 	file, err := files.Open(filename.Clipped)
 	if errors.Is(err, store.ErrNotFound) {

@@ -6,11 +6,11 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// A study whose file or board cannot be read any more is damaged: it alone is not served,
-// and lists name it as that. Its operator restores a backup or gives it up. Nothing is
-// ever cut from a board: parties may have seen what stands there.
+// A study whose file or board can no longer be read is damaged. Only it is not served, and lists
+// show it as damaged. Its operator restores a backup or gives it up. Nothing is ever cut from a
+// board: parties may have seen it.
 
-// Damaged is the state of such a study, beside those of package session.
+// Damaged is the state of such a study, in addition to those of package session.
 const Damaged = "damaged"
 
 // DamagedError reports a stored study that cannot be read.
@@ -31,7 +31,7 @@ func (e *DamagedError) Unwrap() error { return e.Err }
 // DamagedBoard reports a board that cannot be read.
 func DamagedBoard(id protocol.StudyID, err error) error { return &DamagedError{id, "board", err} }
 
-// NameOf is the name of a study whose file may be damaged.
+// NameOf returns the name of a study whose file may be damaged.
 func NameOf(s *study.Study) string {
 	if s == nil {
 		return "not readable"
@@ -39,7 +39,7 @@ func NameOf(s *study.Study) string {
 	return s.Name
 }
 
-// FileOf reads a stored study's file, as far as that is possible; else it is nil.
+// FileOf reads a stored study's file; it is nil if that fails.
 func FileOf(st interface {
 	Study(protocol.StudyID) ([]byte, error)
 }, id protocol.StudyID) *study.Study {
@@ -54,7 +54,7 @@ func FileOf(st interface {
 	return s
 }
 
-// DamagedSnapshot is the status of a damaged study: that it is, or that it was given up.
+// DamagedSnapshot is the status of a damaged study, or of one that was given up.
 func DamagedSnapshot(st interface {
 	Study(protocol.StudyID) ([]byte, error)
 	Status(protocol.StudyID) ([]byte, error)

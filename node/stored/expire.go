@@ -8,7 +8,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Sketches are a state directory with sketches that can be removed.
+// Sketches is a state directory whose sketches can be removed.
 type Sketches interface {
 	Studies() ([]store.StudyEntry, error)
 	Study(id protocol.StudyID) ([]byte, error)
@@ -17,8 +17,8 @@ type Sketches interface {
 	Purge(id protocol.StudyID, at protocol.Instant) (freed int64, err error)
 }
 
-// RemoveExpired purges a study whose file says that sketches are removed by now, and that was not purged yet. One that
-// somebody serves at this moment waits for the next time.
+// RemoveExpired purges a study whose retention date has passed, unless it was purged before. A
+// study that is being served is left for the next time.
 func RemoveExpired(st Sketches, s *study.Study, now protocol.Instant) (removed bool, err error) {
 	if s.KeepUntil == 0 || now < s.KeepUntil {
 		return false, nil
@@ -38,7 +38,8 @@ func RemoveExpired(st Sketches, s *study.Study, now protocol.Instant) (removed b
 	return err == nil, err
 }
 
-// RemoveAllExpired does so to every study of a party whose file can be read: party advanced fsck names the others.
+// RemoveAllExpired does this for every study of a party whose file can be read: party advanced fsck
+// names the others.
 func RemoveAllExpired(st Sketches, now protocol.Instant) error {
 	entries, err := st.Studies()
 	if err != nil {

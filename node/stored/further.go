@@ -15,8 +15,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Statements reads the further results that a node keeps of a study, the oldest first. One that cannot be
-// read costs no other: damaged names each.
+// Statements reads the further results that a node keeps of a study, oldest first. One that cannot
+// be read does not affect the others: damaged names each.
 func Statements(st Documents, s *study.Study) (out []protocol.Further, damaged []error, err error) {
 	names, err := st.Results(s.ID)
 	if err != nil {
@@ -43,7 +43,8 @@ func Statements(st Documents, s *study.Study) (out []protocol.Further, damaged [
 	return out, damaged, nil
 }
 
-// ReadFurther reads the document of a further result. ErrUnsigned where it is not the signed one.
+// ReadFurther reads the document of a further result. It returns ErrUnsigned if it is not the
+// signed one.
 func ReadFurther(st Documents, s *study.Study, f protocol.Further) ([]byte, error) {
 	raw, err := st.Result(s.ID, filename.Further(f.Document.Hash)+".json")
 	if errors.Is(err, store.ErrNotFound) || err == nil && DocumentOf(raw) != f.Document {
@@ -62,8 +63,8 @@ type Further struct {
 	Raw       []byte
 }
 
-// FurtherResults returns the further results that this node keeps of a study, the oldest first. Those that
-// cannot be read any more are left out, and damaged names them.
+// FurtherResults returns the further results that this node keeps of a study, oldest first. Those
+// that can no longer be read are left out, and damaged names them.
 func FurtherResults(st node.State, s *study.Study) (out []Further, damaged []error, err error) {
 	kept, damaged, err := Statements(st, s)
 	if err != nil {

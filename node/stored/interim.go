@@ -13,7 +13,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
-// By is the study that a stored release goes by: of two rounds by the interim that is stored beside it.
+// By is the study of a stored release; if it has two rounds, as set by the interim stored beside
+// it.
 func By(s *study.Study, files store.ReleaseDir) (*study.Study, error) {
 	if !s.TwoRounds() {
 		return s, nil

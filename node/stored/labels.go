@@ -15,8 +15,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/analysis"
 )
 
-// Result returns the result that this node stored, parsed and as it came.
-// It is store.ErrNotFound before there is one.
+// Result returns this node's stored result, parsed and as received. It returns store.ErrNotFound
+// before there is one.
 func Result(st Documents, id protocol.StudyID) (analysis.Result, []byte, error) {
 	raw, err := st.Result(id, filename.Result)
 	if err != nil {
@@ -35,12 +35,12 @@ type Ordered struct {
 	ID     []byte
 }
 
-// ReadOrder reads what rowsCSV wrote.
+// ReadOrder reads what RowsCSV wrote.
 func ReadOrder(st *store.Store, id protocol.StudyID, sketch int) ([]Ordered, error) {
 	return OrderIn(st.OpenReleaseFile(id, filename.Rows(sketch)))
 }
 
-// OrderIn reads an open file of that kind, and closes it.
+// OrderIn reads an open file of this kind and closes it.
 func OrderIn(f *store.File, err error) ([]Ordered, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the order of rows: %w", err)
@@ -62,8 +62,7 @@ func OrderIn(f *store.File, err error) ([]Ordered, error) {
 	return out, nil
 }
 
-// OwnName is the id of the record in a row of the party's release, its parts joined by
-// slashes.
+// OwnName is the id of the record in a row of the party's release, its parts joined by slashes.
 func OwnName(order []Ordered, row, idColumns int) (string, error) {
 	if row >= len(order) {
 		return "", fmt.Errorf("row %d of the %d of the stored release", row, len(order))
@@ -72,7 +71,7 @@ func OwnName(order []Ordered, row, idColumns int) (string, error) {
 	return strings.Join(id, "/"), err
 }
 
-// IdFields splits a joined id into its columns again.
+// IdFields splits a joined id into its columns.
 func IdFields(id []byte, columns int) ([]string, error) {
 	if columns == 1 {
 		return []string{string(id)}, nil

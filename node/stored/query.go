@@ -19,7 +19,7 @@ func ReadAll(dir store.ReleaseDir, name string) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
-// ModelColumns heads the table as OwnLabels does.
+// ModelColumns returns the column names of models, like OwnLabels.
 func ModelColumns(s *study.Study, models []analysis.Model) []string {
 	out := append([]string(nil), s.Records.ID...)
 	count := map[string]int{}

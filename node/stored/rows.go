@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// RowsCSV writes, for each row of a release, the position of its record in the
-// data file (from 0) and the record's id in hexadecimal, as it may be any bytes.
+// RowsCSV writes, for each row of a release, the position of its record in the data file (from 0)
+// and the record's id in hexadecimal, since it may be any bytes.
 func RowsCSV(ids [][]byte, order []int) ([]byte, error) {
 	var buf bytes.Buffer
 	w := csv.NewWriter(&buf)

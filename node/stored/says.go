@@ -11,10 +11,10 @@ import (
 	"github.com/cosketch/cosketch/protocol/session"
 )
 
-// What a status says to people, in the words of every terminal and page. Sentences lack their subject, which is the
-// study.
+// The sentences of a status, the same on every terminal and page. They have no subject, which is
+// the study.
 
-// Deadline is when the wait ends; 0: no date ends it.
+// Deadline is when the wait ends, or 0 if no date ends it.
 func (s Snapshot) Deadline() protocol.Instant {
 	at, err := protocol.ParseInstant(s.Until)
 	if err != nil {
@@ -23,7 +23,7 @@ func (s Snapshot) Deadline() protocol.Instant {
 	return at
 }
 
-// Awaiting says what a study waits for and from whom; empty where it waits for nothing.
+// Awaiting says what a study waits for and from whom. It is empty if the study waits for nothing.
 func (s Snapshot) Awaiting() string {
 	if s.Waits() == "" {
 		return ""
@@ -31,12 +31,12 @@ func (s Snapshot) Awaiting() string {
 	return "waits for " + s.WaitText()
 }
 
-// Waiting says, beside that, until when.
+// Waiting is Awaiting with the deadline.
 func (s Snapshot) Waiting(now protocol.Instant) string {
 	return s.dated(s.Awaiting(), now)
 }
 
-// Owing says what a party does that is waited for, and until when it may.
+// Owing says what a party that is waited for must do, and by when.
 func (s Snapshot) Owing(now protocol.Instant) string { return s.dated(s.Waits().Owed(), now) }
 
 func (s Snapshot) dated(text string, now protocol.Instant) string {
@@ -46,8 +46,8 @@ func (s Snapshot) dated(text string, now protocol.Instant) string {
 	return text
 }
 
-// Why is what there is to say beside the state, in a phrase: why the study does not go on, or else what it waits for
-// and until when.
+// Why explains the state in a phrase: why the study does not go on, or else what it waits for and
+// until when.
 func (s Snapshot) Why(now protocol.Instant) string {
 	switch {
 	case s.Failure != "":
@@ -58,7 +58,7 @@ func (s Snapshot) Why(now protocol.Instant) string {
 	return s.Waiting(now)
 }
 
-// Stands is where a study stands, in a line that stays the same while time passes.
+// Stands says where a study stands, in a line that does not change as time passes.
 func (s Snapshot) Stands() string {
 	s.Until = ""
 	why := s.Why(0)
@@ -73,7 +73,8 @@ func (s Snapshot) Stands() string {
 
 const notServed = "is not served: "
 
-// Says are the sentences about a study beside what it waits for: what stands in its way, and who is to blame.
+// Says returns the sentences about a study besides what it waits for: what blocks it, and who is to
+// blame.
 func (s Snapshot) Says() (out []block.Text) {
 	say := func(tone block.Tone, before, text string) {
 		if text != "" {
@@ -94,7 +95,7 @@ func (s Snapshot) Says() (out []block.Text) {
 	return out
 }
 
-// blames names each culprit with what it did, how well that is known, each once.
+// blames lists each culprit once, with what it did and how well that is known.
 func (s Snapshot) blames() (out []string) {
 	for _, c := range s.Culprits {
 		known := map[session.Standing]string{
@@ -111,7 +112,7 @@ func (s Snapshot) blames() (out []string) {
 	return out
 }
 
-// Statuses are where studies stand, as a list.
+// Statuses lists where studies stand.
 func Statuses(all []Snapshot, now protocol.Instant) []block.Block {
 	if len(all) == 0 {
 		return []block.Block{block.Text{Text: "no studies"}}
@@ -135,7 +136,7 @@ func Statuses(all []Snapshot, now protocol.Instant) []block.Block {
 	return out
 }
 
-// Lost says of results that they cannot be read here any more.
+// Lost warns of results that can no longer be read here.
 func Lost(reasons []string) (out []block.Block) {
 	for _, why := range reasons {
 		out = append(out, block.Text{Tone: block.Warn, Lead: "A result is lost", Text: why + ". The aggregator's operator restores a backup, or publishes the same question again."})

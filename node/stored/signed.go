@@ -12,7 +12,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
-// Signature is what the aggregator signed about a result document that is stored here.
+// Signature is the aggregator's signed statement about a stored result document.
 type Signature struct {
 	Aggregator protocol.PeerID
 	Envelope   protocol.Digest  // id of the signed message on the board; zero for a further result
@@ -24,8 +24,8 @@ type Signature struct {
 // ErrUnsigned reports a stored document that is not what the aggregator signed.
 var ErrUnsigned error = fail.ResultChanged
 
-// Signed finds the aggregator's signed statement of a document on the board that this node
-// stored, and verifies it. ErrUnsigned when there is none for these bytes.
+// Signed finds and verifies the aggregator's signed statement of a document, on the stored board.
+// It returns ErrUnsigned if there is none for these bytes.
 func Signed(st *store.Store, s *study.Study, document []byte) (Signature, error) {
 	board, err := Board(st, s.ID)
 	if err != nil {
@@ -47,7 +47,7 @@ func Signed(st *store.Store, s *study.Study, document []byte) (Signature, error)
 	return Signature{}, ErrUnsigned
 }
 
-// Step is how far a party has come in a study, as an aggregator and its board can know it.
+// Step is how far a party has come in a study, as an aggregator and its board can tell.
 type Step string
 
 // The steps of a party that takes part from the beginning, in order.
@@ -57,18 +57,18 @@ const (
 	StepShared    Step = "shared"
 	StepConfirmed Step = "confirmed"
 	StepSketched  Step = "sketched" // it has described its noised sketches, by hash, under its signature
-	StepReleased  Step = "released" // the sketches are wholly at the aggregator
+	StepReleased  Step = "released" // the sketches are completely at the aggregator
 )
 
-// Steps returns the six in order.
+// Steps returns all six in order.
 func Steps() []Step {
 	return []Step{StepApproved, StepCommitted, StepShared, StepConfirmed, StepSketched, StepReleased}
 }
 
-// Taken returns for every party of a study, in the study's order, which steps the stored
-// board shows: the party's own messages, and of the last step a result that its release is
-// in. Who joined late has approved by asking for the seed and
-// confirmed by proving that it holds it; it neither commits nor shares.
+// Taken returns, for every party in the study's order, the steps that the stored board shows. They
+// are shown by the party's own messages; the last step, by a result that its release is in. A late
+// party approves by asking for the seed and confirms by proving that it holds it; it neither
+// commits nor shares.
 func Taken(st *store.Store, s *study.Study) ([]map[Step]bool, error) {
 	board, err := Board(st, s.ID)
 	if err != nil {
@@ -96,7 +96,7 @@ func Taken(st *store.Store, s *study.Study) ([]map[Step]bool, error) {
 	return out, nil
 }
 
-// NewTaken has room for the steps of so many parties.
+// NewTaken makes empty sets of steps for a number of parties.
 func NewTaken(parties int) []map[Step]bool {
 	out := make([]map[Step]bool, parties)
 	for i := range out {
@@ -105,7 +105,7 @@ func NewTaken(parties int) []map[Step]bool {
 	return out
 }
 
-// StepOf is the step that a message of a kind shows; empty where it shows none.
+// StepOf is the step that a kind of message shows, or empty.
 func StepOf(kind protocol.Kind) Step {
 	switch kind {
 	case protocol.KindApprove, protocol.KindJoin:
@@ -122,7 +122,7 @@ func StepOf(kind protocol.Kind) Step {
 	return ""
 }
 
-// BoardShown is what a study's board shows beside a result.
+// BoardShown is the view of a study's board that accompanies a result.
 func BoardShown(s *study.Study, taken []map[Step]bool) *show.Board {
 	out := &show.Board{Study: s}
 	for _, step := range Steps() {

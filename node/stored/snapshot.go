@@ -13,41 +13,41 @@ import (
 	"github.com/cosketch/cosketch/protocol/wait"
 )
 
-// Snapshot is a study's status as a node last stored it, for status commands
-// that run beside the node.
+// Snapshot is a study's status as a node last stored it, for status commands that run while the
+// node does.
 type Snapshot struct {
 	Study    string            `json:"study"`
 	Name     string            `json:"name"`
 	State    string            `json:"state"`
 	Wait     wait.Code         `json:"wait,omitempty"`     // the code of what it waits for
-	WaitFor  string            `json:"wait_for,omitempty"` // that, in words
+	WaitFor  string            `json:"wait_for,omitempty"` // the same in words
 	From     []string          `json:"from,omitempty"`     // names
 	Until    string            `json:"until,omitempty"`    // RFC 3339, UTC
 	Failure  string            `json:"failure,omitempty"`
-	Reason   string            `json:"reason,omitempty"`   // of a failure that is a stop: why, without by whom and when
-	Cause    session.StopCause `json:"cause,omitempty"`    // of a failure that is a stop: the code of why
-	Trouble  string            `json:"trouble,omitempty"`  // why it is not served for the time being
-	Grace    string            `json:"grace,omitempty"`    // a date has passed that does not count yet
-	Clock    string            `json:"clock,omitempty"`    // a party's: the clocks differ, and what to do
-	Results  int               `json:"results,omitempty"`  // an aggregator's: how many are on the board
-	GivenUp  string            `json:"given_up,omitempty"` // RFC 3339, UTC: when the operator ended a damaged study here
-	Restored string            `json:"restored,omitempty"` // an aggregator's: its state is of a backup that the study may have gone on after
+	Reason   string            `json:"reason,omitempty"`   // if a stop failed it: why, without by whom and when
+	Cause    session.StopCause `json:"cause,omitempty"`    // if a stop failed it: the code of the reason
+	Trouble  string            `json:"trouble,omitempty"`  // why it is not served for now
+	Grace    string            `json:"grace,omitempty"`    // a date has passed that has not taken effect yet
+	Clock    string            `json:"clock,omitempty"`    // a party's: the clocks differ, and the remedy
+	Results  int               `json:"results,omitempty"`  // an aggregator's: number of results on the board
+	GivenUp  string            `json:"given_up,omitempty"` // RFC 3339, UTC: when the operator gave up a damaged study here
+	Restored string            `json:"restored,omitempty"` // an aggregator's: its state was restored from a backup, after which the study may have gone on
 	Faults   []string          `json:"faults,omitempty"`   // why attempts at agreeing on the seed ended
 
-	Culprits []Culprit `json:"culprits,omitempty"` // of attempts that ended, and of a failure
+	Culprits []Culprit `json:"culprits,omitempty"` // of ended attempts, and of a failure
 }
 
-// Culprit is who is to blame for the end of an attempt, or of the study.
+// Culprit is who caused the end of an attempt or of the study.
 type Culprit struct {
 	Name     string `json:"name"`
 	ID       string `json:"id"`                // peer id
 	Standing string `json:"standing"`          // proved, claimed (by the aggregator) or seen (by this node)
-	Kind     string `json:"kind,omitempty"`    // of the message that is wrong or missing
+	Kind     string `json:"kind,omitempty"`    // of the wrong or missing message
 	Attempt  uint32 `json:"attempt,omitempty"` // at agreeing on the seed
 	What     string `json:"what"`
 }
 
-// SnapshotOf is what is kept of a machine's status.
+// SnapshotOf is the stored form of a machine's status.
 func SnapshotOf(s *study.Study, st session.Status) Snapshot {
 	out := Snapshot{Study: s.ID.String(), Name: s.Name, State: string(st.State), Wait: st.WaitFor, WaitFor: st.WaitFor.String(), From: sorted(Names(s, st.From)), Faults: st.Faults}
 	for _, c := range st.Blame {
@@ -69,7 +69,7 @@ func SnapshotOf(s *study.Study, st session.Status) Snapshot {
 	return out
 }
 
-// Encode writes it for DecodeSnapshot.
+// Encode encodes it for DecodeSnapshot.
 func (s Snapshot) Encode() []byte {
 	b, err := json.Marshal(s)
 	if err != nil {
@@ -87,10 +87,10 @@ func DecodeSnapshot(b []byte) (Snapshot, error) {
 	return s, nil
 }
 
-// TheAggregator is what an aggregator is called among the names of a study's parties.
+// TheAggregator stands for the aggregator among the names of a study's parties.
 const TheAggregator = "the aggregator"
 
-// Names gives the study's names of peers.
+// Names returns the study's names of peers.
 func Names(s *study.Study, ids []protocol.PeerID) []string {
 	var out []string
 	for _, id := range ids {
@@ -105,17 +105,17 @@ func Names(s *study.Study, ids []protocol.PeerID) []string {
 	return out
 }
 
-// sorted puts names in an order that people expect; the one of peers is that of their keys.
+// sorted sorts names for people; peers come in the order of their keys.
 func sorted(names []string) []string {
 	slices.Sort(names)
 	return names
 }
 
-// Await lets a snapshot wait for something, from nobody in particular.
+// Await sets what a snapshot waits for, from nobody in particular.
 func (s *Snapshot) Await(w wait.Code) { s.Wait, s.WaitFor, s.From = w, w.String(), nil }
 
-// Waits is the code of what a status waits for; one that was stored before there were codes
-// says its text.
+// Waits is the code of what a status waits for. A snapshot stored before there were codes has only
+// a text.
 func (s Snapshot) Waits() wait.Code {
 	if s.Wait == "" {
 		return wait.Code(s.WaitFor)
@@ -123,37 +123,38 @@ func (s Snapshot) Waits() wait.Code {
 	return s.Wait
 }
 
-// WaitText says in words what a status waits for, and from whom.
+// WaitText says what a status waits for and from whom.
 func (s Snapshot) WaitText() string { return s.Waits().From(s.From) }
 
 // WaitText says what a study waits for.
 func WaitText(s *study.Study, st session.Status) string { return SnapshotOf(s, st).WaitText() }
 
-// SameStatus reports whether two statuses say the same.
+// SameStatus reports whether two statuses have equal snapshots.
 func SameStatus(a, b session.Status) bool {
 	return a.State == b.State && a.WaitFor == b.WaitFor && a.Until == b.Until && slices.Equal(a.From, b.From) &&
 		slices.Equal(a.Faults, b.Faults) && len(a.Blame) == len(b.Blame) && (a.Failure == nil) == (b.Failure == nil)
 }
 
-// Equal reports whether two snapshots say the same.
+// Equal reports whether two snapshots are equal.
 func (s Snapshot) Equal(t Snapshot) bool {
 	return s.Study == t.Study && s.State == t.State && s.Waits() == t.Waits() && s.Until == t.Until &&
 		s.Failure == t.Failure && s.Reason == t.Reason && s.Cause == t.Cause && s.Trouble == t.Trouble && s.Grace == t.Grace && s.Clock == t.Clock && s.Restored == t.Restored && s.GivenUp == t.GivenUp && slices.Equal(s.Faults, t.Faults) && slices.Equal(s.Culprits, t.Culprits) && slices.Equal(s.From, t.From)
 }
 
-// LittleRoom is less than a node needs to store what a study needs next, in bytes.
+// LittleRoom is the free disk space, in bytes, below which a node may be unable to store what a
+// study needs next.
 const LittleRoom = 1 << 17
 
-// OnDisk lets a study that goes on say of a disk with so many bytes left that nothing can
-// be stored there: the node could not, for want of that very room.
+// OnDisk adds to an active study that its disk is full, if free is below LittleRoom. The node
+// itself could not store that, for lack of room.
 func (s *Snapshot) OnDisk(dir string, free int64) {
 	if s.Active() && s.Trouble == "" && free < LittleRoom {
 		s.Trouble = fmt.Sprintf("the disk of %s is full: make room; what is stored is whole", dir)
 	}
 }
 
-// PutBack lets an aggregator's study that goes on say that it was there when the state was
-// made of a backup: no other node tells the operator of what came after.
+// PutBack adds to an aggregator's active study that its state was restored from a backup, if the
+// study was added before. No other node tells the operator of what came after the backup.
 func (s *Snapshot) PutBack(added, restored protocol.Instant) {
 	if s.Active() && added <= restored {
 		s.Restored = fmt.Sprintf("the state directory was restored from a backup at %s. If the study had gone on after that backup was made, its parties refuse this board, which is too old: aggregator cancel %s ends it, and a new study is made", restored, s.Study[:8])
@@ -163,7 +164,7 @@ func (s *Snapshot) PutBack(added, restored protocol.Instant) {
 // Active reports whether the study has not ended on this node.
 func (s Snapshot) Active() bool { return !session.Status{State: session.State(s.State)}.Terminal() }
 
-// States of a study that was never served, beside those of package session.
+// States of a study that was never served, in addition to those of package session.
 const (
 	Added         = "added"
 	ApprovedHere  = "approved here"
@@ -171,8 +172,8 @@ const (
 	WithdrawnHere = "withdrawn here"
 )
 
-// Unserved is the status of a study that was never served: what is awaited hangs on what a
-// party's steward decided.
+// Unserved is the status of a study that was never served: what it waits for depends on the
+// decision of a party's steward.
 func Unserved(s *study.Study, role store.Role, decision store.Decision) Snapshot {
 	out := Snapshot{Study: s.ID.String(), Name: s.Name, State: Added, Until: s.Expires.String()}
 	out.Await(wait.Serving)

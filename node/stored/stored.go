@@ -12,12 +12,13 @@ import (
 	"github.com/cosketch/cosketch/protocol/study/file"
 )
 
-// ErrStudyChanged reports a study file that is not, byte for byte, what was added: somebody
-// has changed it in the state directory.
+// ErrStudyChanged reports a study file that differs from what was added: somebody changed it in the
+// state directory.
 var ErrStudyChanged error = fail.StudyChanged
 
-// Parse reads a study file that a store gave under an id. A file that is of another
-// id is ErrStudyChanged, and one that cannot be read a *DamagedError, too: nothing that was decided about the one goes for the other.
+// Parse reads a study file that a store returned for an id. If it cannot be read or has another id,
+// the error is a *DamagedError; the latter also wraps ErrStudyChanged. No decision about one study
+// applies to another.
 func Parse(id protocol.StudyID, source []byte) (*study.Study, error) {
 	if here := protocol.StudyID(sha256.Sum256(source)); here != id {
 		return nil, &DamagedError{id, "study file", fmt.Errorf("%w: its bytes have id %s", ErrStudyChanged, here.Short())}
@@ -29,13 +30,13 @@ func Parse(id protocol.StudyID, source []byte) (*study.Study, error) {
 	return s, nil
 }
 
-// DocumentOf names a document by its hash and size.
+// DocumentOf returns the hash and size of a document.
 func DocumentOf(data []byte) protocol.Document {
 	return protocol.Document{Hash: sha256.Sum256(data), Size: int64(len(data))}
 }
 
-// ErrPurged reports a study whose sketches the operator removed: its results stay, and
-// nothing further can be asked of it.
+// ErrPurged reports a study whose sketches the operator removed: its results stay, but no further
+// analysis is possible.
 var ErrPurged error = fail.Purged
 
 // Purged reports whether a study's sketches were removed.

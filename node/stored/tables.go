@@ -20,7 +20,7 @@ type Documents interface {
 	OpenResult(study protocol.StudyID, name string) (*store.File, error)
 }
 
-// Tables are the parts of a study's tables among its result files.
+// Tables reads the parts of a study's tables from its result files.
 type Tables struct {
 	Documents
 	Study protocol.StudyID
@@ -41,13 +41,13 @@ func StoredTables(st Documents, id protocol.StudyID) ([]protocol.Document, error
 	}
 	before, err := analysis.Decode(raw, id)
 	if err != nil {
-		return nil, nil // it is about to be replaced; fsck tells of what it leaves
+		return nil, nil // it is about to be replaced; fsck reports its leftovers
 	}
 	return before.Parts()
 }
 
-// DropTables removes parts that no stored document names any more, since another result has
-// taken the place of theirs.
+// DropTables removes parts that no stored document names any more, after another result replaced
+// theirs.
 func DropTables(st node.State, s *study.Study, before []protocol.Document, now analysis.Result) error {
 	if len(before) == 0 {
 		return nil

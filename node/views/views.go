@@ -20,8 +20,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
-// PublicState is the part of an aggregator's durable state that views are made of. It has
-// no way to a key, and none to the bytes of a sketch.
+// PublicState is the part of an aggregator's durable state from which views are made. It gives
+// access to no key and to no bytes of a sketch.
 type PublicState interface {
 	Studies() ([]store.StudyEntry, error)
 	Study(study protocol.StudyID) ([]byte, error)
@@ -41,9 +41,9 @@ var (
 	_ api.Views   = (*Views)(nil)
 )
 
-// Views shows an aggregator's studies to readers: what their parties may all see. It
-// reads the store alone, also beside an aggregator in another process; it shows progress
-// and news of an aggregator in this process whose Observe it is.
+// Views shows an aggregator's studies to readers: what all their parties may see. It only reads the
+// store, so an aggregator may serve in another process. It shows progress and news only of an
+// aggregator in this process that calls its Observe.
 type Views struct {
 	state PublicState
 
@@ -54,8 +54,8 @@ type Views struct {
 	kinds  map[protocol.Digest][]study.AnalysisKind // of result documents, which never change
 	down   map[protocol.StudyID]bool
 	since  map[protocol.StudyID]protocol.Instant            // when studies were added
-	noted  map[protocol.StudyID]map[uint64]protocol.Instant // when messages came, by their number
-	read   uint64                                           // entries of the journal that noted was made of
+	noted  map[protocol.StudyID]map[uint64]protocol.Instant // when messages arrived, by their number
+	read   uint64                                           // journal entries that noted is made of
 }
 
 // New makes views of a state.
@@ -64,7 +64,7 @@ func New(state PublicState) *Views {
 		news: map[protocol.StudyID]chan struct{}{}, kinds: map[protocol.Digest][]study.AnalysisKind{}, down: map[protocol.StudyID]bool{}, since: map[protocol.StudyID]protocol.Instant{}, noted: map[protocol.StudyID]map[uint64]protocol.Instant{}}
 }
 
-// Observe takes in what happens at the aggregator of this process.
+// Observe receives the events of the aggregator in this process.
 func (v *Views) Observe(h event.Happening) {
 	if h.What == event.Called {
 		return
@@ -77,7 +77,7 @@ func (v *Views) Observe(h event.Happening) {
 	case event.Computed, event.Uncomputed:
 		delete(v.doing, h.Study)
 	case event.TakenDown:
-		if !h.Damaged { // which study it is stands in the lists
+		if !h.Damaged { // lists show which study is damaged
 			v.down[h.Study] = true
 		}
 		delete(v.doing, h.Study)
@@ -90,7 +90,7 @@ func (v *Views) Observe(h event.Happening) {
 	}
 }
 
-// News is closed at the next change of a study that is observed.
+// News returns a channel that is closed at the next observed change of a study.
 func (v *Views) News(id protocol.StudyID) <-chan struct{} {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -100,8 +100,8 @@ func (v *Views) News(id protocol.StudyID) <-chan struct{} {
 	return v.news[id]
 }
 
-// Ready says why this aggregator cannot serve: its store does not answer, has no room, or fails
-// at some studies.
+// Ready returns why this aggregator cannot serve: its store does not answer, has no room, or fails
+// for some studies.
 func (v *Views) Ready() error {
 	if _, err := v.state.Studies(); err != nil {
 		return err
@@ -117,7 +117,7 @@ func (v *Views) Ready() error {
 	return nil
 }
 
-// Studies lists the studies, the oldest first.
+// Studies lists the studies, oldest first.
 func (v *Views) Studies() ([]api.Listed, error) {
 	entries, err := v.state.Studies()
 	if err != nil {
@@ -133,7 +133,7 @@ func (v *Views) Studies() ([]api.Listed, error) {
 	return out, nil
 }
 
-// Study shows one study as it stands.
+// Study returns the state of one study.
 func (v *Views) Study(id protocol.StudyID) (api.Study, error) {
 	out, err := v.study(id)
 	if err != nil {
@@ -179,7 +179,7 @@ func (v *Views) study(id protocol.StudyID) (out api.Study, err error) {
 	return out, err
 }
 
-// damaged shows what is known of a study that cannot be read.
+// damaged returns what is known of a study that cannot be read.
 func (v *Views) damaged(out api.Study, d *stored.DamagedError) (api.Study, error) {
 	out.Damaged, out.File = true, stored.FileOf(v.state, d.Study)
 	if out.File == nil {
@@ -192,8 +192,8 @@ func (v *Views) damaged(out api.Study, d *stored.DamagedError) (api.Study, error
 	return out, nil
 }
 
-// added is when a study was added, which never changes: the list is read again only for a
-// study that is not known from it.
+// added returns when a study was added. That never changes, so the list is read again only for an
+// unknown study.
 func (v *Views) added(id protocol.StudyID) (protocol.Instant, error) {
 	known := func() (protocol.Instant, bool) {
 		v.mu.Lock()
@@ -213,7 +213,8 @@ func (v *Views) added(id protocol.StudyID) (protocol.Instant, error) {
 	return 0, store.ErrNotFound
 }
 
-// status reads the stored snapshot, or says what a study waits for that was never served.
+// status reads the stored snapshot. For a study that was never served it says what the study waits
+// for.
 func (v *Views) status(s *study.Study) (api.Status, error) {
 	raw, err := v.state.Status(s.ID)
 	shot := stored.Unserved(s, store.Aggregator, "")
@@ -235,7 +236,7 @@ func (v *Views) status(s *study.Study) (api.Status, error) {
 	return out, nil
 }
 
-// received counts the bytes of a release that are here.
+// received counts the bytes of a release that have arrived.
 func (v *Views) received(id protocol.StudyID, party protocol.PeerID, r api.Release) (total int64, err error) {
 	for i, s := range r.Sketches {
 		first, err := v.state.FirstMissing(id, party, i, len(s.Chunks))
@@ -274,7 +275,7 @@ func (v *Views) Messages(id protocol.StudyID, from uint64, limit int) ([]api.Mes
 	return out, nil
 }
 
-// readTo is how far the journal was read.
+// readTo is the number of journal entries read.
 func (v *Views) readTo() uint64 {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -319,8 +320,8 @@ func (v *Views) document(id protocol.StudyID, name protocol.Digest) (out api.Doc
 	return out, err
 }
 
-// statements are those of the results that are here, as their bytes are. What is said of others that are
-// lost is for readers.
+// statements returns the statements of results whose documents are intact here. lost explains those
+// that are not.
 func (v *Views) statements(board *shownBoard) (out []api.Statement, lost []string, err error) {
 	s := board.study
 	raw, err := v.state.Result(s.ID, filename.Result)
@@ -364,7 +365,7 @@ func (v *Views) statements(board *shownBoard) (out []api.Statement, lost []strin
 	return out, lost, nil
 }
 
-// kindsOf names what a document answers.
+// kindsOf returns the kinds of the analyses in a document.
 func (v *Views) kindsOf(id protocol.StudyID, name protocol.Digest, raw []byte) ([]study.AnalysisKind, error) {
 	v.mu.Lock()
 	kinds, known := v.kinds[name]
@@ -385,7 +386,7 @@ func (v *Views) kindsOf(id protocol.StudyID, name protocol.Digest, raw []byte) (
 	return kinds, nil
 }
 
-// absent is the error that readers know.
+// absent maps an error to one that readers know.
 func absent(err error) error {
 	var d *stored.DamagedError
 	switch {
@@ -397,8 +398,8 @@ func absent(err error) error {
 	return err
 }
 
-// shownBoard is what is shown of a study's board. It only ever grows, and every envelope is
-// verified once; those that have it read it and never change it.
+// shownBoard is the view of a study's board. A board only grows, and every envelope is verified
+// once. A shownBoard is never changed, so it can be shared.
 type shownBoard struct {
 	study    *study.Study
 	messages []api.Message
@@ -408,7 +409,7 @@ type shownBoard struct {
 	results  []api.Statement
 }
 
-// board returns the board of a study as it is stored now.
+// board returns the board of a study as stored now.
 func (v *Views) board(id protocol.StudyID) (*shownBoard, error) {
 	v.mu.Lock()
 	before := v.boards[id]

@@ -10,10 +10,10 @@ import (
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
-// advanced is the command that holds what is needed seldom.
+// advanced is the command that contains the rarely needed ones.
 const advanced = "advanced"
 
-// printHelp prints a command's help, and of the program's the advanced commands as one line.
+// printHelp prints a command's help. The program's own help has one line for the advanced commands.
 func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 	selected := ctx.Selected()
 	for _, flag := range ctx.Model.Flags {
@@ -29,7 +29,7 @@ func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 	return kong.DefaultHelpPrinter(options, ctx)
 }
 
-// below is the command of a name below another; nil without one.
+// below returns the subcommand with a name, or nil.
 func below(node *kong.Node, name string) *kong.Node {
 	for _, child := range node.Children {
 		if child.Name == name {
@@ -39,7 +39,7 @@ func below(node *kong.Node, name string) *kong.Node {
 	return nil
 }
 
-// reach is the command that words lead to; nil where they lead to none.
+// reach returns the command to which words lead, or nil.
 func reach(node *kong.Node, words []string) *kong.Node {
 	for _, word := range words {
 		if node == nil {
@@ -50,11 +50,11 @@ func reach(node *kong.Node, words []string) *kong.Node {
 	return node
 }
 
-// most words that the name of a command has, without advanced before it.
+// mostWords is the maximum number of words in a command's name, without advanced.
 const mostWords = 2
 
-// renamed is the error of arguments that name a command by what it was called, with or without advanced
-// before it. What stands behind -- names none.
+// renamed returns an error if the arguments name a command by its former name, with or without
+// advanced before it. Words after -- do not count.
 func (p Program) renamed(app *kong.Node, args []string) error {
 	words := spoken(app, args)
 	at := 0
@@ -83,7 +83,7 @@ func (p Program) renamed(app *kong.Node, args []string) error {
 	return nil
 }
 
-// spoken are the words of arguments that are neither flags nor values of flags.
+// spoken returns the arguments that are neither flags nor values of flags.
 func spoken(node *kong.Node, args []string) (words []string) {
 	var open *kong.Flag
 	for _, arg := range args {

@@ -11,13 +11,12 @@ import (
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
-// errNoAnswer reports a question to which there came no answer: input ended, or an
-// interrupt came first.
+// errNoAnswer reports a question without an answer: input ended, or an interrupt came first.
 var errNoAnswer error = fail.NoAnswer
 
-// Ask puts a question to a person, who is there (Interactive), and returns the answer
-// without the spaces around it. It asks again where the answer is empty, or where check says
-// what is wrong with it. errNoAnswer where input or ctx ends.
+// Ask asks a person a question and returns the answer without surrounding spaces. It needs an
+// interactive console. It asks again if the answer is empty or check returns an error. If input or
+// ctx ends, it returns errNoAnswer.
 func (c *Console) Ask(ctx context.Context, question string, check func(answer string) error) (string, error) {
 	for {
 		line, err := c.AskOnce(ctx, question)
@@ -35,8 +34,8 @@ func (c *Console) Ask(ctx context.Context, question string, check func(answer st
 	}
 }
 
-// AskOnce puts a question to a person and returns the answer, which may be empty. errNoAnswer where input or
-// ctx ends.
+// AskOnce asks a person a question and returns the answer, which may be empty. If input or ctx
+// ends, it returns errNoAnswer.
 func (c *Console) AskOnce(ctx context.Context, question string) (string, error) {
 	if c.answers == nil {
 		c.answers = bufio.NewReader(c.In)
@@ -44,14 +43,14 @@ func (c *Console) AskOnce(ctx context.Context, question string) (string, error) 
 	fmt.Fprintf(c.Talk(), "%s\n> ", question)
 	line, err := c.answer(ctx)
 	if line = strings.TrimSpace(line); err != nil && (line == "" || !errors.Is(err, io.EOF)) {
-		fmt.Fprintln(c.Err) // the cursor is behind the prompt
+		fmt.Fprintln(c.Err) // the cursor is after the prompt
 		return "", errNoAnswer
 	}
 	return line, nil
 }
 
-// answer reads a line. A terminal's reads know of no interrupt: one that nobody waits for
-// any more ends with the program.
+// answer reads a line. Reading a terminal cannot be interrupted: an abandoned read lasts until the
+// program ends.
 func (c *Console) answer(ctx context.Context) (string, error) {
 	type read struct {
 		line string

@@ -12,7 +12,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
-// NewAsker asks the questions of a command at the terminal, or takes answers from a file.
+// NewAsker returns an Asker for a command's questions, at the terminal or from a file of answers.
 func NewAsker(c *Console, of joining.Command, answers string) (joining.Asker, error) {
 	switch {
 	case answers != "":
@@ -27,13 +27,13 @@ func NewAsker(c *Console, of joining.Command, answers string) (joining.Asker, er
 	return typed{c}, nil
 }
 
-// typed are the answers of a person at the terminal.
+// typed asks a person at the terminal.
 type typed struct{ c *Console }
 
-// Ready is true of who is there.
+// Ready returns nil: a person can answer every question.
 func (typed) Ready(...joining.ID) error { return nil }
 
-// Answer asks.
+// Answer asks the person.
 func (t typed) Answer(ctx context.Context, q joining.Question, wrong error) (string, error) {
 	if wrong != nil {
 		t.c.Say("%v", fail.Text(wrong))
@@ -47,13 +47,13 @@ func (t typed) Answer(ctx context.Context, q joining.Question, wrong error) (str
 	return t.c.AskOnce(ctx, prompt)
 }
 
-// read are the answers of a file, which are told with their questions.
+// read takes answers from a file, and prints them with their questions.
 type read struct {
 	*joining.Script
 	c *Console
 }
 
-// Answer is what the file says.
+// Answer returns the file's answer.
 func (r read) Answer(ctx context.Context, q joining.Question, wrong error) (string, error) {
 	if wrong == nil {
 		put(r.c, q)
@@ -84,7 +84,8 @@ func put(c *Console, q joining.Question) {
 	c.Show(out...)
 }
 
-// TakeLine reads an answer as arguments and flags of a command. A line that names a file is that file, also with spaces.
+// TakeLine parses an answer as arguments and flags of a command. If the whole line names an
+// existing file, it is that file, even with spaces.
 func TakeLine(into any, line string) error {
 	words, err := WordsOf(line)
 	if _, there := os.Stat(line); there == nil {
@@ -99,12 +100,12 @@ func TakeLine(into any, line string) error {
 	return nil
 }
 
-// Plainly says which plain commands do the same.
+// Plainly shows the equivalent commands without questions.
 func Plainly(commands ...string) []block.Block {
 	return []block.Block{block.Text{Tone: block.Soft, Text: "By plain commands:"}, block.Command{Lines: commands}}
 }
 
-// Step says what comes now, and by which plain command it can be done, too.
+// Step announces the next step, and the command that does the same.
 func (c *Console) Step(title, command string) {
 	out := []block.Block{block.Heading{Text: title}}
 	if command != "" {
@@ -113,7 +114,7 @@ func (c *Console) Step(title, command string) {
 	c.Show(out...)
 }
 
-// Show shows blocks to a person; programs read the result alone.
+// Show shows blocks to a person; programs get only the result.
 func (c *Console) Show(blocks ...block.Block) {
 	if c.Format == Text {
 		present.Text(c.Talk(), blocks)
@@ -121,8 +122,8 @@ func (c *Console) Show(blocks ...block.Block) {
 	}
 }
 
-// AskedError is the error of a question that was not answered: a mistake of who wrote the answers, unless it has a code
-// of its own.
+// AskedError is the error of a question that was not answered. Unless it has a code of its own, it
+// is a usage error.
 func AskedError(err error) error {
 	if err != nil && fail.Find(err).Exit == fail.Internal {
 		return fail.Usage.Of(err)

@@ -15,15 +15,15 @@ import (
 type BackupCommand struct {
 	File string `arg:"" help:"The file to write; it must not exist. Or - for stdout."`
 
-	Role store.Role `kong:"-"` // whose state directory it is; set by the program
+	Role store.Role `kong:"-"` // role of the state directory; set by the program
 }
 
-// Help says what a backup is worth.
+// Help explains what a backup protects against.
 func (BackupCommand) Help() string {
 	return "Works beside a running node. The file holds this node's identity: keep it encrypted. It leaves out the secrets of running studies and held sketches, on purpose.\n\nExample: ${name} backup node.tar"
 }
 
-// Run writes the file whole, or not at all.
+// Run writes the whole file, or none.
 func (cmd BackupCommand) Run(ctx context.Context, c *Console, g *Globals) error {
 	st, err := g.Open(cmd.Role)
 	if err != nil {
@@ -51,14 +51,14 @@ func (cmd BackupCommand) Run(ctx context.Context, c *Console, g *Globals) error 
 	})
 }
 
-// RestoreCommand makes a state directory of a backup.
+// RestoreCommand makes a state directory from a backup.
 type RestoreCommand struct {
 	File string `arg:"" help:"The backup, or - for stdin."`
 
 	Role store.Role `kong:"-"` // set by the program
 }
 
-// Help says what a restored node may do.
+// Help explains what a restored node may do.
 func (RestoreCommand) Help() string {
 	return "Restores into a new directory, named with --state. Never run two nodes from one identity. A restored party takes no further part in studies that ran at the time of the backup. Aggregators refuse it if its ledger went on after the backup.\n\nExample: ${name} --state NEWDIR advanced restore node.tar"
 }

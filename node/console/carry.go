@@ -12,8 +12,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
-// WriteFileWhole writes a file that is there in full or not at all, readable by its
-// owner alone; one of the same name is replaced. A device or a pipe is no file, and stays.
+// WriteFileWhole writes a file completely or not at all, readable only by its owner. It replaces an
+// existing file, but refuses a device or a pipe.
 func WriteFileWhole(path string, write func(io.Writer) error) error {
 	if info, err := os.Stat(path); err == nil && (!info.Mode().IsRegular() && !info.IsDir() || standard(info)) {
 		return fail.Usage.Of(fmt.Errorf("writing %s: it is a device, a pipe or standard output, and only a file is written whole or not at all (name a file)", path))
@@ -21,7 +21,7 @@ func WriteFileWhole(path string, write func(io.Writer) error) error {
 	return placed(path, write, func(fill func(*os.File) error) error { return durable.Replace(path, durable.Private, fill) })
 }
 
-// standard reports whether a file is the one to which standard output or standard error goes, as /dev/stdout is.
+// standard reports whether a file is standard output or standard error, as /dev/stdout is.
 func standard(info fs.FileInfo) bool {
 	return slices.ContainsFunc([]*os.File{os.Stdout, os.Stderr}, func(f *os.File) bool {
 		other, err := f.Stat()
@@ -29,12 +29,13 @@ func standard(info fs.FileInfo) bool {
 	})
 }
 
-// createWhole does so for a file that must not be there before.
+// createWhole is WriteFileWhole for a file that must not exist.
 func createWhole(path string, write func(io.Writer) error) error {
 	return placed(path, write, func(fill func(*os.File) error) error { return durable.Create(path, fill) })
 }
 
-// placed tells an error of whoever writes from one of the place, which is the user's to mend.
+// placed returns an error of write unchanged. An error of the path is the user's to fix, and so a
+// Usage error.
 func placed(path string, write func(io.Writer) error, put func(fill func(*os.File) error) error) error {
 	var failed error
 	err := put(func(f *os.File) error {

@@ -8,11 +8,11 @@ import (
 	"github.com/cosketch/cosketch/node/store"
 )
 
-// longestCheck bounds how long a node looks through its database before it serves.
+// longestCheck bounds how long a node checks its database before it serves.
 const longestCheck = 10 * time.Second
 
-// CheckState looks for damage in the database of a node that is about to serve: what lies in
-// pages that nothing reads for now would be found too late. An error is store.ErrDamaged.
+// CheckState checks the database of a node that is about to serve. Otherwise damage in pages that
+// are rarely read would be found too late. It returns store.ErrDamaged.
 func CheckState(ctx context.Context, st *store.Store, logger *slog.Logger) error {
 	ctx, cancel := context.WithTimeout(ctx, longestCheck)
 	defer cancel()

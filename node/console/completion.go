@@ -13,8 +13,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
-// CompletionCommand prints what a shell needs to complete this program's arguments. The
-// shells' scripts ask the program itself, with --words.
+// CompletionCommand prints a shell script that completes this program's arguments. The scripts call
+// the program itself, with --words.
 type CompletionCommand struct {
 	Shell []string `arg:"" optional:"" help:"bash, zsh, fish or powershell."`
 	Words bool     `env:"-" hidden:"" help:"Print candidates for the last of the words after --."`
@@ -25,7 +25,7 @@ type CompletionCommand struct {
 // Help has an example.
 func (CompletionCommand) Help() string { return "Example: source <(${name} advanced completion bash)" }
 
-// Formats is text alone.
+// Formats returns only Text.
 func (CompletionCommand) Formats() []Format { return []Format{Text} }
 
 // Run prints a script, or the candidates for a word.
@@ -44,7 +44,7 @@ func (cmd CompletionCommand) Run(c *Console, g *Globals, app *kong.Application) 
 	return err
 }
 
-// studies are the short ids of the node's studies; none where its state cannot be read.
+// studies returns the short ids of the node's studies, or none if its state cannot be read.
 func (cmd CompletionCommand) studies(g *Globals) []string {
 	st, err := g.OpenReadOnly(cmd.Role)
 	if err != nil {
@@ -62,8 +62,8 @@ func (cmd CompletionCommand) studies(g *Globals) []string {
 	return out
 }
 
-// candidates returns what the last of the words may become: commands, flags, the values
-// of a flag that has few, or studies. Nothing means a file, for the shell to complete.
+// candidates returns the completions of the last word: commands, flags, the values of an enumerated
+// flag, or studies. If it returns none, the shell completes file names.
 func candidates(app *kong.Application, words []string, studies func() []string) []string {
 	if len(words) == 0 {
 		words = []string{""}
@@ -106,10 +106,10 @@ func candidates(app *kong.Application, words []string, studies func() []string) 
 	return slices.Compact(all)
 }
 
-// few reports whether a flag has few values.
+// few reports whether a flag has a fixed list of values.
 func few(f *kong.Flag) bool { return f.Enum != "" || f.Name == "format" }
 
-// choices are the values of a flag that has few; of --format, those that the command has.
+// choices returns the values of an enumerated flag; for --format, those of the command.
 func choices(node *kong.Node, f *kong.Flag) (out []string) {
 	if f.Name != "format" {
 		return f.EnumSlice()
@@ -120,8 +120,9 @@ func choices(node *kong.Node, f *kong.Flag) (out []string) {
 	return out
 }
 
-// apart takes --flag=value apart: as bash does, which makes three words of it, or by itself,
-// where the shell wants the whole word completed.
+// apart removes the word = that bash puts between a flag and its value: it splits --flag=value into
+// three words. A last = becomes an empty word. Other shells pass --flag=value as one word, which
+// stays whole.
 func apart(words []string) (out []string) {
 	for i, word := range words {
 		switch {
@@ -134,8 +135,7 @@ func apart(words []string) (out []string) {
 	return out
 }
 
-// walk follows words down the commands, and returns the flag that the next word is the
-// value of.
+// walk follows words down the commands, and returns the flag whose value the next word is, if any.
 func walk(node *kong.Node, words []string) (*kong.Node, *kong.Flag) {
 	var open *kong.Flag
 	for _, word := range words {
@@ -154,7 +154,7 @@ func walk(node *kong.Node, words []string) (*kong.Node, *kong.Flag) {
 	return node, open
 }
 
-// valued is the flag of a name if a value follows it as a word of its own.
+// valued returns the flag with a name if it takes a value as the next word.
 func valued(node *kong.Node, name string) *kong.Flag {
 	for _, group := range node.AllFlags(false) {
 		for _, f := range group {
@@ -166,7 +166,7 @@ func valued(node *kong.Node, name string) *kong.Flag {
 	return nil
 }
 
-// shells are the scripts, with PROGRAM for the program's name.
+// shells are the scripts; PROGRAM stands for the program's name.
 var shells = map[string]string{
 	"bash": `# bash completion of PROGRAM. Load it with: source <(PROGRAM advanced completion bash)
 _PROGRAM() {
@@ -192,7 +192,7 @@ function __PROGRAM_candidates
 end
 complete -c PROGRAM -f -a '(__PROGRAM_candidates)'
 `,
-	// An empty word does not reach a program from every PowerShell: = stands for one, see apart.
+	// Not every PowerShell passes an empty word to a program: = stands for one, see apart.
 	"powershell": `# PowerShell completion of PROGRAM. Load it with: PROGRAM advanced completion powershell | Out-String | Invoke-Expression
 Register-ArgumentCompleter -Native -CommandName PROGRAM, PROGRAM.exe -ScriptBlock {
 	param($word, $line, $cursor)

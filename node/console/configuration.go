@@ -21,7 +21,7 @@ type ConfigCommands struct {
 	Init configInit `cmd:"" help:"Make a configuration file in which every key is explained."`
 	Show configShow `cmd:"" help:"Show the settings, and where each comes from."`
 
-	Role store.Role `kong:"-"` // whose configuration it is; set by the program
+	Role store.Role `kong:"-"` // role of the node; set by the program
 }
 
 type configInit struct{}
@@ -29,7 +29,7 @@ type configInit struct{}
 // Help has an example.
 func (configInit) Help() string { return "Example: ${name} advanced config init" }
 
-// Run writes the template, and never over a file.
+// Run writes the template, and never replaces a file.
 func (configInit) Run(c *Console, g *Globals, of *ConfigCommands) error {
 	text := config.PartyTemplate()
 	if of.Role == store.Aggregator {
@@ -55,7 +55,7 @@ type configShow struct {
 // Help has an example.
 func (configShow) Help() string { return "Example: ${name} advanced config show --effective" }
 
-// Run checks the file and prints what it sets; with --effective all settings.
+// Run checks the file and prints its settings; with --effective all settings.
 func (cmd configShow) Run(c *Console, g *Globals, of *ConfigCommands) error {
 	read := config.PartySettings
 	if of.Role == store.Aggregator {
@@ -83,10 +83,10 @@ func (cmd configShow) Run(c *Console, g *Globals, of *ConfigCommands) error {
 	})
 }
 
-// longID is a study's id in a key, for which people take its beginning.
+// longID matches a study's id in a key, which is shortened for people.
 var longID = regexp.MustCompile(`\b([0-9a-f]{8})[0-9a-f]{56}\b`)
 
-// nameOf leaves the directory out of where a setting comes from: there is one file.
+// nameOf drops the directory from a setting's origin: there is only one file.
 func nameOf(origin string) string {
 	if filepath.IsAbs(origin) {
 		return filepath.Base(origin)
@@ -94,8 +94,8 @@ func nameOf(origin string) string {
 	return origin
 }
 
-// override puts what flags and the environment say in front, and in place of what the
-// file says.
+// override puts the settings of flags and the environment first, and replaces those that win over
+// the file.
 func (c *Console) override(all []config.Setting, g *Globals) []config.Setting {
 	for i := range all {
 		if all[i].Key == "log.level" && c.level != "" {
@@ -117,8 +117,8 @@ func (c *Console) origin(flag string) string {
 	return c.origins(flag)
 }
 
-// originOf says where a parsed flag's value comes from: the command line wins over the
-// environment.
+// originOf returns a function that says where a parsed flag's value comes from. The command line
+// wins over the environment.
 func (p Program) originOf(given map[string]bool, set func(string) bool) func(flag string) string {
 	return func(flag string) string {
 		name := p.variable(flag)

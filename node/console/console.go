@@ -19,26 +19,26 @@ import (
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
-// Server is a command that goes on until it is stopped, and logs what others say.
+// Server is a command that runs until it is stopped, and logs what others cause.
 type Server interface{ Serves() }
 
-// Console is a command's way to the person or program that called it.
+// Console connects a command to the person or program that called it.
 type Console struct {
 	In     io.Reader
 	Out    io.Writer // data
-	Err    io.Writer // talk
+	Err    io.Writer // text for people
 	Format Format
-	Files  Format // of files, where --format names one; else empty
-	level  string // of --log-level; empty: the configuration's
+	Files  Format // format of files, if --format names one; else empty
+	level  string // from --log-level; empty: the configuration's
 
-	// Misspelt says of environment variables that look like the program's, and are none, that they change nothing. A
-	// Server has to say so itself; before other commands it is said.
+	// Misspelt warns of environment variables that look like the program's but have no effect. A
+	// Server must log it itself; before other commands it is printed.
 	Misspelt []string
 
 	origins func(flag string) string // where a global flag's value comes from
 
-	threshold slog.LevelVar // of what Logger made
-	answers   *bufio.Reader // of In, for Ask
+	threshold slog.LevelVar // of the loggers from Logger
+	answers   *bufio.Reader // reads In for Ask
 }
 
 // report prints an error and returns its exit code.
@@ -55,19 +55,19 @@ func (c *Console) report(name string, err error) fail.Exit {
 	return found.Exit
 }
 
-// failure is how programs read an error, on stderr.
+// failure is an error as programs read it, on stderr.
 type failure struct {
 	Error string    `json:"error"`
 	Code  fail.Exit `json:"code"`
 	ID    fail.ID   `json:"id"`
-	Hint  string    `json:"hint,omitempty"` // what to do; error says it, too
+	Hint  string    `json:"hint,omitempty"` // what to do; error says it too
 }
 
-// Talk is where text for people goes that is no data: without what a terminal acts on.
+// Talk returns the writer for text to people. It removes what a terminal would act on.
 func (c *Console) Talk() io.Writer { return plain.Text(c.Err) }
 
-// Print writes data: text by the function, or the value as JSON. Whoever wrote the texts in it,
-// a terminal finds nothing to act on.
+// Print writes data: as text by the function, or the value as JSON. The output is safe for a
+// terminal, whoever wrote the texts in it.
 func (c *Console) Print(value any, text func(io.Writer)) error {
 	switch c.Format {
 	case JSON:
@@ -98,15 +98,15 @@ func printJSON(w io.Writer, b []byte) error {
 	return err
 }
 
-// Say writes talk for people: nothing when programs read.
+// Say prints a message for people; it prints nothing if programs read.
 func (c *Console) Say(format string, args ...any) {
 	if c.Format == Text {
 		fmt.Fprintln(c.Talk(), c.folded(fmt.Sprintf(format, args...)))
 	}
 }
 
-// folded breaks talk into lines for a terminal. Others read it as it is, to find in it what
-// they look for.
+// folded breaks a message into lines for a terminal. Elsewhere the text stays unbroken, so that it
+// can be searched.
 func (c *Console) folded(text string) string {
 	if !c.Terminal() {
 		return text
@@ -118,8 +118,8 @@ func (c *Console) folded(text string) string {
 	return present.Fold(text, columns)
 }
 
-// Began tells a person at a terminal that a node serves, and else the log, of which every line
-// has one form.
+// Began reports that a node serves: in words to a person at a terminal, or else in the log, so that
+// all its lines have one form.
 func (c *Console) Began(logger *slog.Logger, said, message string, attributes ...any) {
 	if c.Terminal() {
 		c.Say("%s", said)
@@ -128,7 +128,7 @@ func (c *Console) Began(logger *slog.Logger, said, message string, attributes ..
 	logger.Info(message, attributes...)
 }
 
-// Terminal reports whether talk goes to a terminal.
+// Terminal reports whether messages go to a terminal.
 func (c *Console) Terminal() bool {
 	f, ok := c.Err.(*os.File)
 	return ok && c.Format == Text && term.IsTerminal(int(f.Fd()))
@@ -140,9 +140,8 @@ func (c *Console) Interactive() bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// FollowLevel reads the log level anew, by read, at every SIGHUP until ctx ends. On a
-// terminal it does not: there a hang-up ends the program. Where --log-level or its variable
-// gave one, that still wins.
+// FollowLevel calls read for the log level at every SIGHUP until ctx ends. It does nothing on a
+// terminal, where SIGHUP ends the program. A level from --log-level or its variable still wins.
 func (c *Console) FollowLevel(ctx context.Context, logger *slog.Logger, read func() (config.Log, error)) {
 	if c.Terminal() {
 		return
@@ -171,18 +170,18 @@ func (c *Console) FollowLevel(ctx context.Context, logger *slog.Logger, read fun
 	}()
 }
 
-// Logger logs to stderr as the configuration says; --log-level wins.
+// Logger returns a logger to stderr with the configured format and level; --log-level wins.
 func (c *Console) Logger(l config.Log) *slog.Logger {
 	level := l.Level
 	if c.level != "" {
 		if err := level.UnmarshalText([]byte(c.level)); err != nil {
-			panic("console: " + err.Error()) // the flag's enum admits nothing else
+			panic("console: " + err.Error()) // the flag's enum allows only valid levels
 		}
 	}
 	c.threshold.Set(level)
 	options := &slog.HandlerOptions{Level: &c.threshold}
 	if l.Format == config.LogText || l.Format == config.LogAuto && c.Terminal() {
-		return slog.New(slog.NewTextHandler(c.Err, options)) // it quotes what is not shown
+		return slog.New(slog.NewTextHandler(c.Err, options)) // it quotes non-printing characters
 	}
 	return slog.New(slog.NewJSONHandler(plain.JSON(c.Err), options))
 }

@@ -8,9 +8,9 @@ import (
 	studyfile "github.com/cosketch/cosketch/protocol/study/file"
 )
 
-// DiffCommand says what differs between two studies.
+// DiffCommand shows the differences between two studies.
 type DiffCommand struct {
-	Role   store.Role `kong:"-"` // whose state directory it is; set by the program
+	Role   store.Role `kong:"-"` // role of the state directory; set by the program
 	Before string     `arg:"" help:"The beginning of a study's id, or a study file."`
 	After  string     `arg:"" help:"Another one."`
 }
@@ -18,7 +18,7 @@ type DiffCommand struct {
 // Help has an example.
 func (DiffCommand) Help() string { return "Example: ${name} advanced study diff 5f0c1b0e study.yaml" }
 
-// Run prints every value that differs, and what that changes of what leaves.
+// Run prints every value that differs, and its effect on what is released.
 func (cmd DiffCommand) Run(c *Console, g *Globals) error {
 	before, err := StudyOrFile(g, cmd.Role, cmd.Before)
 	if err != nil {

@@ -1,4 +1,3 @@
-// Package console is what the two commands share: how they parse arguments,
-// print (data on stdout, talk on stderr, text or JSON), log, show progress, and
-// which exit code an error is.
+// Package console is what the two commands share: parsing arguments, printing (data on stdout,
+// messages on stderr, text or JSON), logging, showing progress, and exit codes.
 package console

@@ -12,13 +12,13 @@ import (
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
-// file is a file that a result is written to.
+// file is a file to be written for a result.
 type file struct {
 	name  string
 	write func(io.Writer) error
 }
 
-// bytesFile is a file with these bytes.
+// bytesFile returns a file with these bytes.
 func bytesFile(name string, data []byte) file {
 	return file{name, func(w io.Writer) error {
 		_, err := w.Write(data)
@@ -26,7 +26,7 @@ func bytesFile(name string, data []byte) file {
 	}}
 }
 
-// writeFiles puts files into a directory, for their owner alone, and returns their paths.
+// writeFiles writes files into a directory, readable only by their owner, and returns their paths.
 func writeFiles(dir string, files []file) (written []string, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fail.Usage.Of(fmt.Errorf("writing result: %w", err))
@@ -41,7 +41,7 @@ func writeFiles(dir string, files []file) (written []string, err error) {
 	return written, nil
 }
 
-// render makes the files of the format that was asked for, beside the whole document.
+// render returns the files of the requested format, besides the whole document.
 func (d Document) render(c *Console) (out []file) {
 	wanted := func(f table.File) bool { return f.Beside }
 	switch c.Files {
@@ -56,7 +56,7 @@ func (d Document) render(c *Console) (out []file) {
 			var text bytes.Buffer
 			to := plain.Text(&text)
 			d.text(to)
-			to.Close() // a buffer takes all
+			to.Close() // never fails for a buffer
 			out = append(out, bytesFile("result.txt", text.Bytes()))
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
-// Format is how data are printed.
+// Format is an output format.
 type Format string
 
 // The formats of --format.
@@ -21,23 +21,23 @@ const (
 	Lines Format = "jsonl" // one document a line
 )
 
-// The formats of --format in which some commands write files; they print text.
+// Formats of --format in which some commands write files; on stdout they print text.
 const (
 	CSV     Format = "csv"
 	Parquet Format = "parquet"
 	NPY     Format = "npy"
 )
 
-// Formatted is a command that has other formats than text, JSON and lines of JSON.
+// Formatted is a command with other formats than text, JSON and JSON lines.
 type Formatted interface{ Formats() []Format }
 
-// ResultFormats are those of commands that print or write results: all that there are.
+// ResultFormats are the formats of commands that print or write results: all of them.
 func ResultFormats() []Format { return []Format{Text, JSON, Lines, CSV, Parquet, NPY} }
 
-// isFile reports whether a format is one of files.
+// isFile reports whether a format is for files.
 func isFile(f Format) bool { return slices.Contains([]Format{CSV, Parquet, NPY}, f) }
 
-// formatsOf are the formats of a command; of a word with commands below it all that there are.
+// formatsOf returns the formats of a command, or all if it has subcommands.
 func formatsOf(command *kong.Node) []Format {
 	if command == nil || command.Type == kong.ApplicationNode || len(command.Children) > 0 {
 		return ResultFormats()
@@ -48,7 +48,7 @@ func formatsOf(command *kong.Node) []Format {
 	return []Format{Text, JSON, Lines}
 }
 
-// formatHelp is what a command's help says of --format.
+// formatHelp is the help text of --format for a command.
 func formatHelp(command *kong.Node) string {
 	if command == nil || command.Type == kong.ApplicationNode || len(command.Children) > 0 {
 		return "How to print data: text, json or jsonl, and as each command's help says."
@@ -64,7 +64,7 @@ func formatHelp(command *kong.Node) string {
 	return "How to print data: " + oneOf(of[:files]) + ". How to write files: " + oneOf(of[files:]) + "."
 }
 
-// oneOf lists formats to choose from.
+// oneOf lists the formats to choose from.
 func oneOf(formats []Format) string {
 	words := make([]string, len(formats))
 	for i, f := range formats {
@@ -77,8 +77,9 @@ func oneOf(formats []Format) string {
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-// takeFormat takes the format that was asked for. One that the command does not have is refused before
-// it has done anything. Where a variable asked, what prints no data prints it all the same.
+// takeFormat sets the requested format. It refuses one that the command does not have, before the
+// command runs. If an environment variable requested it, a command that only prints text ignores
+// it.
 func (c *Console) takeFormat(asked Format, given bool, command *kong.Node) error {
 	can := formatsOf(command)
 	c.Format = Text
@@ -90,7 +91,7 @@ func (c *Console) takeFormat(asked Format, given bool, command *kong.Node) error
 	case !given && len(can) == 1:
 	default:
 		if asked == JSON || asked == Lines {
-			c.Format = asked // of the error
+			c.Format = asked // for the error
 		}
 		by := "--format "
 		if !given {
@@ -101,7 +102,7 @@ func (c *Console) takeFormat(asked Format, given bool, command *kong.Node) error
 	return nil
 }
 
-// askedFormat is the format that arguments ask for which could not be parsed.
+// askedFormat returns the format that unparsable arguments request.
 func (p Program) askedFormat(args []string) Format {
 	asked := Format(os.Getenv(p.variable("format")))
 	for i, arg := range args {

@@ -13,17 +13,17 @@ import (
 
 // FsckCommand recomputes every hash and chain of a node's state.
 type FsckCommand struct {
-	Role store.Role `kong:"-"` // whose state directory it is; set by the program
+	Role store.Role `kong:"-"` // role of the state directory; set by the program
 }
 
-// Help says what is looked at.
+// Help says what is checked.
 func (FsckCommand) Help() string {
 	return "Checks the database, the files and their modes, the chains of ledger and log, and of each study its file, its board, what was signed and decided here, every chunk of every release and the results. Changes nothing. Exit code 4: something is wrong. Whether the end of the log was cut off, only advanced log verify --head can tell, by a head that was kept elsewhere.\n\nExample: ${name} advanced fsck"
 }
 
 // Run prints PASS, WARN or FAIL for each check.
 func (cmd FsckCommand) Run(ctx context.Context, c *Console, g *Globals) error {
-	st, err := g.Open(cmd.Role) // for writing, as the first command of a new version that looks at an old directory
+	st, err := g.Open(cmd.Role) // for writing, since it may be a new version's first command on an old directory
 	if fail.Has(err, fail.DiskReadOnly) || fail.Has(err, fail.DiskFull) {
 		st, err = g.OpenReadOnly(cmd.Role)
 	}
@@ -51,7 +51,7 @@ func (cmd FsckCommand) Run(ctx context.Context, c *Console, g *Globals) error {
 	return nil
 }
 
-// finding is a node.Finding as programs read it.
+// finding is a local.Finding as programs read it.
 type finding struct {
 	Check   string `json:"check"`
 	Subject string `json:"subject,omitempty"`
@@ -60,7 +60,7 @@ type finding struct {
 	Fix     string `json:"fix,omitempty"`
 }
 
-// PrintFindings prints checks in the order in which they were made, under their subjects.
+// PrintFindings prints checks in their order, under their subjects.
 func (c *Console) PrintFindings(findings []local.Finding) error {
 	out := make([]finding, len(findings))
 	for i, f := range findings {

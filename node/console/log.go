@@ -12,12 +12,12 @@ import (
 	"github.com/cosketch/cosketch/protocol/journal"
 )
 
-// LogCommands are about the node's audit log.
+// LogCommands show and verify the node's audit log.
 type LogCommands struct {
 	Show   logShow   `cmd:"" help:"Show every decision, and every byte count that left."`
 	Verify logVerify `cmd:"" help:"Check that the log is what was written, and print its head."`
 
-	Role store.Role `kong:"-"` // whose state directory it is; set by the program
+	Role store.Role `kong:"-"` // role of the state directory; set by the program
 }
 
 type logShow struct {
@@ -27,7 +27,7 @@ type logShow struct {
 // Help has an example.
 func (logShow) Help() string { return "Example: ${name} advanced log show 5f0c1b0e" }
 
-// Run prints the log; of a broken one what stands before the break.
+// Run prints the log; if it is broken, up to the break.
 func (cmd logShow) Run(c *Console, g *Globals, of *LogCommands) error {
 	st, err := g.OpenReadOnly(of.Role)
 	if err != nil {
@@ -82,7 +82,7 @@ type logHead struct {
 	Head    string `json:"head"` // number of entries and hash of the last, joined by a colon
 }
 
-// Run verifies the chain, and that it extends a head that was noted before.
+// Run verifies the chain, and that it extends a head noted earlier.
 func (cmd logVerify) Run(c *Console, g *Globals, of *LogCommands) error {
 	st, err := g.OpenReadOnly(of.Role)
 	if err != nil {

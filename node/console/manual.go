@@ -18,13 +18,13 @@ type ManualCommand struct{}
 // Help has an example.
 func (ManualCommand) Help() string { return "Example: ${name} advanced manual > ${name}.1" }
 
-// Formats is text alone.
+// Formats returns only Text.
 func (ManualCommand) Formats() []Format { return []Format{Text} }
 
 // Run prints a page in the man macros: PROGRAM advanced manual | man -l -
 func (ManualCommand) Run(c *Console, app *kong.Application) error {
 	page := &manual{w: c.Out}
-	page.home, _ = os.UserHomeDir() // empty where unknown: then no path below it is printed
+	page.home, _ = os.UserHomeDir() // empty if unknown: then no path below it is printed
 	page.write(app)
 	return page.err
 }
@@ -32,7 +32,7 @@ func (ManualCommand) Run(c *Console, app *kong.Application) error {
 // manual writes one page, section 1.
 type manual struct {
 	w    io.Writer
-	home string // that the defaults of the flags name, and a page does not
+	home string // in defaults of flags, to be replaced in the page
 	err  error
 }
 
@@ -43,7 +43,7 @@ func (m *manual) line(format string, args ...any) {
 	}
 }
 
-// roff escapes text: backslashes, hyphens that are to be typed, and what begins a request.
+// roff escapes text: backslashes, literal hyphens, and characters that begin a request.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text)
 	lines := strings.Split(text, "\n")

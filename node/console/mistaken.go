@@ -11,8 +11,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// notAStudy says which other file of this program's one is that was given as a study
-// file; nil where it is none of them.
+// notAStudy says which other kind of file was given as a study file, or returns nil if it
+// recognises none.
 func notAStudy(path string, text []byte) error {
 	kind, known := sniff.Known(text)
 	if !known || kind == sniff.Study {
@@ -21,8 +21,8 @@ func notAStudy(path string, text []byte) error {
 	return fail.Usage.Of(fmt.Errorf("study file %s: it is %s; a study file begins with cosketch: study/2", path, kind))
 }
 
-// Namesakes says of a study that was added which others of its name are here: a file that
-// was edited is another study, and no approval of one is of the other.
+// Namesakes warns if other studies have the name of an added one. An edited file is another study,
+// and approving one does not approve the other.
 func Namesakes(c *Console, st *store.Store, s *study.Study) error {
 	entries, err := st.Studies()
 	if err != nil {
@@ -34,7 +34,7 @@ func Namesakes(c *Console, st *store.Store, s *study.Study) error {
 		}
 		other, err := storedStudy(st, e.ID)
 		if errors.As(err, new(*stored.DamagedError)) {
-			continue // status says so
+			continue // status reports it
 		}
 		if err != nil {
 			return err

@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// What a service tells its manager.
+// States that a service reports to its manager.
 const (
 	serviceReady    = "READY=1"
 	serviceStopping = "STOPPING=1"
 )
 
-// Ready tells the service manager that started this process, if one did (systemd's
-// Type=notify), that it serves; the returned function tells it that the process is
-// stopping. Talk, not data: the node runs on where the manager does not listen.
+// Ready tells the service manager that started this process, if any (systemd's Type=notify), that
+// it serves. The returned function tells it that the process is stopping. Failures are only
+// printed: the node runs on if the manager does not listen.
 func (c *Console) Ready() (stopping func()) {
 	tell := func(state string) {
 		if err := notify(os.Getenv("NOTIFY_SOCKET"), state); err != nil {

@@ -10,15 +10,14 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// PlanFlags are the public numbers that a plan is made from, beside the study.
+// PlanFlags are the public numbers from which a plan is made, besides the study.
 type PlanFlags struct {
 	Records string  `placeholder:"N|NAME=N,…" help:"Records at each party, at single ones by name. Default: what a party's own data have, then what the study file says, and else 10000."`
 	Overlap float64 `placeholder:"SHARE" help:"Vertical studies: the share of the smaller party's records that two parties have in common. Default: 0.9."`
 	Spread  string  `placeholder:"COLUMN=SD,…" help:"Standard deviations of columns, in their own units (of log(NAME) under transform: log), if you know better than the study file."`
 }
 
-// Make plans a study for a party, or for study.Everyone. What is wrong with the flags is
-// a Usage error.
+// Make plans a study for a party, or for study.Everyone. Bad flags are a Usage error.
 func (f PlanFlags) Make(s *study.Study, party int) (plan.Plan, error) {
 	o := plan.Options{Study: s, Party: party, Overlap: f.Overlap, Spreads: map[string]float64{}}
 	var err error
@@ -43,8 +42,8 @@ func (f PlanFlags) Make(s *study.Study, party int) (plan.Plan, error) {
 	return p, nil
 }
 
-// Records reads N|NAME=N,…: numbers of records by party, with "" for all others. What is
-// wrong is a Usage error.
+// Records parses N|NAME=N,…: numbers of records by party, with "" for all others. Bad input is a
+// Usage error.
 func Records(list string) (map[string]int64, error) {
 	out := map[string]int64{}
 	err := each(list, func(name, value string) error {
@@ -64,7 +63,7 @@ func Records(list string) (map[string]int64, error) {
 	return out, nil
 }
 
-// each calls do for every item of a list NAME=VALUE,…; without "=" the name is empty.
+// each calls do for every item of a list NAME=VALUE,…; without "=", name is empty.
 func each(list string, do func(name, value string) error) error {
 	if list == "" {
 		return nil

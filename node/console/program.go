@@ -31,14 +31,13 @@ type Globals struct {
 	Version  kong.VersionFlag `env:"-" help:"Print the version and exit."`
 }
 
-// Open opens the state directory for a command that writes. What is wrong with a
-// directory is for its owner to put right, and so a Usage error.
+// Open opens the state directory for a command that writes. A bad directory is its owner's to fix,
+// and so a Usage error.
 func (g *Globals) Open(role store.Role) (*store.Store, error) {
 	return g.open(role, store.Options{})
 }
 
-// OpenReadOnly opens the state directory for a command that looks, also beside a
-// running node.
+// OpenReadOnly opens the state directory for a command that only reads; the node may be running.
 func (g *Globals) OpenReadOnly(role store.Role) (*store.Store, error) {
 	return g.open(role, store.Options{ReadOnly: true})
 }
@@ -54,8 +53,7 @@ func (g *Globals) open(role store.Role, o store.Options) (*store.Store, error) {
 	return st, nil
 }
 
-// checkClock refuses to work by a clock that was never set: no date of a study, ledger or log
-// is before 1970.
+// checkClock refuses a clock that was never set: no date of a study, ledger or log is before 1970.
 func checkClock(now protocol.Instant) error {
 	if now >= 0 {
 		return nil
@@ -63,7 +61,7 @@ func checkClock(now protocol.Instant) error {
 	return fail.Usage.Of(fmt.Errorf("this machine's clock says %s, and no date is before 1970: set it, such as by timedatectl set-ntp true", now))
 }
 
-// Chosen is the word of a flag that takes one of a few; empty where none is given.
+// Chosen returns the value of an enumerated flag, or "" if it is not given.
 func Chosen(word *string) string {
 	if word == nil {
 		return ""
@@ -77,19 +75,19 @@ type Program struct {
 	Commands    any      // pointer to the kong structure, with Globals embedded
 	Globals     *Globals // within Commands
 	Paths       func() (config.Paths, error)
-	Renamed     map[string]string // what commands are called now, by another name
+	Renamed     map[string]string // current names of commands, by former name
 	Other       string            // the other program
 	Elsewhere   []string          // commands that only the other program has
 }
 
-// Main parses arguments, runs the command that they name and returns the exit
-// code. Commands receive *Console and the context that SIGINT and SIGTERM end: see interruptible.
+// Main parses arguments, runs their command and returns the exit code. Commands receive *Console
+// and a context that SIGINT and SIGTERM end: see interruptible.
 func (p Program) Main(args []string) fail.Exit {
 	c := &Console{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Format: Text}
 	p.unsetEmpty()
 	paths, pathsErr := p.Paths()
 	exit, help := fail.Exit(-1), c.Out
-	if len(args) == 0 { // whoever does not know the commands: a mistake of scripts, and a help to people
+	if len(args) == 0 { // no command: an error in a script, and a request for help by a person
 		args, help = []string{"--help"}, c.Err
 	}
 	parser, err := kong.New(p.Commands, kong.Name(p.Name), kong.Description(p.About),
@@ -148,7 +146,8 @@ func (p Program) Main(args []string) fail.Exit {
 	return c.report(p.Name, err)
 }
 
-// misspelt says which environment variables look like one of a setting or of a flag, and are none.
+// misspelt returns warnings of environment variables that look like that of a setting or flag but
+// are none.
 func (p Program) misspelt(commands *kong.Node) []string {
 	if p.Name == "party" {
 		return config.MisspeltForParty(variables(commands))
@@ -167,7 +166,7 @@ func variables(commands *kong.Node) (out []string) {
 	return out
 }
 
-// nameInHelp puts the program's name into the help of commands that both programs have.
+// nameInHelp inserts the program's name into the help of commands that both programs have.
 func (p Program) nameInHelp(k *kong.Kong) error {
 	return kong.Visit(k.Model, func(at kong.Visitable, next kong.Next) error {
 		if command, ok := at.(*kong.Node); ok {
@@ -177,12 +176,12 @@ func (p Program) nameInHelp(k *kong.Kong) error {
 	})
 }
 
-// unsetEmpty takes the program's variables that are empty out of the environment: they are as
-// good as none, and the parser of flags would take them for given.
+// unsetEmpty unsets the program's empty environment variables. They are ignored, but the parser of
+// flags would take them for given.
 func (p Program) unsetEmpty() {
 	for _, pair := range os.Environ() {
 		if name, value, _ := strings.Cut(pair, "="); value == "" && strings.HasPrefix(name, strings.ToUpper(p.Name)+"_") {
-			os.Unsetenv(name) // what stays set is read as it was before
+			os.Unsetenv(name) // if this fails, the parser reads the empty variable
 		}
 	}
 }
@@ -192,7 +191,7 @@ func (p Program) variable(flag string) string {
 	return strings.ToUpper(p.Name + "_" + strings.ReplaceAll(flag, "-", "_"))
 }
 
-// misused says which command's help explains what went wrong, and which variable gave the
+// misused adds to an error of parsing which command's help explains it, and which variable gave the
 // value of a flag that is not among the arguments.
 func (p Program) misused(err error, args []string) error {
 	command := p.Name
@@ -226,7 +225,7 @@ func (p Program) misused(err error, args []string) error {
 	return fmt.Errorf("%w (see %s --help)", err, command)
 }
 
-// lacksStudy reports arguments that are understood, and name a command for one study without naming the study.
+// lacksStudy reports whether the arguments name a command for one study but no study.
 func lacksStudy(c *kong.Context) bool {
 	command := c.Selected()
 	return c.Error == nil && command != nil && slices.ContainsFunc(command.Positional, func(v *kong.Value) bool {
@@ -234,7 +233,7 @@ func lacksStudy(c *kong.Context) bool {
 	})
 }
 
-// wanting is the flag that the last argument names, if that takes a value, which then is missing.
+// wanting returns the flag named by the last argument if its value is missing.
 func wanting(c *kong.Context, last string) *kong.Flag {
 	for _, flag := range c.Flags() {
 		if last == "--"+flag.Name && !flag.IsBool() && !flag.IsCounter() {
@@ -244,14 +243,14 @@ func wanting(c *kong.Context, last string) *kong.Flag {
 	return nil
 }
 
-// negative reports an argument that is a negative number, which the parser takes for flags: there is no flag of one
-// digit, and no argument that may be below 0.
+// negative reports whether an argument is a negative number, which the parser takes for flags. No
+// flag is a digit, and no argument may be below 0.
 func negative(arg string) bool {
 	_, err := strconv.ParseFloat(arg, 64)
 	return err == nil && len(arg) > 1 && arg[0] == '-' && (arg[1] == '.' || arg[1] >= '0' && arg[1] <= '9')
 }
 
-// fill adds where the node keeps its things to what the caller left out.
+// fill sets the paths that the caller left out to their defaults.
 func (g *Globals) fill(paths config.Paths, err error) error {
 	if err != nil && (g.State == "" || g.Config == "") {
 		return fail.Usage.Of(err)
@@ -265,16 +264,16 @@ func (g *Globals) fill(paths config.Paths, err error) error {
 	return nil
 }
 
-// Now is the clock that the nodes are given.
+// Now is the clock for the nodes.
 func Now() protocol.Instant { return protocol.Instant(time.Now().Unix()) }
 
-// Version names the build: a release's number, or the commit it was built from.
+// Version is the version of the build: a release's number, or the commit.
 func Version() string {
 	b := buildOf(debug.ReadBuildInfo())
 	return b.version + " " + b.compiler
 }
 
-// fullVersion is Version with all that is known of the build, for --version.
+// fullVersion is Version with all known details of the build, for --version.
 func fullVersion() string {
 	b := buildOf(debug.ReadBuildInfo())
 	parts := []string{b.version}
@@ -290,7 +289,7 @@ func fullVersion() string {
 	return strings.Join(append(parts, b.compiler, runtime.GOOS+"/"+runtime.GOARCH), ", ")
 }
 
-// build is what the compiler recorded.
+// build has the build information that the compiler recorded.
 type build struct {
 	version, commit, time, compiler string
 	modified                        bool // the working tree differed from the commit

@@ -16,10 +16,10 @@ type ReportCommand struct {
 	Further string `placeholder:"NAME" help:"A further result instead of the study's own: the beginning of its name, which the result lists."`
 	Output  string `short:"o" required:"" placeholder:"FILE" help:"The page to write, like report.html."`
 
-	Role store.Role `kong:"-"` // whose state directory it is; set by the program
+	Role store.Role `kong:"-"` // role of the state directory; set by the program
 }
 
-// Help says what else the command does.
+// Help describes the command's other effects.
 func (cmd ReportCommand) Help() string {
 	return "Verifies the aggregator's signature, and writes the result with its figures as one HTML file that needs nothing else.\n\nExample: " + string(cmd.Role) + " report 5f0c1b0e -o report.html"
 }

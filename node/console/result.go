@@ -24,22 +24,22 @@ import (
 type Document struct {
 	Study  *study.Study
 	Result analysis.Result
-	Raw    []byte            // as it came, or is to be signed
-	Signed *stored.Signature // nil: nobody has signed it
+	Raw    []byte            // as received, or as it is to be signed
+	Signed *stored.Signature // nil: unsigned
 	Labels []byte            // labels.csv, about this node's own records; nil: none
-	Beside []stored.Further  // the study's further results that are here
-	Lost   []error           // and those that cannot be read any more
+	Beside []stored.Further  // the study's further results stored here
+	Lost   []error           // and those that can no longer be read
 
-	further *protocol.Further // what it is, where it is no study's own
+	further *protocol.Further // its statement, if it is not a study's own result
 }
 
-// A Signature of a further result stands on no board.
+// furtherSignature returns the signature of a further result, which is on no board.
 func furtherSignature(f protocol.Further) *stored.Signature {
 	return &stored.Signature{Aggregator: f.Aggregator, Document: f.Document.Hash, At: f.At, Statement: f.Encode()}
 }
 
-// FindDocument returns the result of the study whose id begins so, or the further result
-// whose name begins so, after verifying the aggregator's signature.
+// FindDocument returns the result of the study whose id begins with prefix, or the further result
+// whose name begins with further, after verifying the aggregator's signature.
 func FindDocument(st *store.Store, role store.Role, prefix, further string) (Document, error) {
 	s, err := FindStudy(st, prefix)
 	if err != nil {
@@ -75,7 +75,7 @@ func FindDocument(st *store.Store, role store.Role, prefix, further string) (Doc
 	return Document{}, fail.Usage.Of(fmt.Errorf("study %s (%s) has no further result %q here: %s", s.Name, s.ID.Short(), further, strings.Join(names, ", ")))
 }
 
-// OwnLabels adds what the document says of this party's own records.
+// OwnLabels adds the labels of this party's own records.
 func (d *Document) OwnLabels(st *store.Store) (err error) {
 	if d.further != nil {
 		d.Labels, err = local.FurtherLabels(st, d.Study, *d.further)
@@ -88,8 +88,8 @@ func (d *Document) OwnLabels(st *store.Store) (err error) {
 	return err
 }
 
-// storedResult returns a study's result as this node stored it, after verifying the
-// aggregator's signature. Where there is none yet, hint says what to do.
+// storedResult returns a study's result as this node stored it, after verifying the aggregator's
+// signature. If there is none yet, hint says what to do.
 func storedResult(st *store.Store, s *study.Study, hint string) (Document, error) {
 	result, raw, err := stored.Result(st, s.ID)
 	if errors.Is(err, store.ErrNotFound) {
@@ -108,7 +108,7 @@ func storedResult(st *store.Store, s *study.Study, hint string) (Document, error
 	return Document{Study: s, Result: result, Raw: raw, Signed: &signed}, nil
 }
 
-// Show prints the document, or writes it to files in a directory that is not empty.
+// Show prints the document, or writes it to files if dir is not empty.
 func (d Document) Show(c *Console, dir string) error {
 	if dir != "" {
 		return d.write(c, dir)
@@ -135,7 +135,8 @@ func (d Document) Show(c *Console, dir string) error {
 	})
 }
 
-// writeResult prints a result for people. The document comes from an aggregator, so nothing in it is taken to be sound.
+// writeResult prints a result for people. The document comes from an aggregator, so nothing in it
+// is trusted.
 func writeResult(w io.Writer, r analysis.Result) {
 	present.Text(w, append([]block.Block{block.Text{Text: fmt.Sprintf("%s (study %.8s): %s", r.Name, r.Study, show.Headline(r))}}, show.Result(r, nil)...))
 }
@@ -155,7 +156,7 @@ func (d Document) text(w io.Writer) {
 	present.Text(w, append(about, stored.Lost(lost)...))
 }
 
-// kindsOf names what a result answers.
+// kindsOf lists the kinds of a result's analyses.
 func kindsOf(r analysis.Result) string {
 	var kinds []string
 	for _, a := range r.Analyses {
@@ -164,10 +165,10 @@ func kindsOf(r analysis.Result) string {
 	return strings.Join(kinds, ", ")
 }
 
-// verified says who stands for the document.
+// verified says who signed the document.
 func (d Document) verified() string { return d.signature().Verified() }
 
-// signature is who stands for it, as it is shown.
+// signature returns the signature in the form in which it is shown.
 func (d Document) signature() *show.Signature {
 	if d.Signed == nil {
 		return nil
@@ -179,15 +180,15 @@ func (d Document) signature() *show.Signature {
 	return out
 }
 
-// listing is what programs are told of written files.
+// listing lists written files for programs.
 type listing struct {
 	Study    string   `json:"study"`
 	Files    []string `json:"files"`
 	SignedBy string   `json:"signed_by,omitempty"`
 }
 
-// statement is the file beside result.json by which a program that has no store, such as clients/python,
-// verifies it. The keys are those of the API's list of results.
+// statement is the file beside result.json with which a program without a store, such as
+// clients/python, verifies it. The keys are those of the API's list of results.
 type statement struct {
 	Name       string `json:"name"` // SHA-256 of the document
 	Study      string `json:"study"`
@@ -199,7 +200,7 @@ type statement struct {
 // signedJSON is the name of that file.
 const signedJSON = "signed.json"
 
-// statement is the file's content; nil where nobody has signed.
+// statement returns the file's content, or nil if the document is unsigned.
 func (d Document) statement() ([]byte, error) {
 	if d.Signed == nil {
 		return nil, nil
@@ -212,8 +213,8 @@ func (d Document) statement() ([]byte, error) {
 	return append(raw, '\n'), nil
 }
 
-// write puts the document into a directory that only its owner can read, in the format
-// that was asked for and, whole, as result.json, with what is signed of it.
+// write writes the document into a directory that only its owner can read: in the requested format,
+// and complete as result.json with its signed statement.
 func (d Document) write(c *Console, dir string) error {
 	files := []file{bytesFile("result.json", d.Raw)}
 	signed, err := d.statement()
@@ -243,5 +244,5 @@ func (d Document) write(c *Console, dir string) error {
 	})
 }
 
-// labelsCSV is the name of the file about a party's own records.
+// labelsCSV is the name of the file with labels of a party's own records.
 const labelsCSV = "labels.csv"

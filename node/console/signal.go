@@ -13,12 +13,13 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// longestEnd is how long a command that was told to end may take, unless it serves others.
+// longestEnd is the time limit for a command to end after a signal, unless it is a server.
 const longestEnd = 5 * time.Second
 
-// interruptible is a context that ends with the first SIGINT or SIGTERM. The program leaves at once where
-// the command does not hear of it; and else at the second signal, or after longestEnd, unless it serves
-// others. What is stored is whole then, as after a power cut. stop ends the watch.
+// interruptible returns a context that ends with the first SIGINT or SIGTERM. It calls leave at
+// once if the command does not take the context; otherwise at the second signal, or after
+// longestEnd unless the command is a server. Stored data are then consistent, as after a power
+// failure. stop ends the watch.
 func interruptible(leave func(), hears, serves bool) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals, done := make(chan os.Signal, 2), make(chan struct{})
@@ -57,7 +58,7 @@ func interruptible(leave func(), hears, serves bool) (_ context.Context, stop fu
 	}
 }
 
-// hears reports whether a command takes the context that a signal ends.
+// hears reports whether a command's Run takes the context that a signal ends.
 func hears(command *kong.Node) bool {
 	run := command.Target.MethodByName("Run")
 	if !run.IsValid() && command.Target.CanAddr() {
@@ -71,13 +72,11 @@ func hears(command *kong.Node) bool {
 	return false
 }
 
-// until is the end of a context, for what reads and writes streams.
+// until makes readers and writers fail once a context has ended.
 type until struct{ context.Context }
 
-// writer writes until then.
 func (u until) writer(w io.Writer) io.Writer { return untilWriter{u, w} }
 
-// reader reads until then.
 func (u until) reader(r io.Reader) io.Reader { return untilReader{u, r} }
 
 type untilWriter struct {

@@ -18,18 +18,18 @@ import (
 	"github.com/cosketch/cosketch/protocol/wait"
 )
 
-// StatusCommand prints where studies stand. It reads beside a running node.
+// StatusCommand prints where studies stand. The node may be running.
 type StatusCommand struct {
 	Study string `arg:"" optional:"" help:"The beginning of a study's id. Default: all."`
 	Watch bool   `env:"-" help:"Print again at every change, until every study has ended; if there is none, wait for one."`
 
-	Role store.Role `kong:"-"` // whose state directory it is; set by the program
+	Role store.Role `kong:"-"` // role of the state directory; set by the program
 }
 
 // Help has an example.
 func (StatusCommand) Help() string { return "Example: ${name} status 5f0c1b0e --watch" }
 
-// Run prints once, or until everything has ended.
+// Run prints once, or with --watch until everything has ended.
 func (cmd StatusCommand) Run(ctx context.Context, c *Console, g *Globals) error {
 	var before []stored.Snapshot
 	for first := true; ; first = false {
@@ -61,7 +61,7 @@ func (cmd StatusCommand) Run(ctx context.Context, c *Console, g *Globals) error 
 	}
 }
 
-// look opens the state directory for a moment: what is opened on a full disk shows no news.
+// look opens the state directory only briefly: one opened on a full disk shows no news.
 func (cmd StatusCommand) look(g *Globals) ([]stored.Snapshot, error) {
 	st, err := g.OpenReadOnly(cmd.Role)
 	if err != nil {
@@ -71,8 +71,7 @@ func (cmd StatusCommand) look(g *Globals) ([]stored.Snapshot, error) {
 	return snapshots(st, cmd.Study)
 }
 
-// next says what the reader can do about the first study that something can be
-// done about.
+// next says what to do about the first study for which there is something to do.
 func (cmd StatusCommand) next(c *Console, all []stored.Snapshot) {
 	if len(all) == 0 {
 		if cmd.Role == store.Party {
@@ -102,7 +101,7 @@ func (cmd StatusCommand) next(c *Console, all []stored.Snapshot) {
 	}
 }
 
-// snapshots returns the status of one study, or of all where prefix is empty.
+// snapshots returns the status of one study, or of all if prefix is empty.
 func snapshots(st *store.Store, prefix string) ([]stored.Snapshot, error) {
 	var ids []protocol.StudyID
 	if prefix != "" {
@@ -131,7 +130,7 @@ func snapshots(st *store.Store, prefix string) ([]stored.Snapshot, error) {
 	return out, nil
 }
 
-// Overview is where all studies of a state directory stand, and how much room it has.
+// Overview reads where all studies of a state directory stand, and its free space.
 type Overview struct{ *store.Store }
 
 // Snapshots returns the status of all studies.
@@ -150,7 +149,7 @@ func ActiveStudies(st *store.Store) ([]*study.Study, error) {
 		}
 		s, err := FindStudy(st, one.Study)
 		if errors.As(err, new(*stored.DamagedError)) {
-			continue // nothing can be done in it
+			continue // nothing can be done with it
 		}
 		if err != nil {
 			return nil, err
@@ -160,8 +159,8 @@ func ActiveStudies(st *store.Store) ([]*study.Study, error) {
 	return out, nil
 }
 
-// StudySnapshot reads a study's status as its node last stored it, or says what a
-// study that was never served waits for.
+// StudySnapshot reads a study's status as its node last stored it. For a study that was never
+// served, it says what the study waits for.
 func StudySnapshot(st *store.Store, id protocol.StudyID) (stored.Snapshot, error) {
 	out, err := storedSnapshot(st, id)
 	if free, unknown := st.Free(); err == nil && unknown == nil {
@@ -173,7 +172,7 @@ func StudySnapshot(st *store.Store, id protocol.StudyID) (stored.Snapshot, error
 	return out, err
 }
 
-// putBack says of an aggregator's study that its state was restored since it was added.
+// putBack notes on an aggregator's study that its state was restored after the study was added.
 func putBack(st *store.Store, id protocol.StudyID, out *stored.Snapshot) error {
 	restored, err := st.RestoredAt()
 	if errors.Is(err, store.ErrNotFound) {
@@ -214,8 +213,8 @@ func storedSnapshot(st *store.Store, id protocol.StudyID) (stored.Snapshot, erro
 	return stored.Unserved(s, st.Role(), decision), nil
 }
 
-// decidedSince reads a stored status. That the steward has let the held sketch go since is
-// not in it before the study is served again.
+// decidedSince reads a stored status. If the steward has released the held sketch since, it updates
+// the status; the stored one changes only when the study is served again.
 func decidedSince(st *store.Store, id protocol.StudyID, raw []byte) (stored.Snapshot, error) {
 	s, err := stored.DecodeSnapshot(raw)
 	if err != nil || s.Wait != wait.Steward {
@@ -223,7 +222,7 @@ func decidedSince(st *store.Store, id protocol.StudyID, raw []byte) (stored.Snap
 	}
 	decided, err := st.Held(id).Decided()
 	if errors.Is(err, store.ErrNotFound) {
-		return s, nil // released this moment
+		return s, nil // released just now
 	}
 	if decided {
 		s.Await(wait.Release)

@@ -17,7 +17,7 @@ import (
 	studyfile "github.com/cosketch/cosketch/protocol/study/file"
 )
 
-// What both commands do with studies.
+// The operations on studies that both commands share.
 
 // ReadStudy reads and parses a study file.
 func ReadStudy(path string) (*study.Study, error) {
@@ -28,7 +28,7 @@ func ReadStudy(path string) (*study.Study, error) {
 	return ParseStudy(path, source)
 }
 
-// ParseStudy reads the bytes of a study file, which errors call by a name.
+// ParseStudy parses the bytes of a study file; errors name it by path.
 func ParseStudy(path string, source []byte) (*study.Study, error) {
 	if err := notAStudy(path, source); err != nil {
 		return nil, err
@@ -49,10 +49,10 @@ func FindStudy(st *store.Store, prefix string) (*study.Study, error) {
 	return storedStudy(st, id)
 }
 
-// FindID looks a study up whose file may not be readable.
+// FindID finds the id of a study whose file may be unreadable.
 func FindID(st *store.Store, prefix string) (protocol.StudyID, error) { return findID(st, prefix) }
 
-// findID looks a study up; what is not found is the caller's to correct.
+// findID finds the id of a study; a missing one is the caller's error.
 func findID(st *store.Store, prefix string) (protocol.StudyID, error) {
 	id, err := st.FindStudy(prefix)
 	if err != nil {
@@ -69,7 +69,7 @@ func storedStudy(st *store.Store, id protocol.StudyID) (*study.Study, error) {
 	return stored.Parse(id, source)
 }
 
-// StudyOrFile takes a study file's path, or a prefix of a stored study's id.
+// StudyOrFile reads a study file by its path, or a stored study by a prefix of its id.
 func StudyOrFile(g *Globals, role store.Role, arg string) (*study.Study, error) {
 	info, absent := os.Stat(arg)
 	if absent == nil && info.Mode().IsRegular() {
@@ -87,8 +87,8 @@ func StudyOrFile(g *Globals, role store.Role, arg string) (*study.Study, error) 
 	return s, err
 }
 
-// AddStudy stores a parsed study, unless its time is over: an aggregator's at the
-// close of approval, a party's when nobody can come late any more.
+// AddStudy stores a parsed study, unless now is past until: for an aggregator the close of
+// approval, for a party the last date for late parties.
 func AddStudy(st *store.Store, s *study.Study, until, now protocol.Instant) error {
 	if now >= until {
 		return Expired(s)
@@ -96,16 +96,16 @@ func AddStudy(st *store.Store, s *study.Study, until, now protocol.Instant) erro
 	return st.PutStudy(s.ID, s.Source, now)
 }
 
-// Expired is the error of a study whose approval has closed.
+// Expired returns the error of a study whose approval has closed.
 func Expired(s *study.Study) error {
 	return fail.Expired.New(s.Name, s.ID.Short(), s.Expires, Now())
 }
 
-// AddedStudy is what study add and study host print.
+// AddedStudy is the output of study add and study host.
 type AddedStudy struct {
 	Study   string   `json:"study"`
 	Name    string   `json:"name"`
-	Verdict *Verdict `json:"verdict,omitempty"` // of host and approve, where there is a forecast
+	Verdict *Verdict `json:"verdict,omitempty"` // for host and approve, if there is a forecast
 }
 
 // PrintExplained prints what a study asks of a party, or of study.Everyone.

@@ -11,7 +11,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
-// WriteTemplate writes a commented configuration file, unless there is one.
+// WriteTemplate writes a commented configuration file, unless one exists.
 func WriteTemplate(path, text string) error {
 	if err := writeNew(path, text); err != nil && !errors.Is(err, fs.ErrExist) {
 		return fail.Usage.Of(fmt.Errorf("writing configuration file: %w", err))
@@ -19,7 +19,7 @@ func WriteTemplate(path, text string) error {
 	return nil
 }
 
-// writeNew is fs.ErrExist where there is a file.
+// writeNew returns fs.ErrExist if the file exists.
 func writeNew(path, text string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err

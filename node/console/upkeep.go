@@ -2,7 +2,7 @@ package console
 
 import "github.com/cosketch/cosketch/node/store"
 
-// Upkeep are the commands about a node itself that both programs have and that are needed seldom.
+// Upkeep has the rarely needed commands about a node itself that both programs share.
 type Upkeep struct {
 	Log        LogCommands       `cmd:"" group:"Keep the node:" help:"Show or verify the log of decisions and of what left."`
 	Fsck       FsckCommand       `cmd:"" group:"Keep the node:" help:"Recompute every hash and chain of the state directory."`

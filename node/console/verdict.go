@@ -10,12 +10,12 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Verdict is what a plan says of a study, in short.
+// Verdict is the short form of a plan for a study.
 type Verdict struct {
-	Usable   int            `json:"usable"`  // analyses
-	Useless  bool           `json:"useless"` // no analysis is usable, and each has a forecast
+	Usable   int            `json:"usable"`  // number of usable analyses
+	Useless  bool           `json:"useless"` // every analysis has a forecast, and none is usable
 	Analyses []judgedAnswer `json:"analyses"`
-	Parties  []plan.Party   `json:"parties"` // with the record counts that the verdict is for
+	Parties  []plan.Party   `json:"parties"` // with the record counts of the verdict
 	Assumed  []string       `json:"assumed"`
 
 	plan plan.Plan
@@ -23,14 +23,14 @@ type Verdict struct {
 
 // judgedAnswer is the verdict of one analysis.
 type judgedAnswer struct {
-	Name    string `json:"name"` // as a plan has it, like "correlation (E2)"
+	Name    string `json:"name"` // as in a plan, like "correlation (E2)"
 	Usable  bool   `json:"usable"`
 	Verdict string `json:"verdict"`
 
 	Outcome plan.Outcome `json:"outcome"` // the verdict as a code
 }
 
-// NewVerdict is the short form of a plan.
+// NewVerdict returns the short form of a plan.
 func NewVerdict(p plan.Plan) Verdict {
 	out := Verdict{Useless: true, Analyses: []judgedAnswer{}, Parties: p.Parties, Assumed: p.Assumptions}
 	for _, s := range p.Sketches {
@@ -47,7 +47,7 @@ func NewVerdict(p plan.Plan) Verdict {
 	return out
 }
 
-// Tell says the verdict to a person.
+// Tell prints the verdict for a person.
 func (v Verdict) Tell(c *Console) {
 	if c.Format != Text {
 		return
@@ -59,7 +59,7 @@ func (v Verdict) Tell(c *Console) {
 	present.Text(c.Talk(), blocks)
 }
 
-// Err reports a study of which nothing is usable: plan ends with it, in status 1.
+// Err returns an error if nothing of the study is usable; plan ends with it, in status 1.
 func (v Verdict) Err(s *study.Study) error {
 	if !v.Useless {
 		return nil
@@ -67,7 +67,7 @@ func (v Verdict) Err(s *study.Study) error {
 	return fail.Failed.Of(fmt.Errorf("nothing that study %s (%s) asks is usable as it stands", s.Name, s.ID.Short()))
 }
 
-// Worth is what answers are worth, in short sentences, those that are usable first.
+// Worth describes the answers in short sentences, usable ones first.
 func (v Verdict) Worth() (out []string) {
 	for _, usable := range []bool{true, false} {
 		for _, a := range v.Analyses {

@@ -10,17 +10,19 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// ParseWords reads words as the arguments and flags of a command into a structure, whose tags say what they are.
+// ParseWords parses words as arguments and flags of a command, into a structure whose tags define
+// them.
 func ParseWords(into any, words []string) error {
 	parser, err := kong.New(into, kong.Name("answer"), kong.NoDefaultHelp(), kong.Writers(io.Discard, io.Discard), kong.Exit(func(int) {}))
 	if err != nil {
-		panic("console: " + err.Error()) // the structure itself is wrong
+		panic("console: " + err.Error()) // the structure itself is invalid
 	}
 	_, err = parser.Parse(words)
 	return err
 }
 
-// WordsOf takes a command line apart: spaces end a word, except within quotes of either kind. Nothing else has a meaning.
+// WordsOf splits a command line into words at spaces, except within quotes of either kind. No other
+// character is special.
 func WordsOf(line string) (words []string, err error) {
 	var word strings.Builder
 	quote, within := rune(0), false
@@ -53,10 +55,10 @@ func WordsOf(line string) (words []string, err error) {
 	return words, nil
 }
 
-// plainWord is text that a shell takes as it is.
+// plainWord matches text that a shell needs no quotes for.
 var plainWord = regexp.MustCompile(`^[\pL\pN_./:=,+-]+$`)
 
-// Word is text as a word of a command line.
+// Word quotes text as a word of a command line, if needed.
 func Word(text string) string {
 	if plainWord.MatchString(text) {
 		return text

@@ -17,9 +17,9 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// Hook is whom to tell of what.
+// Hook is a receiver and the moves that it is told of.
 type Hook struct {
-	Name   string // of letters, digits, _ and -: also a directory's
+	Name   string // letters, digits, _ and -; also names its directory
 	URL    string
 	Secret Secret
 	Moves  []Move // empty: all
@@ -28,7 +28,8 @@ type Hook struct {
 // wants reports whether a hook is told of a move.
 func (h Hook) wants(m Move) bool { return len(h.Moves) == 0 || slices.Contains(h.Moves, m) }
 
-// CheckURL says what is wrong with a hook's address, or "". What it is told travels in the clear on this machine alone.
+// CheckURL returns what is wrong with a hook's address, or "". Plain HTTP is allowed only to this
+// machine.
 func CheckURL(text string) string {
 	u, err := url.Parse(text)
 	switch {
@@ -49,24 +50,25 @@ func onLoopback(host string) bool {
 	return err == nil && ip.IsLoopback()
 }
 
-// Secret is the key that a hook's requests are signed with. It is a function, so that no log can hold the key.
+// Secret returns the key that signs a hook's requests. It is a function, so that no log can print
+// the key.
 type Secret func() []byte
 
-// Secrets are written as the specification has it.
+// The form of secrets in the specification.
 const (
 	secretPrefix = "whsec_"
 	leastSecret  = 24 // bytes
 	mostSecret   = 64
 )
 
-// NewSecret makes a secret, as a file holds it.
+// NewSecret makes a secret in the form of its file.
 func NewSecret() string {
 	key := make([]byte, 32)
-	rand.Read(key) // ends the process where it fails
+	rand.Read(key) // never fails: it ends the process instead
 	return secretPrefix + base64.StdEncoding.EncodeToString(key)
 }
 
-// ParseSecret reads what NewSecret wrote. Its error shows nothing of the text.
+// ParseSecret reads what NewSecret wrote. Its error reveals nothing of the text.
 func ParseSecret(text []byte) (Secret, error) {
 	rest, ok := strings.CutPrefix(strings.TrimSpace(string(text)), secretPrefix)
 	key, err := base64.StdEncoding.DecodeString(rest)
@@ -76,7 +78,7 @@ func ParseSecret(text []byte) (Secret, error) {
 	return func() []byte { return key }, nil
 }
 
-// sign is the signature of a request: of its id, the instant of this try and the body.
+// sign returns the signature over a request's id, the time of this attempt and the body.
 func (s Secret) sign(id string, at protocol.Instant, body []byte) string {
 	mac := hmac.New(sha256.New, s())
 	io.WriteString(mac, id+"."+strconv.FormatInt(int64(at), 10)+".")

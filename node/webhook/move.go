@@ -9,48 +9,48 @@ import (
 	"github.com/cosketch/cosketch/protocol/session"
 )
 
-// Move names how a study moved.
+// Move is a change of a study's state.
 type Move string
 
-// The moves, and Test, which no study makes.
+// The moves, and Test, which is not of a study.
 const (
-	Hosted     Move = "hosted"     // it is served, and waits for approvals
-	Approved   Move = "approved"   // the roster is fixed: the members agree on a seed
-	Committed  Move = "committed"  // they have one, and make their releases
-	Halfway    Move = "halfway"    // of two rounds, the first is answered
-	Released   Move = "released"   // all releases that count are here, and are being computed
-	Renewed    Move = "renewed"    // an attempt is void, and the members agree anew
+	Hosted     Move = "hosted"     // it is served and waits for approvals
+	Approved   Move = "approved"   // the roster is fixed, and the members agree on a seed
+	Committed  Move = "committed"  // they have a seed, and make their releases
+	Halfway    Move = "halfway"    // the first of two rounds is answered
+	Released   Move = "released"   // all releases that count have arrived, and the result is being computed
+	Renewed    Move = "renewed"    // an attempt is void, and the members agree again
 	Result     Move = "result"     // the first result is on the board
-	Superseded Move = "superseded" // a later one is
-	Closed     Move = "closed"     // it has ended, and its last result stays
+	Superseded Move = "superseded" // a later result is on the board
+	Closed     Move = "closed"     // it has ended with its last result
 	Stopped    Move = "stopped"    // it could not go on
 	Cancelled  Move = "cancelled"  // its operator ended it
 	Test       Move = "test"
 )
 
-// Moves are those of studies, in a study's order.
+// Moves lists the moves of studies, in order.
 func Moves() []Move {
 	return []Move{Hosted, Approved, Committed, Halfway, Released, Renewed, Result, Superseded, Closed, Stopped, Cancelled}
 }
 
-// Standing is where a study stands, as far as hooks are told.
+// Standing is a study's state, as far as hooks are told.
 type Standing struct {
 	Name      string
 	State     session.State // of an aggregator's study that was served
-	Results   int           // that are on its board
-	Cancelled bool          // by its operator, where it is Stopped
+	Results   int           // on its board
+	Cancelled bool          // if it is Stopped: by its operator
 	WaitsFor  string
 	From      []string
 	Until     string
 }
 
-// announced is what a hook was told last of a study. Its zero value is of one that it was told nothing of.
+// announced is what a hook was last told of a study; zero: nothing.
 type announced struct {
 	State   session.State `json:"state"`
 	Results int           `json:"results,omitempty"`
 }
 
-// move is what lies between what was announced and now; empty: nothing that hooks are told.
+// move is the change from what was announced to now, or empty if there is none to tell.
 func (was announced) move(now announced, cancelled bool) Move {
 	switch {
 	case was.State == now.State && was.Results == now.Results:
@@ -88,7 +88,7 @@ type Message struct {
 	Data      MoveData `json:"data"`
 }
 
-// MoveData is what a message says of a study: no number of a result, and no value of data.
+// MoveData describes a study in a message. It has no number of a result and no value of data.
 type MoveData struct {
 	Aggregator string   `json:"aggregator" doc:"Its peer id."`
 	Study      string   `json:"study" doc:"The study's id; empty in a test."`
@@ -101,7 +101,7 @@ type MoveData struct {
 	Until      string   `json:"until"`
 }
 
-// pending is a message that no answer has acknowledged yet.
+// pending is a message that is not acknowledged yet.
 type pending struct {
 	ID   string           `json:"id"`
 	At   protocol.Instant `json:"at"`

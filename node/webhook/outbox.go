@@ -12,10 +12,11 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// outbox is the directory of what one hook was told, and is yet to be told: a file of each study.
+// outbox is one hook's directory of sent and pending messages: one file for each study.
 type outbox struct{ dir string }
 
-// begun is there once the studies that stood here before the hook are known, of which it is not told.
+// begun is a file that exists once the studies are recorded that are older than the hook. It is not
+// told of them.
 const begun = "begun"
 
 // record is what is kept of a study.
@@ -25,7 +26,7 @@ type record struct {
 	Pending   []pending `json:"pending,omitempty"`
 }
 
-// open reads all records; fresh reports that the hook is new.
+// open reads all records; fresh reports whether the hook is new.
 func (o outbox) open() (all map[protocol.StudyID]*record, fresh bool, err error) {
 	if err := durable.Mkdir(o.dir); err != nil {
 		return nil, false, err
@@ -41,7 +42,7 @@ func (o outbox) open() (all map[protocol.StudyID]*record, fresh bool, err error)
 		}
 		id, err := protocol.ParseStudyID(f.Name())
 		if err != nil {
-			continue // a writer's that was killed
+			continue // left by a killed writer
 		}
 		text, err := os.ReadFile(filepath.Join(o.dir, f.Name()))
 		if err != nil {
@@ -56,7 +57,7 @@ func (o outbox) open() (all map[protocol.StudyID]*record, fresh bool, err error)
 	return all, fresh, nil
 }
 
-// begin makes it durable that the hook is not new any more.
+// begin records durably that the hook is no longer new.
 func (o outbox) begin() error {
 	err := durable.Create(filepath.Join(o.dir, begun), func(*os.File) error { return nil })
 	if errors.Is(err, fs.ErrExist) {
@@ -65,7 +66,7 @@ func (o outbox) begin() error {
 	return err
 }
 
-// put makes a record durable.
+// put writes a record durably.
 func (o outbox) put(id protocol.StudyID, r *record) error {
 	text, err := json.Marshal(r)
 	if err != nil {

@@ -14,21 +14,23 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// Bounds of one request.
+// Limits of one request.
 const (
 	tryFor      = 10 * time.Second
-	mostAnswer  = 4 << 10  // bytes of a body that are read, so that the connection can be used again
+	mostAnswer  = 4 << 10  // bytes of the answer's body that are read, so that the connection can be reused
 	mostHeaders = 16 << 10 // bytes
 )
 
-// newClient makes what requests go through: it follows no redirect, as a signed message is for its address alone.
+// newClient makes the client for requests. It follows no redirect: a signed message is only for its
+// address.
 func newClient() *http.Client {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxResponseHeaderBytes, t.MaxConnsPerHost, t.MaxIdleConnsPerHost = mostHeaders, 1, 1
 	return &http.Client{Transport: t, Timeout: tryFor, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-// post tries once to hand a message over. Its error shows nothing of the address, which may hold a secret of the receiver.
+// post tries once to deliver a message. Its error reveals nothing of the address, which may hold a
+// secret of the receiver.
 func (h Hook) post(ctx context.Context, client *http.Client, version string, m pending, now protocol.Instant) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, h.URL, bytes.NewReader(m.Body))
 	if err != nil {
@@ -46,7 +48,7 @@ func (h Hook) post(ctx context.Context, client *http.Client, version string, m p
 		return err
 	}
 	defer answer.Body.Close()
-	io.Copy(io.Discard, io.LimitReader(answer.Body, mostAnswer)) // what it says changes nothing
+	io.Copy(io.Discard, io.LimitReader(answer.Body, mostAnswer)) // its content does not matter
 	switch {
 	case answer.StatusCode >= 200 && answer.StatusCode < 300:
 		return nil
@@ -56,7 +58,7 @@ func (h Hook) post(ctx context.Context, client *http.Client, version string, m p
 	return fmt.Errorf("it answered %d", answer.StatusCode)
 }
 
-// Try sends a hook a test, once.
+// Try sends a hook a test message, once.
 func Try(ctx context.Context, h Hook, aggregator protocol.PeerID, version string, now protocol.Instant) error {
 	client := newClient()
 	defer client.CloseIdleConnections()

@@ -15,65 +15,65 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// Studies are those of the node, read from its store.
+// Studies reads the node's studies from its store.
 type Studies interface {
 	Studies() ([]protocol.StudyID, error)
-	// Standing is false of a study that was never served.
+	// Standing returns false for a study that was never served.
 	Standing(protocol.StudyID) (Standing, bool, error)
 }
 
-// Outcome is what came of a message.
+// Outcome is the outcome of a message.
 type Outcome string
 
-// The outcomes. What failed is tried again; what was dropped is not.
+// The outcomes. A failed message is retried; a dropped one is not.
 const (
 	Delivered Outcome = "delivered"
 	Failed    Outcome = "failed"
 	Dropped   Outcome = "dropped"
 )
 
-// Outcomes are all of them.
+// Outcomes lists all outcomes.
 func Outcomes() []Outcome { return []Outcome{Delivered, Failed, Dropped} }
 
-// Options makes a Sender.
+// Options configures a Sender.
 type Options struct {
 	Hooks      []Hook
-	Dir        string // where outboxes are kept
+	Dir        string // directory of the outboxes
 	Studies    Studies
 	Aggregator protocol.PeerID
 	Version    string
 	Now        func() protocol.Instant
 	Log        *slog.Logger
-	Count      func(Outcome)     // default: nobody counts
-	Waiting    func(pending int) // told by how much more, or less, is pending; default: nobody is
+	Count      func(Outcome)     // default: not counted
+	Waiting    func(pending int) // called with the change in the number of pending messages; default: none
 
-	Uptime func() time.Duration                 // a clock that runs evenly; default: the machine's
+	Uptime func() time.Duration                 // a monotonic clock; default: the machine's
 	After  func(time.Duration) <-chan time.Time // default: time.After
 }
 
-// Bounds of what is kept for a hook.
+// Limits for each hook.
 const (
-	mostMoves   = 1024             // that its goroutine has not looked at
-	mostOfStudy = 64               // messages that are pending
-	mostPending = 4096             // of all studies
-	keepFor     = 3 * 24 * 60 * 60 // seconds, of a message
-	leastPause  = time.Second      // before a second try
-	mostPause   = 10 * time.Minute // before a further one
-	lookEvery   = 60 * time.Second // at what other processes changed
-	sayEvery    = time.Minute      // about one hook
-	mostSaid    = 256              // hooks that are told apart in the log
+	mostMoves   = 1024             // moves that its goroutine has not processed
+	mostOfStudy = 64               // pending messages of one study
+	mostPending = 4096             // pending messages of all studies
+	keepFor     = 3 * 24 * 60 * 60 // lifetime of a message, in seconds
+	leastPause  = time.Second      // before the first retry
+	mostPause   = 10 * time.Minute // longest pause between retries
+	lookEvery   = 60 * time.Second // interval of the check for changes by other processes
+	sayEvery    = time.Minute      // interval of log lines about one hook
+	mostSaid    = 256              // hooks tracked separately in the log
 )
 
-// Sender tells hooks where studies stand.
+// Sender tells hooks the state of studies.
 type Sender struct {
 	Options
 	couriers []*courier
 	said     *seldom.Log
 
-	looking sync.Mutex // held from reading where a study stands until all hooks have it, so that they have it in order
+	looking sync.Mutex // held while a study's state is read and passed to all hooks, so that they get states in order
 }
 
-// New opens the outboxes. A hook that is new is not told of what happened before it.
+// New opens the outboxes. A new hook is not told of earlier events.
 func New(o Options) (*Sender, error) {
 	if o.Uptime == nil {
 		o.Uptime = seldom.Clock(time.Now)
@@ -98,7 +98,7 @@ func New(o Options) (*Sender, error) {
 	return s, nil
 }
 
-// Look tells all hooks where a study stands, if it moved. It waits for the store, and for no hook.
+// Look tells all hooks a study's state if it changed. It waits for the store, but for no hook.
 func (s *Sender) Look(id protocol.StudyID) {
 	if len(s.couriers) == 0 {
 		return
@@ -118,7 +118,7 @@ func (s *Sender) Look(id protocol.StudyID) {
 	}
 }
 
-// Run sends until ctx ends. It returns when everything that it started has ended.
+// Run sends until ctx ends. It returns when everything it started has ended.
 func (s *Sender) Run(ctx context.Context) {
 	if len(s.couriers) == 0 {
 		return
@@ -140,7 +140,7 @@ func (s *Sender) Run(ctx context.Context) {
 	}
 }
 
-// lookAtAll finds what moved while nobody looked: before this process began, or by another one.
+// lookAtAll finds missed changes: those before this process began, or by another process.
 func (s *Sender) lookAtAll() {
 	all, err := s.Studies.Studies()
 	if err != nil {
@@ -151,33 +151,33 @@ func (s *Sender) lookAtAll() {
 	}
 }
 
-// courier is the goroutine of one hook, which alone uses what is not guarded.
+// courier serves one hook from one goroutine, which alone uses the fields that are not guarded.
 type courier struct {
 	*Sender
 	hook   Hook
 	client *http.Client
 	outbox outbox
 	all    map[protocol.StudyID]*record
-	tries  map[protocol.StudyID]*tries // of studies of which something is pending
-	count  int                         // of messages that are pending
+	tries  map[protocol.StudyID]*tries // of studies with pending messages or unsaved records
+	count  int                         // pending messages
 
-	news  chan struct{} // has room for one
+	news  chan struct{} // capacity 1
 	mu    sync.Mutex
 	moves []seen // guarded by mu
 }
 
-// seen is where a study stood.
+// seen is a study's state at some time.
 type seen struct {
 	study protocol.StudyID
 	now   Standing
 	at    protocol.Instant
 }
 
-// tries are those of the first pending message of a study.
+// tries is the retry state of a study's first pending message.
 type tries struct {
 	next    time.Duration // by Uptime
 	pause   time.Duration
-	unsaved bool // the record in memory is ahead of the one on the disk
+	unsaved bool // the record in memory is newer than the stored one
 }
 
 func (c *courier) open() (err error) {
@@ -220,11 +220,11 @@ func (c *courier) grow(by int) {
 	c.Waiting(by)
 }
 
-// offer hands over where a study stands, and never waits.
+// offer queues a study's state and never blocks.
 func (c *courier) offer(m seen) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.moves) == mostMoves { // where it stands then is found at the next look at all
+	if len(c.moves) == mostMoves { // lookAtAll will find the state later
 		c.drop(m.study, "it does not keep up")
 		return
 	}
@@ -267,7 +267,7 @@ func (c *courier) run(ctx context.Context) {
 	}
 }
 
-// note puts what is to be told of a study behind what is pending of it.
+// note appends a study's move to its pending messages.
 func (c *courier) note(m seen) {
 	r := c.all[m.study]
 	if r == nil {
@@ -302,7 +302,8 @@ func (c *courier) note(m seen) {
 	c.tries[m.study].unsaved = true
 }
 
-// next is the study whose turn comes first, and in how long; none is due where nothing is pending.
+// next returns the study whose retry is due first, and the time until then. If nothing is pending,
+// it returns no study.
 func (c *courier) next() (due protocol.StudyID, wait time.Duration) {
 	wait = lookEvery
 	now := c.Uptime()
@@ -316,7 +317,7 @@ func (c *courier) next() (due protocol.StudyID, wait time.Duration) {
 	return due, wait
 }
 
-// send saves what is to be saved of a study, and tries to hand its first message over.
+// send saves a study's record and tries to deliver its first message.
 func (c *courier) send(ctx context.Context, id protocol.StudyID) {
 	r, t := c.all[id], c.tries[id]
 	err := c.save(id, r, t)
@@ -346,7 +347,7 @@ func (c *courier) send(ctx context.Context, id protocol.StudyID) {
 	}
 }
 
-// shift ends the first message.
+// shift removes the first message.
 func (c *courier) shift(id protocol.StudyID, r *record, t *tries) error {
 	r.Pending = r.Pending[1:]
 	c.grow(-1)

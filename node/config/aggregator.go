@@ -13,10 +13,10 @@ import (
 
 // Aggregator is an aggregator's configuration file.
 type Aggregator struct {
-	Path     string   // of the file, whether it exists or not
+	Path     string   // path of the file, whether or not it exists
 	Listen   []string // multiaddrs, without /p2p; default: DefaultListen
 	Limits   p2p.Limits
-	Memory   int64 // bytes that a study's releases may take while they are analysed; default: DefaultMemory
+	Memory   int64 // bytes of memory for analysing a study's releases; default: DefaultMemory
 	Uploads  Uploads
 	HTTP     HTTP
 	Webhooks []webhook.Hook // in the file's order
@@ -26,7 +26,7 @@ type Aggregator struct {
 // Uploads bounds the releases that parties may send, in bytes.
 type Uploads struct {
 	Study int64 // of one study; default: DefaultUploads
-	Free  int64 // that they leave on the disk; default: DefaultFree
+	Free  int64 // bytes of the disk that they must leave free; default: DefaultFree
 }
 
 // Defaults, in bytes.
@@ -36,15 +36,14 @@ const (
 	DefaultFree    = 256 << 20
 )
 
-// DefaultListen returns the addresses at which an aggregator listens unless it is
-// told otherwise: TCP port 7424 of every IPv4 and IPv6 address.
+// DefaultListen returns the default listen addresses of an aggregator: TCP port 7424 of every IPv4
+// and IPv6 address.
 func DefaultListen() []string {
 	return []string{"/ip4/0.0.0.0/tcp/7424", "/ip6/::/tcp/7424"}
 }
 
-// LoadAggregator reads a configuration file. An empty path means the default one,
-// and so does its name: that file may be absent, which means all defaults. Any
-// other must exist.
+// LoadAggregator reads a configuration file. An empty path means the default path. The file at the
+// default path may be absent, which means all defaults; any other must exist.
 func LoadAggregator(path string) (Aggregator, error) {
 	usual, err := usualFile(path, DefaultAggregatorPaths)
 	if err != nil {
@@ -64,7 +63,7 @@ func LoadAggregator(path string) (Aggregator, error) {
 	return a, nil
 }
 
-// checkListen says what is wrong with a listen address, or "".
+// checkListen returns what is wrong with a listen address, or "".
 func checkListen(text string) string {
 	const form = "listen address %q: want a multiaddr like /ip4/0.0.0.0/tcp/7424"
 	address, err := multiaddr.NewMultiaddr(text)

@@ -11,21 +11,21 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// Answer says how a party answers a study. What is left out stays as the site file has it.
+// Answer says how a party answers a study. What it leaves out stays as in the site file.
 type Answer struct {
 	Dataset string            // required: a dataset of the site file
-	Columns map[string]string // the study's names of columns: the data's, where they differ
+	Columns map[string]string // maps the study's names of columns to the data's, where they differ
 	Release ReleaseMode
 }
 
-// UseDataset writes into the site file at path, which must name the dataset, how the party
-// answers a study. It returns the lines that say so. An error leaves the file as it was.
+// UseDataset writes into the site file at path how the party answers a study. The file must have
+// the dataset. It returns the written lines. An error leaves the file unchanged.
 func UseDataset(path string, study protocol.StudyID, a Answer) (lines string, err error) {
 	lines = a.lines(study)
 	return lines, edit(path, lines, func(text string) (string, error) { return useDataset(path, text, study, a) })
 }
 
-// Check refuses a name of a column that is none of those which the study asks of this party.
+// Check refuses a column that the study does not ask of this party.
 func (a Answer) Check(columns []string) error {
 	for _, name := range sortedKeys(a.Columns) {
 		if !slices.Contains(columns, name) {
@@ -35,12 +35,12 @@ func (a Answer) Check(columns []string) error {
 	return nil
 }
 
-// lines are what a person would write.
+// lines are the lines that a person would write.
 func (a Answer) lines(study protocol.StudyID) string {
 	return fmt.Sprintf("studies:\n  %s:\n    %s\n", study, strings.Join(a.fields(), "\n    "))
 }
 
-// fields are a study's entry.
+// fields are the fields of a study's entry.
 func (a Answer) fields() []string {
 	out := []string{"dataset: " + scalar(a.Dataset)}
 	var columns []string
@@ -56,7 +56,7 @@ func (a Answer) fields() []string {
 	return out
 }
 
-// useDataset returns the text of a site file in which a study is answered.
+// useDataset returns the text of a site file with the answer to a study added or changed.
 func useDataset(path, text string, study protocol.StudyID, a Answer) (string, error) {
 	p, root, err := partyOf(path, text)
 	if err != nil {
@@ -86,7 +86,7 @@ func useDataset(path, text string, study protocol.StudyID, a Answer) (string, er
 	return text, confirm(path, text, p)
 }
 
-// changeStudy changes the entry that a study has, one value at a time.
+// changeStudy changes a study's existing entry, one value at a time.
 func changeStudy(path, text string, study protocol.StudyID, a Answer) (string, error) {
 	id := study.String()
 	text, err := changeField(path, text, "dataset", a.Dataset, "studies", id)
@@ -101,8 +101,8 @@ func changeStudy(path, text string, study protocol.StudyID, a Answer) (string, e
 	return text, err
 }
 
-// changeField gives a field of the mapping at a place of the file a value, over the one
-// that it has, if any. Of the place, the last key may be missing.
+// changeField sets a field of the mapping at place, replacing its value, if any. Only the last key
+// of place may be missing.
 func changeField(path, text, name, value string, place ...string) (string, error) {
 	_, at, err := partyOf(path, text)
 	if err != nil {

@@ -21,7 +21,7 @@ type answers struct {
 	lines   map[joining.ID][]string
 }
 
-// AnswerKeys are those of a file of answers to a command.
+// AnswerKeys are the keys of a file of answers to a command.
 func AnswerKeys(of joining.Command) []schema.Row { return answerKeys(of).Rows() }
 
 func answerKeys(of joining.Command) schema.Keys[answers] {
@@ -36,7 +36,7 @@ func answerKeys(of joining.Command) schema.Keys[answers] {
 	return keys
 }
 
-// KeptAnswers are the lines of a file that KeepAnswers wrote; none where there is no file.
+// KeptAnswers returns the lines of a file that KeepAnswers wrote, or none if there is no file.
 func KeptAnswers(path string, of joining.Command) (map[joining.ID][]string, error) {
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return map[joining.ID][]string{}, nil
@@ -45,7 +45,7 @@ func KeptAnswers(path string, of joining.Command) (map[joining.ID][]string, erro
 	return a.lines, err
 }
 
-// KeepAnswers writes a file of answers in the place of the one before.
+// KeepAnswers writes a file of answers, replacing the one before.
 func KeepAnswers(path string, of joining.Command, lines map[joining.ID][]string) error {
 	var b strings.Builder
 	b.WriteString(schema.Comment(fmt.Sprintf("What %s was told so far. It goes on from here, and removes this file when the study has its result. To have something asked again, delete its line.", of)))

@@ -18,20 +18,20 @@ import (
 	"github.com/cosketch/cosketch/protocol/study/file"
 )
 
-// ColumnList is what a party tells the operator who drafts a study: who it is, and which
-// columns it could bring. It holds names, kinds and public numbers, never data.
+// ColumnList is what a party tells the operator who drafts a study: who it is, and which columns it
+// can contribute. It holds names, kinds and public numbers, never data.
 type ColumnList struct {
 	Path    string
-	Name    string // the party's, for the study file
+	Name    string // the party's name, for the study file
 	ID      protocol.PeerID
 	Records []string // columns that identify a record
-	About   int64    // about how many records; 0 where it is not said
+	About   int64    // approximate number of records; 0 if not given
 	Columns []file.DraftColumn
-	Made    []string // names that were made of headers that no study takes, for the steward alone: no file has them
+	Made    []string // names made of headers that a study cannot use; only for the steward, not in the file
 }
 
-// Text is the list as party data columns writes it. It asks for what only people know: of
-// a numeric column a typical centre and spread, of a categorical one the values.
+// Text is the list as party data columns writes it. It asks for what only people know: a typical
+// centre and spread of each numeric column, and the values of each categorical one.
 func (l ColumnList) Text() string {
 	var b strings.Builder
 	records, counted := "id: "+list(l.Records), ""
@@ -78,7 +78,7 @@ func (l ColumnList) Text() string {
 	return b.String()
 }
 
-// printable leaves out what would end a comment's line.
+// printable removes what would end a comment's line.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -107,7 +107,7 @@ func LoadColumns(path string) (ColumnList, error) {
 	return l.ColumnList, nil
 }
 
-// ParseColumns reads the text of a column list. What it is called stands in errors.
+// ParseColumns reads the text of a column list; errors call it name.
 func ParseColumns(name string, text []byte) (ColumnList, error) {
 	l := columnList{ColumnList: ColumnList{Path: name}}
 	s := source{what: "column list", path: name}
@@ -128,7 +128,7 @@ func ParseColumns(name string, text []byte) (ColumnList, error) {
 	return l.ColumnList, nil
 }
 
-// columnListKeys are those of a column list.
+// columnListKeys are the keys of a column list.
 func columnListKeys() schema.Keys[columnList] {
 	return schema.Keys[columnList]{
 		{Name: "cosketch", Form: schema.Text(func(l *columnList) *string { return &l.version }, nil)},
@@ -144,8 +144,7 @@ func columnListKeys() schema.Keys[columnList] {
 	}
 }
 
-// draftColumn is one column. Its terms are kept as they are written: the study file's own
-// parser judges them.
+// draftColumn reads one column. It keeps the terms as written: the study file's parser checks them.
 func draftColumn() schema.Form[file.DraftColumn] {
 	type column = file.DraftColumn
 	keys := schema.Keys[column]{
@@ -168,7 +167,7 @@ func draftColumn() schema.Form[file.DraftColumn] {
 	})
 }
 
-// checkDates refuses dates that no calendar has, here, where their line is known.
+// checkDates refuses dates that do not exist, here, where their line is known.
 func checkDates(r *schema.Reader, at schema.Item) {
 	if at.Node.Kind == yaml.ScalarNode && day.Written(at.Node.Value) {
 		r.Amount(at)
@@ -178,7 +177,7 @@ func checkDates(r *schema.Reader, at schema.Item) {
 	}
 }
 
-// columnList is a list with the version that it says it is of.
+// columnList is a list with its stated version.
 type columnList struct {
 	ColumnList
 	version string
@@ -200,7 +199,7 @@ func (l *columnList) parse(s source, root *yaml.Node) error {
 	return nil
 }
 
-// ParseColumn reads one column as a column list has it, like {name: age, kind: numeric,
+// ParseColumn reads one column in the form of a column list, like {name: age, kind: numeric,
 // centre: 47, spread: 21}.
 func ParseColumn(text string) (file.DraftColumn, error) {
 	s := source{what: "column", path: fmt.Sprintf("%.80q", text)}
@@ -222,7 +221,7 @@ func ParseColumn(text string) (file.DraftColumn, error) {
 	return c, nil
 }
 
-// spelled writes a term on one line, as it was written: what was quoted stays so.
+// spelled writes a term on one line as it was written, with its quotes.
 func spelled(n *yaml.Node) string {
 	switch {
 	case n.Kind == yaml.SequenceNode:

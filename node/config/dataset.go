@@ -11,11 +11,11 @@ import (
 	"github.com/cosketch/cosketch/protocol/schema"
 )
 
-// variableName is what the name of an environment variable looks like, where there is one.
+// variableName matches the name of an environment variable, or nothing.
 var variableName = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)?$`)
 
-// checkSQL checks a query, and makes its paths absolute. The data source name of a server
-// holds a password, so the file says only where it is.
+// checkSQL checks a query and makes its paths absolute. The data source name of a server holds a
+// password, so the file only says where to find it.
 func checkSQL(r *schema.Reader, at schema.Item, q *dataset.SQL) *dataset.SQL {
 	servers := q.DSN != (dataset.Secret{})
 	switch {
@@ -36,7 +36,7 @@ func checkSQL(r *schema.Reader, at schema.Item, q *dataset.SQL) *dataset.SQL {
 	return q
 }
 
-// flowSQL is a query as a site file has it, on one line.
+// flowSQL writes a query on one line, as in a site file.
 func flowSQL(q *dataset.SQL) string {
 	fields := []string{"driver: " + scalar(string(q.Driver))}
 	for _, f := range [][2]string{{"database", q.Database}, {"dsn_env", q.DSN.Env}, {"dsn_file", q.DSN.File}, {"query", q.Query}} {
@@ -47,8 +47,7 @@ func flowSQL(q *dataset.SQL) string {
 	return "{" + strings.Join(fields, ", ") + "}"
 }
 
-// checkSource refuses a dataset that is nowhere, or in two places, and makes its
-// paths absolute.
+// checkSource refuses a dataset without a source or with two, and makes its paths absolute.
 func (d *Dataset) checkSource(r *schema.Reader, name schema.Item) {
 	files := d.Source.Files
 	if d.Source.Command != nil {
@@ -74,7 +73,7 @@ func (d *Dataset) checkSource(r *schema.Reader, name schema.Item) {
 	}
 }
 
-// instead is what is read in the place of a value.
+// instead reads the replacement of a value.
 func instead() schema.Form[string] {
 	return schema.Custom("value, or nothing", func(r *schema.Reader, at schema.Item, to *string) {
 		switch {
@@ -103,7 +102,7 @@ func putValues(_ *schema.Reader, column, _ schema.Item, d *Dataset, of *map[stri
 	d.Source.Words.Values[column.Node.Value] = *of
 }
 
-// command is where the words of a dataset's command are put.
+// command returns where the words of a dataset's command are stored.
 func (d *Dataset) command() *[]string {
 	if d.Source.Command == nil {
 		d.Source.Command = &dataset.Command{}
@@ -111,7 +110,7 @@ func (d *Dataset) command() *[]string {
 	return &d.Source.Command.Args
 }
 
-// hideSecret cuts off what stands before an @ in a URL, where a password may be.
+// hideSecret removes what precedes an @ in a URL, where a password may be.
 func hideSecret(location string) string {
 	scheme, rest, _ := strings.Cut(location, "://")
 	if i := strings.LastIndexByte(rest, '@'); i >= 0 {
@@ -120,7 +119,7 @@ func hideSecret(location string) string {
 	return scheme + "://" + rest
 }
 
-// absolute resolves a path as relative to the site file; an empty one stays empty.
+// absolute resolves a path relative to the site file; an empty one stays empty.
 func absolute(r *schema.Reader, path string) string {
 	if path == "" || filepath.IsAbs(path) {
 		return path

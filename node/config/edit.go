@@ -22,13 +22,13 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// A site file is edited as text: an edit puts something in, or replaces one number, and
-// leaves all else as it is, comments and order included. What results is read again, and
-// replaces the file only if it says what it said before and what was asked for.
+// A site file is edited as text. An edit inserts something or replaces one number, and leaves
+// everything else as it is, including comments and order. The new text is parsed, and replaces the
+// file only if its meaning has changed exactly as requested.
 
-// AddDataset adds a dataset to the site file at path, which need not exist, and an entry
-// for a study that it answers, unless study is nil. It returns the lines that say so. An
-// error leaves the file as it was.
+// AddDataset adds a dataset to the site file at path, which need not exist. Unless study is nil, it
+// also adds an entry for that study, which the dataset answers. It returns the added lines. An
+// error leaves the file unchanged.
 func AddDataset(path string, d Dataset, study *protocol.StudyID) (added string, err error) {
 	for _, b := range []Budget{d.Caps.Record, d.Caps.Attribute} {
 		if err := b.check(); b != (Budget{}) && err != nil {
@@ -42,8 +42,8 @@ func AddDataset(path string, d Dataset, study *protocol.StudyID) (added string, 
 	return added, edit(path, added, func(text string) (string, error) { return addDataset(path, text, d, study) })
 }
 
-// SetCap sets the cap of a dataset in the site file at path, under one unit. An error
-// leaves the file as it was.
+// SetCap sets the cap of a dataset under one unit, in the site file at path. An error leaves the
+// file unchanged.
 func SetCap(path, name string, unit dp.Unit, b Budget) error {
 	if err := b.check(); err != nil {
 		return fmt.Errorf("changing site file: %w", err)
@@ -52,7 +52,7 @@ func SetCap(path, name string, unit dp.Unit, b Budget) error {
 	return edit(path, lines, func(text string) (string, error) { return setCap(path, text, name, unit, b) })
 }
 
-// lines are a dataset's entry.
+// lines are the lines of a dataset's entry.
 func (d Dataset) lines(indent string) []string {
 	fields := d.fields()
 	out := []string{indent + scalar(d.Name) + ":"}
@@ -106,7 +106,7 @@ func (d Dataset) fields() []string {
 	return out
 }
 
-// flow is the budget as a site file has it.
+// flow writes the budget as in a site file.
 func (b Budget) flow() string {
 	if b.Delta == 0 {
 		return "{epsilon: " + decimalText(float64(b.Epsilon)) + "}"
@@ -114,15 +114,15 @@ func (b Budget) flow() string {
 	return "{epsilon: " + decimalText(float64(b.Epsilon)) + ", delta: " + decimalText(float64(b.Delta)) + "}"
 }
 
-// decimalText writes a number in the one spelling of site files.
+// decimalText writes a number in the spelling of site files.
 func decimalText(x float64) string {
 	return strings.NewReplacer("e-0", "e-", "e+0", "e", "e+", "e").Replace(strconv.FormatFloat(x, 'g', -1, 64))
 }
 
-// bare is text that needs no quotes in a YAML file, be it in a flow or not.
+// bare matches text that needs no quotes in a YAML file, in flow style or not.
 var bare = regexp.MustCompile(`^[A-Za-z/][A-Za-z0-9_./-]*$`)
 
-// scalar writes a text. A JSON string is a YAML string.
+// scalar quotes a text if needed. A JSON string is a YAML string.
 func scalar(s string) string {
 	if bare.MatchString(s) && !slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}, strings.ToLower(s)) {
 		return s
@@ -130,7 +130,7 @@ func scalar(s string) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	e.Encode(s) // a string always can be
+	e.Encode(s) // never fails for a string
 	return strings.TrimSpace(b.String())
 }
 
@@ -142,7 +142,7 @@ func list(texts []string) string {
 	return "[" + strings.Join(out, ", ") + "]"
 }
 
-// addDataset returns the text of a site file with a dataset more.
+// addDataset returns the text of a site file with a dataset added.
 func addDataset(path, text string, d Dataset, study *protocol.StudyID) (string, error) {
 	p, root, err := partyOf(path, text)
 	if err != nil {
@@ -167,7 +167,7 @@ func addDataset(path, text string, d Dataset, study *protocol.StudyID) (string, 
 	return text, confirm(path, text, p)
 }
 
-// setCap returns the text of a site file with a dataset's cap as it is to be.
+// setCap returns the text of a site file with a dataset's cap set.
 func setCap(path, text, name string, unit dp.Unit, b Budget) (string, error) {
 	p, root, err := partyOf(path, text)
 	if err != nil {
@@ -201,8 +201,8 @@ func setCap(path, text, name string, unit dp.Unit, b Budget) (string, error) {
 	return text, confirm(path, text, p)
 }
 
-// errEdit is why a person has to edit a file that means something else after an edit, or
-// is written in a way that edits do not know.
+// errEdit reports that a person must edit the file: an edit would change something else, or the
+// file is written in a way that edits do not support.
 var errEdit = errors.New("the site file is written in a way that cannot be edited by this command")
 
 // partyOf parses a site file's text.
@@ -216,18 +216,18 @@ func partyOf(path, text string) (Party, *yaml.Node, error) {
 	return p, root, err
 }
 
-// confirm refuses a text that does not say what is wanted and nothing else.
+// confirm returns errEdit unless the text means exactly what is wanted.
 func confirm(path, text string, want Party) error {
 	got, _, err := partyOf(path, text)
 	if err != nil || len(text) > maxBytes {
 		return errEdit
 	}
-	if got.Network.Roots.Equal(want.Network.Roots) { // a pool holds functions, which nothing equals
+	if got.Network.Roots.Equal(want.Network.Roots) { // a pool holds functions, which never compare equal
 		got.Network.Roots, want.Network.Roots = nil, nil
 	}
 	for _, p := range []Party{got, want} {
 		for id, s := range p.Studies {
-			s.where = "" // lines move
+			s.where = "" // line numbers change
 			p.Studies[id] = s
 		}
 	}
@@ -237,12 +237,12 @@ func confirm(path, text string, want Party) error {
 	return nil
 }
 
-// edit replaces the file by what change makes of its text. lines are what a person would
-// write instead; empty where there is only something to take out.
+// edit replaces the file's text by the result of change. lines is what a person would write
+// instead; it is empty if something is only to be removed.
 func edit(path, lines string, change func(text string) (string, error)) error {
 	fail := func(err error) error { return fmt.Errorf("changing site file: %w", err) }
 	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real // the file is replaced, not the link to it
+		path = real // replace the file, not the link to it
 	}
 	mode := fs.FileMode(0o600)
 	before, err := readFile(path)
@@ -278,9 +278,9 @@ func edit(path, lines string, change func(text string) (string, error)) error {
 	return nil
 }
 
-// writable returns the mode of a file that this user may write to: replacing it takes the
-// directory's permission alone, and a file that is read-only is meant to stay as it is. One
-// that root replaces would be root's from then on.
+// writable returns the mode of a file that this user may write to. Replacing a file needs only the
+// directory's permission, but a read-only file should stay unchanged. It also refuses a file of
+// another owner: replaced by root, it would become root's.
 func writable(path string) (fs.FileMode, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
@@ -294,7 +294,7 @@ func writable(path string) (fs.FileMode, error) {
 	return info.Mode().Perm(), private.Owned(path, info)
 }
 
-// replace writes a site file whole, or not at all.
+// replace writes a site file completely or not at all.
 func replace(path, text string, mode fs.FileMode) error {
 	return durable.Replace(path, mode, func(f *os.File) error {
 		if _, err := f.WriteString(text); err != nil {

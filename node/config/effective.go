@@ -12,19 +12,19 @@ import (
 	"github.com/cosketch/cosketch/protocol/schema"
 )
 
-// Setting is one value that a node runs with, and where it comes from.
+// Setting is one value with which a node runs, and its origin.
 type Setting struct {
-	Key    string `json:"key"` // of nested mappings joined by dots: log.level
+	Key    string `json:"key"` // keys of nested mappings joined by dots: log.level
 	Value  string `json:"value"`
 	Origin string `json:"origin"` // FILE:LINE, environment NAME, or default
 }
 
-// FromDefault is the origin of a setting that no file has.
+// FromDefault is the origin of a setting that is in no file.
 const FromDefault = "default"
 
-// PartySettings returns what the site file at path and the environment set, in the file's
-// order, and after it the defaults of what they leave out. The file is read as LoadParty reads it, and refused
-// where that refuses it.
+// PartySettings returns the settings of the site file at path and of the environment, in the file's
+// order, followed by the defaults of all others. It reads the file like LoadParty, and refuses what
+// LoadParty refuses.
 func PartySettings(path string) ([]Setting, error) {
 	if _, err := LoadParty(path); err != nil {
 		return nil, err
@@ -48,8 +48,8 @@ func AggregatorSettings(path string) ([]Setting, error) {
 	return settings("configuration file", sniff.Aggregator, path, usual, aggregatorVariables, AggregatorKeys())
 }
 
-// MisspeltForParty says of environment variables that look like a party's settings, or like one of those of flags,
-// and are none, that they change nothing.
+// MisspeltForParty returns warnings of environment variables without effect that look like a
+// party's settings or like those of flags.
 func MisspeltForParty(flags []string) []string { return misspelt(partyVariables, PartyKeys(), flags) }
 
 // MisspeltForAggregator is MisspeltForParty for an aggregator.
@@ -75,7 +75,7 @@ func settings(what string, kind sniff.Kind, path, fallback, program string, keys
 	return out, nil
 }
 
-// leaves appends the values of a mapping and of those in it.
+// leaves appends the values of a mapping and of its nested ones.
 func (s source) leaves(to []Setting, prefix string, n *yaml.Node) []Setting {
 	if n == nil || n.Tag == "!!null" {
 		return to
@@ -97,7 +97,7 @@ func (s source) leaves(to []Setting, prefix string, n *yaml.Node) []Setting {
 	return to
 }
 
-// flow spells a scalar or a list on one line.
+// flow writes a scalar or a list on one line.
 func flow(n *yaml.Node) string {
 	if n.Kind == yaml.ScalarNode {
 		return strings.Join(strings.Fields(n.Value), " ")

@@ -11,12 +11,12 @@ import (
 	"github.com/cosketch/cosketch/protocol/schema"
 )
 
-// Every key that stands once in a file, so none below a dataset or a study, has an
-// environment variable that wins over the file: AGGREGATOR_HTTP_LISTEN is http: listen. A
-// list is written with commas. An empty variable is as good as none. What it says is read as
-// if it stood in the file: relative paths are relative to the file.
+// Every key that can occur only once in a file, so none below a dataset or a study, has an
+// environment variable that wins over the file: AGGREGATOR_HTTP_LISTEN is http: listen. A list is
+// written with commas. Empty variables are ignored. A value is read as if it were in the file:
+// relative paths are relative to the file.
 
-// The first words of the variables.
+// Prefixes of the variables.
 const (
 	partyVariables      = "PARTY"
 	aggregatorVariables = "AGGREGATOR"
@@ -27,8 +27,8 @@ func variable(program, key string) string {
 	return program + "_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
 }
 
-// environment puts what the environment says into the file's mappings, and remembers of
-// which variable each value is.
+// environment puts the values of environment variables into the file's mappings, and remembers the
+// variable of each.
 func (s *source) environment(program string, root *yaml.Node, known []schema.Row) (*yaml.Node, error) {
 	s.variables = make(map[string]string)
 	for _, one := range schema.Leaves(known) {
@@ -55,8 +55,8 @@ func (s *source) environment(program string, root *yaml.Node, known []schema.Row
 	return root, nil
 }
 
-// put sets a value below a mapping, which gets the mappings that lead there. It returns
-// where the value is now, or nil where something on the way is no mapping.
+// put sets a value at a path below a mapping, creating mappings on the way. It returns the node
+// with the value, or nil if something on the way is not a mapping.
 func put(n *yaml.Node, path []string, value *yaml.Node) *yaml.Node {
 	if n.Kind != yaml.MappingNode {
 		return nil
@@ -76,8 +76,7 @@ func put(n *yaml.Node, path []string, value *yaml.Node) *yaml.Node {
 	return put(there, path[1:], value)
 }
 
-// misspelt says of environment variables that look like one of a setting, and are none, that
-// they change nothing.
+// misspelt returns warnings of environment variables that look like a setting's and have no effect.
 func misspelt(program string, known []schema.Row, flags []string) (out []string) {
 	var names []string
 	for _, one := range schema.Leaves(known) {

@@ -16,16 +16,16 @@ import (
 
 // HTTP says where an aggregator shows its studies to readers, and to whom.
 type HTTP struct {
-	Listen        string                  // HOST:PORT; empty: nowhere
-	Hosts         []string                // names by which readers reach it, in lower case, beside those of the loopback interface
+	Listen        string                  // HOST:PORT; empty: off
+	Hosts         []string                // host names of this server, in lower case, besides those of the loopback interface
 	WithoutTokens bool                    // callers on the loopback interface need no token
 	BehindProxy   bool                    // TLS ends at a proxy in front of it
-	TLS           func() *tls.Certificate // nil: plain HTTP; a function, so that no log can hold the key
-	Connections   int                     // open at once; default 256
-	Streams       int                     // of events at once; default 64
+	TLS           func() *tls.Certificate // nil: plain HTTP; a function, so that no log can print the key
+	Connections   int                     // concurrent connections; default 256
+	Streams       int                     // concurrent streams of events; default 64
 }
 
-// pair is where a certificate and its key are.
+// pair has the paths of a certificate and its key.
 type pair struct{ cert, key string }
 
 // readTLS reads the files of a pair.
@@ -46,7 +46,7 @@ func readTLS(r *schema.Reader, at schema.Item, h *HTTP, files *pair) {
 	h.TLS = func() *tls.Certificate { return &pair }
 }
 
-// readPair reads a certificate and its key, which only its owner and its group may be able to read.
+// readPair reads a certificate and its key, which must be readable only by its owner and group.
 func readPair(cert, key string) (tls.Certificate, error) {
 	secret, err := private.ReadOfGroup(key)
 	if err != nil {
@@ -65,7 +65,7 @@ func readPair(cert, key string) (tls.Certificate, error) {
 
 var hostName = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$`)
 
-// host is a name, which ends up in lower case.
+// host reads a host name and converts it to lower case.
 func host() schema.Form[string] {
 	return schema.Text(schema.Itself[string], func(name string) string {
 		if _, err := netip.ParseAddr(name); err != nil && !hostName.MatchString(strings.ToLower(name)) {
@@ -75,7 +75,7 @@ func host() schema.Form[string] {
 	}).Then(func(_ *schema.Reader, _ schema.Item, name *string) { *name = strings.ToLower(*name) })
 }
 
-// Check refuses an address that would show results, or tokens, to whom they are not for.
+// Check refuses an address at which results or tokens would be exposed.
 func (h HTTP) Check() error {
 	if h.Listen == "" {
 		return nil
@@ -96,7 +96,7 @@ func (h HTTP) Check() error {
 	return nil
 }
 
-// onLoopback reports whether an address is one of the loopback interface.
+// onLoopback reports whether an address is on the loopback interface.
 func onLoopback(address string) (bool, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil || port == "" {
@@ -112,11 +112,11 @@ func onLoopback(address string) (bool, error) {
 	return err == nil && ip.IsLoopback(), nil
 }
 
-// readMetrics reads an address of the loopback interface.
+// readMetrics reads an address, which must be on the loopback interface.
 func readMetrics(r *schema.Reader, at schema.Item, p *Party) {
 	address := r.Text(at)
 	if off(&address); address == "" {
-		return // off, or said already
+		return // off, or reported already
 	}
 	ok, err := onLoopback(address)
 	if err == nil && !ok {

@@ -7,14 +7,14 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// entry is what is put into a mapping.
+// entry is an entry to insert into a mapping.
 type entry struct {
 	name  string
-	value string   // on the name's line, or else
-	lines []string // fields of its own, one a line
+	value string   // on the name's line; or else lines
+	lines []string // fields of its own, one per line
 }
 
-// flow is the entry within braces.
+// flow returns the entry in flow style, with braces.
 func (e entry) flow() string {
 	if e.value != "" {
 		return e.name + ": " + e.value
@@ -22,7 +22,7 @@ func (e entry) flow() string {
 	return e.name + ": {" + strings.Join(e.lines, ", ") + "}"
 }
 
-// block is the entry as lines, indented.
+// block returns the entry as indented lines.
 func (e entry) block(indent int) []string {
 	margin := strings.Repeat(" ", indent)
 	if e.value != "" {
@@ -35,7 +35,7 @@ func (e entry) block(indent int) []string {
 	return out
 }
 
-// child returns a mapping's key of this name and its value; nil without one.
+// child returns the key with this name in a mapping and its value, or nil.
 func child(n *yaml.Node, name string) (key, value *yaml.Node) {
 	if n == nil || n.Kind != yaml.MappingNode {
 		return nil, nil
@@ -48,8 +48,8 @@ func child(n *yaml.Node, name string) (key, value *yaml.Node) {
 	return nil, nil
 }
 
-// insertTop puts an entry into a mapping under a key of the file, which it makes at the
-// end where there is none.
+// insertTop inserts an entry into the mapping under a top-level key, which it appends to the file
+// if it is missing.
 func insertTop(text string, root *yaml.Node, name string, e entry) (string, error) {
 	if key, value := child(root, name); key != nil {
 		return insert(text, key, value, e)
@@ -70,8 +70,8 @@ func insertTop(text string, root *yaml.Node, name string, e entry) (string, erro
 	return insertLines(text, at, section)
 }
 
-// insert puts an entry into the mapping that is the value of a key: below the key, before
-// what is there already, so that every comment stays with what it is about.
+// insert inserts an entry into the mapping under a key: right below the key, before existing
+// entries, so that every comment stays with its entry.
 func insert(text string, key, value *yaml.Node, e entry) (string, error) {
 	switch {
 	case value.Kind == yaml.MappingNode && value.Style&yaml.FlowStyle != 0:
@@ -84,7 +84,7 @@ func insert(text string, key, value *yaml.Node, e entry) (string, error) {
 	return "", errEdit
 }
 
-// insertFlow puts an entry behind the brace that opens a mapping.
+// insertFlow inserts an entry after the opening brace of a mapping.
 func insertFlow(text string, mapping *yaml.Node, e string) (string, error) {
 	at, ok := offset(text, mapping.Line, mapping.Column)
 	if !ok || text[at] != '{' {
@@ -96,13 +96,13 @@ func insertFlow(text string, mapping *yaml.Node, e string) (string, error) {
 	return text[:at+1] + e + text[at+1:], nil
 }
 
-// insertLines puts lines behind the first few of the text.
+// insertLines inserts lines after the first so many lines of the text.
 func insertLines(text string, after int, lines []string) (string, error) {
 	at := 0
 	for range after {
 		end := strings.IndexByte(text[at:], '\n')
 		if end < 0 {
-			text += lineEnd(text) // the last line has no end
+			text += lineEnd(text) // the last line has no newline
 			end = len(text) - at - 1
 		}
 		at += end + 1
@@ -111,7 +111,7 @@ func insertLines(text string, after int, lines []string) (string, error) {
 	return text[:at] + added + text[at:], nil
 }
 
-// lineEnd is how the text's lines end.
+// lineEnd is the text's line ending.
 func lineEnd(text string) string {
 	if strings.Contains(text, "\r\n") {
 		return "\r\n"
@@ -119,7 +119,7 @@ func lineEnd(text string) string {
 	return "\n"
 }
 
-// offset is the place of a line's column, both from 1; columns are characters.
+// offset is the byte offset of a line and column, both from 1; columns are characters.
 func offset(text string, line, column int) (int, bool) {
 	at := 0
 	for range line - 1 {
@@ -136,7 +136,7 @@ func offset(text string, line, column int) (int, bool) {
 	return at, at < len(text)
 }
 
-// replaceBudget writes a budget over the one that is there, number by number.
+// replaceBudget replaces a budget, number by number.
 func replaceBudget(text string, there *yaml.Node, b Budget) (string, error) {
 	epsilonKey, epsilon := child(there, "epsilon")
 	if epsilon == nil {
@@ -155,13 +155,13 @@ func replaceBudget(text string, there *yaml.Node, b Budget) (string, error) {
 	case delta == nil:
 		return insertLines(text, epsilonKey.Line, entry{name: "delta", value: decimalText(float64(b.Delta))}.block(there.Column-1))
 	}
-	if delta.Line == epsilon.Line && delta.Column > epsilon.Column { // it has moved
+	if delta.Line == epsilon.Line && delta.Column > epsilon.Column { // its position has changed
 		delta.Column += len(decimalText(float64(b.Epsilon))) - len(epsilon.Value)
 	}
 	return replaceScalar(text, delta, decimalText(float64(b.Delta)))
 }
 
-// replaceScalar writes a value over a plain one.
+// replaceScalar replaces a plain scalar by a value.
 func replaceScalar(text string, there *yaml.Node, value string) (string, error) {
 	at, ok := offset(text, there.Line, there.Column)
 	if !ok || there.Kind != yaml.ScalarNode || there.Value == "" || !strings.HasPrefix(text[at:], there.Value) {

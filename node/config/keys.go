@@ -12,14 +12,14 @@ import (
 	"github.com/cosketch/cosketch/protocol/schema"
 )
 
-// The keys of both configuration files. What they may hold, mean and default to stands
-// here alone: reading, the environment, advanced config show, the files that init writes and
-// docs/reference.md come from these rows.
+// The keys of both configuration files. Only this table says what they may hold, mean and default
+// to. Reading, the environment, advanced config show, the files that init writes and
+// docs/reference.md are derived from it.
 
-// PartyKeys are those of a party's site file.
+// PartyKeys are the keys of a party's site file.
 func PartyKeys() []schema.Row { return partyKeys().Rows() }
 
-// AggregatorKeys are those of an aggregator's configuration file.
+// AggregatorKeys are the keys of an aggregator's configuration file.
 func AggregatorKeys() []schema.Row { return aggregatorKeys().Rows() }
 
 func partyKeys() schema.Keys[Party] {
@@ -108,7 +108,7 @@ func sqlKeys() schema.Keys[dataset.SQL] {
 	}
 }
 
-// budget is an amount, which has to bound something.
+// budget reads an amount, which must be a real bound.
 func budget(of func(*Caps) *Budget) schema.Form[Caps] {
 	return schema.Table(of, schema.Keys[Budget]{
 		{Name: "epsilon", Says: "needed", Form: schema.Real(func(b *Budget) *dp.Epsilon { return &b.Epsilon }, "number, above 0")},
@@ -192,7 +192,7 @@ func httpKeys() schema.Keys[HTTP] {
 	}
 }
 
-// logKey is the same in both files.
+// logKey is the log key, the same in both files.
 func logKey[T any](of func(*T) *Log) schema.Key[T] {
 	return schema.Key[T]{Name: "log", Says: "While it serves, SIGHUP makes it read the level anew.", Form: schema.Table(of, schema.Keys[Log]{
 		{Name: "level", Default: "info", Form: schema.Parsed(func(l *Log) *slog.Level { return &l.Level }, "", parseLevel, slog.Level.String).Among(levels)},
@@ -200,25 +200,25 @@ func logKey[T any](of func(*T) *Log) schema.Key[T] {
 	})}
 }
 
-// text is an entry of a list, or of names.
+// text reads an entry of a list or of names.
 func text() schema.Form[string] { return schema.Text(schema.Itself[string], nil) }
 
-// peer is one, too.
+// peer reads a peer id in a list.
 func peer() schema.Form[protocol.PeerID] {
 	return schema.Parsed(schema.Itself[protocol.PeerID], "peer id", protocol.ParsePeerID, protocol.PeerID.String)
 }
 
-// mebibytes is a size as the files have it.
+// mebibytes formats a size as in the files.
 func mebibytes(bytes int64) string { return strconv.FormatInt(bytes>>20, 10) }
 
-// off empties an address that says that there is none.
+// off clears an address that says off.
 func off(address *string) {
 	if *address == "off" {
 		*address = ""
 	}
 }
 
-// levels are those of log lines.
+// levels are the log levels.
 var levels = schema.Words{What: "level", Has: []string{"debug", "info", "warn", "error"}}
 
 func parseLevel(word string) (level slog.Level, err error) {

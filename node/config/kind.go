@@ -6,8 +6,8 @@ import (
 	"github.com/cosketch/cosketch/node/sniff"
 )
 
-// expect refuses a file of another kind than the one that is to be read. A file of no kind
-// is for its parser to judge.
+// expect refuses a file of another kind than the wanted one. A file of no known kind is left to its
+// parser.
 func (s source) expect(data []byte, want sniff.Kind) error {
 	got, known := sniff.Known(data)
 	if !known || got == want {

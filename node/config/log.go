@@ -2,7 +2,7 @@ package config
 
 import "log/slog"
 
-// Log says what a node logs, and how.
+// Log configures a node's log.
 type Log struct {
 	Level  slog.Level // default: info
 	Format LogFormat  // default: LogAuto
@@ -14,5 +14,5 @@ type LogFormat string
 const (
 	LogAuto LogFormat = ""     // text on a terminal, JSON otherwise
 	LogText LogFormat = "text" // key=value
-	LogJSON LogFormat = "json" // one JSON object a line
+	LogJSON LogFormat = "json" // one JSON object per line
 )

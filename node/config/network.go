@@ -9,15 +9,15 @@ import (
 
 // Network says how a party reaches aggregators.
 type Network struct {
-	// Roots certify the outer TLS of WebSocket addresses; nil: the system's. A network
-	// whose proxy opens HTTPS has an authority of its own.
+	// Roots certify the outer TLS of WebSocket addresses; nil: the system's. A network whose proxy
+	// inspects HTTPS has its own authority.
 	Roots *x509.CertPool
 }
 
 func readRoots(r *schema.Reader, at schema.Item, n *Network) {
 	path := r.Text(at)
 	if path == "" {
-		return // said already
+		return // reported already
 	}
 	pem, err := os.ReadFile(absolute(r, path))
 	if err != nil {

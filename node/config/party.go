@@ -18,53 +18,52 @@ import (
 
 // Party is a party's site file.
 type Party struct {
-	Path     string // of the file, whether it exists or not
+	Path     string // path of the file, whether or not it exists
 	Datasets map[string]Dataset
 	Studies  map[protocol.StudyID]StudySite
-	Second   []protocol.PeerID // of whom one must agree to every study beside its steward; empty: nobody need
+	Second   []protocol.PeerID // one of whom must approve every study besides its steward; empty: not required
 	Network  Network
-	Metrics  string // address of the loopback interface that answers /healthz, /readyz and /metrics while the party serves; empty: none
+	Metrics  string // loopback address that answers /healthz, /readyz and /metrics while the party serves; empty: none
 	Log      Log
 }
 
-// Dataset is one body of data. Its budget is kept under its name, so a renamed
-// dataset is a new one to the ledger.
+// Dataset is one set of data. Its budget is kept under its name, so to the ledger a renamed dataset
+// is a new one.
 type Dataset struct {
 	Name   string
 	Source dataset.Source // with absolute paths
-	ID     []string       // the file's columns that identify a record; empty: those of the study
+	ID     []string       // the data's columns that identify a record; empty: as in the study
 	Caps   Caps
-	// ApartFrom are datasets that look as if they were about the same people and are not, with the
-	// steward's reason by name.
+	// ApartFrom maps datasets that seem to be about the same people, but are not, to the steward's
+	// reason.
 	ApartFrom map[string]string
 }
 
-// Caps bound what all studies together may spend on a dataset, per unit. A unit
-// without a cap is counted and not limited; a dataset without any cap may release
-// nothing with noise.
+// Caps bound what all studies together may spend on a dataset, per unit. A unit without a cap is
+// counted but not limited. A dataset without any cap may release nothing with noise.
 type Caps struct {
 	Record    Budget
 	Attribute Budget
 }
 
-// Budget is an amount of (ε, δ). The zero value stands for no cap.
+// Budget is an amount of (ε, δ). The zero value means no cap.
 type Budget struct {
 	Epsilon dp.Epsilon
 	Delta   dp.Delta
 }
 
-// StudySite is what a party alone decides about one study.
+// StudySite is what each party decides for itself about a study.
 type StudySite struct {
 	Dataset string // a key of Party.Datasets
-	// Columns maps the study's names of columns to the file's, where they differ.
+	// Columns maps the study's names of columns to the data's, where they differ.
 	Columns map[string]string
-	// AcceptReconstruction is the steward's yes to a release whose plan says that
-	// records could be reconstructed from it.
+	// AcceptReconstruction is the steward's consent to a release from which, according to its plan,
+	// records could be reconstructed.
 	AcceptReconstruction bool
 	// Release says when the exact sketch becomes the release. Default: ReleaseAuto.
 	Release ReleaseMode
-	// Welcome names the late parties that this party hands the seed to: auto (default)
-	// is every party that the study lists, ask is nobody yet.
+	// Welcome says to which late parties this party gives the seed. auto (default) means every
+	// party that the study lists; ask means none yet.
 	Welcome Welcome
 
 	where string // file and line, for errors
@@ -75,11 +74,11 @@ type ReleaseMode string
 
 const (
 	ReleaseAuto ReleaseMode = "auto" // as soon as the seed is agreed
-	ReleaseAsk  ReleaseMode = "ask"  // when the steward says so; until then the data may change
+	ReleaseAsk  ReleaseMode = "ask"  // when the steward releases it; until then the data may change
 )
 
-// LoadParty reads a site file. An empty path means the default one, and so does its
-// name: that file may be absent, which is an empty site file. Any other must exist.
+// LoadParty reads a site file. An empty path means the default path. The file at the default path
+// may be absent, which means an empty site file; any other must exist.
 func LoadParty(path string) (Party, error) {
 	usual, err := usualFile(path, DefaultPartyPaths)
 	if err != nil {
@@ -99,8 +98,7 @@ func LoadParty(path string) (Party, error) {
 	return p, nil
 }
 
-// Study returns the site file's entry for a study, or an error that says by which command
-// to make it.
+// Study returns the site file's entry for a study, or an error with the command that makes it.
 func (p Party) Study(id protocol.StudyID) (StudySite, error) {
 	if site, known := p.Studies[id]; known {
 		return site, nil
@@ -108,8 +106,8 @@ func (p Party) Study(id protocol.StudyID) (StudySite, error) {
 	return StudySite{}, fmt.Errorf("site file %s does not say which data answer study %s (%s)", p.Path, id.Short(), p.Naming(id))
 }
 
-// Naming is the command that says which data answer a study. Words in capitals are for its
-// reader to fill in.
+// Naming is the command that says which data answer a study. The reader fills in the words in
+// capitals.
 func (p Party) Naming(id protocol.StudyID) string {
 	names := sortedKeys(p.Datasets)
 	switch len(names) {
@@ -121,8 +119,8 @@ func (p Party) Naming(id protocol.StudyID) string {
 	return fmt.Sprintf("party data use NAME %s, where NAME is one of %s", id.Short(), strings.Join(names, ", "))
 }
 
-// Headers returns the file's names of the study's columns, in their order. It
-// refuses a site file that maps a column which is not among them.
+// Headers returns the data's names of the study's columns, in their order. It refuses a site file
+// that maps a column not among them.
 func (s StudySite) Headers(columns []string) ([]string, error) {
 	for name := range s.Columns {
 		if !slices.Contains(columns, name) {
@@ -146,7 +144,7 @@ func suggestion(word string, candidates []string) string {
 	return ""
 }
 
-// emptyParty is what an empty site file says, but for defaults.
+// emptyParty is an empty site file with defaults.
 func emptyParty(path string) Party {
 	return Party{Path: path, Datasets: make(map[string]Dataset), Studies: make(map[protocol.StudyID]StudySite)}
 }
@@ -167,7 +165,7 @@ func putApart(r *schema.Reader, name, value schema.Item, d *Dataset, reason *str
 	}
 }
 
-// check refuses an amount that bounds nothing.
+// check refuses an amount that is no bound.
 func (b Budget) check() error {
 	if !(b.Epsilon > 0) || math.IsInf(float64(b.Epsilon), 0) {
 		return errors.New("a cap needs an epsilon above 0 (to allow nothing, leave all caps out)")
@@ -178,13 +176,13 @@ func (b Budget) check() error {
 	return nil
 }
 
-// Welcome says which late parties are welcome. The zero value welcomes all.
+// Welcome says which late parties may join. The zero value admits all.
 type Welcome struct {
 	Ask   bool     // only those in Names
 	Names []string // the study's names of parties
 }
 
-// Admits reports whether a late party of this name is welcome.
+// Admits reports whether a late party of this name may join.
 func (w Welcome) Admits(name string) bool { return !w.Ask || slices.Contains(w.Names, name) }
 
 // read reads auto, ask, or the names of parties.

@@ -7,24 +7,23 @@ import (
 	"strings"
 )
 
-// Paths is where a node keeps its things.
+// Paths are the paths of a node's state and configuration.
 type Paths struct {
 	State  string // directory: identity, releases, ledger, board
 	Config string // file: the site file or the configuration file
 }
 
-// DefaultPartyPaths returns where a party keeps its things unless it is told
-// otherwise: ~/.local/state/cosketch/party and ~/.config/cosketch/party.yaml, by
-// the XDG base directories. As a systemd service (StateDirectory=,
-// ConfigurationDirectory=) it follows the directories that systemd made, usually
-// /var/lib and /etc.
+// DefaultPartyPaths returns a party's default paths: ~/.local/state/cosketch/party and
+// ~/.config/cosketch/party.yaml, by the XDG base directories. In a systemd service
+// (StateDirectory=, ConfigurationDirectory=) they are the directories that systemd made, usually
+// below /var/lib and /etc.
 func DefaultPartyPaths() (Paths, error) { return defaultPaths("party") }
 
 // DefaultAggregatorPaths is DefaultPartyPaths for an aggregator.
 func DefaultAggregatorPaths() (Paths, error) { return defaultPaths("aggregator") }
 
-// usualFile is the configuration file that is read where no path is given. Where one is, it may
-// be nowhere: a service may have no home.
+// usualFile is the configuration file read if path is empty. If path is not empty, the default may
+// not exist: a service may have no home.
 func usualFile(path string, usual func() (Paths, error)) (string, error) {
 	paths, err := usual()
 	if err != nil && path != "" {
@@ -45,8 +44,8 @@ func defaultPaths(role string) (Paths, error) {
 	return Paths{State: state, Config: filepath.Join(dir, role+".yaml")}, nil
 }
 
-// baseDir returns systemd's directory as it is, or the XDG base directory (ignored
-// unless absolute, as its specification wants) with cosketch/rest below it.
+// baseDir returns systemd's directory as it is, or cosketch/rest below the XDG base directory,
+// which is ignored unless absolute, as its specification requires.
 func baseDir(systemd, xdg, underHome, rest string) (string, error) {
 	if dirs := os.Getenv(systemd); dirs != "" {
 		first, _, _ := strings.Cut(dirs, ":")

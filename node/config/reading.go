@@ -10,8 +10,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/schema"
 )
 
-// SetReading says in the site file at path how a dataset is read, beside what it says already. It returns the
-// lines that say so now. An error leaves the file as it was.
+// SetReading adds to the site file at path how a dataset is read. It returns the dataset's lines
+// about reading. An error leaves the file unchanged.
 func SetReading(path, name string, more dataset.Reading) (lines string, err error) {
 	p, err := LoadParty(path)
 	if err != nil {
@@ -37,7 +37,7 @@ func (p Party) dataset(name string) (Dataset, error) {
 	return d, nil
 }
 
-// readingEntries are what a dataset's entry says of how it is read.
+// readingEntries are the entries of a dataset about how it is read.
 func readingEntries(s dataset.Source) (out []entry) {
 	if s.CSV != (dataset.Dialect{}) {
 		out = append(out, entry{name: "csv", value: s.CSV.YAML()})
@@ -59,7 +59,7 @@ func readingEntries(s dataset.Source) (out []entry) {
 	return out
 }
 
-// mapped is what a value is read as. Numbers need no quotes: all are texts here.
+// mapped writes what a value is read as. Numbers need no quotes: all values are texts here.
 func mapped(to string) string {
 	if schema.Decimal(to) {
 		return to
@@ -67,7 +67,7 @@ func mapped(to string) string {
 	return scalar(to)
 }
 
-// setReading returns the text of a site file in which a dataset is read as it was, and as more says.
+// setReading returns the text of a site file with more added to how a dataset is read.
 func setReading(path, text, name string, more dataset.Reading) (string, error) {
 	p, _, err := partyOf(path, text)
 	if err != nil {
@@ -84,7 +84,7 @@ func setReading(path, text, name string, more dataset.Reading) (string, error) {
 	}
 	p.Datasets[name] = d
 	for _, e := range readingEntries(d.Source) {
-		// Every entry moves those behind it: the text is taken apart anew.
+		// Every insertion moves what follows, so the text is parsed again.
 		_, root, err := partyOf(path, text)
 		if err != nil {
 			return "", err
@@ -103,7 +103,7 @@ func setReading(path, text, name string, more dataset.Reading) (string, error) {
 	return text, confirm(path, text, p)
 }
 
-// replaceFlow writes a value over one that is in braces or brackets, on one line.
+// replaceFlow replaces a value in braces or brackets on one line.
 func replaceFlow(text string, there *yaml.Node, value string) (string, error) {
 	at, ok := offset(text, there.Line, there.Column)
 	if !ok || there.Style&yaml.FlowStyle == 0 {

@@ -7,13 +7,13 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// RemoveDataset takes a dataset out of the site file at path, and the entries of the studies that it answers. An
-// error leaves the file as it was.
+// RemoveDataset removes a dataset from the site file at path, with the entries of the studies that
+// it answers. An error leaves the file unchanged.
 func RemoveDataset(path, name string) error {
 	return edit(path, "", func(text string) (string, error) { return removeDataset(path, text, name) })
 }
 
-// removeDataset returns the text of a site file with a dataset less.
+// removeDataset returns the text of a site file without a dataset.
 func removeDataset(path, text, name string) (string, error) {
 	p, _, err := partyOf(path, text)
 	if err != nil {
@@ -38,8 +38,8 @@ func removeDataset(path, text, name string) (string, error) {
 	return text, confirm(path, text, p)
 }
 
-// cut takes an entry out of the mapping under a key of the file: its lines, and those that are indented below it.
-// Comments above it stay. The text in between need not be a sound site file.
+// cut removes an entry from the mapping under a key of the file: its lines, and those indented
+// below it. Comments above it stay. text need not be a valid site file.
 func cut(path, text, section, name string) (string, error) {
 	root, err := source{what: "site file", path: path}.document([]byte(text))
 	if err != nil {
@@ -55,7 +55,7 @@ func cut(path, text, section, name string) (string, error) {
 	for at := end; at < len(lines); at++ {
 		inner := strings.TrimLeft(lines[at], " ")
 		if strings.TrimSpace(inner) == "" || inner[0] == '#' {
-			continue // of what comes behind, unless that is indented, too
+			continue // belongs to what follows, unless an indented line follows
 		}
 		if len(lines[at])-len(inner) < key.Column {
 			break

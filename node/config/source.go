@@ -18,22 +18,22 @@ import (
 	"github.com/cosketch/cosketch/protocol/schema"
 )
 
-// source is the file that is being read, for error messages.
+// source describes the file being read, for error messages.
 type source struct {
 	what string // "site file"
 	path string // absolute
 
-	variables map[string]string // the environment variables that values are of, by their keys' paths
+	variables map[string]string // the environment variables that gave values, by their keys' paths
 }
 
-// maxBytes bounds a file that somebody names by mistake.
+// maxBytes bounds the size of a file, in case of a wrong path.
 const maxBytes = 1 << 20
 
-// most bounds the entries of lists: a file has no more bytes.
+// most bounds the entries of lists: a file has no more bytes than that.
 const most = maxBytes
 
-// load reads the file at path, or at fallback if path is empty, and returns its
-// root: a mapping, or nil for a file that is empty or may be absent and is.
+// load reads the file at path, or at fallback if path is empty. It returns the root mapping, or nil
+// if the file is empty or is an absent fallback.
 func load(what string, kind sniff.Kind, path, fallback string) (source, *yaml.Node, error) {
 	s := source{what: what, path: path}
 	if path == "" {
@@ -74,7 +74,7 @@ func readFile(path string) ([]byte, error) {
 	return data, err
 }
 
-// document parses the one YAML document of a file.
+// document parses a file, which must be a single YAML document.
 func (s source) document(data []byte) (*yaml.Node, error) {
 	root, e := schema.Document(data)
 	if e != nil {
@@ -83,29 +83,28 @@ func (s source) document(data []byte) (*yaml.Node, error) {
 	return root, nil
 }
 
-// error is something wrong in the file, with its place.
+// error returns an error with its place in the file.
 func (s source) error(e *schema.Error) error {
 	where := fmt.Sprintf("%s %s:%d", s.what, s.path, e.Line)
 	name := s.variable(e.Key)
 	switch {
 	case name != "":
 		where = "environment variable " + name
-	case e.Line == 0: // a mapping that is there for a variable's sake
+	case e.Line == 0: // a mapping that exists only because of a variable
 		where = s.what + " " + s.path
 	}
 	said := *e
-	said.Line, said.ID = 0, fail.ConfigFile // where says the line
+	said.Line, said.ID = 0, fail.ConfigFile // where has the line
 	return fmt.Errorf("reading %s: %w", where, &said)
 }
 
-// variable is the environment variable that the value of a key, or of an entry of its list,
-// is of; "" where it is of none.
+// variable is the environment variable that gave the value of a key, or of its list; or "".
 func (s source) variable(key string) string {
 	key, _, _ = strings.Cut(key, "[")
 	return s.variables[key]
 }
 
-// read reads a document by a table. Of what is wrong, the first is returned.
+// read reads a document by a table of keys. It returns the first error.
 func read[T any](s source, root *yaml.Node, keys schema.Keys[T], to *T) error {
 	r := &schema.Reader{Loose: true, File: s.path}
 	if root == nil || r.Survey(root, "") {

@@ -9,7 +9,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/schema"
 )
 
-// hookFile is a webhook as the file has it.
+// hookFile is a webhook in the file.
 type hookFile struct {
 	url, secret string
 	moves       []webhook.Move
@@ -28,7 +28,7 @@ func hookKeys() schema.Keys[hookFile] {
 
 var hookName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,40}$`)
 
-// putHook reads a hook's secret, and checks what its keys cannot.
+// putHook reads a hook's secret and makes the checks that involve several keys.
 func putHook(r *schema.Reader, name, value schema.Item, a *Aggregator, file *hookFile) {
 	h := webhook.Hook{Name: name.Node.Value, URL: file.url, Moves: file.moves}
 	var err error

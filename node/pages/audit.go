@@ -10,7 +10,7 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// perTrail is how many messages one page of the audit trail has.
+// perTrail is the number of messages on one page of the audit trail.
 const perTrail = 200
 
 type auditView struct {
@@ -21,7 +21,7 @@ type auditView struct {
 	Before, After      string
 }
 
-// auditDay are consecutive messages that this aggregator noted on one day.
+// auditDay has consecutive messages that this aggregator noted on one day.
 type auditDay struct {
 	Name     string // empty: no times were kept
 	Messages []messageRow
@@ -29,7 +29,7 @@ type auditDay struct {
 
 type messageRow struct {
 	Number         uint64
-	At, Machine    string // of the day, and the whole instant for programs
+	At, Machine    string // the time, and the whole instant for programs
 	From, Kind, ID string
 	Says           string
 	Attempt        uint32
@@ -88,7 +88,7 @@ func days(messages []api.Message) (out []auditDay) {
 	return out
 }
 
-// dated splits an instant into its day and its time, and writes it for programs.
+// dated splits an instant into its day and time, and formats it for programs.
 func dated(t protocol.Instant) (day, at, machine string) {
 	u := time.Unix(int64(t), 0).UTC()
 	return u.Format("2 January 2006"), u.Format("15:04:05"), t.String()

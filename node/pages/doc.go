@@ -1,7 +1,6 @@
-// Package pages shows an aggregator's studies to people: the list of studies, one study,
-// its results with figures, what was promised, and the audit trail. Everything is
-// embedded and comes from this server alone; pages work without script, which only keeps
-// them up to date.
+// Package pages shows an aggregator's studies to people: the list of studies, one study, its
+// results with figures, the privacy promise, and the audit trail. Everything is embedded and loaded
+// only from this server. Pages work without scripts, which only keep them up to date.
 //
 // Pages read what package api reads, through the same guard.
 package pages

@@ -19,15 +19,15 @@ import (
 //go:embed web
 var web embed.FS
 
-// Pages answers for the pages of a server.
+// pages serves the pages of a server.
 type pages struct {
 	server    *api.Server
 	templates map[string]*template.Template // by the file that defines their content
 	assets    map[string]asset              // by the name in their path
-	names     map[string]string             // of assets: their path
+	names     map[string]string             // path of each asset
 }
 
-// asset is a file whose path holds its hash, so that browsers may keep it for good.
+// asset is a file whose path contains its hash, so that browsers may cache it forever.
 type asset struct {
 	media string
 	body  []byte
@@ -99,21 +99,21 @@ func (p *pages) asset(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// nothing answers for every other path.
+// nothing answers all other paths.
 func (p *pages) nothing(http.ResponseWriter, *http.Request) error { return api.ErrNotFound }
 
-// page is what every page has; a page's own view embeds it.
+// page is what all pages share; a page's own view embeds it.
 type page struct {
 	Title, Kicker, Headline, Footer string
 	Trail                           []crumb // after the list of studies
-	Events                          string  // path of the stream that says when to look again; empty: none
-	Poll                            int     // seconds after which to look again; 0: never
-	News                            string  // what the headline says, without how long is left; of pages that look again
-	Script                          string  // the asset that the page runs beside live.js; empty: none
+	Events                          string  // path of the stream that triggers a reload; empty: none
+	Poll                            int     // seconds between reloads; 0: never
+	News                            string  // on pages that reload: the headline without the time left
+	Script                          string  // the asset that the page runs besides live.js; empty: none
 	SignedIn                        bool
 }
 
-// crumb is a step of the way to a page.
+// crumb is a step of the path to a page.
 type crumb struct{ Path, Text string }
 
 const footer = "Every number is an estimate from sketches. Its interval for these records covers projection and noise; the one for people like these also covers who is among the records. No page holds a record or a record id."
@@ -128,8 +128,8 @@ func (p *pages) show(w http.ResponseWriter, r *http.Request, name string, view a
 	return nil
 }
 
-// words are a problem's title and what to do about it, as people want them where they want
-// others than programs do.
+// words returns a problem's title and what to do about it, in words for people, which may differ
+// from those for programs.
 func words(r *http.Request, problem *api.Problem) (title, detail string) {
 	detail = strings.ToUpper(problem.Detail[:min(1, len(problem.Detail))]) + problem.Detail[min(1, len(problem.Detail)):] + "."
 	switch problem.Status {
@@ -147,7 +147,7 @@ func words(r *http.Request, problem *api.Problem) (title, detail string) {
 	return problem.Title, detail
 }
 
-// failed writes the page of an error. Who lacks a token is asked for one.
+// failed writes the page of an error. A reader without a token is asked for one.
 func (p *pages) failed(w http.ResponseWriter, r *http.Request, problem *api.Problem) {
 	if problem.Status == http.StatusUnauthorized && r.Method == http.MethodGet {
 		http.Redirect(w, r, "/signin?next="+url.QueryEscape(r.URL.RequestURI()), http.StatusSeeOther)

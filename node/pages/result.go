@@ -87,7 +87,7 @@ func (p *pages) privacy(w http.ResponseWriter, r *http.Request) error {
 	v := privacyView{page: p.ofStudy(r, s, "Privacy"), ID: s.File.ID.String()}
 	explained := s.File.Explain(study.Everyone)
 	first := slices.IndexFunc(explained, func(b block.Block) bool { _, ok := b.(block.Heading); return ok })
-	if v.Explained, err = present.Main(explained[first:]); err != nil { // the page has the name and the id
+	if v.Explained, err = present.Main(explained[first:]); err != nil { // the page already shows the name and the id
 		return err
 	}
 
@@ -117,7 +117,7 @@ func numbers(f *study.Study) []numberRow {
 	return out
 }
 
-// bounded is a bounded loss in words; empty where it has no bound.
+// bounded describes a bounded loss; it is empty if there is no bound.
 func bounded(b dp.Budget) string {
 	if math.IsInf(float64(b.Epsilon), 0) {
 		return ""
@@ -125,5 +125,5 @@ func bounded(b dp.Budget) string {
 	return unbroken(b)
 }
 
-// unbroken is a budget that no line ends in.
+// unbroken formats a budget with no-break spaces.
 func unbroken(b dp.Budget) string { return strings.ReplaceAll(b.String(), " = ", "\u00a0=\u00a0") }

@@ -9,11 +9,11 @@ import (
 	"github.com/cosketch/cosketch/node/api"
 )
 
-// signView is the page on which a token is typed in.
+// signView is the page on which a token is typed.
 type signView struct {
 	page
 	Next, Failure string
-	Key           string // of the link that led here, in place of a token
+	Key           string // from the link, instead of a token
 }
 
 func newSignView(next, failure, key string) signView {
@@ -24,8 +24,8 @@ func newSignView(next, failure, key string) signView {
 	return v
 }
 
-// local is a path of this server, and / for everything else. Browsers leave control characters
-// out of an address, and take a backslash for a slash.
+// local returns a path of this server, and / for anything else. Browsers ignore control characters
+// in an address and treat a backslash as a slash.
 func local(next string) string {
 	odd := strings.ContainsFunc(next, func(r rune) bool { return r == '\\' || unicode.IsControl(r) })
 	if odd || !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") {

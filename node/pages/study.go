@@ -20,7 +20,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// perPage is how many studies one page lists.
+// perPage is the number of studies on one page of the list.
 const perPage = 50
 
 type studiesView struct {
@@ -82,7 +82,7 @@ func (p *pages) studies(w http.ResponseWriter, r *http.Request) error {
 	return p.show(w, r, "studies", v)
 }
 
-// goingOn says how many of the studies here, which may be a part of all, go on.
+// goingOn says how many of the studies on this page, which may not be all, are active.
 func goingOn(running, here, all int) string {
 	switch {
 	case all == 0:
@@ -118,7 +118,7 @@ func (p *pages) ofStudy(r *http.Request, s api.Study, here string) page {
 type studyView struct {
 	page
 	Path, ID, Meaning, ResultsWhen string
-	Says                           template.HTML // what stands in the study's way, and what is to be read first
+	Says                           template.HTML // what blocks the study, and what to read first
 	Purged                         bool
 	Parties                        []partyRow
 	Doing                          *doingView
@@ -168,7 +168,7 @@ func (p *pages) study(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if s.Status.Active() {
-		v.Events, v.Poll = "/api/v1"+v.Path+"/events", 60 // news at once, and how long is left by the minute
+		v.Events, v.Poll = "/api/v1"+v.Path+"/events", 60 // news at once; the time left is updated every minute
 	} else {
 		v.ResultsWhen = ""
 	}
@@ -193,13 +193,13 @@ func (p *pages) study(w http.ResponseWriter, r *http.Request) error {
 	return p.show(w, r, "study", v)
 }
 
-// answered is what a study's result says first; empty without one.
+// answered is the first statement of a study's result, or empty.
 func (p *pages) answered(s api.Study) (string, error) {
 	if len(s.Results) == 0 || s.Results[0].Further {
 		return "", nil
 	}
 	d, err := p.server.Views.Document(s.File.ID, s.Results[0].Document.Hash)
-	if errors.Is(err, api.ErrNotFound) { // a late release may have replaced it just now
+	if errors.Is(err, api.ErrNotFound) { // a late release may just have replaced it
 		return "", nil
 	}
 	if err != nil {
@@ -208,7 +208,7 @@ func (p *pages) answered(s api.Study) (string, error) {
 	return show.Headline(d.Result), nil
 }
 
-// readFirst is what is to be read first about a study.
+// readFirst is what to read first about a study.
 func readFirst(s api.Study) (out []block.Block) {
 	for _, one := range s.Status.Says() {
 		one.Text = "The study " + one.Text + "."
@@ -221,7 +221,7 @@ func readFirst(s api.Study) (out []block.Block) {
 	return out
 }
 
-// newPartyRow draws a party's steps: those taken, and the one that is awaited.
+// newPartyRow returns a party's steps: those taken, and the one that is awaited.
 func newPartyRow(of api.Study, p api.Party, now protocol.Instant) partyRow {
 	s := of.Status
 	out := partyRow{Name: p.Name, Awaited: s.Active() && slices.Contains(s.From, p.Name)}
@@ -265,7 +265,7 @@ func newResultRow(path string, i int, result api.Statement, now protocol.Instant
 	return row
 }
 
-// dates are those of a study file, in order.
+// dates lists the dates of a study file, in order.
 func dates(s api.Study, now protocol.Instant) []dateRow {
 	var out []dateRow
 	f := s.File
@@ -286,7 +286,7 @@ func dates(s api.Study, now protocol.Instant) []dateRow {
 	return out
 }
 
-// promise says in two sentences what was promised.
+// promise describes the privacy promise in two sentences.
 func promise(f *study.Study) (of, person string) {
 	if f.Privacy.Mechanism == dp.None {
 		return "Nothing: the sketches carry no noise.", ""

@@ -12,8 +12,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// headline answers what most readers want to know first; answered is what a result says
-// first, in whole sentences, where there is one, and waits what the study waits for.
+// headline answers what most readers want to know first. answered is the first statement of a
+// result, in whole sentences, or empty; waits is what the study waits for.
 func headline(s api.Study, answered, waits string) string {
 	next := waits
 	if s.Status.Doing != nil {
@@ -37,7 +37,7 @@ func headline(s api.Study, answered, waits string) string {
 
 func doing(d api.Doing) string { return fmt.Sprintf("%s (%d of %d)", d.Kind, d.Analysis, d.Of) }
 
-// kinds names what a result answers, each kind once.
+// kinds lists the kinds of analyses, each once.
 func kinds(all []study.AnalysisKind) string {
 	var out []string
 	for _, k := range all {
@@ -48,7 +48,7 @@ func kinds(all []study.AnalysisKind) string {
 	return strings.Join(out, ", ")
 }
 
-// stateClass is how a state is drawn, beside being said.
+// stateClass is the CSS class of a state, which is also given in words.
 func stateClass(s api.Status) string {
 	switch {
 	case s.Trouble != "" || s.State == string(session.Stopped):
@@ -61,7 +61,7 @@ func stateClass(s api.Status) string {
 	return "runs"
 }
 
-// says is what a kind of message is for.
+// says explains the purpose of a kind of message.
 func says(k protocol.Kind) string {
 	switch k {
 	case protocol.KindApprove:

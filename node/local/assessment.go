@@ -9,29 +9,30 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Assessment is a draft of a data protection impact assessment, in the parts that article 35 (7) of the General Data
-// Protection Regulation asks for. What the product knows is filled in from the sheet; what only the organisation knows is open.
+// Assessment is a draft of a data protection impact assessment, in the parts that article 35 (7) of
+// the General Data Protection Regulation requires. Facts that the product knows are filled in from
+// the sheet; the organisation must fill in the rest.
 type Assessment struct {
 	Study string           `json:"study"` // id
 	Name  string           `json:"name"`
-	Party string           `json:"party,omitempty"` // whose draft it is; absent of one for everybody
+	Party string           `json:"party,omitempty"` // the party whose draft it is; absent if it is for everybody
 	Parts []AssessmentPart `json:"parts"`
 }
 
-// AssessmentPart is one of its parts.
+// AssessmentPart is one part of an assessment.
 type AssessmentPart struct {
 	Title string           `json:"title"`
 	Items []AssessmentItem `json:"items"`
 }
 
-// AssessmentItem is one thing that is asked for.
+// AssessmentItem is one required item.
 type AssessmentItem struct {
 	Name string   `json:"name"`
 	Says []string `json:"says,omitempty"` // what the product knows
-	Open string   `json:"open,omitempty"` // what the organisation fills in
+	Open string   `json:"open,omitempty"` // what the organisation must fill in
 }
 
-// NewAssessment fills one in for the study of a sheet.
+// NewAssessment drafts an assessment for the study of a sheet.
 func NewAssessment(o SheetOptions) (Assessment, error) {
 	sheet, err := NewSheet(o)
 	if err != nil {
@@ -85,7 +86,7 @@ func NewAssessment(o SheetOptions) (Assessment, error) {
 	}}, nil
 }
 
-// says are the sentences of a row; none where the sheet has none.
+// says returns the sentences of a row, or none if the sheet lacks it.
 func (s Sheet) says(key SheetKey) []string {
 	for _, row := range s.Rows {
 		if row.Key == key {
@@ -95,7 +96,8 @@ func (s Sheet) says(key SheetKey) []string {
 	return nil
 }
 
-// categories are the columns that the party's data, or all parties', have in the study, and how records are known.
+// categories lists the study's columns of the party, or of all parties, and how records are
+// identified.
 func (o SheetOptions) categories() (out []string) {
 	s := o.Study
 	for i, c := range s.Columns {
@@ -112,7 +114,7 @@ func (o SheetOptions) categories() (out []string) {
 	return append(out, "Records are known by "+strings.Join(s.Records.ID, " and ")+", which is read and does not leave.")
 }
 
-// builtIn are the measures that hold for every study, and for this one.
+// builtIn lists the measures of every study, and those of this one.
 func (o SheetOptions) builtIn() []string {
 	s := o.Study
 	out := []string{
@@ -129,7 +131,8 @@ func (o SheetOptions) builtIn() []string {
 	return append(out, "The secret seed is destroyed after the release, but for what the study says is kept. Approvals, releases and decisions are in a log that is chained by hashes.")
 }
 
-// risks are what others could still do or learn, each with what the organisation says of it.
+// risks lists what others could still do or learn, each with a line for the organisation's
+// assessment.
 func (o SheetOptions) risks(sheet Sheet) (out []AssessmentItem) {
 	s := o.Study
 	const judge = "likelihood and severity for data subjects, and what is done about it"
@@ -151,10 +154,10 @@ func (o SheetOptions) risks(sheet Sheet) (out []AssessmentItem) {
 	return out
 }
 
-// Headline is what comes first on the page.
+// Headline is the page's title.
 func (a Assessment) Headline() string { return "Data protection impact assessment, draft" }
 
-// Blocks are the assessment for people, with lines where it is open.
+// Blocks shows the assessment, with blank lines to fill in.
 func (a Assessment) Blocks() []block.Block {
 	of := "all parties"
 	if a.Party != "" {

@@ -14,11 +14,10 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// LabelRecords reads a party's data and writes as CSV, beside the ids of its records, what
-// the models of a result that are of sums say of each: the id columns, then one column for
-// each k-means by cells, the cluster, and for each lda, the class that is predicted. What
-// it writes never leaves the party; no record's label was ever sent. It returns how many records it labelled, and an error where the result has no
-// such model.
+// LabelRecords labels a party's records with the sum-based models of a result, and writes them as
+// CSV: the id columns, then one column for each k-means by cells (the cluster) and each lda (the
+// predicted class). The output is for the party itself; no record's label was ever sent. It returns
+// the number of labelled records, and an error if the result has no such model.
 func LabelRecords(ctx context.Context, o source.Options, result analysis.Result, w io.Writer) (records int64, err error) {
 	h, err := o.Source()
 	if err == nil {
@@ -30,11 +29,11 @@ func LabelRecords(ctx context.Context, o source.Options, result analysis.Result,
 	return records, nil
 }
 
-// labelled is one analysis by which records are labelled.
+// labelled is one analysis that labels records.
 type labelled struct {
 	name     string
 	labeller *analysis.Labeller
-	picks    []int // the entries of a row of the data that it takes
+	picks    []int // the entries of a data row that it uses
 }
 
 func assign(ctx context.Context, r *source.Source, result analysis.Result, w io.Writer) (int64, error) {
@@ -84,7 +83,7 @@ func assign(ctx context.Context, r *source.Source, result analysis.Result, w io.
 	return summary.Records, out.Flush()
 }
 
-// labellers are those of a result, in its order.
+// labellers lists a result's labelling analyses, in its order.
 func labellers(r *source.Source, src *source.Opened, result analysis.Result) (out []labelled, err error) {
 	all, err := labellersOf(r.Study, result)
 	if err != nil {
@@ -104,8 +103,8 @@ func labellers(r *source.Source, src *source.Opened, result analysis.Result) (ou
 	return out, nil
 }
 
-// labellersOf are a result's models of sums. Where several tell the same, names have the
-// analysis's number.
+// labellersOf lists a result's sum-based models. If several give the same kind of label, their
+// names have the analysis's number.
 func labellersOf(s *study.Study, result analysis.Result) (out []labelled, err error) {
 	count := map[string]int{}
 	var at []int

@@ -1,4 +1,4 @@
-// Package local is what operators and stewards do with a state directory without speaking to a study's
-// other nodes: doctor and fsck, inspection, rehearsals, held sketches, labels and predictions, and what
-// is removed when a study has ended.
+// Package local has the operations on a state directory that need no other node of a study: doctor
+// and fsck, inspection, rehearsals, held sketches, labels and predictions, and cleanup after a
+// study has ended.
 package local

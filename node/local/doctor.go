@@ -20,36 +20,36 @@ import (
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
-// Verdict says how a check ended.
+// Verdict is the outcome of a check.
 type Verdict string
 
 const (
 	Pass Verdict = "PASS"
-	Warn Verdict = "WARN" // works, and somebody should know
-	Fail Verdict = "FAIL" // a study would fail on it
+	Warn Verdict = "WARN" // works, but somebody should know
+	Fail Verdict = "FAIL" // a study would fail because of it
 )
 
-// Finding is the outcome of one check.
+// Finding is the result of one check.
 type Finding struct {
-	Check   string // what was looked at: state, ledger, disk, site file, name, connection, …
+	Check   string // what was checked: state, ledger, disk, site file, name, connection, …
 	Subject string // where: a path, an address
 	Verdict Verdict
 	Said    string
-	Fix     string // what to do; empty where nothing is to be done
+	Fix     string // what to do; empty if nothing
 }
 
-// DoctorOptions says what Diagnose looks at.
+// DoctorOptions says what Diagnose checks.
 type DoctorOptions struct {
-	Store   *store.Store                 // required; open for reading is enough
+	Store   *store.Store                 // required; may be read-only
 	Site    func() (config.Party, error) // required: reads the site file
 	Now     func() protocol.Instant      // required: the clock
 	Version string                       // of this program
-	Studies []*study.Study               // those to look into, as they are stored
+	Studies []*study.Study               // the studies to check, as stored
 }
 
-// Diagnose looks at what a party needs to serve studies: its state directory, its site
-// file, and for each study the way to the aggregator, address by address, and what that keeps
-// of this party's ledger. It changes nothing here and waits for nobody longer than half a minute an address.
+// Diagnose checks what a party needs to serve studies: its state directory and its site file, and
+// for each study every address of the aggregator and the ledger head that the aggregator keeps. It
+// changes nothing here and waits at most half a minute for each address.
 func Diagnose(ctx context.Context, o DoctorOptions) []Finding {
 	identity := o.identity()
 	findings := []Finding{o.state(), identity, o.ledger(), o.disk()}
@@ -59,12 +59,12 @@ func Diagnose(ctx context.Context, o DoctorOptions) []Finding {
 	}
 	findings = append(findings, Finding{Check: "site file", Subject: site.Path, Verdict: Pass, Said: fmt.Sprintf("datasets: %d, studies: %d", len(site.Datasets), len(site.Studies))})
 	if identity.Verdict == Fail {
-		return findings // as another node, this one has nothing to do with the studies
+		return findings // with another identity, this node has no part in the studies
 	}
 	for _, s := range o.Studies {
 		if decision, _, err := o.Store.Decision(s.ID); err == nil && (decision == store.Decline || decision == store.Withdraw) {
 			findings = append(findings, o.decided(s.ID.Short(), decision))
-			continue // nothing of it leaves, and so nothing more has to be ready
+			continue // nothing of it is sent, so nothing more needs to be ready
 		}
 		findings = append(findings, o.ready(s, site)...)
 		findings = append(findings, o.connections(ctx, s, site.Network)...)
@@ -72,7 +72,7 @@ func Diagnose(ctx context.Context, o DoctorOptions) []Finding {
 	return findings
 }
 
-// state checks what opening the directory has not: that it can be written to.
+// state checks that the directory can be written to, which opening it did not check.
 func (o DoctorOptions) state() Finding {
 	f := Finding{Check: "state", Subject: o.Store.Dir(), Verdict: Pass, Said: "private, and everything is there"}
 	if err := o.Store.MayWrite(); err != nil {
@@ -95,7 +95,7 @@ func (o DoctorOptions) ledger() Finding {
 	return f
 }
 
-// spare is what a state directory needs beside releases: database, logs, spilled ids.
+// spare is the space that a state directory needs besides releases: database, logs, spilled ids.
 const spare = 256 << 20
 
 func (o DoctorOptions) disk() Finding {
@@ -134,8 +134,8 @@ func (o DoctorOptions) self(s *study.Study) (int, error) {
 	return index, nil
 }
 
-// connections tries every address of a study's aggregator. One way is enough to serve
-// the study, so others that fail are warnings.
+// connections tries every address of a study's aggregator. One that works is enough to serve the
+// study, so failures of others are warnings.
 func (o DoctorOptions) connections(ctx context.Context, s *study.Study, network config.Network) []Finding {
 	to := s.Aggregator.ID
 	host, err := p2p.New(p2p.Config{
@@ -165,21 +165,21 @@ func (o DoctorOptions) connections(ctx context.Context, s *study.Study, network 
 	return append(findings, o.board(ctx, host, s)...)
 }
 
-// LedgerHeadCheck is the check of a Finding about the ledger head that an aggregator keeps.
+// LedgerHeadCheck is the Check of a Finding about the ledger head that an aggregator keeps.
 const LedgerHeadCheck = "ledger head"
 
-// head compares the ledger with the head that the aggregator keeps, as a run does before it
-// sends anything: it finds a state directory that was restored from a backup. It has nothing
-// to say of a party that has released nothing to this aggregator.
+// head compares the ledger with the head that the aggregator keeps, as a run does before it sends
+// anything. This detects a state directory that was restored from a backup. It returns nothing for
+// a party that has released nothing to this aggregator.
 func (o DoctorOptions) head(ctx context.Context, host *p2p.Host, s *study.Study) []Finding {
 	f := Finding{Check: LedgerHeadCheck, Subject: s.ID.Short(), Verdict: Pass}
 	signer, err := protocol.NewSigner(o.Store.Identity())
 	if err != nil {
-		return nil // identity says so
+		return nil // identity reports it
 	}
 	entries, err := o.Store.Ledger()
 	if err != nil {
-		return nil // ledger says so
+		return nil // ledger reports it
 	}
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
@@ -217,7 +217,7 @@ func (o DoctorOptions) address(ctx context.Context, host *p2p.Host, s *study.Stu
 	}
 	if reached.Transport == "" {
 		check := "connection"
-		if errors.Is(err, p2p.ErrRefusedPeer) { // closed so soon that it looks like no connection
+		if errors.Is(err, p2p.ErrRefusedPeer) { // closed so early that it looks like a failed connection
 			check = "admission"
 		}
 		add(check, Fail, connectionFix(err), "%v", err)
@@ -250,7 +250,7 @@ func greeted(raw []byte, err error) (wire.Hello, error) {
 	return wire.DecodeHello(raw)
 }
 
-// connectionFix says what to do about an error of a call.
+// connectionFix returns the remedy for an error of a call.
 func connectionFix(err error) string {
 	var refusal *p2p.Refusal
 	switch {

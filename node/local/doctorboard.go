@@ -13,12 +13,12 @@ import (
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
-// readBoard is a study's board as this party has stored it, with what the aggregator shows
-// beyond it.
+// readBoard is a study's board as this party has stored it, and what the aggregator shows beyond
+// it.
 type readBoard struct {
 	count uint64
 	chain protocol.Digest
-	stop  *session.StoppedError // nil where the study was not stopped
+	stop  *session.StoppedError // nil if the study was not stopped
 }
 
 func (b *readBoard) add(s *study.Study, e protocol.Verified) error {
@@ -31,9 +31,8 @@ func (b *readBoard) add(s *study.Study, e protocol.Verified) error {
 	return err
 }
 
-// board says that a study was stopped, and where the aggregator's board does not go on from
-// the one that this party has stored. Without a host only the stored one is looked at. It
-// has nothing to say of a study that goes on.
+// board reports that a study was stopped, or that the aggregator's board does not extend the stored
+// one. Without a host it checks only the stored one. For a study that goes on it returns nothing.
 func (o DoctorOptions) board(ctx context.Context, host *p2p.Host, s *study.Study) []Finding {
 	of := func(check string, v Verdict, fix string, err error) []Finding {
 		return []Finding{{Check: check, Subject: s.ID.Short(), Verdict: v, Said: err.Error(), Fix: fix}}
@@ -65,8 +64,8 @@ func (o DoctorOptions) board(ctx context.Context, host *p2p.Host, s *study.Study
 	return of("study", Fail, "it is over for everybody; a new study can begin", b.stop)
 }
 
-// follow reads what the aggregator's board has beyond the stored one. It tells an aggregator
-// that shows another board from a way that broke.
+// follow reads the aggregator's board beyond the stored one. rewritten reports an aggregator that
+// shows another board, broke a failed connection.
 func (b *readBoard) follow(ctx context.Context, from calls.Client, s *study.Study) (rewritten, broke error) {
 	for {
 		reply, err := from.Read(ctx, b.count, 0)

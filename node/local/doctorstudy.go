@@ -12,7 +12,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// identity checks that the key is the one whose node took part in the stored studies.
+// identity checks that the key is the one with which this node took part in the stored studies.
 func (o DoctorOptions) identity() Finding {
 	f := Finding{Check: "identity", Verdict: Pass}
 	signer, err := protocol.NewSigner(o.Store.Identity())
@@ -31,7 +31,7 @@ func (o DoctorOptions) identity() Finding {
 	return f
 }
 
-// listed checks that the studies are this party's: no others are kept.
+// listed checks that every study lists this party: no others are kept.
 func (o DoctorOptions) listed(self protocol.PeerID) error {
 	for _, s := range o.Studies {
 		if _, ok := s.PartyIndex(self); !ok {
@@ -41,8 +41,8 @@ func (o DoctorOptions) listed(self protocol.PeerID) error {
 	return nil
 }
 
-// ready looks at what a run of the study would refuse before its first message, but for the
-// data themselves.
+// ready checks what a run of the study would check before its first message, except the data
+// themselves.
 func (o DoctorOptions) ready(s *study.Study, site config.Party) []Finding {
 	short := s.ID.Short()
 	of := func(check, said, fix string, err error) Finding {
@@ -72,7 +72,7 @@ func (o DoctorOptions) ready(s *study.Study, site config.Party) []Finding {
 	}
 	fix := "party budget " + src.Data.Name
 	if none := (*node.NoBudgetError)(nil); errors.As(err, &none) {
-		fix = "" // it says so itself
+		fix = "" // the error has its own remedy
 	}
 	out = append(out, of("budget", "the caps leave room for the release", fix, err))
 	if _, err := h.Welcome(); err != nil {
@@ -81,7 +81,7 @@ func (o DoctorOptions) ready(s *study.Study, site config.Party) []Finding {
 	return out
 }
 
-// decided is what a no leaves to do.
+// decided is the finding for a study that was declined or withdrawn from.
 func (o DoctorOptions) decided(short string, decision store.Decision) Finding {
 	if decision == store.Withdraw {
 		return Finding{Check: "approval", Subject: short, Verdict: Warn, Said: "the approval was withdrawn, which is final", Fix: "party run " + short + " tells the others, where it has not"}
@@ -89,7 +89,7 @@ func (o DoctorOptions) decided(short string, decision store.Decision) Finding {
 	return Finding{Check: "approval", Subject: short, Verdict: Warn, Said: "the study is declined here: it is not served", Fix: "party study approve " + short + ", if it should be"}
 }
 
-// approval says whether the steward has decided, and whether that is enough.
+// approval reports whether the steward has decided, and whether that is enough.
 func (o DoctorOptions) approval(h *source.Source) Finding {
 	short := h.Study.ID.Short()
 	f := Finding{Check: "approval", Subject: short, Verdict: Pass, Said: "the study is approved here"}

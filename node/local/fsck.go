@@ -21,15 +21,15 @@ import (
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
-// FsckOptions says what Fsck looks at.
+// FsckOptions says what Fsck checks.
 type FsckOptions struct {
-	Store *store.Store // required; open for reading is enough
-	Role  store.Role   // required: whose state it is
+	Store *store.Store // required; may be read-only
+	Role  store.Role   // required: role of the state's node
 }
 
-// Fsck recomputes every hash, signature and chain of a node's state, from the database's
-// pages to the chunks of releases, and reports what it looked at and what is wrong. It
-// changes nothing; beside a running node, what is being written may look half done.
+// Fsck recomputes every hash, signature and chain of a node's state, from the database's pages to
+// the chunks of releases. It reports what it checked and what is wrong. It changes nothing. If the
+// node is running, data being written may look incomplete.
 func Fsck(ctx context.Context, o FsckOptions) ([]Finding, error) {
 	f := &fsck{FsckOptions: o}
 	f.database()
@@ -56,11 +56,11 @@ func Fsck(ctx context.Context, o FsckOptions) ([]Finding, error) {
 type fsck struct {
 	FsckOptions
 	findings []Finding
-	subject  string          // study that is being looked at
-	journal  []journal.Entry // as far as its chain holds
+	subject  string          // study being checked
+	journal  []journal.Entry // up to where its chain is valid
 }
 
-// add reports a check: what it found, or that it failed.
+// add reports a check: what it found, or its failure.
 func (f *fsck) add(check string, err error, fix, said string, args ...any) {
 	finding := Finding{Check: check, Subject: f.subject, Verdict: Pass, Said: fmt.Sprintf(said, args...)}
 	if err != nil {
@@ -114,7 +114,8 @@ func (f *fsck) chains() {
 	f.add("journal", err, "what stands before the break is still proved; keep the directory as evidence", "%d entries, the chain holds", len(entries))
 }
 
-// beside looks at what is kept beside the ledger: how far it had come, and whom its datasets are about.
+// beside checks what is kept beside the ledger: the ledger's stored head, and the people of its
+// datasets.
 func (f *fsck) beside(debits []ledger.Entry) {
 	if len(debits) == 0 {
 		return
@@ -134,7 +135,7 @@ func (f *fsck) beside(debits []ledger.Entry) {
 	f.add("people", err, restoreFix, "datasets whose people are recognised: %d", len(known))
 }
 
-// local looks at what belongs to no study.
+// local checks what belongs to no study.
 func (f *fsck) local() {
 	f.retired()
 	if f.Role == store.Aggregator {
@@ -153,7 +154,7 @@ func (f *fsck) local() {
 func (f *fsck) study(ctx context.Context, id protocol.StudyID) {
 	f.subject = id.String()
 	before := len(f.findings)
-	if ended, over := stored.GivenUp(f.Store, id); over { // what is damaged of it is known, and nothing rests on it
+	if ended, over := stored.GivenUp(f.Store, id); over { // its damage is known, and nothing depends on it
 		defer func() {
 			for i := range f.findings[before:] {
 				if one := &f.findings[before+i]; one.Verdict == Fail {
@@ -209,7 +210,7 @@ func (f *fsck) study(ctx context.Context, id protocol.StudyID) {
 	f.results(s, board)
 }
 
-// shown looks at what status shows, which is written anew with every step of the study.
+// shown checks the stored status, which is written anew with every step of the study.
 func (f *fsck) shown(id protocol.StudyID) {
 	raw, err := f.Store.Status(id)
 	if errors.Is(err, store.ErrNotFound) {
@@ -223,8 +224,8 @@ func (f *fsck) shown(id protocol.StudyID) {
 	}
 }
 
-// board replays a stored board through the machine that keeps or follows it: all rules of
-// the protocol are checked again.
+// board replays a stored board through the machine of this node's role, which checks all rules of
+// the protocol again.
 func (f *fsck) board(s *study.Study, board []protocol.Verified) error {
 	signer, err := protocol.NewSigner(f.Store.Identity())
 	if err != nil {
@@ -296,8 +297,8 @@ func (f *fsck) release(s *study.Study) {
 	f.add("release", err, restoreFix+"; a release is never drawn a second time", "%d sketches, every chunk has its signed hash", len(report.Sketches))
 }
 
-// posted reports whether this node signed a release that has to be here: one that is masked
-// may have been dropped with its sum.
+// posted reports whether this node signed a release that must be stored: a masked one may have been
+// dropped with its sum.
 func (f *fsck) posted(s *study.Study) bool {
 	own, err := f.Store.Own(s.ID)
 	return err == nil && !s.Masked() && slices.ContainsFunc(own, func(o store.Own) bool { return o.Kind == protocol.KindRelease })

@@ -11,14 +11,14 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// storedQuery is what a node keeps of a query: the statement and the rows, and the answer's
-// statement and document; nil what is not there.
+// storedQuery is what a node stores of a query: its statement and rows, and the answer's statement
+// and document; nil if missing.
 type storedQuery struct {
 	statement, rows, answer, document []byte
 	err                               error
 }
 
-// queries checks every query of a party against its signature and hash, and so the answers.
+// queries checks the signatures and hashes of a party's queries and of their answers.
 func (f *fsck) queries(s *study.Study, read func(number int) (protocol.PeerID, storedQuery)) {
 	count, answered := 0, 0
 	var wrong error
@@ -67,7 +67,7 @@ func (q storedQuery) check(s *study.Study, party protocol.PeerID, number int) er
 	return nil
 }
 
-// ownQuery is what a party stores of its query.
+// ownQuery reads what a party stores of its query.
 func (f *fsck) ownQuery(s *study.Study, number int) (self protocol.PeerID, q storedQuery) {
 	if self, q.err = f.Store.ID(); q.err != nil {
 		return self, q
@@ -77,14 +77,14 @@ func (f *fsck) ownQuery(s *study.Study, number int) (self protocol.PeerID, q sto
 		return self, q
 	}
 	if q.rows, q.err = stored.ReadAll(dir, filename.QueryRows); q.err != nil {
-		q.err = fmt.Errorf("%v", q.err) // of a query that is there
+		q.err = fmt.Errorf("%v", q.err) // of an existing query
 		return self, q
 	}
 	q.readAnswer(f.Store, s, filename.Asked(number))
 	return self, q
 }
 
-// keptQuery is what an aggregator keeps of a party's.
+// keptQuery reads what an aggregator stores of a party's query.
 func (f *fsck) keptQuery(s *study.Study, party protocol.PeerID, number uint32) (q storedQuery) {
 	name := filename.Query(party, number)
 	if q.statement, q.err = f.Store.Result(s.ID, name); q.err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
-// resultsOn are the results that a board has, the oldest first.
+// resultsOn returns the results on a board, oldest first.
 func resultsOn(board []protocol.Verified) (out []protocol.Result) {
 	for _, e := range board {
 		if r, err := wire.DecodeResult(e.Payload()); e.Kind() == protocol.KindResult && err == nil {
@@ -28,10 +28,10 @@ func resultsOn(board []protocol.Verified) (out []protocol.Result) {
 
 const resultFix = "fetch it again: party run, or restore the aggregator's from a backup"
 
-// results verifies what the aggregator signed of the stored results, and that nothing else
-// is beside them.
+// results verifies what the aggregator signed of the stored results, and that there are no other
+// files.
 func (f *fsck) results(s *study.Study, board []protocol.Verified) {
-	known := map[string]bool{filename.Computing: true, filename.Refused: true} // a serving aggregator takes that up
+	known := map[string]bool{filename.Computing: true, filename.Refused: true} // for a serving aggregator to handle
 	f.result(s, resultsOn(board), known)
 	f.further(s, known)
 	f.asked(s, known)
@@ -47,7 +47,7 @@ func (f *fsck) results(s *study.Study, board []protocol.Verified) {
 	}
 }
 
-// result verifies the newest result that is stored, and what parties alone may read of it.
+// result verifies the newest stored result, and the documents that only single parties may read.
 func (f *fsck) result(s *study.Study, results []protocol.Result, known map[string]bool) {
 	raw, err := f.Store.Result(s.ID, filename.Result)
 	known[filename.Result] = true
@@ -86,7 +86,7 @@ func (f *fsck) result(s *study.Study, results []protocol.Result, known map[strin
 	f.add("result", err, resultFix, "is what the aggregator signed")
 }
 
-// tables compares the tables of a document with the hashes that it has of them.
+// tables checks the tables of a document against the hashes in it.
 func (f *fsck) tables(s *study.Study, document analysis.Result, known map[string]bool) error {
 	parts, err := document.Parts()
 	for _, part := range parts {
@@ -101,7 +101,7 @@ func (f *fsck) tables(s *study.Study, document analysis.Result, known map[string
 	return err
 }
 
-// hashOf reads a result file through.
+// hashOf hashes a result file.
 func (f *fsck) hashOf(s *study.Study, name string) (out protocol.Document, err error) {
 	file, err := f.Store.OpenResult(s.ID, name)
 	if err != nil {
@@ -116,8 +116,8 @@ func (f *fsck) hashOf(s *study.Study, name string) (out protocol.Document, err e
 	return out, nil
 }
 
-// perParty compares what parties alone may read with what the aggregator signed: at a party,
-// its own.
+// perParty checks the documents that only single parties may read against the aggregator's
+// signature. A party has only its own.
 func (f *fsck) perParty(s *study.Study, documents []protocol.PartyDocument, known map[string]bool, name func(protocol.PeerID) string) error {
 	self, err := f.Store.ID()
 	for _, d := range documents {
@@ -135,7 +135,7 @@ func (f *fsck) perParty(s *study.Study, documents []protocol.PartyDocument, know
 	return err
 }
 
-// further verifies the further results, each with what parties alone may read of it.
+// further verifies the further results, each with its documents for single parties.
 func (f *fsck) further(s *study.Study, known map[string]bool) {
 	further, damaged, err := stored.FurtherResults(f.Store, s)
 	err = errors.Join(err, errors.Join(damaged...))
@@ -150,8 +150,8 @@ func (f *fsck) further(s *study.Study, known map[string]bool) {
 	}
 }
 
-// asked marks the files of queries, which were checked with their statements, and of those
-// who carry the study by hand.
+// asked marks as known the files of queries, which were checked with their statements, and of
+// parties that carry the study by hand.
 func (f *fsck) asked(s *study.Study, known map[string]bool) {
 	mark := func(statement string, beside ...string) {
 		if _, err := f.Store.Result(s.ID, statement); err == nil {

@@ -18,11 +18,11 @@ import (
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
-// What nobody signed is held against the journal, which was written in the same
-// transactions, and whose chain holds.
+// Unsigned data are compared with the journal, which was written in the same transactions and is
+// protected by its chain.
 
-// compared makes a comparison with the journal, and once more with a journal that was read
-// anew: beside a running node, something may have been written since it was read first.
+// compared compares with the journal. If that fails, it reads the journal again and repeats the
+// comparison: if the node is running, something may have been written since the first read.
 func (f *fsck) compared(compare func() error) error {
 	wrong := compare()
 	if wrong == nil {
@@ -30,16 +30,16 @@ func (f *fsck) compared(compare func() error) error {
 	}
 	entries, err := f.Store.Journal()
 	if err != nil {
-		return wrong // the journal's own check says more
+		return wrong // the journal's own check reports more
 	}
 	f.journal = entries
 	return compare()
 }
 
-// told reports whether the journal was kept at that time: an older program kept none.
+// told reports whether the journal was kept at that time: older programs kept none.
 func (f *fsck) told(at protocol.Instant) bool { return len(f.journal) > 0 && at >= f.journal[0].At }
 
-// toldOf are the journal's entries of a study.
+// toldOf returns the journal's entries about a study, of these events.
 func (f *fsck) toldOf(study string, events ...journal.Event) (out []journal.Entry) {
 	for _, e := range f.journal {
 		if e.Study == study && slices.Contains(events, e.Event) {
@@ -49,7 +49,7 @@ func (f *fsck) toldOf(study string, events ...journal.Event) (out []journal.Entr
 	return out
 }
 
-// studies holds the list of studies against the journal.
+// studies compares the list of studies with the journal.
 func (f *fsck) studies() ([]store.StudyEntry, error) {
 	var entries []store.StudyEntry
 	var failed error
@@ -83,8 +83,8 @@ func (f *fsck) added(entries []store.StudyEntry) error {
 	return err
 }
 
-// suffix reports whether some things are those that the journal tells of: all of them where
-// it tells of the study from its beginning, else the last.
+// suffix checks things against the journal. All must match if the journal covers the study from its
+// beginning; otherwise the last ones.
 func (f *fsck) suffix(id protocol.StudyID, things, told []string) error {
 	whole := len(f.toldOf(id.String(), journal.Added)) > 0
 	if len(things) < len(told) || whole && len(things) != len(told) || !slices.Equal(things[len(things)-len(told):], told) {
@@ -93,7 +93,7 @@ func (f *fsck) suffix(id protocol.StudyID, things, told []string) error {
 	return nil
 }
 
-// decisions holds what was decided here against the journal.
+// decisions compares the decisions made here with the journal.
 func (f *fsck) decisions(id protocol.StudyID) {
 	var all []store.Decided
 	err := f.compared(func() (err error) {
@@ -112,7 +112,7 @@ func (f *fsck) decisions(id protocol.StudyID) {
 	f.add("decisions", err, restoreFix, "%d, as the journal says", len(all))
 }
 
-// signed holds the list of own messages against the journal.
+// signed compares the list of own messages with the journal.
 func (f *fsck) signed(id protocol.StudyID, own []store.Own) error {
 	var things, told []string
 	for _, o := range own {
@@ -124,7 +124,7 @@ func (f *fsck) signed(id protocol.StudyID, own []store.Own) error {
 	return f.suffix(id, things, told)
 }
 
-// cosignatures verifies a second person's yeses.
+// cosignatures verifies the approvals of second persons.
 func (f *fsck) cosignatures(id protocol.StudyID) {
 	self, err := f.Store.ID()
 	lines, linesErr := f.Store.Cosignatures(id)
@@ -141,8 +141,8 @@ func (f *fsck) cosignatures(id protocol.StudyID) {
 	}
 }
 
-// letGo holds against the journal whether the steward let go what is held. Every change of
-// that takes the decision back, and the release ends both.
+// letGo checks that the steward's release of a held sketch, as journaled, is still stored. Every
+// change of the sketch revokes the decision, and the release removes both.
 func (f *fsck) letGo(id protocol.StudyID) error {
 	told := f.toldOf(id.String(), journal.LetGo)
 	manifest, err := f.Store.Held(id).Manifest()
@@ -160,10 +160,10 @@ func (f *fsck) letGo(id protocol.StudyID) error {
 	return err
 }
 
-// ledgerMark is how the journal names an entry of the ledger.
+// ledgerMark matches the journal's reference to an entry of the ledger.
 var ledgerMark = regexp.MustCompile(`ledger entry ([0-9]+)(?: \(([0-9a-f]{16})\))?$`)
 
-// ledger holds the ledger against the journal: each debit that this tells of is there.
+// ledger checks that each debit in the journal is in the ledger.
 func (f *fsck) ledger(entries []ledger.Entry) error {
 	for _, e := range f.journal {
 		if e.Event != journal.Debited && e.Event != journal.Inherited {
@@ -171,7 +171,7 @@ func (f *fsck) ledger(entries []ledger.Entry) error {
 		}
 		mark := ledgerMark.FindStringSubmatch(e.Note)
 		if mark == nil {
-			continue // of an older program
+			continue // written by an older program
 		}
 		number, err := strconv.Atoi(mark[1])
 		switch {
@@ -184,7 +184,7 @@ func (f *fsck) ledger(entries []ledger.Entry) error {
 	return nil
 }
 
-// retired holds against the journal whether this identity is still in use.
+// retired compares with the journal whether this identity is still in use.
 func (f *fsck) retired() {
 	successor, err := f.Store.Retired()
 	var told *journal.Entry
@@ -210,7 +210,7 @@ func (f *fsck) retired() {
 	f.add("identity", err, restoreFix, "retired: succeeded by %s", successor)
 }
 
-// purged holds against the journal that and when a study's sketches were removed.
+// purged compares with the journal whether and when a study's sketches were removed.
 func (f *fsck) purged(id protocol.StudyID, at protocol.Instant, gone bool) error {
 	told := f.toldOf(id.String(), journal.Purged)
 	switch {
@@ -240,7 +240,7 @@ func (f *fsck) heads() {
 	f.add("ledger heads", errors.Join(err, wrong), restoreFix, "%d, each as its party signed it", count)
 }
 
-// keys compares this node's keys with what a study says of it.
+// keys compares this node's keys with those in a study.
 func (f *fsck) keys(s *study.Study) {
 	id, err := f.Store.ID()
 	_, listed := s.PartyIndex(id)
@@ -258,12 +258,12 @@ func (f *fsck) keys(s *study.Study) {
 	}
 }
 
-// tokens holds what is kept of tokens against the journal. Backups leave them out.
+// tokens compares the records of tokens with the journal. Backups leave them out.
 func (f *fsck) tokens() {
 	f.handed("tokens", handedOut{journal.TokenMade, journal.TokenRevoked, f.Store.Tokens, f.Store.Token}, "aggregator token revoke, and make another")
 }
 
-// invitations does the same of invitations, and of what came under them.
+// invitations does the same for invitations and their introductions.
 func (f *fsck) invitations() {
 	const fix = "aggregator advanced invitation revoke, and make another"
 	f.handed("invitations", handedOut{journal.InvitationMade, journal.InvitationRevoked, f.Store.Invitations, f.Store.Invitation}, fix)
@@ -279,7 +279,7 @@ func (f *fsck) invitations() {
 	f.handed("introductions", handedOut{journal.InvitationUsed, journal.InvitationRevoked, came, f.Store.Introduction}, fix)
 }
 
-// handedOut is something that is kept under a short id, and noted in the journal with its hash.
+// handedOut is a kind of record that is stored under a short id and journaled with its hash.
 type handedOut struct {
 	made, revoked journal.Event
 	ids           func() ([]string, error)

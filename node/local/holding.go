@@ -19,22 +19,22 @@ import (
 
 // HeldChange is a change of a held sketch.
 type HeldChange struct {
-	Rebuild  bool   // read all data afresh
-	Withdraw string // the file whose records leave; empty: none
+	Rebuild  bool   // read all data again
+	Withdraw string // the file with the records to withdraw; empty: none
 }
 
-// Holding is what is held after a change, and what the change did.
+// Holding is the held sketch after a change, and what the change did.
 type Holding struct {
 	held.Summary
 	held.Changes
-	Taken int64 // records that a withdrawal took out
-	Look  bool  // it is what a first look is to be drawn of, by which the sketch is made
+	Taken int64 // number of withdrawn records
+	Look  bool  // what is held is for drawing a first look, on which the sketch depends
 }
 
-// ChangeHeld brings a study's held sketch up to date with the data, makes it afresh, or
-// takes records out. It makes what is not held yet, where the site file says release:
-// ask. After the release it is ErrReleased, before the seed ErrNoSeed; store.ErrBusy
-// while another process works on it.
+// ChangeHeld brings a study's held sketch up to date with the data, rebuilds it, or withdraws
+// records. If nothing is held yet and the site file says release: ask, it makes the sketch. It
+// returns ErrReleased after the release, ErrNoSeed before the seed, and store.ErrBusy while another
+// process works on the sketch.
 func ChangeHeld(ctx context.Context, o source.Options, change HeldChange) (Holding, error) {
 	var out Holding
 	err := withHeld(o, func(r *source.Source, src *source.Opened, set *held.Set) (err error) {
@@ -56,7 +56,7 @@ func ChangeHeld(ctx context.Context, o source.Options, change HeldChange) (Holdi
 	return out, err
 }
 
-// holds refuses to make a held sketch where the site file asks for none.
+// holds refuses to make a held sketch unless the site file asks for one.
 func holds(src *source.Opened, set *held.Set) error {
 	if !set.Exists() && src.Site.Release != config.ReleaseAsk {
 		return &node.SiteError{Err: errors.New("the site file lets the release follow the seed at once (to hold the sketch, write release: ask under the study)")}
@@ -64,9 +64,9 @@ func holds(src *source.Opened, set *held.Set) error {
 	return nil
 }
 
-// ReleaseHeld stores the steward's decision that the held sketch be released as it is
-// now; a Run carries it out. It is held.ErrEmpty before anything is held, and what
-// policy or budget would refuse is refused here already.
+// ReleaseHeld stores the steward's decision to release the held sketch as it is now; a Run carries
+// it out. It returns held.ErrEmpty before anything is held, and refuses at once what policy or
+// budget would refuse.
 func ReleaseHeld(o source.Options) (Holding, error) {
 	var out Holding
 	err := withHeld(o, func(r *source.Source, src *source.Opened, set *held.Set) error {
@@ -102,7 +102,7 @@ func ReleaseHeld(o source.Options) (Holding, error) {
 	return out, err
 }
 
-// letGoNote tells the journal which held sketch was let go, by the beginning of its
+// letGoNote is the journal's note of which held sketch was released, by the beginning of its
 // manifest's hash. Fsck reads it.
 func letGoNote(records int64, manifest []byte) string {
 	return fmt.Sprintf("a held sketch of %d records %s", records, heldMark(manifest))
@@ -153,7 +153,7 @@ func lockedHeld(o source.Options, do func(*source.Source, *source.Opened, *held.
 	return do(r, src, set)
 }
 
-// seeded finds the seed that this party holds, from whichever attempt it is.
+// seeded returns the seed that this party holds, of any attempt.
 func seeded(st node.PartyState, s *study.Study) (agree.Outcome, uint32, error) {
 	for attempt := s.Attempts; attempt > 0; attempt-- {
 		secrets, err := st.Secret(s.ID, uint32(attempt))

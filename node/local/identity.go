@@ -6,9 +6,9 @@ import (
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
-// SameIdentity holds a party's key against the messages that are stored as signed by it: as
-// another node, it would answer with these data, and for a ledger that is not here. It is
-// a *StrangeIdentityError where they differ.
+// SameIdentity compares a party's key with the stored messages that it should have signed. With
+// another key, the node would answer with these data, but under a ledger that is not here. It
+// returns a *StrangeIdentityError if they differ.
 func SameIdentity(st *store.Store) error {
 	self, err := st.ID()
 	if err != nil {
@@ -24,7 +24,7 @@ func SameIdentity(st *store.Store) error {
 			return err
 		}
 		for _, one := range own {
-			// What cannot be read is for the run of its own study to say.
+			// An unreadable message is reported by the run of its study.
 			if m, err := wire.DecodeEnvelope(one.Raw); err == nil && m.Sender != self {
 				return &node.StrangeIdentityError{Signed: m.Sender, Here: self}
 			}

@@ -23,14 +23,14 @@ import (
 type Inspection struct {
 	Study    string            `json:"study"`
 	Name     string            `json:"name"`
-	Party    string            `json:"party"`    // whose it is
+	Party    string            `json:"party"`    // the party that made it
 	Envelope string            `json:"envelope"` // id of the signed header
 	T2       string            `json:"t2"`
 	Records  int64             `json:"records"`
-	Person   *float64          `json:"epsilon_per_person"` // of all the study's releases about one person; null without a guarantee
-	Delta    float64           `json:"delta"`              // at which that holds
+	Person   *float64          `json:"epsilon_per_person"` // for one person, over all the study's releases; null without a guarantee
+	Delta    float64           `json:"delta"`              // at which Person holds
 	Sketches []InspectedSketch `json:"sketches"`
-	Intact   bool              `json:"intact"` // every sketch is as it was signed
+	Intact   bool              `json:"intact"` // every sketch matches its signed hashes
 }
 
 // InspectedSketch describes one sketch of a release.
@@ -44,39 +44,39 @@ type InspectedSketch struct {
 	Cols       int64            `json:"cols"`
 	Width      int              `json:"width"` // bytes of an entry
 	Bytes      int64            `json:"bytes"`
-	Beside     []string         `json:"beside,omitempty"` // what each row has beside its entries, like pseudonym
+	Beside     []string         `json:"beside,omitempty"` // contents of each row besides its entries, like pseudonym
 	Bits       int              `json:"bits"`
-	Scale      float64          `json:"scale"` // R's real factor; 1 of sums
+	Scale      float64          `json:"scale"` // the real factor of R; 1 for sums
 	Mechanism  string           `json:"mechanism"`
 	Noise      string           `json:"noise"`    // in words
-	Variance   float64          `json:"variance"` // of one entry's noise, in squared units of entries; of one value's under randomised-response
+	Variance   float64          `json:"variance"` // of one entry's noise, in squared units of entries; under randomised-response of one value's
 	Statement  string           `json:"statement"`
-	Masked     int              `json:"masked,omitempty"`    // for how many members: entries are noised, and then as random as bytes can be
-	Labels     string           `json:"labels,omitempty"`    // what travels in the last column, in words
-	LabelsAs   study.Labels     `json:"labels_as,omitempty"` // that as a code: plain or randomised
-	Exposure   string           `json:"exposure,omitempty"`  // what it gives away; mechanism none alone
+	Masked     int              `json:"masked,omitempty"`    // number of members; entries are noised and then masked, so they look uniformly random
+	Labels     string           `json:"labels,omitempty"`    // what the last column has, in words
+	LabelsAs   study.Labels     `json:"labels_as,omitempty"` // the same as a code: plain or randomised
+	Exposure   string           `json:"exposure,omitempty"`  // what it gives away; only for mechanism none
 	Chunks     []InspectedChunk `json:"chunks"`
-	Clipped    *int64           `json:"clipped,omitempty"` // records cut to the clip; kept here alone, unit record only
+	Clipped    *int64           `json:"clipped,omitempty"` // records cut to the clip; stored only here, only for unit record
 	Intact     bool             `json:"intact"`
-	Histogram  []Bin            `json:"histogram,omitempty"` // of the entries; none where damaged, nor of masked ones
+	Histogram  []Bin            `json:"histogram,omitempty"` // of the entries; absent if damaged or masked
 }
 
-// InspectedChunk is one chunk, compared with its signed hash.
+// InspectedChunk compares one chunk with its signed hash.
 type InspectedChunk struct {
 	SHA256 string `json:"sha256"`
 	Intact bool   `json:"intact"`
 }
 
-// Bin counts the entries from Low to High, both included.
+// Bin counts the entries from Low to High, both inclusive.
 type Bin struct {
 	Low   int64 `json:"low"`
 	High  int64 `json:"high"`
 	Count int64 `json:"count"`
 }
 
-// Inspect reads a party's own stored release of a study and compares it with its
-// signed header. It is store.ErrNotFound before a release exists; a damaged
-// sketch is reported in the Inspection, a damaged header is an error.
+// Inspect reads a party's own stored release of a study and compares it with its signed header. It
+// returns store.ErrNotFound before a release exists. A damaged sketch is reported in the
+// Inspection; a damaged header is an error.
 func Inspect(st *store.Store, s *study.Study) (Inspection, error) {
 	self, err := st.ID()
 	if err != nil {
@@ -93,7 +93,7 @@ func Inspect(st *store.Store, s *study.Study) (Inspection, error) {
 	return InspectFiles(files, s)
 }
 
-// ReleasedStudy returns which study a release says that it is of. Its signature holds.
+// ReleasedStudy returns the study that a release names, after verifying its signature.
 func ReleasedStudy(files store.ReleaseDir) (protocol.StudyID, error) {
 	e, err := releaseEnvelope(files)
 	return e.Study(), err
@@ -111,8 +111,8 @@ func releaseEnvelope(files store.ReleaseDir) (protocol.Verified, error) {
 	return e, nil
 }
 
-// InspectFiles inspects the release of any party of a study where it lies, such as a copy
-// from a backup.
+// InspectFiles inspects the release of any party of a study in any directory, such as a copy from a
+// backup.
 func InspectFiles(files store.ReleaseDir, s *study.Study) (Inspection, error) {
 	e, err := releaseEnvelope(files)
 	if err != nil {
@@ -219,7 +219,7 @@ func inspectSketch(files store.ReleaseDir, p release.Plan, h protocol.ReleasedSk
 	if out.Intact && h.Masked == 0 {
 		values := h.Cols
 		if p.Labels != nil {
-			values-- // a label is no entry
+			values-- // a label is not an entry
 		}
 		out.Histogram, err = histogram(file, h, values)
 		return out, err
@@ -227,7 +227,8 @@ func inspectSketch(files store.ReleaseDir, p release.Plan, h protocol.ReleasedSk
 	return out, nil
 }
 
-// choseClip says the noise of a sketch whose party took its own clip, which the entries name.
+// choseClip describes the noise of a sketch whose party chose its own clip, which the entries
+// contain.
 func (i *InspectedSketch) choseClip(file io.ReaderAt, p release.Plan, h protocol.ReleasedSketch) error {
 	if !i.Intact {
 		i.Noise, i.Variance = "noise for a clip that the damaged entries name", 0
@@ -249,10 +250,10 @@ func (i *InspectedSketch) choseClip(file io.ReaderAt, p release.Plan, h protocol
 	return nil
 }
 
-// bins is how many bars a histogram has.
+// bins is the number of bars of a histogram.
 const bins = 12
 
-// histogram counts a sketch's entries, of so many columns, in bins of equal width, in two
+// histogram counts the entries of a sketch's first cols columns in bins of equal width, in two
 // passes.
 func histogram(file io.ReaderAt, h protocol.ReleasedSketch, cols int64) ([]Bin, error) {
 	low, high := int64(math.MaxInt64), int64(math.MinInt64)
@@ -260,7 +261,7 @@ func histogram(file io.ReaderAt, h protocol.ReleasedSketch, cols int64) ([]Bin, 
 	if err != nil {
 		return nil, err
 	}
-	step := uint64(high-low)/bins + 1 // in uint64, where no difference of two entries overflows
+	step := uint64(high-low)/bins + 1 // in uint64, in which the difference of two entries cannot overflow
 	out := make([]Bin, uint64(high-low)/step+1)
 	for i := range out {
 		out[i].Low = low + int64(uint64(i)*step)
@@ -270,7 +271,7 @@ func histogram(file io.ReaderAt, h protocol.ReleasedSketch, cols int64) ([]Bin, 
 	return out, eachEntry(file, h, cols, func(v int64) { out[uint64(v-low)/step].Count++ })
 }
 
-// eachEntry decodes the entries of a sketch's first columns some rows at a time.
+// eachEntry decodes the entries of a sketch's first columns, some rows at a time.
 func eachEntry(file io.ReaderAt, h protocol.ReleasedSketch, cols int64, take func(int64)) error {
 	row := h.Cols * int64(h.Width)
 	block := max(1, protocol.ChunkSize/row)

@@ -15,16 +15,15 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// OwnLabels joins what a study's analyses say of this party's records, such as
-// their clusters, to the party's own ids, as CSV: the id columns, then one column for
-// each thing said. It is store.ErrNotFound where nothing was labelled.
-// The ids are normalised, as the study has it. The join happens here and the file
-// never leaves the party.
+// OwnLabels joins the labels that a study's analyses give to this party's records, such as their
+// clusters, with the party's own ids. The CSV has the id columns, then one column for each kind of
+// label. It returns store.ErrNotFound if nothing was labelled. The ids are normalised as the study
+// says. The join happens here and the file never leaves the party.
 func OwnLabels(st *store.Store, s *study.Study) ([]byte, error) {
 	return ownLabels(st, s, filename.Labels)
 }
 
-// FurtherLabels does the same for a further result.
+// FurtherLabels is OwnLabels for a further result.
 func FurtherLabels(st *store.Store, s *study.Study, f protocol.Further) ([]byte, error) {
 	self, err := st.ID()
 	if err != nil {
@@ -33,11 +32,10 @@ func FurtherLabels(st *store.Store, s *study.Study, f protocol.Further) ([]byte,
 	return ownLabels(st, s, filename.FurtherLabels(f.Document.Hash, self))
 }
 
-// OwnRows says by which name an analysis of chosen records knows each of this party's records,
-// as CSV: the id columns, normalised, then the record's name, like "north/12". It is
-// store.ErrNotFound before the party's release, and an error where no sketch of the study has
-// a row for each record. The file never leaves the party; a name says nothing of whose record
-// it is.
+// OwnRows lists the names by which an analysis of chosen records calls this party's records. The
+// CSV has the id columns, normalised, then the record's name, like "north/12". It returns
+// store.ErrNotFound before the party's release, and an error if no sketch of the study has a row
+// for each record. The file never leaves the party; a name does not reveal whose record it is.
 func OwnRows(st *store.Store, s *study.Study, party string) ([]byte, error) {
 	sk, ok := s.SketchFor(study.Analysis{Kind: study.RecordDistance})
 	if !ok {
@@ -58,7 +56,7 @@ func OwnRows(st *store.Store, s *study.Study, party string) ([]byte, error) {
 	return asCSV(len(s.Records.ID), append(append([]string(nil), s.Records.ID...), "record"), rows)
 }
 
-// asCSV is a table as a file. So many columns are ids of the party's own.
+// asCSV encodes a table as CSV. The first so many columns are the party's own ids.
 func asCSV(ids int, header []string, rows [][]string) ([]byte, error) {
 	var out bytes.Buffer
 	w := table.NewWriter(&out, ids)
@@ -89,7 +87,7 @@ func ownLabels(st *store.Store, s *study.Study, name string) ([]byte, error) {
 	return asCSV(len(s.Records.ID), t.header, t.rows)
 }
 
-// ownTable is a party's records, by position in the data file, with what is said of them.
+// ownTable has a party's records, by position in the data file, and their labels.
 type ownTable struct {
 	header []string
 	rows   [][]string
@@ -122,8 +120,8 @@ func newOwnTable(st *store.Store, s *study.Study, labels analysis.Labels) (*ownT
 	return t, nil
 }
 
-// add appends a column. Where it names another of the party's own records, by its row,
-// the table has that record's id, its parts joined by slashes.
+// add appends a column. If a value refers to another of the party's own records by its row, the
+// table has that record's id, its parts joined by slashes.
 func (t *ownTable) add(l analysis.RowColumn, order []stored.Ordered, idColumns int) error {
 	if len(order) != l.Rows() {
 		return fmt.Errorf("%d labels for the %d rows of the stored release", l.Rows(), len(order))

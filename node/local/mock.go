@@ -10,21 +10,22 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// MockOptions are of rows that nobody is in.
+// MockOptions configures Mock.
 type MockOptions struct {
 	Study   *study.Study
-	Party   int        // index into Parties, whose columns they have; in a horizontal study also study.Everyone
+	Party   int        // index into Parties, for the columns; in a horizontal study also study.Everyone
 	Records int        // at least 1
-	Rand    *rand.Rand // drawn from; the same gives the same rows
+	Rand    *rand.Rand // the same source gives the same rows
 }
 
-// mockAbsent is the share of values that are absent where a study lets them be.
+// mockAbsent is the fraction of missing values if a study allows them.
 const mockAbsent = 0.02
 
-// Mock writes a CSV file of the form that a study asks of a party, drawn from what its columns declare and from nothing
-// else: no data are read. Numbers are normal after their transform, about the middle of the bounds with a sixth of
-// their range, or as centre and spread say; bits are 1 as often as their rate says, or half of the time; categories are
-// as likely as each other; columns are independent. In a vertical study each party gets the same ids.
+// Mock writes a synthetic CSV file in the form that a study asks of a party. It draws only from the
+// declarations of the columns and reads no data. Numbers are normal after their transform, with the
+// declared centre and spread, or else around the middle of the bounds with a sixth of their range.
+// Bits are 1 with their declared rate, or else with probability 1/2. Categories are equally likely,
+// and columns are independent. In a vertical study each party gets the same ids.
 func Mock(w io.Writer, o MockOptions) error {
 	s := o.Study
 	own := s.OwnColumns(o.Party)
@@ -58,7 +59,7 @@ func Mock(w io.Writer, o MockOptions) error {
 	return nil
 }
 
-// value draws one of a column.
+// value draws a value of a column.
 func (o MockOptions) value(c study.Column) string {
 	if o.Study.Records.Missing != study.MissingRefuse && o.Rand.Float64() < mockAbsent {
 		return ""

@@ -18,8 +18,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/session"
 )
 
-// Job makes the job by which workers read a dataset that is elsewhere. With afresh it begins a new sum, to which no
-// part of an earlier job adds.
+// Job makes the job with which workers read a dataset that is elsewhere. With afresh it begins a
+// new sum, which accepts no part of an earlier job.
 func Job(o source.Options, afresh bool) (*part.Job, error) {
 	var out *part.Job
 	err := withHeld(o, func(r *source.Source, src *source.Opened, set *held.Set) (err error) {
@@ -34,7 +34,7 @@ func Job(o source.Options, afresh bool) (*part.Job, error) {
 	return out, err
 }
 
-// jobOf is a job, but for what the held sketch gives.
+// jobOf makes a job without what the held sketch adds.
 func jobOf(r *source.Source, src *source.Opened) (*part.Job, error) {
 	from := src.Data.Source
 	if from.Elsewhere == "" {
@@ -54,7 +54,7 @@ func jobOf(r *source.Source, src *source.Opened) (*part.Job, error) {
 	}, nil
 }
 
-// SumParts makes the held sketch the sum of parts, and removes them then.
+// SumParts makes the held sketch the sum of parts, and then removes the parts.
 func SumParts(ctx context.Context, o source.Options, paths []string) (Holding, error) {
 	var out Holding
 	err := withHeld(o, func(r *source.Source, src *source.Opened, set *held.Set) error {
@@ -84,17 +84,17 @@ func SumParts(ctx context.Context, o source.Options, paths []string) (Holding, e
 	return out, err
 }
 
-// PartOptions says what a part is made of.
+// PartOptions configures MakePart.
 type PartOptions struct {
-	node.Env[event.Progress] // its observer is told of Reading
+	node.Env[event.Progress] // its observer receives Reading
 
 	Job      *part.Job      // required
 	Shard    part.Shard     // required
-	From     dataset.Source // required: where the shard is, in files or in a stream. How it is read, the job says
-	SpillDir string         // for keyed hashes of ids, into which nobody else may be able to look
+	From     dataset.Source // required: the shard's data, in files or a stream; the job says how to read them
+	SpillDir string         // directory for keyed hashes of ids, readable by nobody else
 }
 
-// MakePart writes a part of a shard. It needs no state of a node.
+// MakePart writes the part for a shard. It needs no state of a node.
 func MakePart(ctx context.Context, w io.Writer, o PartOptions) (part.Counts, error) {
 	o.Env = o.Env.OrDefaults()
 	counts, err := makePart(ctx, w, o)

@@ -19,13 +19,13 @@ import (
 	"github.com/cosketch/cosketch/seed"
 )
 
-// Why new records cannot be placed.
+// Reasons why new records cannot be placed.
 var (
 	ErrPartsAlone error = fail.PartsAlone
 	ErrNoModel    error = fail.NoModel
 )
 
-// ForgetKept destroys what is kept of the seeds of studies whose date for that has passed.
+// ForgetKept destroys what is kept of the seeds of studies whose date for new records has passed.
 func ForgetKept(st node.PartyState, now protocol.Instant) error {
 	kept, err := st.KeptStudies()
 	if err != nil {
@@ -49,17 +49,17 @@ func ForgetKept(st node.PartyState, now protocol.Instant) error {
 	return nil
 }
 
-// Prediction is what a study's models say of new records.
+// Prediction has the predictions of a study's models for new records.
 type Prediction struct {
-	Columns []string   // those of the ids, then one for each model
+	Columns []string   // of the ids, then one for each model
 	Records [][]string // by record, in the order of the files; ids are normalised
 	Summary dataset.Summary
 }
 
-// Predict places the records of files, in the form of the study's data, among a study's results: by the same rows of R
-// as the release, without noise. Nothing leaves, and nothing is spent. The study's result
-// is here (else store.ErrNotFound), and so is what is kept of the seed (else
-// ErrNothingKept or ErrKeptNoMore), which models of sums do without.
+// Predict places the records of files, in the form of the study's data, among a study's results,
+// with the same rows of R as the release but without noise. Nothing is sent or spent. It needs the
+// study's result here (else store.ErrNotFound). Except for sum-based models it also needs what is
+// kept of the seed (else ErrNothingKept or ErrKeptNoMore).
 func Predict(ctx context.Context, o source.Options, files []string) (Prediction, error) {
 	out, err := predict(ctx, o, files)
 	if err != nil {
@@ -122,7 +122,7 @@ func predict(ctx context.Context, o source.Options, files []string) (Prediction,
 	return out, err
 }
 
-// keptKeys are those of R's rows, where they are kept.
+// keptKeys returns the keys of R's rows, if they are kept.
 func keptKeys(o source.Options) (seed.Kept, error) {
 	if s := o.Study; s.NewRecords != 0 && o.Now() >= s.NewRecords {
 		return seed.Kept{}, node.ErrKeptNoMore
@@ -151,8 +151,8 @@ func placersOf(o source.Options, models []analysis.Model, src *source.Opened, ke
 	return out, nil
 }
 
-// place adds a batch. Without the label a record's values are all that a sketch of the
-// records side has, in its order.
+// place adds a batch. Apart from the label, a record's values are exactly what a sketch of the
+// records side uses, in its order.
 func (p *Prediction) place(b dataset.Batch, s *study.Study, models []analysis.Model, placers map[int]*release.Placer, labellers []labelled, src *source.Opened) error {
 	points := map[int][]float64{}
 	for sk, placer := range placers {
@@ -170,7 +170,7 @@ func (p *Prediction) place(b dataset.Batch, s *study.Study, models []analysis.Mo
 			k := src.Plans[m.Sketch].Spec().K
 			record = append(record, m.Say(points[m.Sketch][i*k:(i+1)*k]))
 		}
-		for _, l := range labellers { // which take all values but the label, as the row has them
+		for _, l := range labellers { // which use all values except the label, as in the row
 			n := len(l.labeller.Takes())
 			record = append(record, l.labeller.Text(l.labeller.Label(b.Values[i*n:(i+1)*n])))
 		}

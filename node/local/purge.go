@@ -20,11 +20,11 @@ type NotEndedError struct {
 
 func (e *NotEndedError) Error() string { return e.Fail().Error() }
 
-// Fail is what the catalogue says of it.
+// Fail returns the error's entry in the catalogue.
 func (e *NotEndedError) Fail() *fail.Error { return fail.NotEnded.New(e.Study.Short(), e.Until) }
 
-// Purge removes a study's sketches from an aggregator's state, also while one serves. It is
-// a *NotEndedError as long as the study may need them.
+// Purge removes a study's sketches from an aggregator's state; the aggregator may be serving. It
+// returns a *NotEndedError while the study may need them.
 func Purge(st *store.Store, s *study.Study, now protocol.Instant) (freed int64, err error) {
 	e, err := EndingOf(st, s)
 	if err != nil {
@@ -38,12 +38,12 @@ func Purge(st *store.Store, s *study.Study, now protocol.Instant) (freed int64, 
 
 // Ending is when a study takes no more releases, and no more queries.
 type Ending struct {
-	At   protocol.Instant // when; its last date, where its board does not say
-	Over bool             // its board says so, whatever the date
+	At   protocol.Instant // the time; if the board does not say, the study's last date
+	Over bool             // the board says that it has ended, whatever the date
 }
 
-// EndingOf reads from an aggregator's board whether a study was stopped or closed, and else
-// goes by its dates. Queries, which only a study with a result takes, come until their own.
+// EndingOf reads from an aggregator's board whether a study was stopped or closed, and otherwise
+// uses its dates. Queries, possible only in a study with a result, have a date of their own.
 func EndingOf(st *store.Store, s *study.Study) (Ending, error) {
 	last := Ending{At: max(s.Deadline, s.LateUntil)}
 	if s.Queries.Releases > 0 {
@@ -52,7 +52,7 @@ func EndingOf(st *store.Store, s *study.Study) (Ending, error) {
 	board, err := stored.Board(st, s.ID)
 	var damaged *stored.DamagedError
 	switch {
-	case errors.As(err, &damaged): // it says nothing any more
+	case errors.As(err, &damaged): // the board can say nothing more
 		_, last.Over = stored.GivenUp(st, s.ID)
 		return last, nil
 	case err != nil:

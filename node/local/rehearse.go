@@ -25,10 +25,10 @@ type Rehearsal struct {
 	Skipped int64  `json:"skipped"` // left out for a missing value
 	source.Effect
 	Sketches []RehearsedSketch `json:"sketches"`
-	Bytes    int64             `json:"bytes"`  // of all sketches, which would leave
-	Budget   []Spending        `json:"budget"` // the dataset's, per unit, at the δ of its cap where it has one
+	Bytes    int64             `json:"bytes"`  // of all sketches in the release
+	Budget   []Spending        `json:"budget"` // of the dataset, per unit, at the δ of its cap if it has one
 	Seconds  RehearsedTimes    `json:"seconds"`
-	Allowed  bool              `json:"allowed"` // policy and budget would let it leave
+	Allowed  bool              `json:"allowed"` // policy and budget would allow the release
 	Refusal  string            `json:"refusal,omitempty"`
 }
 
@@ -44,24 +44,24 @@ type RehearsedSketch struct {
 	Noise      string  `json:"noise"`    // in words
 	Variance   float64 `json:"variance"` // of one entry's noise, or of one flipped bit's, in squared units of entries
 	Deviation  float64 `json:"deviation"`
-	Bits       bool    `json:"bits,omitempty"`   // both are of bits, before they are projected
-	Statement  string  `json:"statement"`        // what the noise promises
-	Labels     string  `json:"labels,omitempty"` // what travels beside the rows, in words
+	Bits       bool    `json:"bits,omitempty"`   // Noise and Variance are of bits, before they are projected
+	Statement  string  `json:"statement"`        // what the noise guarantees
+	Labels     string  `json:"labels,omitempty"` // how labels are sent beside the rows, in words
 }
 
 // RehearsedTimes are durations in seconds.
 type RehearsedTimes struct {
-	Pass    float64 `json:"pass"`    // reading and projecting, which go on side by side
-	Project float64 `json:"project"` // of it, in which a batch was projected rather than waited for
+	Pass    float64 `json:"pass"`    // reading and projecting, which run concurrently
+	Project float64 `json:"project"` // the part of Pass spent projecting rather than waiting for data
 	Noise   float64 `json:"noise"`
 	Encode  float64 `json:"encode"`
 }
 
-// Rehearse makes a party's release of a study up to the point where the real one
-// debits the ledger and stores it, by the same steps, under a fresh seed of its own
-// that nobody else has, and throws it away: nothing is debited, stored or sent, and
-// no approval is needed. refusal is why policy or budget would not let the real
-// release leave; err is about the data or the site file.
+// Rehearse makes a party's release of a study, by the same steps, up to the point where the real
+// one debits the ledger and stores it. It uses a fresh seed that nobody else has, and throws the
+// release away: nothing is debited, stored or sent, and no approval is needed. refusal is the
+// reason why policy or budget would not allow the real release; err is about the data or the site
+// file.
 func Rehearse(ctx context.Context, o source.Options) (out Rehearsal, refusal, err error) {
 	h, err := o.Source()
 	if err == nil {
@@ -94,7 +94,7 @@ func rehearse(ctx context.Context, r *source.Source) (out Rehearsal, refusal, er
 	if err != nil {
 		return out, nil, err
 	}
-	src.Plans = made.Plans // of the second pass, where there was a look
+	src.Plans = made.Plans // of the second pass, if there was a look
 	times := RehearsedTimes{
 		Pass:    passed[job.Projected].Sub(began).Seconds(),
 		Project: data.Adding.Seconds(),
@@ -131,7 +131,7 @@ func rehearse(ctx context.Context, r *source.Source) (out Rehearsal, refusal, er
 	return out, refusal, err
 }
 
-// cuts says what was cut of sketches with noise, which are not masked yet.
+// cuts describes the clipping of the sketches with noise, which are not masked yet.
 func cuts(made job.Rehearsed) ([]source.SketchEffect, error) {
 	out := []source.SketchEffect{}
 	for i, plan := range made.Plans {
@@ -151,7 +151,7 @@ func cuts(made job.Rehearsed) ([]source.SketchEffect, error) {
 	return out, nil
 }
 
-// describe says what was made.
+// describe fills in what was made.
 func (out *Rehearsal) describe(made job.Rehearsed, described []protocol.ReleasedSketch) error {
 	for i, plan := range made.Plans {
 		d, sketch := described[i], made.Sketches[i]
@@ -173,7 +173,7 @@ func (out *Rehearsal) describe(made job.Rehearsed, described []protocol.Released
 	return nil
 }
 
-// labelsText says what is done to the labels beside a sketch's rows; "" without any.
+// labelsText says how the labels beside a sketch's rows are sent; "" without labels.
 func labelsText(p release.Plan) string {
 	if p.Labels == nil {
 		return ""
@@ -181,7 +181,7 @@ func labelsText(p release.Plan) string {
 	return p.Labels.String()
 }
 
-// labelsAs is how labels travel, as a code.
+// labelsAs is the same as a code.
 func labelsAs(p release.Plan) study.Labels {
 	switch {
 	case p.Labels == nil:

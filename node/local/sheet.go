@@ -13,26 +13,27 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// SheetOptions are what a sheet is made of.
+// SheetOptions are the inputs of a sheet.
 type SheetOptions struct {
 	Study    *study.Study
 	Party    int        // index into Parties, or study.Everyone
-	Records  int64      // that the party has; 0 where nobody counted them
-	Spending []Spending // of the party's data, before and after the study; nil where these are not named
-	Worth    []string   // what answers are forecast to be worth; nil where nothing was forecast
+	Records  int64      // of the party; 0 if unknown
+	Spending []Spending // of the party's dataset, before and after the study; nil if no data are named
+	Worth    []string   // forecast value of the answers; nil if there is no forecast
 }
 
-// Sheet is a study on one page, for who answers for a party's data, to read and to sign. Explain is its long form.
+// Sheet is a study on one page, to be read and signed by whoever is responsible for a party's data.
+// Explain is its long form.
 type Sheet struct {
 	Study   string     `json:"study"` // id
-	Words   string     `json:"words"` // the first of it, to be read out
+	Words   string     `json:"words"` // first words of the id, to be read aloud
 	Name    string     `json:"name"`
-	Purpose string     `json:"purpose"`         // empty where the study does not say
-	Party   string     `json:"party,omitempty"` // whose sheet it is; absent of one for everybody
+	Purpose string     `json:"purpose"`         // empty if the study does not say
+	Party   string     `json:"party,omitempty"` // the party whose sheet it is; absent if it is for everybody
 	Rows    []SheetRow `json:"rows"`
 }
 
-// SheetRow says one thing.
+// SheetRow is one statement of a sheet.
 type SheetRow struct {
 	Key  SheetKey `json:"key"`
 	Name string   `json:"name"`
@@ -62,7 +63,7 @@ const (
 	SheetNames       SheetKey = "names"
 )
 
-// NewSheet makes one.
+// NewSheet makes a sheet.
 func NewSheet(o SheetOptions) (Sheet, error) {
 	s := o.Study
 	out := Sheet{Study: s.ID.String(), Words: s.ID.Words(), Name: s.Name, Purpose: s.Purpose}
@@ -108,7 +109,7 @@ func told(text, none string) string {
 	return text
 }
 
-// office is who answers for a node, behind a sign; nothing where nobody said.
+// office names who is responsible for a node, after a sign; empty if unknown.
 func office(o study.Office, sign string) string {
 	parts := strings.Join(nonEmpty(o.Controller, o.Contact), ", ")
 	if parts == "" {
@@ -126,7 +127,7 @@ func nonEmpty(texts ...string) (out []string) {
 	return out
 }
 
-// few keeps a list to what a page has room for, and says where the rest is.
+// few shortens a list to what fits on a page, and says where the rest is.
 func few(list []string, most int, where string) []string {
 	if more := len(list) - most; more > 0 {
 		return append(list[:most:most], fmt.Sprintf("And %d more, %s.", more, where))
@@ -169,7 +170,7 @@ func (o SheetOptions) computed() string {
 	return fmt.Sprintf("%s, of %s. Nothing but what the sketches below answer can be asked later.", strings.Join(kinds, ", "), block.Counted(int64(n), "column", "columns"))
 }
 
-// leaves is each sketch with its size.
+// leaves lists each released sketch with its size.
 func (o SheetOptions) leaves() ([]string, error) {
 	s := o.Study
 	var out []string
@@ -212,7 +213,7 @@ func (o SheetOptions) kept() string {
 	return fmt.Sprintf("Sketches until %s; then the programs of the aggregator and of the parties remove them by themselves. Results stay.", node.Moment(o.Study.KeepUntil, 0))
 }
 
-// RightInHundred is how often a guess at what a budget protects is right, in words; it rounds up.
+// RightInHundred says how often a guess at what a budget protects is right, rounded up.
 func RightInHundred(b dp.Budget) string {
 	n := int(math.Ceil(100*b.Guess() - 1e-9))
 	if n >= 100 {
@@ -221,7 +222,7 @@ func RightInHundred(b dp.Budget) string {
 	return fmt.Sprintf("at most %d times in 100", n)
 }
 
-// protection says what the guarantee is in words, and how strong that is.
+// protection describes the guarantee in words, and its strength.
 func (o SheetOptions) protection() (says []string, strength string, err error) {
 	s := o.Study
 	if s.Privacy.Mechanism == dp.None {
@@ -298,7 +299,7 @@ func (o SheetOptions) spent() (out []string) {
 	}
 	for _, x := range o.Spending {
 		if x.Before != nil && x.After != nil && *x.Before == 0 && *x.After == 0 && x.Cap == nil {
-			continue // nothing of this unit
+			continue // no release of this unit
 		}
 		text := fmt.Sprintf("Of %s, by %s: ε %s before, %s after", x.Dataset, x.Unit, value(x.Before), value(x.After))
 		switch {
@@ -326,7 +327,7 @@ func (o SheetOptions) withdraw() string {
 	return fmt.Sprintf("Until this party commits to the seed, which it does once enough parties have approved: party study withdraw %s. What was sent cannot be called back.", o.Study.ID.Short())
 }
 
-// Blocks are the sheet for people, with lines to sign on.
+// Blocks shows the sheet, with lines for signatures.
 func (s Sheet) Blocks() []block.Block {
 	var facts block.Facts
 	for _, row := range s.Rows {
@@ -339,7 +340,7 @@ func (s Sheet) Blocks() []block.Block {
 	return append(out, block.Text{Tone: block.Soft, Text: fmt.Sprintf("Study %s; its first words: %s. Compare them with the other parties over a telephone before you sign.", s.Study, s.Words)})
 }
 
-// Headline is what comes first on the page.
+// Headline is the page's title.
 func (s Sheet) Headline() string {
 	if s.Party == "" {
 		return "What a party approves"

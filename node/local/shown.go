@@ -11,7 +11,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Findings are checks in the order in which they were made, under their subjects.
+// Findings shows checks in their order, under their subjects.
 func Findings(all []Finding) (out []block.Block) {
 	subject, checks := "", block.Checks{}
 	for _, f := range all {
@@ -27,19 +27,19 @@ func Findings(all []Finding) (out []block.Block) {
 	return append(out, checks)
 }
 
-// said gathers blocks.
+// said collects blocks.
 type said []block.Block
 
 func (s *said) say(format string, args ...any) {
 	*s = append(*s, block.Text{Text: fmt.Sprintf(format, args...)})
 }
 
-// size says how large a sketch is.
+// size describes the size of a sketch.
 func size(rows, cols int64, width int, bytes int64) string {
 	return fmt.Sprintf("%d × %d entries of %s, %s", rows, cols, block.Bytes(int64(width)), block.Bytes(bytes))
 }
 
-// Blocks say what would leave, what the study does to the data, and what that costs.
+// Blocks shows what would be released, what the study does to the data, and what that costs.
 func (r Rehearsal) Blocks() []block.Block {
 	var out said
 	out.say("%s (study %.8s): %s would leave, made of %s of dataset %q; %s left out for a missing value.",
@@ -73,22 +73,22 @@ func Allowed(allowed bool) string {
 	return "Policy or budget would refuse the release."
 }
 
-// Spending is what a dataset's releases add up to, before and after a study.
+// Spending is the total budget of a dataset's releases, before and after a study.
 type Spending struct {
 	Dataset string   `json:"dataset"`
 	Unit    dp.Unit  `json:"unit"`
-	Delta   float64  `json:"delta"`  // at which both ε hold
-	Before  *float64 `json:"before"` // null when unbounded
+	Delta   float64  `json:"delta"`  // for both ε
+	Before  *float64 `json:"before"` // null: unbounded
 	After   *float64 `json:"after"`
-	Cap     *float64 `json:"cap"` // null: counted, not limited
+	Cap     *float64 `json:"cap"` // null: counted but not limited
 }
 
-// Refused reports whether the cap does not allow what would be spent.
+// Refused reports whether the cap forbids the spending.
 func (s Spending) Refused() bool {
 	return s.Cap != nil && (s.After == nil || *s.After > *s.Cap*(1+1e-9))
 }
 
-// Spendings is a table of them.
+// Spendings is a table of spendings.
 func Spendings(all []Spending) block.Table {
 	t := block.Table{Columns: block.Headed("dataset", "unit", ">ε before", ">ε after", ">of cap", ">at δ", ""), Whole: true}
 	for _, s := range all {
@@ -101,7 +101,7 @@ func Spendings(all []Spending) block.Table {
 	return t
 }
 
-// Spent shows an ε, rounded up; nil is infinite.
+// Spent formats an ε, rounded up; nil is infinite.
 func Spent(epsilon *float64) string {
 	if epsilon == nil {
 		return "unbounded"
@@ -109,7 +109,7 @@ func Spent(epsilon *float64) string {
 	return dp.AtMost(*epsilon, 4)
 }
 
-// Capped shows a cap on ε; nil is none.
+// Capped formats a cap on ε; nil means no cap.
 func Capped(epsilon *float64) string {
 	if epsilon == nil {
 		return "no cap"
@@ -117,7 +117,7 @@ func Capped(epsilon *float64) string {
 	return block.Brief(*epsilon)
 }
 
-// capital begins a sentence; the first character is ASCII.
+// capital capitalises the first character, which must be ASCII.
 func capital(text string) string {
 	if text == "" || text[0] < 'a' || text[0] > 'z' {
 		return text
@@ -125,7 +125,7 @@ func capital(text string) string {
 	return string(text[0]-'a'+'A') + text[1:]
 }
 
-// Blocks say what a release holds and whether it is what was signed.
+// Blocks shows what a release holds and whether it matches its signature.
 func (r Inspection) Blocks() []block.Block {
 	var out said
 	out.say("%s (study %.8s): the release of %s by %s.", r.Name, r.Study, block.Counted(r.Records, "record", "records"), r.Party)
@@ -154,7 +154,7 @@ func (r Inspection) order() string {
 	return ""
 }
 
-// values says whether single values are in the release, which noise decides.
+// values says whether single values can be read from the release, which depends on the noise.
 func (r Inspection) values() string {
 	for _, s := range r.Sketches {
 		if s.LabelsAs == study.LabelsPlain {
@@ -204,7 +204,7 @@ func (s InspectedSketch) blocks(records int64) []block.Block {
 		return append(out, block.Text{Tone: block.Warn, Text: "The stored file is DAMAGED: its entries are not shown."})
 	}
 	if len(s.Histogram) == 0 {
-		return out // of masked entries, which are random words
+		return out // masked entries are random words
 	}
 	bars := block.Table{Columns: block.Headed(">from", ">to", ">entries", ""), Whole: true}
 	var most int64

@@ -7,7 +7,7 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// EachChunk reads the chunks of a sketch of the stored release, from one on.
+// EachChunk reads the chunks of a sketch of the stored release, starting at from.
 func (r *Source) EachChunk(i int, s protocol.ReleasedSketch, from int, send func(index int, piece []byte) error) error {
 	file, err := r.Store.OpenReleaseFile(r.Study.ID, filename.Sketch(i))
 	if err != nil {

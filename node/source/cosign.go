@@ -7,8 +7,8 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// Cosigned holds an approval against the site's rule of four eyes. A site file that cannot
-// be read approves nothing.
+// Cosigned checks an approval against the site's four-eyes rule. An unreadable site file approves
+// nothing.
 func (r *Source) Cosigned() error {
 	site, err := r.Site()
 	if err != nil {

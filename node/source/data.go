@@ -20,18 +20,18 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Opened is the dataset that answers a study at this party.
+// Opened is the party's dataset for the study.
 type Opened struct {
 	Site   config.StudySite
 	Data   config.Dataset
 	Schema dataset.Schema
-	Plans  []release.Plan // one a sketch
-	Picks  [][]int        // per sketch, which of the schema's entries are its values
-	People people.Sample  // of whom the last pass read; empty before
-	Round  int            // how many releases of the study, of void attempts, came before this one
+	Plans  []release.Plan // one for each sketch
+	Picks  [][]int        // for each sketch, the indexes of its values in a row of the schema
+	People people.Sample  // sample of the people in the last pass; empty before
+	Round  int            // number of earlier releases of the study, in void attempts
 }
 
-// Open looks up the party's data for the study and what the study wants of them.
+// Open finds the party's data for the study, and what the study uses of them.
 func (r *Source) Open() (*Opened, error) {
 	file, err := r.Site()
 	if err != nil {
@@ -52,7 +52,7 @@ func (r *Source) Open() (*Opened, error) {
 	return Entry(r.Study, party, site, data)
 }
 
-// Entry is what a study wants of a party's dataset, as the site file has the two.
+// Entry combines what a study asks of a party's dataset with the two site file entries.
 func Entry(s *study.Study, party int, site config.StudySite, data config.Dataset) (*Opened, error) {
 	src := &Opened{Site: site, Data: data}
 	limit := int64(math.MaxInt64)
@@ -74,7 +74,7 @@ func Entry(s *study.Study, party int, site config.StudySite, data config.Dataset
 	return src, nil
 }
 
-// schemaOf is what the study wants of the party's file.
+// schemaOf is the schema that the study asks of the party's file.
 func schemaOf(s *study.Study, party int, site config.StudySite, data config.Dataset, limit int64) (dataset.Schema, error) {
 	own, required := s.OwnColumns(party), labelled(s, party)
 	wanted := make([]string, len(own))
@@ -102,14 +102,14 @@ func schemaOf(s *study.Study, party int, site config.StudySite, data config.Data
 		}
 		out.Fields = append(out.Fields, dataset.Field{Name: column.Name, Header: headers[i], Kind: column.Kind, Scale: column.Scale, Values: column.Values, Required: required[c]})
 	}
-	if err := out.Check(); err != nil { // what the study says was checked when it was parsed
+	if err := out.Check(); err != nil { // the study's part was checked when it was parsed
 		return dataset.Schema{}, &node.SiteError{Err: err}
 	}
 	return out, nil
 }
 
-// labelled are the columns of which nothing stands for an absent value: a label that travels, and
-// one whose classes moments count, unless they count absent ones as a class.
+// labelled are the columns in which a missing value has no substitute: labels that are released,
+// and those whose classes moments count, unless missing values are counted as a class.
 func labelled(s *study.Study, party int) map[int]bool {
 	out := map[int]bool{}
 	for i, sk := range s.Sketches {
@@ -126,8 +126,8 @@ func labelled(s *study.Study, party int) map[int]bool {
 	return out
 }
 
-// picks maps what a sketch takes of a record to the entries of a row of the dataset,
-// which holds all own columns in order.
+// picks maps the inputs of a sketch to the entries of a row of the dataset, which holds all own
+// columns in order.
 func picks(s *study.Study, party int, plan release.Plan) []int {
 	at := map[study.Feature]int{}
 	for _, c := range s.OwnColumns(party) {
@@ -146,7 +146,7 @@ func picks(s *study.Study, party int, plan release.Plan) []int {
 	return out
 }
 
-// Pass reads the data once, handing each batch to take.
+// Pass reads the data once and passes each batch to take.
 func (r *Source) Pass(ctx context.Context, src *Opened, take func(dataset.Batch) error) (dataset.Summary, error) {
 	key, err := r.Store.PeopleKey()
 	if err != nil {
@@ -169,8 +169,8 @@ func (r *Source) Pass(ctx context.Context, src *Opened, take func(dataset.Batch)
 	return summary, nil
 }
 
-// otherwiseNamed adds to an error about a study's column that the data lack how to say what
-// it is called there.
+// otherwiseNamed adds to an error about a missing column how to give the name that the data have
+// for it.
 func (r *Source) otherwiseNamed(src *Opened, err error) error {
 	var absent *dataset.AbsentError
 	if !errors.As(err, &absent) {
@@ -186,8 +186,8 @@ func (r *Source) otherwiseNamed(src *Opened, err error) error {
 	return err
 }
 
-// Check reads the data once before the party's first message leaves, so that a
-// bad line is found while nobody waits for this party yet.
+// Check reads the data once before the party's first message is sent, so that a bad line is found
+// before others wait for this party.
 func (r *Source) Check(ctx context.Context) error {
 	src, err := r.Open()
 	if err != nil {
@@ -210,8 +210,8 @@ func (r *Source) Check(ctx context.Context) error {
 	return nil
 }
 
-// checkUnread holds what can be held before anything is read of data that are elsewhere. How many records there are is
-// known when their parts are added up, and what depends on it is held then.
+// checkUnread checks what can be checked of data that are elsewhere, before they are read. The
+// number of records is known only when their parts are summed; what depends on it is checked then.
 func (r *Source) checkUnread(src *Opened) error {
 	entries, err := r.Store.Ledger()
 	if err != nil {
@@ -228,31 +228,32 @@ func (r *Source) checkUnread(src *Opened) error {
 	return nil
 }
 
-// examine reads the data once, handing each batch to take. refusal is why policy or budget would
-// not let a release of data that can be read leave.
+// examine reads the data once and passes each batch to take. refusal is the reason why policy or
+// budget would not allow a release of readable data.
 func (r *Source) examine(ctx context.Context, src *Opened, take func(dataset.Batch) error) (summary dataset.Summary, refusal, err error) {
 	summary, err = r.Pass(ctx, src, take)
 	if err != nil {
 		return dataset.Summary{}, nil, err
 	}
 	entries, err := r.Store.Ledger()
-	if err != nil { // a ledger that cannot be read is no refusal
+	if err != nil { // an unreadable ledger is an error, not a refusal
 		return summary, nil, err
 	}
 	refusal, err = r.Permitted(src, summary.Records, entries)
 	return summary, refusal, err
 }
 
-// Options says what a command looks at that speaks to nobody: a study, and this party's data for it.
+// Options are the inputs of a command that needs no other node: a study, and this party's data for
+// it.
 type Options struct {
-	node.Env[event.Progress] // its observer is told of Reading
+	node.Env[event.Progress] // its observer receives Reading
 
-	Store node.PartyState              // required; open for reading is enough where nothing is changed
+	Store node.PartyState              // required; may be read-only if nothing is changed
 	Site  func() (config.Party, error) // required: reads the site file
 	Study *study.Study                 // required; it lists this party
 }
 
-// Source is the study at this party, which need not be served.
+// Source returns the study at this party, which need not be served.
 func (o Options) Source() (*Source, error) {
 	signer, err := protocol.NewSigner(o.Store.Identity())
 	if err != nil {
@@ -261,16 +262,16 @@ func (o Options) Source() (*Source, error) {
 	return &Source{o.Env.OrDefaults(), o.Store, o.Site, signer, o.Study}, nil
 }
 
-// CheckedData is what data are against a study, for the party's own eyes.
+// CheckedData is the result of checking data against a study; only the party may see it.
 type CheckedData struct {
 	dataset.Summary
 	Effect Effect
 }
 
-// CheckData reads a party's data against a study as Run does before its first
-// message, without any network and whether or not the study is approved, and says what
-// the study would do to them. refusal is why policy or budget would not allow the release,
-// nil where they would; err is about the data or the site file.
+// CheckData reads a party's data against a study as Run does before its first message, without a
+// network and whether or not the study is approved. It reports what the study would do to the data.
+// refusal is the reason why policy or budget would not allow the release, or nil; err is about the
+// data or the site file.
 func CheckData(ctx context.Context, o Options) (out CheckedData, refusal, err error) {
 	h, err := o.Source()
 	if err == nil {
@@ -301,10 +302,11 @@ func (r *Source) checkData(ctx context.Context) (out CheckedData, refusal, err e
 	return out, refusal, nil
 }
 
-// mostNamed bounds how many columns a line about data names.
+// mostNamed bounds the number of columns named in a line about data.
 const mostNamed = 5
 
-// SummaryText says what was read, in counts: one line, of the first columns with something to say.
+// SummaryText describes in one line what was read, in counts. It names only the first columns with
+// something to report.
 func SummaryText(s dataset.Summary) string {
 	text := fmt.Sprintf("%d records", s.Records)
 	if s.Skipped > 0 {

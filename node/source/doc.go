@@ -1,4 +1,4 @@
-// Package source is a party's data as a study sees them: the site file, the dataset, the steward's policy and
-// the budget, and the one loop that reads records. A check, a release, a query, a rehearsal and an attack on
-// own data all read by it.
+// Package source gives a party's data as a study uses them: the site file, the dataset, the
+// steward's policy, the budget, and the one loop that reads records. Checks, releases, queries,
+// rehearsals and attacks on own data all use it.
 package source

@@ -16,66 +16,66 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Effect is what a study's bounds, clips and rule for missing values would do to a party's data.
-// Everything in it is exact and for the party's own eyes: it is neither stored nor sent.
+// Effect is what a study's bounds, clips and rule for missing values would do to a party's data. It
+// is exact, so only the party may see it: it is neither stored nor sent.
 type Effect struct {
 	Missing  study.Missing  `json:"missing"` // the study's rule
 	Columns  []ColumnEffect `json:"columns"`
-	Cuts     []SketchEffect `json:"cuts"`     // of the sketches that cut whole records
+	Cuts     []SketchEffect `json:"cuts"`     // of the sketches that clip whole records
 	Warnings []string       `json:"warnings"` // the biggest problem first
 }
 
-// ColumnEffect counts a column's values, in records that are left out too.
+// ColumnEffect counts a column's values, including those of records that are left out.
 type ColumnEffect struct {
 	Name    string `json:"name"`
 	Clipped int64  `json:"clipped"` // moved to the nearer bound, or to three spreads from the centre
 	Missing int64  `json:"missing"`
-	// NoLogarithm counts those of Clipped that are 0 or less under transform log.
+	// NoLogarithm counts the values among Clipped that are 0 or less under transform log.
 	NoLogarithm int64 `json:"no_logarithm,omitempty"`
-	// Beyond counts values more than three spreads from the centre that stay where they are, as
-	// their records are cut as a whole.
+	// Beyond counts values more than three spreads from the centre that are not moved, because
+	// their records are clipped as a whole.
 	Beyond int64 `json:"beyond,omitempty"`
-	// Offset is how far the mean of the values, as they count, is from the declared centre, in
-	// declared spreads; null where the study declares none.
+	// Offset is the distance of the processed values' mean from the declared centre, in declared
+	// spreads; null if the study declares none.
 	Offset *float64 `json:"offset"`
-	// Spread is the standard deviation of the values, as they count, divided by the one that the
-	// study lets expect; null where it takes no part in answers.
+	// Spread is the standard deviation of the processed values, divided by the one that the study
+	// suggests; null if it does not affect answers.
 	Spread *float64 `json:"spread"`
 }
 
-// SketchEffect counts the records that a sketch would cut.
+// SketchEffect counts the records that a sketch would clip.
 type SketchEffect struct {
 	Sketch int     `json:"sketch"` // from 1
 	Side   string  `json:"side"`
-	Clip   float64 `json:"clip"`   // the length, where a bound or three spreads have length 1
-	Own    bool    `json:"own"`    // this party's program chooses it
-	Cut    *int64  `json:"cut"`    // records that are longer; null where only a rehearsal tells
+	Clip   float64 `json:"clip"`   // in units in which a bound, or three spreads, have length 1
+	Own    bool    `json:"own"`    // chosen by this party's program
+	Cut    *int64  `json:"cut"`    // longer records; null if only a rehearsal can tell
 	Of     int64   `json:"of"`     // all records
-	Mended bool    `json:"mended"` // means get back half of what they may lose
-	// Sensible is the share of cut records up to which answers do not show it; null where no rule
-	// is known, and where the program weighs what it cuts against the noise itself.
+	Mended bool    `json:"mended"` // the estimates of means recover half of the possible loss
+	// Sensible is the fraction of clipped records below which answers do not show it. It is null if
+	// no rule is known, or if the program balances clipping against the noise itself.
 	Sensible *float64 `json:"sensible"`
 }
 
-// survey gathers an Effect while data are read.
+// survey computes an Effect while data are read.
 type survey struct {
 	study   *study.Study
 	src     *Opened
-	lengths []*release.Lengths // by sketch; nil where none are counted
+	lengths []*release.Lengths // by sketch; nil if none are counted
 	columns []columnSurvey
 	values  []int64
 }
 
-// columnSurvey adds up a column's values, around its public centre; of categories nothing.
+// columnSurvey sums a column's values around its public centre; for categories it sums nothing.
 type columnSurvey struct {
-	entry        int // of a row; -1: a categorical column
+	entry        int // index in a row; -1: a categorical column
 	centre       int64
-	present      int64 // and what stands for those that are missing
+	present      int64 // including substitutes for missing values
 	sum, squares float64
 	beyond       int64
 }
 
-// NewSurvey begins a survey. With lengths it counts the records that sketches would cut.
+// NewSurvey begins a survey. With lengths it counts the records that sketches would clip.
 func (r *Source) NewSurvey(src *Opened, lengths bool) (*survey, error) {
 	v := &survey{study: r.Study, src: src, lengths: make([]*release.Lengths, len(src.Plans))}
 	entry := 0
@@ -99,7 +99,7 @@ func (r *Source) NewSurvey(src *Opened, lengths bool) (*survey, error) {
 	return v, nil
 }
 
-// Add takes a batch.
+// Add adds a batch.
 func (v *survey) Add(b dataset.Batch) error {
 	entries, one := v.src.Schema.Entries(), v.src.Schema.Bits.One()
 	for j := range v.columns {
@@ -130,14 +130,14 @@ func (v *survey) Add(b dataset.Batch) error {
 	return nil
 }
 
-// warning is a sentence, and how large its problem is: the whole part is a rank of kinds.
+// warning is a sentence and its severity: the integer part ranks kinds of problems.
 type warning struct {
 	size float64
 	text string
 }
 
-// Effect ends a survey. Cut counts, for each sketch, the records that a rehearsal cut; nil: as
-// lengths have it.
+// Effect ends a survey. cut has, for each sketch, the records that a rehearsal clipped; nil: use
+// lengths.
 func (v *survey) Effect(s dataset.Summary, cut []SketchEffect) Effect {
 	out := Effect{Missing: v.study.Records.Missing, Columns: []ColumnEffect{}, Cuts: cut, Warnings: []string{}}
 	if cut == nil {
@@ -181,8 +181,8 @@ func (v *survey) cuts(records int64) []SketchEffect {
 	return out
 }
 
-// EffectOf describes a sketch that cuts records. How many all parties have is not known: the
-// others are taken to have as many each.
+// EffectOf describes a sketch that clips records. The number of records of other parties is unknown
+// and assumed to be the same.
 func EffectOf(plan release.Plan, clip int64, cut *int64, records int64) SketchEffect {
 	s := plan.Study
 	out := SketchEffect{
@@ -211,17 +211,17 @@ func finiteFloat(x float64) *float64 {
 	return &x
 }
 
-// From when on a count is a warning.
+// Thresholds of warnings.
 const (
-	// manyCut is the share of records which no clip that suits a sketch exceeds: one a quarter
+	// manyCut is a fraction of clipped records that no suitable clip exceeds: a clip a quarter
 	// longer than a typical record cuts a fifth of normal data.
 	manyCut     = 0.25
-	manyMoved   = 0.01 // of a column's values
-	manyMissing = 0.01 // of a column's values, or of records
+	manyMoved   = 0.01 // fraction of a column's values
+	manyMissing = 0.01 // fraction of a column's values, or of records
 
 	farOff   = 1.     // spreads between the mean and the declared centre
 	wideBy   = 2.     // times the declared spread
-	narrowBy = 1. / 3 // of the spread that a study lets expect
+	narrowBy = 1. / 3 // times the spread that a study suggests
 )
 
 func (e SketchEffect) problem() bool {
@@ -254,7 +254,7 @@ func (e SketchEffect) warning() string {
 	return text
 }
 
-// String says it to the data's owner.
+// String describes it for the data's owner.
 func (e SketchEffect) String() string {
 	text := fmt.Sprintf("Sketch %d, %s: ", e.Sketch, e.Side)
 	switch {
@@ -350,7 +350,7 @@ func (v *survey) column(j int, f dataset.FieldSummary, s dataset.Summary) (Colum
 
 const allTheSame = "all values count as the same number, so this column tells nothing."
 
-// harm says what values far from the declared centre do.
+// harm describes the effect of values far from the declared centre.
 func (v *survey) harm() string {
 	if slices.ContainsFunc(v.src.Plans, func(p release.Plan) bool { return p.Clip > 0 }) {
 		return "This makes records longer, and more of them are cut."
@@ -358,7 +358,7 @@ func (v *survey) harm() string {
 	return "More values are moved to three spreads from the centre."
 }
 
-// beside says where a mean is.
+// beside says where a mean is relative to the declared centre.
 func beside(offset float64) string {
 	side := "above"
 	if offset < 0 {
@@ -367,7 +367,8 @@ func beside(offset float64) string {
 	return fmt.Sprintf("%s spreads %s the declared centre", twoDigits(math.Abs(offset)), side)
 }
 
-// better is the centre and spread that fit, around the declared centre and in encoded units.
+// better suggests a centre and spread. mean and deviation are relative to the declared centre, in
+// encoded units.
 func (v *survey) better(j int, mean, deviation float64) string {
 	scale, bits := v.src.Schema.Fields[j].Scale, v.src.Schema.Bits
 	step := scale.Step(bits)
@@ -379,7 +380,7 @@ func (v *survey) better(j int, mean, deviation float64) string {
 	return text + " would fit. These figures are computed from your data: give the operator published ones instead."
 }
 
-// twoDigits shows a number to two digits, below a million without an exponent.
+// twoDigits rounds a number to two digits, without an exponent below a million.
 func twoDigits(x float64) string {
 	rounded, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 2, 64), 64)
 	if err != nil {
@@ -388,7 +389,7 @@ func twoDigits(x float64) string {
 	return strconv.FormatFloat(rounded, 'g', -1, 64)
 }
 
-// plansWith are the plans that a column takes part in, with its feature in them.
+// plansWith calls visit for each plan that uses a column, with its feature there.
 func (v *survey) plansWith(j int, visit func(release.Plan, study.Feature)) {
 	for i, plan := range v.src.Plans {
 		for k, f := range plan.Inputs() {
@@ -399,7 +400,7 @@ func (v *survey) plansWith(j int, visit func(release.Plan, study.Feature)) {
 	}
 }
 
-// standardised reports whether each sketch of a column scales it by its own spread.
+// standardised reports whether every sketch of a column scales it by its own spread.
 func (v *survey) standardised(j int) bool {
 	_, _, bounded := v.src.Schema.Fields[j].Scale.Bounds()
 	all := true
@@ -407,11 +408,11 @@ func (v *survey) standardised(j int) bool {
 	return bounded && all
 }
 
-// scales reports whether a sketch scales columns by their own spread, or tells of that.
+// scales reports whether a sketch scales columns by their own spread, or measures that spread.
 func scales(p release.Plan) bool { return p.Sketch().Standardise || p.Sketch().Side == sketch.Look }
 
-// typical is the standard deviation that the study lets expect of a column, where one is a bound
-// or three spreads; 0 where no sketch has it.
+// typical is the standard deviation that the study suggests for a column, in units of a bound or
+// three spreads; 0 if no sketch has it.
 func (v *survey) typical(j int) (most float64) {
 	v.plansWith(j, func(p release.Plan, f study.Feature) {
 		if !scales(p) {
@@ -421,7 +422,7 @@ func (v *survey) typical(j int) (most float64) {
 	return most
 }
 
-// partOf says how many of all something is.
+// partOf describes n of all.
 func partOf(n, all int64, what string) string {
 	if n == all {
 		return fmt.Sprintf("all %d %s", n, strings.Replace(what, "your ", "of your ", 1))
@@ -429,7 +430,7 @@ func partOf(n, all int64, what string) string {
 	return fmt.Sprintf("about %s of %s (%d of %d)", percent(float64(n)/float64(all)), what, n, all)
 }
 
-// percent shows a share to two digits, and none that is not all as all.
+// percent formats a fraction to two digits; one below 1 is never shown as 100 %.
 func percent(share float64) string {
 	switch {
 	case share >= 0.995 && share < 1:

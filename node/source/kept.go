@@ -15,10 +15,10 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Who approved a study of two rounds approved both. So its first round does not begin where the second has no room
-// in the budget, and nothing else takes that room in between.
+// Approving a study of two rounds approves both. So its first round does not begin unless the
+// budget has room for the second, and nothing else may take that room in between.
 
-// kept lists the debits that second rounds will need beside those that are made for src.
+// kept lists the debits that second rounds will need besides those made for src.
 func (r *Source) kept(src *Opened, entries []ledger.Entry) ([]ledger.Entry, error) {
 	under := underWay{r.Store, r.Signer.ID(), src.Data.Name, r.Now()}
 	out, err := under.second(entries, r.Study.ID)
@@ -31,13 +31,14 @@ func (r *Source) kept(src *Opened, entries []ledger.Entry) ([]ledger.Entry, erro
 	return out, err
 }
 
-// SecondRounds lists the debits that studies under way will need for their second round from a party's dataset. The
-// first was debited; a study that was stopped, or whose last date is over, needs none any more.
+// SecondRounds lists the debits from a party's dataset that active studies will need for their
+// second round. Their first round was debited. A study that was stopped, or whose last date has
+// passed, needs none.
 func SecondRounds(st node.PartyState, party protocol.PeerID, dataset string, now protocol.Instant, entries []ledger.Entry) ([]ledger.Entry, error) {
 	return underWay{st, party, dataset, now}.second(entries, protocol.StudyID{})
 }
 
-// underWay looks for second rounds that have yet to come.
+// underWay finds second rounds still to come.
 type underWay struct {
 	store   node.PartyState
 	party   protocol.PeerID
@@ -45,7 +46,7 @@ type underWay struct {
 	now     protocol.Instant
 }
 
-// second lists the debits, but of one study.
+// second lists the debits, except those of one study.
 func (u underWay) second(entries []ledger.Entry, but protocol.StudyID) (out []ledger.Entry, err error) {
 	last := map[protocol.StudyID]int{} // sketch of the last debit
 	var order []protocol.StudyID
@@ -75,8 +76,9 @@ func (u underWay) second(entries []ledger.Entry, but protocol.StudyID) (out []le
 	return out, nil
 }
 
-// between is a study of two rounds, by its id, whose last debit was for this sketch of the first and that has not
-// ended here; nil if it is none. One that is not here any more makes no second round, nor does a damaged one.
+// between returns the study with an id if it has two rounds, its last debit was for this sketch of
+// the first, and it has not ended here; otherwise nil. A study that is no longer here, or is
+// damaged, has no second round.
 func (u underWay) between(id protocol.StudyID, sketch int) (*study.Study, error) {
 	raw, err := u.store.Study(id)
 	if errors.Is(err, store.ErrNotFound) {

@@ -8,12 +8,13 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// Under masked sums an attempt may be void after this party has released in it. The next
-// attempt's release is another one: with other masks, noise for the members left, and a
-// debit of its own.
+// Under masked sums an attempt may become void after this party has released in it. The release of
+// the next attempt is a separate one: with other masks, noise for the remaining members, and its
+// own debit.
 
-// roundOf is how many releases, or first rounds, of earlier attempts may have left: those whose header was
-// signed and stored as an own message. A debit without one is that of the round under way.
+// roundOf counts the releases, or first rounds, of earlier attempts that may have been sent: those
+// whose header was signed and stored as an own message. A debit without one belongs to the current
+// round.
 func (r *Source) roundOf(attempt uint32, kind protocol.Kind) (round int, err error) {
 	own, err := r.Store.Own(r.Study.ID)
 	if err != nil {
@@ -27,7 +28,7 @@ func (r *Source) roundOf(attempt uint32, kind protocol.Kind) (round int, err err
 	return round, nil
 }
 
-// Readied is the source for a release of an attempt with so many members.
+// Readied returns the dataset for a release in an attempt with so many members.
 func (r *Source) Readied(attempt uint32, members int) (*Opened, error) {
 	src, err := r.Open()
 	if err != nil || !r.Study.Masked() {
@@ -44,8 +45,8 @@ func (r *Source) Readied(attempt uint32, members int) (*Opened, error) {
 	return src, nil
 }
 
-// ReleasedIn returns the stored release of an attempt, or store.ErrNotFound. One of an
-// earlier attempt is of no use any more: that attempt is void.
+// ReleasedIn returns the stored release of an attempt, or store.ErrNotFound. A release of an
+// earlier attempt is useless: that attempt is void.
 func (r *Source) ReleasedIn(attempt uint32) (protocol.Verified, error) {
 	raw, err := r.Store.ReleaseHeader(r.Study.ID)
 	if err != nil {

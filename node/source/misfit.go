@@ -9,8 +9,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Misfits reads a party's data to their end and returns everything that keeps the study from taking them, where
-// CheckData stops at the first value.
+// Misfits reads all of a party's data and returns every problem that keeps the study from using
+// them. CheckData stops at the first.
 func Misfits(ctx context.Context, o Options) ([]dataset.Problem, error) {
 	fail := func(err error) ([]dataset.Problem, error) {
 		return nil, fmt.Errorf("looking for what does not fit study %s: %w", o.Study.ID.Short(), err)

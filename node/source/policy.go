@@ -16,10 +16,10 @@ import (
 	"github.com/cosketch/cosketch/protocol/ledger"
 )
 
-// Permitted checks the rules that do not depend on the seed, before anything
-// leaves: whom the data are about, the rule for sketches without noise, and the dataset's
-// caps after what the ledger holds. The release job holds all again before it debits. refusal is
-// what they say, and err why they cannot be held.
+// Permitted checks the rules that do not depend on the seed, before anything is sent: the people of
+// the dataset, the rule for sketches without noise, and the dataset's caps given the ledger. The
+// release job checks them all again before it debits. refusal is a rule's refusal; err means that a
+// rule could not be checked.
 func (r *Source) Permitted(src *Opened, records int64, entries []ledger.Entry) (refusal, err error) {
 	if refusal, err = r.Recognised(src, entries); refusal != nil || err != nil {
 		return refusal, err
@@ -30,7 +30,7 @@ func (r *Source) Permitted(src *Opened, records int64, entries []ledger.Entry) (
 	return refusal, nil
 }
 
-// Remember keeps whom the data are about that were read, durably, before anything of them is debited.
+// Remember stores durably which people the data are about, before anything of them is debited.
 func (r *Source) Remember(src *Opened) error {
 	if src.People.Empty() {
 		return nil
@@ -38,8 +38,8 @@ func (r *Source) Remember(src *Opened) error {
 	return r.Store.KeepPeople(src.Data.Name, src.People)
 }
 
-// Spend appends to the ledger what due returns for its entries, durably, unless it is of people whose budget is under
-// another name.
+// Spend appends durably to the ledger what due returns for its entries, unless the budget of these
+// people is under another dataset's name.
 func (r *Source) Spend(ctx context.Context, src *Opened, due func([]ledger.Entry) ([]ledger.Entry, error)) error {
 	if err := r.Remember(src); err != nil {
 		return err
@@ -53,9 +53,10 @@ func (r *Source) Spend(ctx context.Context, src *Opened, due func([]ledger.Entry
 	return err
 }
 
-// Recognised refuses a dataset that is about people of another one of which something was released, unless
-// the steward says that they are others. Their budget would be counted anew. Where no data are read, as of
-// a held sketch, the dataset is about those that it was about when they were.
+// Recognised refuses a dataset about the people of another dataset from which something was
+// released, unless the steward says that they are different people: their budget would be counted
+// afresh. If no data are read, as for a held sketch, it uses the people seen when they were last
+// read.
 func (r *Source) Recognised(src *Opened, entries []ledger.Entry) (refusal, err error) {
 	others, err := r.Store.People()
 	if err != nil {
@@ -80,8 +81,8 @@ func (r *Source) Recognised(src *Opened, entries []ledger.Entry) (refusal, err e
 	return nil, nil
 }
 
-// Acceptable holds the rule of package audit for releases without noise, and that labels
-// do not leave as they are, which only the steward's site file overrules.
+// Acceptable applies the rule of package audit for releases without noise, and refuses to send
+// labels unchanged. Only the steward's site file can overrule it.
 func (r *Source) Acceptable(src *Opened, records int64, entries []ledger.Entry) error {
 	if src.Site.AcceptReconstruction {
 		return nil
@@ -105,9 +106,9 @@ func (r *Source) Acceptable(src *Opened, records int64, entries []ledger.Entry) 
 	return nil
 }
 
-// revealed is how many numbers for each number held earlier studies released of a dataset without
-// noise, if it had as many records as today. Of a study that is not here any more it is
-// taken that nothing stayed hidden.
+// revealed returns, for each number held, how many numbers earlier studies released of a dataset
+// without noise, if it had as many records as today. A study that is no longer here counts as
+// having revealed everything.
 func (r *Source) revealed(data string, own protocol.PeerID, records int64, entries []ledger.Entry) (share float64) {
 	for _, e := range entries {
 		if e.Dataset != data || e.Study == r.Study.ID || e.Mechanism != dp.None {
@@ -138,7 +139,7 @@ func (r *Source) revealedBy(e ledger.Entry, own protocol.PeerID, records int64) 
 	return one.Share
 }
 
-// Chain returns entries with the next one, and leaves entries alone.
+// Chain returns entries with next appended, and does not modify entries.
 func Chain(entries []ledger.Entry, next ledger.Entry) ([]ledger.Entry, error) {
 	chained, err := ledger.Append(entries, next)
 	if err != nil {
@@ -147,8 +148,8 @@ func Chain(entries []ledger.Entry, next ledger.Entry) ([]ledger.Entry, error) {
 	return append(entries[:len(entries):len(entries)], chained), nil
 }
 
-// capsOf turns the site file's caps into the ledger's: a unit without a cap is
-// counted and not limited, but a dataset without any cap allows nothing.
+// capsOf converts the site file's caps to the ledger's. A unit without a cap is counted but not
+// limited, but a dataset without any cap allows nothing with noise.
 func capsOf(d config.Dataset, m dp.Mechanism, unit dp.Unit) (ledger.Caps, error) {
 	var caps ledger.Caps
 	budget := func(b config.Budget) *dp.Budget {

@@ -15,7 +15,8 @@ import (
 	"github.com/cosketch/cosketch/seed"
 )
 
-// Spec says to package job what is released of the data, without the dataset's caps: as it is rehearsed.
+// Spec describes to package job what is released of the data, without the dataset's caps, as in a
+// rehearsal.
 func (r *Source) Spec(src *Opened, what job.What, keys seed.Keys) job.Spec {
 	return job.Spec{
 		Study: r.Study, What: what, Plans: src.Plans, Keys: keys, Dataset: src.Data.Name,
@@ -23,21 +24,23 @@ func (r *Source) Spec(src *Opened, what job.What, keys seed.Keys) job.Spec {
 	}
 }
 
-// Budgeted adds the dataset's caps, what second rounds will take of them, and the steward's yes to what is beyond.
+// Budgeted adds the dataset's caps, the part that second rounds will need, and the steward's
+// consent to exceed them.
 func (r *Source) Budgeted(spec job.Spec, src *Opened) (job.Spec, error) {
 	var err error
 	spec.Caps, err = capsOf(src.Data, r.Study.Privacy.Mechanism, r.Study.Privacy.Unit)
 	spec.Consent = ledger.Consent{AcceptUnbounded: src.Site.AcceptReconstruction}
 	spec.Kept = func(entries []ledger.Entry) ([]ledger.Entry, error) { return r.kept(src, entries) }
 	if _, query := spec.What.(job.Query); !query && r.Study.Privacy.Mechanism == dp.None {
-		// A release without noise needs the steward's yes. By now it was given: the approval of a study that says
-		// none, under a rule that only accept_reconstruction overrules (Acceptable).
+		// A release without noise needs the steward's consent. It has been given: by approving a
+		// study that says none, under a rule that only accept_reconstruction overrules
+		// (Acceptable).
 		spec.Consent.AcceptUnbounded = true
 	}
 	return spec, err
 }
 
-// due is the spec of the study's release, as far as its debits go.
+// due is the spec of the study's release for computing its debits.
 func (r *Source) due(src *Opened) job.Spec { return r.Spec(src, job.Study{Round: src.Round}, nil) }
 
 // Due lists the ledger entries that the study's release still needs, whether or not
@@ -46,7 +49,7 @@ func (r *Source) Due(src *Opened, entries []ledger.Entry) []ledger.Entry {
 	return r.due(src).Due(entries)
 }
 
-// Debits lists the same entries, each held to the caps after those before it.
+// Debits lists the same entries, each checked against the caps after those before it.
 func (r *Source) Debits(src *Opened, entries []ledger.Entry) ([]ledger.Entry, error) {
 	spec, err := r.Budgeted(r.due(src), src)
 	if err != nil {
@@ -65,8 +68,9 @@ func Looks(s *study.Study) bool {
 	return false
 }
 
-// NotHeld says what of a study does not go with holding its sketch, and why; it is empty where the sketch can be held. One of data
-// that are elsewhere is held twice where there is a first look: before it, and made by it.
+// NotHeld says which term of a study prevents holding its sketch, and why; it is empty if the
+// sketch can be held. Data that are elsewhere and need a first look are held twice: before the
+// look, and as prepared by it.
 func NotHeld(s *study.Study, elsewhere bool) string {
 	switch {
 	case Looks(s) && !elsewhere:
@@ -79,21 +83,21 @@ func NotHeld(s *study.Study, elsewhere bool) string {
 	return ""
 }
 
-// DrawsEarly reports that the noise is in the values before they are projected.
+// DrawsEarly reports whether noise is drawn into the values before they are projected.
 func DrawsEarly(s *study.Study) bool { return s.Privacy.Mechanism == dp.RandomisedResponse }
 
 // Data reads the party's data for a job.
 type Data struct {
 	Source *Source
 	From   *Opened
-	See    func(dataset.Batch) error // is handed each batch that is sketched, first. Default: nothing
+	See    func(dataset.Batch) error // called first with each sketched batch; default: none
 
 	Summary dataset.Summary // of the last pass
 	Note    string          // what was sketched and clipped, in counts
-	Adding  time.Duration   // in which batches were projected; the rest of the pass waits for data
+	Adding  time.Duration   // time spent projecting; the rest of the pass waits for data
 }
 
-// Look hands what sketches take of each record to their looks.
+// Look passes the inputs of each sketch to its look.
 func (d *Data) Look(ctx context.Context, looks []*release.Look) (int64, error) {
 	var values []int64
 	summary, err := d.Source.Pass(ctx, d.From, func(b dataset.Batch) error {
@@ -112,7 +116,7 @@ func (d *Data) Look(ctx context.Context, looks []*release.Look) (int64, error) {
 	return summary.Records, err
 }
 
-// Exact hands what sketches take of each record to their builders.
+// Exact passes the inputs of each sketch to its builder.
 func (d *Data) Exact(ctx context.Context, builders []*release.Builder) (job.Records, error) {
 	keep := false
 	for _, plan := range d.From.Plans {
@@ -152,7 +156,7 @@ func (d *Data) Exact(ctx context.Context, builders []*release.Builder) (job.Reco
 	return job.Records{Count: summary.Records, IDs: ids}, nil
 }
 
-// lookExactly makes the plans those of looks without noise, for the party's own eyes alone.
+// lookExactly replaces the plans by those of looks without noise, which only the party may see.
 func (r *Source) lookExactly(ctx context.Context, src *Opened) error {
 	if !Looks(r.Study) {
 		return nil

@@ -5,7 +5,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/release"
 )
 
-// ReadiedFirst is the source for the first round of a study of two, in an attempt with so many members.
+// ReadiedFirst returns the dataset for the first of two rounds, in an attempt with so many members.
 func (r *Source) ReadiedFirst(attempt uint32, members int) (*Opened, error) {
 	src, err := r.Readied(attempt, members)
 	if err != nil {
@@ -19,7 +19,7 @@ func (r *Source) ReadiedFirst(attempt uint32, members int) (*Opened, error) {
 	return src.of(func(p release.Plan) bool { return !r.Study.SecondRound(p.Index) }), nil
 }
 
-// ReadiedSecond is the source for the second round, which goes by what came of the first.
+// ReadiedSecond returns the dataset for the second round, which depends on the result of the first.
 func (r *Source) ReadiedSecond(attempt uint32, members int, b protocol.Basis) (*Opened, error) {
 	src, err := r.Readied(attempt, members)
 	if err != nil {
@@ -40,7 +40,7 @@ func (r *Source) ReadiedSecond(attempt uint32, members int, b protocol.Basis) (*
 	return src, nil
 }
 
-// of is the source for some of its sketches.
+// of returns the dataset for some of its sketches.
 func (o *Opened) of(keep func(release.Plan) bool) *Opened {
 	out := *o
 	out.Plans, out.Picks = nil, nil

@@ -9,8 +9,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Blocks say what the study would do to a party's data, the biggest problem first. They are exact: they are for the
-// party's own terminal.
+// Blocks shows what the study would do to a party's data, biggest problem first. The figures are
+// exact, so they are only for the party's own terminal.
 func (e Effect) Blocks() (out []block.Block) {
 	say := func(text string) { out = append(out, block.Text{Text: text}) }
 	for _, text := range e.Warnings {

@@ -22,7 +22,7 @@ import (
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
-// Source is what a party has of one study without speaking to anybody.
+// Source is what a party knows of one study without contacting anybody.
 type Source struct {
 	node.Env[event.Progress]
 	Store  node.PartyState
@@ -31,7 +31,7 @@ type Source struct {
 	Study  *study.Study
 }
 
-// Held opens the study's held sketch. Whoever changes or releases it has locked it.
+// Held opens the study's held sketch. To change or release it, the caller must hold its lock.
 func (r *Source) Held(src *Opened, seeded agree.Outcome) (*held.Set, error) {
 	plans, look, err := r.looked(src)
 	if err != nil {
@@ -52,8 +52,8 @@ func (r *Source) Held(src *Opened, seeded agree.Outcome) (*held.Set, error) {
 	return set, nil
 }
 
-// looked are the plans by which a sketch is held of data that are elsewhere, and the first look that they go by, once it
-// was drawn.
+// looked returns the plans for holding a sketch, and the first look on which they depend, once it
+// is drawn. Only data that are elsewhere have such a look here.
 func (r *Source) looked(src *Opened) (plans []release.Plan, look []byte, err error) {
 	if src.Data.Source.Elsewhere == "" || !Looks(r.Study) {
 		return src.Plans, nil, nil
@@ -71,8 +71,8 @@ func (r *Source) looked(src *Opened) (plans []release.Plan, look []byte, err err
 	return plans, look, nil
 }
 
-// Welcome is the site's rule for late parties. A site file without the study says
-// nothing: then the data could not be found either, and that error is the better one.
+// Welcome returns the site's rule for late parties. A missing entry for the study is no error here:
+// finding the data will fail with a better one.
 func (r *Source) Welcome() (func(protocol.PeerID) bool, error) {
 	if r.Study.LateUntil == 0 {
 		return nil, nil
@@ -93,8 +93,8 @@ func (r *Source) Welcome() (func(protocol.PeerID) bool, error) {
 	}, nil
 }
 
-// NewRecords is the party's data with other files, of which only the columns of
-// records-side sketches are asked: new records need no label.
+// NewRecords returns the party's dataset with other files, of which only the columns of
+// records-side sketches are needed: new records need no label.
 func (r *Source) NewRecords(files []string) (*Opened, error) {
 	src, err := r.Open()
 	if err != nil {
@@ -112,7 +112,7 @@ func (r *Source) NewRecords(files []string) (*Opened, error) {
 	return src, nil
 }
 
-// OwnRows is how many rows this party's release has, where it has any for each record.
+// OwnRows is the number of rows of this party's release, if it has one for each record.
 func (r *Source) OwnRows() (int64, error) {
 	raw, err := r.Store.ReleaseHeader(r.Study.ID)
 	if err != nil {

@@ -31,7 +31,7 @@ func (analyzeCommand) Help() string {
 		"Examples: aggregator analyze 5f0c1b0e k-means clusters=3; aggregator analyze 5f0c1b0e correlation intervals=all -o answers --format csv"
 }
 
-// Formats are also those of files.
+// Formats adds the formats of files.
 func (analyzeCommand) Formats() []console.Format { return console.ResultFormats() }
 
 // Run answers the question and prints it or writes it to files.
@@ -86,7 +86,7 @@ func (cmd analyzeCommand) Run(ctx context.Context, c *console.Console, g *consol
 	return err
 }
 
-// answer computes, and says every few seconds that it still does.
+// answer computes the answer, and every few seconds reports progress.
 func (cmd analyzeCommand) answer(ctx context.Context, c *console.Console, st *store.Store, s *study.Study, asked study.Analysis, memory int64) (aggregator.Further, error) {
 	type outcome struct {
 		further aggregator.Further

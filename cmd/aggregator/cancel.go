@@ -17,15 +17,15 @@ type studyCancel struct {
 	Reason string `placeholder:"TEXT" env:"-" help:"Why, in a line that every party is shown. Default: none."`
 }
 
-// Help says who learns of it, and what stays.
+// Help says who is told, and what is kept.
 func (studyCancel) Help() string {
 	return "Ends a study that has no result, also while aggregator serve runs. The board then says so, signed, with the reason, and every party stops when it reads it. What parties have debited stays debited. What they sent stays until you purge it.\n\nExample: aggregator study cancel 5f0c1b0e --reason 'south sent the wrong year'"
 }
 
-// mostReason bounds a reason in bytes: a line or two.
+// mostReason bounds a reason, in bytes: a line or two.
 const mostReason = 300
 
-// Validate refuses what is no line of text.
+// Validate refuses a reason that is not one line of text.
 func (cmd studyCancel) Validate() error {
 	if err := checkReason(cmd.Reason); err != nil {
 		return fmt.Errorf("--reason: %w", err)
@@ -33,7 +33,7 @@ func (cmd studyCancel) Validate() error {
 	return nil
 }
 
-// checkReason refuses what is no line of text.
+// checkReason refuses text that is not one line.
 func checkReason(text string) error {
 	if len(text) > mostReason {
 		return fmt.Errorf("%d bytes, at most %d", len(text), mostReason)
@@ -50,8 +50,8 @@ type stopped struct {
 	Study  string `json:"study"`
 	Name   string `json:"name"`
 	At     string `json:"at"`
-	Reason string `json:"reason"` // as the board has it
-	Before bool   `json:"before"` // it was stopped before
+	Reason string `json:"reason"` // as on the board
+	Before bool   `json:"before"` // it had been stopped before
 }
 
 // Run cancels the study, by itself or through the aggregator that serves it.

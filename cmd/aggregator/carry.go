@@ -46,12 +46,12 @@ type imported struct {
 	Study    string `json:"study"`
 	Party    string `json:"party"`
 	Messages int    `json:"messages,omitempty"`
-	Passed   int    `json:"passed,omitempty"` // of the messages, those whose turn had passed
+	Passed   int    `json:"passed,omitempty"` // those of the messages whose turn had passed
 	Chunks   int    `json:"chunks,omitempty"`
 }
 
-// Run takes the bundles in, one after the other. A bad one is its sender's affair, or the
-// stick's: whoever else has sent one must not wait for that.
+// Run imports the bundles one after the other. A bad bundle does not hold up those of other
+// senders.
 func (cmd importCommand) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
 	st, err := g.Open(store.Aggregator)
 	if err != nil {
@@ -87,7 +87,7 @@ func (cmd importCommand) Run(ctx context.Context, c *console.Console, g *console
 	return cmp.Or(err, notTaken(refused))
 }
 
-// notTaken names every file that was refused; its exit code is that of the first.
+// notTaken names every refused file; its exit code is that of the first.
 func notTaken(refused []error) error {
 	switch len(refused) {
 	case 0:
@@ -98,8 +98,8 @@ func notTaken(refused []error) error {
 	return fail.Find(refused[0]).Exit.Of(fmt.Errorf("%d bundles were not taken in:\n%w", len(refused), errors.Join(refused...)))
 }
 
-// handOverTime is how long a serving aggregator may take to look into its inbox and
-// take a bundle in.
+// handOverTime is how long a serving aggregator may take to find a bundle in its inbox and import
+// it.
 const handOverTime = 5 * time.Minute
 
 func takeIn(ctx context.Context, g *console.Globals, st *store.Store, path string) (imported, error) {
@@ -150,7 +150,7 @@ func options(st *store.Store) aggregator.Options {
 	return aggregator.Options{Env: node.AggregatorEnv{Now: console.Now, Version: console.Version()}, Store: st}
 }
 
-// deskOptions are those of commands that take parties' releases in, within the quotas of the
+// deskOptions are the options of commands that import parties' releases, within the quotas of the
 // configuration file.
 func deskOptions(g *console.Globals, st *store.Store) (aggregator.Options, error) {
 	conf, err := config.LoadAggregator(g.Config)
@@ -201,7 +201,7 @@ func (cmd exportCommand) Run(ctx context.Context, c *console.Console, g *console
 			continue
 		}
 		if mailbox := (*protocol.MailboxError)(nil); errors.As(err, &mailbox) && len(cmd.Party) == 0 {
-			c.Say("nothing for %s: %v", p.Name, mailbox) // the others are none the worse
+			c.Say("nothing for %s: %v", p.Name, mailbox) // the others get theirs
 			continue
 		}
 		if err != nil {
@@ -220,7 +220,7 @@ func (cmd exportCommand) Run(ctx context.Context, c *console.Console, g *console
 	})
 }
 
-// parties are those to write for.
+// parties are the parties to write for.
 func (cmd exportCommand) parties(s *study.Study) ([]study.Party, error) {
 	if len(cmd.Party) == 0 {
 		return s.Parties, nil
@@ -236,7 +236,7 @@ func (cmd exportCommand) parties(s *study.Study) ([]study.Party, error) {
 	return out, nil
 }
 
-// settle lets a study that nobody serves do what its dates ask for.
+// settle lets a study that is not being served act on its dates.
 func settle(ctx context.Context, g *console.Globals, st *store.Store, s *study.Study) error {
 	o, err := deskOptions(g, st)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// desk drafts, hosts and cancels studies, for commands and for programs that ask over HTTP.
+// desk drafts, hosts and cancels studies, for commands and for programs over HTTP.
 type desk struct {
 	store  *store.Store
 	quotas aggregator.Quotas
@@ -25,7 +25,7 @@ type desk struct {
 
 var _ api.Desk = desk{}
 
-// hostable refuses a study that this node cannot host: of another aggregator, or beyond what it delivers or keeps.
+// hostable refuses a study that this node cannot host: of another aggregator, or beyond its limits.
 func (d desk) hostable(s *study.Study) error {
 	id, err := d.store.ID()
 	if err != nil {
@@ -43,7 +43,7 @@ func (d desk) hostable(s *study.Study) error {
 	return nil
 }
 
-// judge checks that a study can be hosted here, and says what its answers would be worth.
+// judge checks that a study can be hosted here, and forecasts what its answers are worth.
 func (d desk) judge(s *study.Study, records string) (console.Verdict, error) {
 	if err := d.hostable(s); err != nil {
 		return console.Verdict{}, err
@@ -55,12 +55,12 @@ func (d desk) judge(s *study.Study, records string) (console.Verdict, error) {
 	return console.NewVerdict(p), nil
 }
 
-// add stores a study that was judged; a running serve takes it up.
+// add stores a judged study; a running serve takes it up.
 func (d desk) add(s *study.Study) error {
 	return console.AddStudy(d.store, s, s.Expires, console.Now())
 }
 
-// Draft drafts as aggregator study draft does, which asks nobody here.
+// Draft drafts like aggregator study draft, but asks no questions.
 func (d desk) Draft(r api.DraftRequest) (api.Draft, error) {
 	cmd := studyDraft{Name: r.Name, Partition: &r.Partition, Ask: r.Ask, Column: r.Columns, Records: r.Records, Rounds: map[int]string{0: "auto", 1: "1", 2: "2"}[r.Rounds], Masked: r.Masked, Epsilon: r.Epsilon, Addr: r.Addrs, Approval: orDays(r.Approval), Upload: orDays(r.Upload)}
 	switch {
@@ -96,10 +96,10 @@ func (d desk) Draft(r api.DraftRequest) (api.Draft, error) {
 	return out, nil
 }
 
-// mostDays bounds the dates of drafts.
+// mostDays bounds the days until dates of drafts.
 const mostDays = 3650
 
-// orDays is a number of days, or the default of aggregator study draft.
+// orDays returns a number of days, or for 0 the default of aggregator study draft.
 func orDays(n int) int {
 	if n == 0 {
 		return 14
@@ -107,16 +107,17 @@ func orDays(n int) int {
 	return n
 }
 
-// inRequest is what errors call a study file that came over HTTP.
+// inRequest stands in errors for the name of a study file sent over HTTP.
 const inRequest = "in the request"
 
-// Check checks a study as Host does, and stores nothing.
+// Check checks a study like Host, and stores nothing.
 func (d desk) Check(source []byte) (api.Hosted, error) {
 	_, out, err := d.read(source)
 	return out, err
 }
 
-// Host does as aggregator study host does. A study that is here already stays as it is, whatever the date.
+// Host acts like aggregator study host. It accepts a study that is here already, whatever its
+// dates.
 func (d desk) Host(source []byte) (api.Hosted, error) {
 	s, out, err := d.read(source)
 	if err == nil && !out.Before {
@@ -145,10 +146,11 @@ func (d desk) read(source []byte) (*study.Study, api.Hosted, error) {
 	return s, out, err
 }
 
-// cancelWithin is how long the serving node may take to end a study: less than an answer may.
+// cancelWithin is how long the serving node may take to end a study. It is less than the timeout of
+// an answer.
 const cancelWithin = time.Minute
 
-// Cancel does as aggregator study cancel does.
+// Cancel acts like aggregator study cancel.
 func (d desk) Cancel(ctx context.Context, id protocol.StudyID, reason string) (api.Cancelled, error) {
 	if err := checkReason(reason); err != nil {
 		return api.Cancelled{}, fail.Usage.Of(fmt.Errorf("cancelling study %s: reason: %w", id.Short(), err))

@@ -48,15 +48,15 @@ func (studyDraft) Help() string {
 type drafted struct {
 	File    string         `json:"file"`
 	Parties []draftedParty `json:"parties"`
-	Open    []string       `json:"open"`    // what is to be filled in
+	Open    []string       `json:"open"`    // still to be filled in
 	Decided []string       `json:"decided"` // where the parties' lists differ
 }
 
 type draftedParty struct {
 	Name  string `json:"name"`
 	ID    string `json:"id"`
-	Words string `json:"words"` // its fingerprint, to be read out
-	// Records is about how many records it has; 0 where nobody said.
+	Words string `json:"words"` // its fingerprint, to be read aloud
+	// Records is the approximate number of its records; 0 if unknown.
 	Records int64 `json:"records"`
 }
 
@@ -65,7 +65,7 @@ func (cmd studyDraft) Run(ctx context.Context, c *console.Console, g *console.Gl
 	if cmd.Approval < 1 || cmd.Upload < 1 {
 		return fail.Usage.Of(errors.New("drafting: approval and upload take at least one day each"))
 	}
-	if _, err := os.Lstat(cmd.Output); err == nil { // before anybody is asked anything
+	if _, err := os.Lstat(cmd.Output); err == nil { // before any question is asked
 		return fail.Usage.Of(fmt.Errorf("writing the study file: %s exists and stays as it is (name another with -o)", cmd.Output))
 	}
 	d, err := cmd.known(c, g)
@@ -99,7 +99,7 @@ func (cmd studyDraft) Run(ctx context.Context, c *console.Console, g *console.Gl
 		for _, o := range out.Open {
 			c.Say("to be filled in: %s", o)
 		}
-		if s, err := file.Parse([]byte(text)); err == nil { // with nothing left to fill in
+		if s, err := file.Parse([]byte(text)); err == nil { // if nothing is left to fill in
 			c.Say("%s", analysis.SizeOf(s).Says())
 			if err := analysis.Deliverable(s); err != nil {
 				c.Say("aggregator study host will refuse it: %v", err)
@@ -117,7 +117,7 @@ func (cmd studyDraft) Run(ctx context.Context, c *console.Console, g *console.Gl
 	})
 }
 
-// drafted is the text of a draft, and what there is to be said of it.
+// drafted returns the text of a draft, and the notes about it.
 func (cmd studyDraft) drafted(d file.Draft) (text string, out drafted, err error) {
 	text, open, err := d.Text()
 	if names, why := renames(d.Parties); err != nil && d.Partition == study.Horizontal && len(names) > 0 {
@@ -137,10 +137,10 @@ func (cmd studyDraft) drafted(d file.Draft) (text string, out drafted, err error
 	return text, out, nil
 }
 
-// placeholder stands for an address that nobody has given.
+// placeholder stands for an unknown address.
 const placeholder = "/dns4/YOUR-HOST/tcp/7424"
 
-// known gathers what this node, the flags and the column lists say.
+// known collects what this node, the flags and the column lists say.
 func (cmd studyDraft) known(c *console.Console, g *console.Globals) (file.Draft, error) {
 	st, err := g.OpenReadOnly(store.Aggregator)
 	if err != nil {
@@ -162,7 +162,7 @@ func (cmd studyDraft) known(c *console.Console, g *console.Globals) (file.Draft,
 	return d, err
 }
 
-// draft gathers what this node, the flags and column lists that were read say, with notes for people.
+// draft collects what this node, the flags and the given column lists say, with notes for people.
 func (cmd studyDraft) draft(st *store.Store, lists []config.ColumnList) (d file.Draft, notes []string, err error) {
 	d = file.Draft{Name: cmd.Name, Partition: study.Partition(console.Chosen(cmd.Partition)), Epsilon: cmd.Epsilon, Masked: cmd.Masked, Analyses: cmd.Ask, Purpose: cmd.Purpose}
 	switch cmd.Rounds {
@@ -213,7 +213,7 @@ func (cmd studyDraft) draft(st *store.Store, lists []config.ColumnList) (d file.
 	return d, notes, nil
 }
 
-// count gives parties the numbers of records that were named, in place of those of their lists.
+// count replaces the parties' numbers of records by the given ones.
 func count(parties []file.DraftParty, counts map[string]int64) error {
 	var names []string
 	for _, p := range parties {
@@ -238,16 +238,16 @@ func count(parties []file.DraftParty, counts map[string]int64) error {
 	return nil
 }
 
-// fits says what keeps the lists from being of one study of this partition.
+// fits returns why the lists cannot form one study of this partition, or nil.
 func fits(d file.Draft, p study.Partition) error {
 	d.Name, d.Partition = "draft", p
 	return d.Check()
 }
 
-// ask asks a person for what flags left out. An answer that fits nothing is asked for again,
-// so that none that was good is lost.
+// ask asks a person for what the flags left out. It repeats a question whose answer does not fit,
+// so that good answers are not lost.
 func (cmd studyDraft) ask(ctx context.Context, c *console.Console, d *file.Draft) error {
-	var given []string // as flags, for who has to begin again
+	var given []string // answers as flags, for starting again
 	ask := func(flag, question string, take func(answer string) error) error {
 		if !c.Interactive() {
 			return fail.Usage.Of(fmt.Errorf("drafting: --%s is missing, and there is no terminal to ask at", flag))
@@ -265,7 +265,7 @@ func (cmd studyDraft) ask(ctx context.Context, c *console.Console, d *file.Draft
 	if d.Partition == "" {
 		fits := func(p study.Partition) error { return fits(*d, p) }
 		if v, h := fits(study.Vertical), fits(study.Horizontal); v != nil && h != nil && v.Error() == h.Error() {
-			return fail.Usage.Of(fmt.Errorf("drafting: %w", v)) // no answer helps
+			return fail.Usage.Of(fmt.Errorf("drafting: %w", v)) // no answer would help
 		}
 		if err := ask("partition", "Do the parties hold other columns of the same people (vertical), or the same columns of other people (horizontal)?", func(answer string) error {
 			d.Partition = study.Partition(answer)
@@ -295,7 +295,7 @@ func (cmd studyDraft) ask(ctx context.Context, c *console.Console, d *file.Draft
 	return nil
 }
 
-// analyses separates kinds, and kinds with options in braces, at spaces.
+// analyses splits text at spaces into kinds, each possibly with options in braces.
 func analyses(text string) (out []string) {
 	depth := 0
 	for _, word := range strings.Fields(text) {

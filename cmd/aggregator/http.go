@@ -21,17 +21,17 @@ import (
 	"github.com/cosketch/cosketch/node/views"
 )
 
-// shown is what an aggregator shows to readers while it serves.
+// shown is the web interface of a serving aggregator.
 type shown struct {
 	views    *views.Views
 	monitor  *monitor.Aggregator
 	server   *api.Server
-	listener net.Listener // nil: nothing is shown
+	listener net.Listener // nil: off
 	secure   *tls.Config
 	logger   *slog.Logger
 }
 
-// newShown listens where the configuration says, if it does.
+// newShown listens at the configured address, if there is one.
 func newShown(st *store.Store, conf config.HTTP, at desk, logger *slog.Logger) (*shown, error) {
 	s := &shown{logger: logger}
 	if conf.Listen == "" {
@@ -66,7 +66,7 @@ func newShown(st *store.Store, conf config.HTTP, at desk, logger *slog.Logger) (
 	return s, nil
 }
 
-// observe tells views and metrics what happens.
+// observe passes events to views and metrics.
 func (s *shown) observe(h event.Happening) {
 	if s.listener != nil {
 		s.views.Observe(h)
@@ -74,7 +74,7 @@ func (s *shown) observe(h event.Happening) {
 	}
 }
 
-// address is where readers of this machine find the pages.
+// address is the URL of the pages for readers on this machine.
 func (s *shown) address() string {
 	scheme := "http"
 	if s.secure != nil {
@@ -83,8 +83,8 @@ func (s *shown) address() string {
 	return scheme + "://" + s.listener.Addr().String() + "/"
 }
 
-// invitation tells whoever sits at the terminal where the pages are, and lets them in. What a
-// terminal shows nobody else reads, as a log.
+// invitation is the message to the person at the terminal with the address of the pages and a
+// sign-in link. It must only go to a terminal: others may read a log.
 func (s *shown) invitation() string {
 	switch {
 	case s.server.WithoutTokens:
@@ -101,7 +101,7 @@ func (s *shown) close() {
 	}
 }
 
-// beside serves readers while the node serves; the end of either, or of ctx, ends both.
+// beside serves readers while the node runs; the end of either, or of ctx, ends both.
 func (s *shown) beside(ctx context.Context, node func(context.Context) error) error {
 	if s.listener == nil {
 		return node(ctx)
@@ -118,7 +118,7 @@ func (s *shown) beside(ctx context.Context, node func(context.Context) error) er
 	return errors.Join(err, <-ended)
 }
 
-// tokensOf finds tokens in a store.
+// tokensOf reads tokens from a store.
 func tokensOf(st *store.Store) api.Tokens {
 	return func(id string) ([]byte, error) {
 		record, err := st.Token(id)

@@ -14,18 +14,17 @@ import (
 
 type initCommand struct{}
 
-// Help has an example.
 func (initCommand) Help() string { return "Example: aggregator init" }
 
 type identity struct {
 	ID     string `json:"id"`
-	Words  string `json:"words"` // its fingerprint, to be read out
+	Words  string `json:"words"` // its fingerprint, to be read aloud
 	HPKE   string `json:"hpke"`
 	State  string `json:"state"`
 	Config string `json:"config"`
 }
 
-// Run makes the state directory and, where there is none, a commented configuration file.
+// Run makes the state directory and, if there is none, a commented configuration file.
 func (cmd initCommand) Run(c *console.Console, g *console.Globals) error {
 	if err := cmd.make(g); err != nil {
 		return err
@@ -48,10 +47,9 @@ func (initCommand) make(g *console.Globals) error {
 
 type identityCommand struct{}
 
-// Help has an example.
 func (identityCommand) Help() string { return "Example: aggregator identity" }
 
-// Run prints what a study file says of its aggregator.
+// Run prints the node's entry in study files.
 func (identityCommand) Run(c *console.Console, g *console.Globals) error {
 	st, err := g.OpenReadOnly(store.Aggregator)
 	if err != nil {

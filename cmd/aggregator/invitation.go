@@ -25,7 +25,7 @@ type invitationCommands struct {
 	Revoke invitationRevoke `cmd:"" help:"Forget an invitation, and what came under it."`
 }
 
-// goodFor is how long an invitation is good unless somebody says otherwise.
+// goodFor is the default lifetime of an invitation.
 const goodFor = 14 * 24 * time.Hour
 
 type invitationCreate struct {
@@ -34,12 +34,12 @@ type invitationCreate struct {
 	For  time.Duration `env:"-" default:"336h" placeholder:"DURATION" help:"How long it is good. Default: 336h, two weeks."`
 }
 
-// Help says what an invitation lets its holder do.
+// Help says what an invitation allows its holder.
 func (invitationCreate) Help() string {
 	return "Whoever has the address may introduce one node here, once, by party join. Until then, or until it is over or revoked, this node lets strangers connect, for that one call. Hand the address on by a way that nobody else reads. It is kept as a hash: if you lose it, revoke it and make another one.\n\nExample: aggregator advanced invitation create north --addr /dns4/agg.example.org/tcp/7424"
 }
 
-// Validate refuses what is no time to be good for.
+// Validate refuses an invalid lifetime.
 func (cmd invitationCreate) Validate() error {
 	if cmd.For < time.Minute {
 		return fmt.Errorf("--for: %v is too short", cmd.For)
@@ -47,15 +47,15 @@ func (cmd invitationCreate) Validate() error {
 	return nil
 }
 
-// madeInvitation is an invitation that was just made.
+// madeInvitation is a newly made invitation.
 type madeInvitation struct {
 	ID      string `json:"id"`
 	Name    string `json:"name"`
 	Expires string `json:"expires"`
-	Address string `json:"address"` // with the secret: for the party alone
+	Address string `json:"address"` // contains the secret: only for the party
 }
 
-// invite makes an invitation and keeps it.
+// invite makes and stores an invitation.
 func invite(st *store.Store, name, addr string, lasts time.Duration) (madeInvitation, error) {
 	if err := aggregator.CheckPlace(addr); err != nil {
 		return madeInvitation{}, err
@@ -102,7 +102,7 @@ func (cmd invitationCreate) Run(c *console.Console, g *console.Globals) error {
 	})
 }
 
-// Where an invitation stands.
+// States of an invitation.
 const (
 	invitationOpen     = "open"
 	invitationOver     = "over"
@@ -110,13 +110,13 @@ const (
 	invitationAccepted = "accepted"
 )
 
-// listedInvitation is what commands say of an invitation.
+// listedInvitation is an invitation in the output of commands.
 type listedInvitation struct {
 	ID      string `json:"id"`
 	Name    string `json:"name"`
 	State   string `json:"state"`
 	Expires string `json:"expires"`
-	Peer    string `json:"peer,omitempty"`  // who has come
+	Peer    string `json:"peer,omitempty"`  // who used it
 	Words   string `json:"words,omitempty"` // its fingerprint, to be compared
 }
 
@@ -138,7 +138,6 @@ func listedOf(st *store.Store, k invitation.Kept) (listedInvitation, error) {
 
 type invitationList struct{}
 
-// Help has an example.
 func (invitationList) Help() string { return "Example: aggregator advanced invitation list" }
 
 // Run lists invitations.
@@ -174,7 +173,7 @@ func (invitationList) Run(c *console.Console, g *console.Globals) error {
 	})
 }
 
-// withInvitation opens the state for a command that works on an invitation, which has a name and an id.
+// withInvitation opens the state for a command on one invitation, which is given by name or id.
 func withInvitation(g *console.Globals, text string, work func(*store.Store, invitation.Kept) error) error {
 	st, err := g.Open(store.Aggregator)
 	if err != nil {
@@ -197,12 +196,11 @@ type invitationAccept struct {
 	Output string `short:"o" env:"-" placeholder:"FILE" help:"The file to write. Default: introduction-NAME.yaml, beside the configuration file."`
 }
 
-// Help has an example.
 func (invitationAccept) Help() string {
 	return "Compare the words that it prints over a telephone, by a number that you know, before you use the file: they are of the node that used the invitation.\n\nExample: aggregator advanced invitation accept north"
 }
 
-// Run writes an introduction that came.
+// Run writes a received introduction to a file.
 func (cmd invitationAccept) Run(c *console.Console, g *console.Globals) error {
 	return withInvitation(g, cmd.Name, func(st *store.Store, k invitation.Kept) error { return cmd.accept(c, g, st, k) })
 }
@@ -236,7 +234,7 @@ func (cmd invitationAccept) accept(c *console.Console, g *console.Globals, st *s
 	})
 }
 
-// introductionOf reads what came under an invitation, and was read when it came.
+// introductionOf parses the introduction received under an invitation. It was checked when it came.
 func introductionOf(k invitation.Kept) (config.ColumnList, error) {
 	l, err := config.ParseColumns("that came under invitation "+k.ID, k.Came.Text)
 	if err == nil && l.ID != k.Came.From {
@@ -252,10 +250,9 @@ type invitationRevoke struct {
 	Name string `arg:"" help:"Whom you invited, or the invitation's id."`
 }
 
-// Help has an example.
 func (invitationRevoke) Help() string { return "Example: aggregator advanced invitation revoke north" }
 
-// Run forgets an invitation.
+// Run revokes an invitation.
 func (cmd invitationRevoke) Run(c *console.Console, g *console.Globals) error {
 	return withInvitation(g, cmd.Name, func(st *store.Store, k invitation.Kept) error {
 		if err := st.RemoveInvitation(k.ID); err != nil {

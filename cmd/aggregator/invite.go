@@ -29,12 +29,12 @@ type inviteCommand struct {
 	listening
 }
 
-// Help says what it leads through.
+// Help describes the steps.
 func (inviteCommand) Help() string {
 	return "Makes the node if there is none, invites the parties by addresses of their own, shows the parties' introductions, which you accept by name, and drafts the study from them. It asks for its name, what is asked, what the columns hold, the purpose, the dates and how strong the promise is, shows the forecast and the size, hosts the study, and prints the one address to hand on, with the words to compare. Then it serves until you stop it, unless aggregator serve runs already, and prints the result.\n\nEvery step says the plain command that does the same. What was answered is kept at once, beside the configuration file: after Ctrl-C the same command goes on where it was.\n\nFor --answers, a file names each question (address, whom, accept, name, partition, ask, columns, purpose, dates, privacy, host) with the line, or the list of lines, that a person would type. The word proposed takes what is proposed:\n\n  cosketch: answers/1\n  address: /dns4/agg.example.org/tcp/7424\n  whom: north south\n  accept: north south\n  name: registry\n  partition: proposed\n  ask: mean correlation\n  columns: --centre height=170 --spread height=12\n  purpose: Heights of two regions\n  dates: proposed\n  privacy: strong\n  host: registry\n\nExample: aggregator invite north-introduction.yaml south-introduction.yaml"
 }
 
-// Validate refuses what is no time to wait.
+// Validate refuses an invalid --wait.
 func (cmd inviteCommand) Validate() error {
 	if cmd.Wait != nil && *cmd.Wait < 0 {
 		return fmt.Errorf("--wait: %v is not a time to wait", *cmd.Wait)
@@ -49,13 +49,14 @@ type inviting struct {
 	c      *console.Console
 	g      *console.Globals
 	st     *store.Store
-	id     protocol.PeerID // this node's
+	id     protocol.PeerID // of this node
 	ask    *joining.Kept
-	draft  studyDraft   // the study, as the plain command that drafts it
-	served <-chan error // how serving ended; nil: another process serves
+	draft  studyDraft   // the study, as the command that drafts it
+	served <-chan error // receives the error with which serving ended; nil: another process serves
 }
 
-// Run goes from step to step. Each finds in the node's own state, and in what was answered before, whether it is done.
+// Run makes one step after the other. Each finds out from the node's state and earlier answers
+// whether it is done.
 func (cmd inviteCommand) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
 	v := &inviting{inviteCommand: cmd, c: c, g: g}
 	asker, err := console.NewAsker(c, joining.Invite, cmd.Answers)
@@ -93,7 +94,7 @@ func (cmd inviteCommand) Run(ctx context.Context, c *console.Console, g *console
 	return v.follow(ctx, s)
 }
 
-// step says what comes now, and by which plain command it can be done, too.
+// step announces the next step, and the command that does the same.
 func (v *inviting) step(title, command string) { v.c.Step(title, command) }
 
 // put asks a question.
@@ -101,7 +102,7 @@ func (v *inviting) put(ctx context.Context, q joining.Question, take func(line s
 	return console.AskedError(v.ask.Ask(ctx, q, take))
 }
 
-// repeat tells of an answer of an earlier run.
+// repeat reports a replayed answer of an earlier run.
 func (v *inviting) repeat(q joining.Question, line string, over error) {
 	switch {
 	case over != nil:
@@ -113,21 +114,21 @@ func (v *inviting) repeat(q joining.Question, line string, over error) {
 	}
 }
 
-// beside is a file beside the configuration file.
+// beside is a path beside the configuration file.
 func (v *inviting) beside(name string) string { return filepath.Join(filepath.Dir(v.g.Config), name) }
 
-// keptPath is where answers are kept: beside the configuration file, under its name.
+// keptPath is the path of the stored answers, beside the configuration file and named after it.
 func (v *inviting) keptPath() string {
 	name := filepath.Base(v.g.Config)
 	return v.beside(name[:len(name)-len(filepath.Ext(name))] + "-invite.yaml")
 }
 
-// studyPath is where the study file of a name is written.
+// studyPath is the path of a study file, by the study's name.
 func (v *inviting) studyPath(name string) string {
 	return v.beside("study-" + strings.ReplaceAll(name, " ", "-") + ".yaml")
 }
 
-// node makes the node where there is none.
+// node makes the node if there is none.
 func (v *inviting) node() error {
 	st, err := v.g.OpenReadOnly(store.Aggregator)
 	if errors.Is(err, fail.NoState) {
@@ -144,7 +145,7 @@ func (v *inviting) node() error {
 	return st.Close()
 }
 
-// serve hosts all studies beside the questions, unless another process does.
+// serve hosts all studies while questions are asked, unless another process does.
 func (v *inviting) serve(ctx context.Context) (ended <-chan struct{}) {
 	done, served := make(chan struct{}), make(chan error, 1)
 	if v.st.Served() {
@@ -157,7 +158,7 @@ func (v *inviting) serve(ctx context.Context) (ended <-chan struct{}) {
 		if v.g.LogLevel != nil {
 			return v.c.Logger(conf)
 		}
-		return slog.New(slog.DiscardHandler) // what happens is said here
+		return slog.New(slog.DiscardHandler) // this command reports events itself
 	}
 	go func() {
 		defer close(done)
@@ -166,7 +167,7 @@ func (v *inviting) serve(ctx context.Context) (ended <-chan struct{}) {
 	return done
 }
 
-// hosted is the study that an earlier run hosted, or nil.
+// hosted returns the study that an earlier run hosted, or nil.
 func (v *inviting) hosted() (*study.Study, error) {
 	lines := v.ask.Lines[joining.Name]
 	if len(lines) == 0 || len(v.ask.Lines[joining.Host]) == 0 {
@@ -174,7 +175,7 @@ func (v *inviting) hosted() (*study.Study, error) {
 	}
 	s, err := console.ReadStudy(v.studyPath(lines[len(lines)-1]))
 	if err != nil {
-		return nil, nil // it was not written yet
+		return nil, nil // not written yet
 	}
 	if _, err := v.st.Study(s.ID); errors.Is(err, store.ErrNotFound) {
 		return nil, nil
@@ -196,10 +197,11 @@ func (v *inviting) handOn(s *study.Study) {
 	v.c.Say("This node in words: %s", v.id.Words())
 }
 
-// pollEvery is how often it looks whether something has changed.
+// pollEvery is the polling interval.
 const pollEvery = time.Second
 
-// wait looks every while until there is true, serving ends, or --wait is over, which is without's error.
+// wait polls until there returns true, serving ends, or --wait is over, which returns without's
+// error.
 func (v *inviting) wait(ctx context.Context, without func() error, there func() (bool, error)) error {
 	var over <-chan time.Time
 	if v.Wait != nil {
@@ -224,7 +226,8 @@ func (v *inviting) wait(ctx context.Context, without func() error, there func() 
 	}
 }
 
-// follow waits for the result, prints it, and serves on for who has not fetched it yet.
+// follow waits for the result and prints it, then serves on for parties that have not fetched it
+// yet.
 func (v *inviting) follow(ctx context.Context, s *study.Study) error {
 	short := s.ID.Short()
 	v.step("The study runs", "aggregator status --watch")
@@ -232,7 +235,7 @@ func (v *inviting) follow(ctx context.Context, s *study.Study) error {
 	err := v.wait(ctx, func() error { return fail.NoResult.New(s.Name, short) }, func() (bool, error) {
 		now, err := console.StudySnapshot(v.st, s.ID)
 		if errors.Is(err, store.ErrNotFound) {
-			return false, nil // it is taken up now
+			return false, nil // it is being taken up
 		}
 		if err != nil {
 			return false, err

@@ -21,7 +21,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study/file"
 )
 
-// make leads from the introductions to a study that is hosted.
+// make turns the introductions into a hosted study.
 func (v *inviting) make(ctx context.Context) (*study.Study, error) {
 	for {
 		v.draft = studyDraft{Rounds: "auto", Approval: 14, Upload: 14}
@@ -38,7 +38,7 @@ func (v *inviting) make(ctx context.Context) (*study.Study, error) {
 	}
 }
 
-// drafted is the study file as it stands.
+// drafted returns the study file so far.
 func (v *inviting) drafted() (file.Draft, string, []string, error) {
 	d, err := v.draft.known(v.c, v.g)
 	if err != nil {
@@ -48,7 +48,7 @@ func (v *inviting) drafted() (file.Draft, string, []string, error) {
 	return d, text, open, err
 }
 
-// command is the plain command that drafts it.
+// command returns the command that drafts it.
 func (v *inviting) command() string {
 	out := []string{"aggregator study draft"}
 	add := func(flag string, values ...string) {
@@ -93,7 +93,7 @@ func (v *inviting) name(ctx context.Context) error {
 			return err
 		}
 		if h, err := fits(d, study.Horizontal), fits(d, study.Vertical); h != nil && err != nil {
-			return nil // the partition says what is wrong, whatever the name is
+			return nil // only the partition is wrong, whatever the name
 		}
 		d.Partition = study.Vertical
 		if fits(d, study.Horizontal) == nil {
@@ -150,13 +150,14 @@ func (v *inviting) partition(ctx context.Context) error {
 	})
 }
 
-// partitioned is an answer to what parties have in common.
+// partitioned is the answer to what parties have in common.
 type partitioned struct {
 	Partition string            `arg:""`
 	Rename    map[string]string `mapsep:"none"`
 }
 
-// fitRenamed says what keeps the lists from being of one study of this partition, with columns by these names.
+// fitRenamed returns why the lists, with columns by these names, cannot form one study of this
+// partition.
 func (v *inviting) fitRenamed(names map[string]string, p study.Partition) error {
 	by := v.draft
 	by.Rename = names
@@ -186,7 +187,7 @@ func (v *inviting) asked(ctx context.Context) error {
 	})
 }
 
-// described is an answer to what columns hold.
+// described is the answer to what columns hold.
 type described struct {
 	Centre map[string]string `mapsep:"none"`
 	Spread map[string]string `mapsep:"none"`
@@ -195,7 +196,7 @@ type described struct {
 	Kind   map[string]string `mapsep:"none"`
 }
 
-// columns asks what the introductions leave open, until nothing is.
+// columns asks for what the introductions leave open, until nothing is.
 func (v *inviting) columns(ctx context.Context) error {
 	for {
 		d, _, open, err := v.drafted()
@@ -222,7 +223,7 @@ func (v *inviting) columns(ctx context.Context) error {
 	}
 }
 
-// describe takes what a line says of columns.
+// describe applies a line about columns.
 func (v *inviting) describe(d file.Draft, line string) error {
 	var said described
 	if err := console.TakeLine(&said, line); err != nil {
@@ -312,7 +313,7 @@ func (v *inviting) purpose(ctx context.Context) error {
 	})
 }
 
-// days is an answer to how long parties have.
+// days is the answer to how long parties have.
 type days struct {
 	Approval int `default:"14"`
 	Upload   int `default:"14"`
@@ -338,7 +339,7 @@ func (v *inviting) dates(ctx context.Context) error {
 	})
 }
 
-// scale are words for an ε.
+// scale has words for values of ε.
 func scale() []struct {
 	word dp.Strength
 	dp.Epsilon
@@ -391,13 +392,14 @@ func (v *inviting) privacy(ctx context.Context) error {
 	})
 }
 
-// again is an answer that has a question asked once more.
+// again is the answer that repeats an earlier question.
 type again struct {
 	Again    string     `arg:"" enum:"again"`
 	Question joining.ID `arg:""`
 }
 
-// host shows what the study is worth and hosts it. It returns nil where a question is to be asked again.
+// host shows what the study is worth and hosts it. It returns nil if a question is to be asked
+// again.
 func (v *inviting) host(ctx context.Context) (*study.Study, error) {
 	_, text, _, err := v.drafted()
 	if err != nil {

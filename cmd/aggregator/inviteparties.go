@@ -37,15 +37,15 @@ func (v *inviting) address(ctx context.Context) error {
 	})
 }
 
-// candidate is an introduction, by the name under which it is accepted: the operator's, of an invitation, and else the
-// party's own.
+// candidate is an introduction with the name under which it is accepted: the operator's name of its
+// invitation, or else the party's own.
 type candidate struct {
 	name string
 	config.ColumnList
-	invitation string // under which it came; empty: it is a file
+	invitation string // its invitation; empty: it is a file
 }
 
-// introduced are the introductions of files that were given, and of those that came under invitations.
+// introduced returns the introductions from the given files and from invitations.
 func (v *inviting) introduced() (out []candidate, err error) {
 	known := func(name string) bool {
 		return slices.ContainsFunc(out, func(o candidate) bool { return o.name == name })
@@ -77,7 +77,7 @@ func (v *inviting) introduced() (out []candidate, err error) {
 		}
 		out = append(out, candidate{k.Name, l, k.ID})
 	}
-	for _, line := range v.ask.Lines[joining.Accept] { // accepted by an earlier run: it may be given no more
+	for _, line := range v.ask.Lines[joining.Accept] { // accepted by an earlier run; it may no longer be given
 		var n named
 		if console.TakeLine(&n, line) != nil {
 			continue
@@ -130,13 +130,13 @@ func (v *inviting) invite(ctx context.Context) error {
 	})
 }
 
-// nobody is an answer to who is invited.
+// nobody is the answer that invites nobody.
 const nobody = "nobody"
 
-// await waits until everybody has come who was invited and may come still.
+// await waits for the introductions of all invited parties that can still send one.
 func (v *inviting) await(ctx context.Context) error {
 	if len(v.ask.Lines[joining.Accept]) > 0 {
-		return nil // an earlier run had those that it wanted
+		return nil // an earlier run accepted the ones it wanted
 	}
 	said, waits, stopped := map[string]bool{}, false, false
 	var missing []string
@@ -170,7 +170,8 @@ func (v *inviting) await(ctx context.Context) error {
 	})
 }
 
-// call says what parties run to introduce themselves, and serves until their introductions are handed to another run.
+// call prints what parties run to introduce themselves. It then serves until another run has their
+// introductions.
 func (v *inviting) call(ctx context.Context) error {
 	v.step("Ask the parties for their introductions", "aggregator serve")
 	v.c.Say("Every party runs this, and sends you the file that it writes:")
@@ -180,7 +181,7 @@ func (v *inviting) call(ctx context.Context) error {
 	return v.wait(ctx, func() error { return fail.Unintroduced.New() }, func() (bool, error) { return false, nil })
 }
 
-// introductionPath is where the introduction of a party is kept that was accepted: beside the configuration file.
+// introductionPath is the path of an accepted introduction, beside the configuration file.
 func introductionPath(g *console.Globals, name string) string {
 	plain := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '-' {
@@ -191,13 +192,13 @@ func introductionPath(g *console.Globals, name string) string {
 	return filepath.Join(filepath.Dir(g.Config), "introduction-"+plain+".yaml")
 }
 
-// named is an answer to who is invited, and to whose introductions are accepted.
+// named is the answer to whom to invite, and to whose introductions to accept.
 type named struct {
 	Names  []string `arg:""`
 	Refuse []string
 }
 
-// accept asks by name whose introductions the study is drafted from.
+// accept asks for the names of the parties from whose introductions the study is drafted.
 func (v *inviting) accept(ctx context.Context) error {
 	if err := v.await(ctx); err != nil {
 		return err
@@ -263,7 +264,8 @@ func (v *inviting) accept(ctx context.Context) error {
 	})
 }
 
-// refuse forgets what came under invitations. Of an answer that is given again, it has been done.
+// refuse deletes the introductions of invitations. again says that the answer is repeated, so that
+// they may be gone.
 func (v *inviting) refuse(names []string, lists []candidate, again bool) error {
 	for _, name := range names {
 		i := slices.IndexFunc(lists, func(l candidate) bool { return l.name == name && l.invitation != "" })
@@ -281,7 +283,8 @@ func (v *inviting) refuse(names []string, lists []candidate, again bool) error {
 	return nil
 }
 
-// keepIntroduction writes what was accepted, in its own words: nothing of the file that came is copied as it stands.
+// keepIntroduction writes an accepted introduction, formatted anew: nothing of the received file is
+// copied verbatim.
 func keepIntroduction(path string, l config.ColumnList) error {
 	text := l.Text()
 	if old, err := os.ReadFile(path); err == nil {

@@ -1,5 +1,5 @@
-// Command aggregator is the operator's node: it hosts the boards of studies,
-// takes the parties' noised sketches in and computes the results.
+// Command aggregator is the operator's node: it hosts the boards of studies, receives the parties'
+// noised sketches and computes the results.
 package main
 
 import (
@@ -43,7 +43,8 @@ type studyCommands struct {
 	Cancel  studyCancel  `cmd:"" help:"End a study that has no result. Every party is told why."`
 }
 
-// advancedCommands are what operators and scripts do not need each day. Its groups are those of commands.
+// advancedCommands are those that operators and scripts rarely need, in the same groups as
+// commands.
 type advancedCommands struct {
 	Webhook webhookCommands `cmd:"" group:"Make a node:" help:"Make a secret of a webhook, or test webhooks."`
 
@@ -59,8 +60,8 @@ type advancedCommands struct {
 	console.Upkeep
 }
 
-// renamed says what commands are called that had, or could have, another name. Those that went under advanced keep
-// their names, and need no row.
+// renamed maps the former or likely names of commands to their names. Commands that moved under
+// advanced keep their names and need no entry.
 func renamed() map[string]string {
 	return map[string]string{
 		"identity show": "identity",

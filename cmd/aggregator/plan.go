@@ -14,7 +14,6 @@ type studyPlan struct {
 	console.PlanFlags
 }
 
-// Help has an example.
 func (studyPlan) Help() string {
 	return "Example: aggregator study plan study.yaml --records north=20000,south=8000"
 }

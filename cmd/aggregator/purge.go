@@ -21,7 +21,7 @@ type purgeCommand struct {
 	DryRun bool     `env:"-" help:"Say what would be removed, and remove nothing."`
 }
 
-// Help says what stays.
+// Help says what is kept.
 func (purgeCommand) Help() string {
 	return "Removes the sketches that parties sent, once a study takes no more of them: after its last date, when it was stopped, or when it has its last possible result. The board, the results and their signatures stay; nothing further can be asked.\n\nExamples: aggregator purge 5f0c1b0e, aggregator purge --days 90 --dry-run"
 }
@@ -32,7 +32,7 @@ type purged struct {
 	Bytes int64  `json:"bytes"`
 }
 
-// Run purges studies, also beside a serving aggregator.
+// Run purges studies; the aggregator may be serving.
 func (cmd purgeCommand) Run(c *console.Console, g *console.Globals) error {
 	if (len(cmd.Study) == 0) == (cmd.Days == nil) || cmd.Days != nil && *cmd.Days < 0 {
 		return fail.Usage.Of(errors.New("purging: name studies, or give --days N"))
@@ -68,7 +68,8 @@ func (cmd purgeCommand) Run(c *console.Console, g *console.Globals) error {
 	})
 }
 
-// purge removes a study's sketches, or says how large they are and whether it would.
+// purge removes a study's sketches. In a dry run it only returns their size, or why it would not
+// remove them.
 func (cmd purgeCommand) purge(st *store.Store, s *study.Study) (bytes int64, err error) {
 	if !cmd.DryRun {
 		return local.Purge(st, s, console.Now())
@@ -83,8 +84,7 @@ func (cmd purgeCommand) purge(st *store.Store, s *study.Study) (bytes int64, err
 	return st.UploadSize(s.ID)
 }
 
-// due are the studies that were named, or those that ended long enough ago and still have
-// sketches.
+// due returns the named studies, or those that ended long enough ago and still have sketches.
 func (cmd purgeCommand) due(st *store.Store) ([]*study.Study, error) {
 	var out []*study.Study
 	for _, prefix := range cmd.Study {
@@ -110,7 +110,7 @@ func (cmd purgeCommand) due(st *store.Store) ([]*study.Study, error) {
 		}
 		s, err := console.FindStudy(st, e.ID.String())
 		if errors.As(err, new(*stored.DamagedError)) {
-			continue // its dates cannot be read
+			continue // its dates are unreadable
 		}
 		if err != nil {
 			return nil, err

@@ -34,7 +34,7 @@ func (queryCommand) Help() string {
 		"Examples: aggregator query 5f0c1b0e typical.csv; aggregator --format csv query 5f0c1b0e typical.csv --neighbors 3 -o near.csv"
 }
 
-// Formats are also CSV.
+// Formats adds CSV.
 func (queryCommand) Formats() []console.Format {
 	return []console.Format{console.Text, console.JSON, console.Lines, console.CSV}
 }
@@ -79,7 +79,7 @@ func (cmd queryCommand) Run(ctx context.Context, c *console.Console, g *console.
 	return nil
 }
 
-// write prints the answers in the format asked for, or writes them to the file.
+// write prints the answers in the requested format, or writes them to the file.
 func (cmd queryCommand) write(c *console.Console, a analysis.Answers) error {
 	text := func(to io.Writer) { present.Text(to, show.Answers(a)) }
 	if c.Files == console.CSV {
@@ -99,7 +99,7 @@ func (cmd queryCommand) write(c *console.Console, a analysis.Answers) error {
 	return nil
 }
 
-// said are what models say of a vector, each a column.
+// said returns a column name for each model prediction of a vector.
 func said(a analysis.Answers) (names []string) {
 	if len(a.Queries) > 0 {
 		for _, s := range a.Queries[0].Said {
@@ -109,7 +109,7 @@ func said(a analysis.Answers) (names []string) {
 	return names
 }
 
-// answersCSV writes a row for each vector and neighbour.
+// answersCSV writes a row for each pair of a vector and a neighbour.
 func answersCSV(to io.Writer, a analysis.Answers) {
 	w := table.NewWriter(to, 0)
 	w.Row(append([]string{"query", "rank", "parties", "handle", "squared_distance", "standard_error", "low", "high", "undefined"}, said(a)...))

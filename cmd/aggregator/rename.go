@@ -13,8 +13,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/study/file"
 )
 
-// takeNames gives columns of parties the names that the study has for them; names are by PARTY:COLUMN. A party's own data keep
-// theirs: its site file maps the study's names.
+// takeNames renames parties' columns to the study's names; the keys of names are PARTY:COLUMN. The
+// parties' data keep their own names, which the site files map.
 func takeNames(parties []file.DraftParty, names map[string]string) error {
 	var all []string
 	done := map[string]bool{}
@@ -41,8 +41,8 @@ func takeNames(parties []file.DraftParty, names map[string]string) error {
 	return nil
 }
 
-// renames are the names by which the lists of parties would have the columns of the first one, as far as columns seem to be the
-// same, and why each does.
+// renames proposes renaming columns of the other lists to those of the first that seem to be the
+// same, with the reason for each.
 func renames(parties []file.DraftParty) (names map[string]string, why []string) {
 	names = map[string]string{}
 	if len(parties) == 0 {
@@ -68,14 +68,14 @@ func renames(parties []file.DraftParty) (names map[string]string, why []string) 
 	return names, why
 }
 
-// without are the columns that have no namesake among others.
+// without returns the columns whose names are not among others.
 func without(columns, others []file.DraftColumn) []file.DraftColumn {
 	return slices.DeleteFunc(slices.Clone(columns), func(c file.DraftColumn) bool {
 		return slices.ContainsFunc(others, func(o file.DraftColumn) bool { return o.Name == c.Name })
 	})
 }
 
-// renameFlags are names as flags.
+// renameFlags writes the names as flags.
 func renameFlags(names map[string]string) string {
 	var out []string
 	for _, of := range slices.Sorted(maps.Keys(names)) {

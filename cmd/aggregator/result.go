@@ -15,7 +15,7 @@ func (resultCommand) Help() string {
 	return "Verifies the aggregator's signature, and prints the result.\n\nExample: aggregator result 5f0c1b0e --format parquet -o results"
 }
 
-// Formats are also those of files.
+// Formats adds the formats of files.
 func (resultCommand) Formats() []console.Format { return console.ResultFormats() }
 
 // Run prints the stored result or writes it to files.

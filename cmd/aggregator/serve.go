@@ -19,18 +19,17 @@ import (
 
 type serveCommand struct{ listening }
 
-// listening is where a node that serves listens.
+// listening has the addresses of a serving node.
 type listening struct {
 	Listen []string `placeholder:"MULTIADDR" help:"Where to listen, such as /ip4/0.0.0.0/tcp/7424. Default: the configuration file's."`
 	HTTP   string   `name:"http" env:"AGGREGATOR_HTTP_LISTEN" placeholder:"HOST:PORT" help:"Where to show pages, the JSON API, health and metrics, such as 127.0.0.1:7480; off: nowhere. Default: the configuration file's."`
 }
 
-// Help has an example.
 func (serveCommand) Help() string {
 	return "Example: aggregator serve --listen /ip4/0.0.0.0/tcp/7424 --http 127.0.0.1:7480"
 }
 
-// Serves says that misspelt variables are logged.
+// Serves marks the command as a console.Server: it logs misspelt variables.
 func (serveCommand) Serves() {}
 
 // Run hosts every stored study until SIGINT or SIGTERM.
@@ -106,16 +105,16 @@ func (cmd serveCommand) host(ctx context.Context, c *console.Console, g *console
 	return told.beside(ctx, func(ctx context.Context) error { return shown.beside(ctx, a.Serve) })
 }
 
-// besides is about what a node takes beside what its configuration bounds.
+// besides is the approximate memory that a node needs besides what its configuration bounds.
 const besides = 256 << 20
 
-// boundMemory makes the runtime collect what is unused before the process takes more than its
-// configuration says, unless the environment has a limit already.
+// boundMemory sets the runtime's memory limit from the configuration, unless the environment sets
+// one already.
 func boundMemory(conf config.Aggregator) {
 	boundTo(conf.Memory + max(conf.Limits.Memory, 512<<20) + besides)
 }
 
-// boundAnalysis does so for a command that analyses and serves nobody.
+// boundAnalysis is boundMemory for a command that only analyses.
 func boundAnalysis(conf config.Aggregator) { boundTo(conf.Memory + besides/2) }
 
 func boundTo(bytes int64) {
@@ -131,7 +130,7 @@ func (cmd listening) configuration(g *console.Globals) (config.Aggregator, error
 	}
 	if len(cmd.Listen) > 0 {
 		conf.Listen = nil
-		for _, address := range cmd.Listen { // the variable's, too, which may have spaces between them
+		for _, address := range cmd.Listen { // including those of the variable, which may be separated by spaces
 			conf.Listen = append(conf.Listen, strings.TrimSpace(address))
 		}
 	}

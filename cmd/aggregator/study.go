@@ -19,7 +19,6 @@ type studyHost struct {
 	Records string `env:"-" placeholder:"N|NAME=N,…" help:"Records at each party, at single ones by name, for the forecast. Default: what the study file says, and else 10000."`
 }
 
-// Help has an example.
 func (studyHost) Help() string { return "Example: aggregator study host study.yaml" }
 
 // Run checks and stores a study.
@@ -60,8 +59,7 @@ func (cmd studyHost) Run(c *console.Console, g *console.Globals) error {
 	})
 }
 
-// tellShares says how many records parties can release at most, where that is a matter of the
-// quotas.
+// tellShares says how many records parties can release at most, if the quotas limit them.
 func tellShares(c *console.Console, s *study.Study, q aggregator.Quotas) {
 	shares, err := q.Shares(s)
 	if err != nil || shares == nil {
@@ -78,10 +76,9 @@ type studyCheck struct {
 	File string `arg:"" help:"The study file."`
 }
 
-// Help has an example.
 func (studyCheck) Help() string { return "Example: aggregator study check study.yaml" }
 
-// Run checks a study file as host does, and stores nothing.
+// Run checks a study file like host, and stores nothing.
 func (cmd studyCheck) Run(c *console.Console, g *console.Globals) error {
 	s, err := console.ReadStudy(cmd.File)
 	if err != nil {
@@ -104,7 +101,6 @@ type studyExplain struct {
 	Study string `arg:"" help:"The beginning of a study's id, or a study file."`
 }
 
-// Help has an example.
 func (studyExplain) Help() string { return "Example: aggregator study explain study.yaml" }
 
 // Run explains a study.

@@ -32,7 +32,7 @@ func (tokenCreate) Help() string {
 	return "The token is kept as a hash: if you lose it, make another one.\n\nExample: aggregator token create notebook --scope studies:read,results:read --for 720h; a program that hosts studies needs aggregator token create portal --scope studies:write"
 }
 
-// Validate refuses what is no time to be valid for.
+// Validate refuses an invalid lifetime.
 func (cmd tokenCreate) Validate() error {
 	if cmd.For < 0 || cmd.For > 0 && cmd.For < time.Second {
 		return fmt.Errorf("--for: %v is too short", cmd.For)
@@ -40,14 +40,14 @@ func (cmd tokenCreate) Validate() error {
 	return nil
 }
 
-// listedToken is what commands say of a token.
+// listedToken is a token in the output of commands.
 type listedToken struct {
 	ID      string   `json:"id"`
 	Name    string   `json:"name"`
 	Scopes  []string `json:"scopes"`
 	Created string   `json:"created"`
 	Expires string   `json:"expires,omitempty"`
-	Token   string   `json:"token,omitempty"` // when it is made
+	Token   string   `json:"token,omitempty"` // only when it is created
 }
 
 func listed(t api.Token) listedToken {
@@ -61,7 +61,7 @@ func listed(t api.Token) listedToken {
 	return out
 }
 
-// Run makes a token, keeps its hash and prints it.
+// Run creates a token, stores its hash and prints it.
 func (cmd tokenCreate) Run(c *console.Console, g *console.Globals) error {
 	st, err := g.Open(store.Aggregator)
 	if err != nil {
@@ -94,7 +94,6 @@ func (cmd tokenCreate) Run(c *console.Console, g *console.Globals) error {
 
 type tokenList struct{}
 
-// Help has an example.
 func (tokenList) Help() string { return "Example: aggregator token list" }
 
 // Run lists tokens.
@@ -112,7 +111,7 @@ func (tokenList) Run(c *console.Console, g *console.Globals) error {
 	for _, id := range ids {
 		record, err := st.Token(id)
 		if errors.Is(err, store.ErrNotFound) {
-			continue // revoked meanwhile
+			continue // just revoked
 		}
 		if err != nil {
 			return err
@@ -145,10 +144,9 @@ type tokenRevoke struct {
 	ID string `arg:"" help:"The token's id, as token list has it."`
 }
 
-// Help has an example.
 func (tokenRevoke) Help() string { return "Example: aggregator token revoke 4d1f0c2a" }
 
-// Run forgets a token.
+// Run revokes a token.
 func (cmd tokenRevoke) Run(c *console.Console, g *console.Globals) error {
 	st, err := g.Open(store.Aggregator)
 	if err != nil {

@@ -32,12 +32,11 @@ type webhookSecret struct {
 	File string `arg:"" help:"The file to write. It must not exist."`
 }
 
-// Help has an example.
 func (webhookSecret) Help() string {
 	return "The receiver needs the same secret to verify signatures.\n\nExample: aggregator advanced webhook secret /etc/cosketch/portal.secret"
 }
 
-// Run writes a file that its owner alone can read.
+// Run writes a file that only its owner can read.
 func (cmd webhookSecret) Run(c *console.Console) error {
 	err := durable.Create(cmd.File, func(f *os.File) error {
 		_, err := fmt.Fprintln(f, webhook.NewSecret())
@@ -56,10 +55,9 @@ type webhookTest struct {
 	Name string `arg:"" optional:"" help:"One of webhooks in the configuration file. Default: all."`
 }
 
-// Help has an example.
 func (webhookTest) Help() string { return "Example: aggregator advanced webhook test portal" }
 
-// tested is what came of a test.
+// tested is the outcome of a test.
 type tested struct {
 	Webhook string `json:"webhook"`
 	URL     string `json:"url"`
@@ -67,7 +65,7 @@ type tested struct {
 	Error   string `json:"error,omitempty"`
 }
 
-// Run calls each hook and fails where one does not take it.
+// Run calls each hook, and fails if one does not accept the test.
 func (cmd webhookTest) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
 	st, err := g.OpenReadOnly(store.Aggregator)
 	if err != nil {
@@ -118,10 +116,10 @@ func ofName(name string) string {
 	return fmt.Sprintf(" of the name %q", name)
 }
 
-// hooks are the webhooks of a node that serves.
+// hooks are the webhooks of a serving node.
 type hooks struct{ *webhook.Sender }
 
-// newHooks opens what is kept of webhooks. Shown, if anything is, counts.
+// newHooks opens the stored state of webhooks. s, unless off, counts their messages.
 func newHooks(st *store.Store, conf config.Aggregator, s *shown) (hooks, error) {
 	id, err := st.ID()
 	if err != nil {
@@ -138,7 +136,8 @@ func newHooks(st *store.Store, conf config.Aggregator, s *shown) (hooks, error) 
 	return hooks{sender}, err
 }
 
-// observe looks at a study whose status is another one. The caller owns the study and has stored its status.
+// observe looks at a study whose status changed. The caller owns the study and has stored the
+// status.
 func (h hooks) observe(e event.Happening) {
 	if e.What == event.Moved {
 		h.Look(e.Study)
@@ -159,7 +158,7 @@ func (h hooks) beside(ctx context.Context, node func(context.Context) error) err
 	return err
 }
 
-// standings reads from a store what webhooks are told.
+// standings reads what webhooks are told from a store.
 type standings struct{ *store.Store }
 
 func (s standings) Studies() (ids []protocol.StudyID, err error) {
@@ -187,7 +186,7 @@ func (s standings) Standing(id protocol.StudyID) (webhook.Standing, bool, error)
 		Cancelled: now.Cause == session.StopOperator || now.GivenUp != "",
 	}
 	if out.Results = now.Results; out.State == session.Answered || out.State == session.Closed {
-		out.Results = max(1, out.Results) // a status of before they were counted
+		out.Results = max(1, out.Results) // the status is older than the count
 	}
 	return out, true, nil
 }

@@ -44,18 +44,18 @@ func (cmd auditCommand) attack(ctx context.Context, c *console.Console, g *conso
 	return cmp.Or(cmd.page(c, s, audit.Report{Attacked: &out, Audited: &audited}), failed(audited))
 }
 
-// attackOwn attacks a release of the party's own data and tells how far it is.
+// attackOwn attacks a release of the party's own data and reports progress.
 func attackOwn(ctx context.Context, c *console.Console, g *console.Globals, st *store.Store, s *study.Study, index int) (audit.Attacked, error) {
 	talk := newTalk(c, s, index)
 	defer talk.end()
 	return audit.Attack(ctx, sourceOf(st, g, s, talk.observe))
 }
 
-// sayExposed tells before the approval of a study without noise what a release of the
-// party's data would give away.
+// sayExposed says, before a study without noise is approved, what a release of the party's data
+// would reveal.
 func sayExposed(ctx context.Context, c *console.Console, g *console.Globals, st *store.Store, s *study.Study, index int) error {
 	if c.Format != console.Text {
-		return nil // nobody reads it
+		return nil // nobody would read it
 	}
 	out, err := attackOwn(ctx, c, g, st, s, index)
 	if ctx.Err() != nil {
@@ -78,7 +78,7 @@ func sayExposed(ctx context.Context, c *console.Console, g *console.Globals, st 
 	return nil
 }
 
-// attackedOf is a report of attacks alone.
+// attackedOf is a report with attacks only.
 func attackedOf(s *study.Study, a *audit.Attacked) audit.Report {
 	return audit.Report{Attacked: a, Bare: s.Privacy.Mechanism == dp.None}
 }

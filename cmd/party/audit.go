@@ -24,12 +24,11 @@ type auditCommand struct {
 	Trials int    `env:"-" placeholder:"N" help:"Trials on each of two data sets; more trials find more. Default: 200 to 100000, by the size of a sketch."`
 }
 
-// Help has an example.
 func (auditCommand) Help() string {
 	return "Example: party advanced audit 5f0c1b0e --data -o audit.html"
 }
 
-// Run audits the study's own plan, on made-up data or on the party's, in this process.
+// Run audits the study's plan in this process, on synthetic data or on the party's.
 func (cmd auditCommand) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
 	if cmd.Trials < 0 || cmd.Trials > 0 && cmd.Trials < 100 {
 		return fail.Usage.Of(fmt.Errorf("--trials %d: want at least 100", cmd.Trials))
@@ -56,7 +55,7 @@ func (cmd auditCommand) Run(ctx context.Context, c *console.Console, g *console.
 	return cmp.Or(err, failed(out))
 }
 
-// audit tries the mechanism on made-up data.
+// audit tests the mechanism on synthetic data.
 func (cmd auditCommand) audit(ctx context.Context, c *console.Console, g *console.Globals, s *study.Study) (audit.Audited, error) {
 	return audit.Audit(ctx, audit.Options{
 		Study: s, Parties: plansToAudit(c, g, s), Trials: cmd.Trials, Entropy: rand.Reader,
@@ -66,7 +65,8 @@ func (cmd auditCommand) audit(ctx context.Context, c *console.Console, g *consol
 	})
 }
 
-// failed is the error of a mechanism that gives away more than is claimed, or may do so unseen.
+// failed returns an error if a mechanism reveals more than claimed, or if the trials could not have
+// shown it.
 func failed(a audit.Audited) error {
 	switch a.Verdict() {
 	case "PASS":
@@ -77,7 +77,7 @@ func failed(a audit.Audited) error {
 	return fail.AuditFailed.New()
 }
 
-// page writes what was found as a page with figures.
+// page writes the findings as a page with figures.
 func (cmd auditCommand) page(c *console.Console, s *study.Study, r audit.Report) error {
 	p := present.Page{
 		Title: fmt.Sprintf("%s: audit of study %s", s.Name, s.ID.Short()), Kicker: fmt.Sprintf("Audit of study “%s”", s.Name), Headline: r.Headline(), Blocks: r.Blocks(),
@@ -95,8 +95,8 @@ func (cmd auditCommand) page(c *console.Console, s *study.Study, r audit.Report)
 	})
 }
 
-// plansToAudit is this party or, where it is not in the study, every party whose plan
-// differs: in a horizontal study all have the same.
+// plansToAudit is this party. If it is not in the study, it is every party with a different plan:
+// in a horizontal study all plans are equal.
 func plansToAudit(c *console.Console, g *console.Globals, s *study.Study) []int {
 	if party := viewer(c, g, s, "Audited"); party != study.Everyone {
 		return []int{party}
@@ -108,7 +108,7 @@ func plansToAudit(c *console.Console, g *console.Globals, s *study.Study) []int 
 	return out
 }
 
-// writeReport prints what was found, for people.
+// writeReport prints the findings for people.
 func writeReport(w io.Writer, name, id string, r audit.Report) {
 	present.Text(w, append([]block.Block{block.Text{Text: fmt.Sprintf("%s (study %.8s): %s", name, id, r.Headline())}}, r.Blocks()...))
 }

@@ -24,7 +24,6 @@ type budgetCommand struct {
 	Dataset string `arg:"" optional:"" help:"Name of one dataset; default: all."`
 }
 
-// Help has an example.
 func (budgetCommand) Help() string { return "Example: party budget patients" }
 
 type budget struct {
@@ -33,12 +32,12 @@ type budget struct {
 	Kept    []budgetKept  `json:"kept,omitempty"`
 }
 
-// budgetKept is what a study under way will need for its second round.
+// budgetKept is what an active study will need for its second round.
 type budgetKept struct {
 	Dataset string  `json:"dataset"`
 	Study   string  `json:"study"`
 	Unit    string  `json:"unit"`
-	Epsilon float64 `json:"epsilon"` // by itself
+	Epsilon float64 `json:"epsilon"` // of the second round alone
 	Delta   float64 `json:"delta"`
 }
 
@@ -48,36 +47,36 @@ type budgetEntry struct {
 	Study      string   `json:"study"`
 	Aggregator string   `json:"aggregator"`
 	Sketch     int      `json:"sketch"`
-	Query      int      `json:"query,omitempty"` // of a later query, its number; else it is of the study's release
+	Query      int      `json:"query,omitempty"` // number of a later query; 0: the study's release
 	Unit       string   `json:"unit"`
 	Mechanism  string   `json:"mechanism"`
 	Epsilon    float64  `json:"epsilon"`
 	Delta      float64  `json:"delta"`
-	Person     *float64 `json:"epsilon_per_person"` // of this release, for all values of a person here; null when unbounded
+	Person     *float64 `json:"epsilon_per_person"` // of this release, for all of a person's values here; null if unbounded
 	At         string   `json:"at"`
 }
 
 type budgetTotal struct {
 	Dataset    string        `json:"dataset"`
 	Unit       string        `json:"unit"`
-	Epsilon    *float64      `json:"epsilon"` // null when it is unbounded at delta
-	Delta      float64       `json:"delta"`   // at which every epsilon here holds: the cap's where there is one
+	Epsilon    *float64      `json:"epsilon"` // null if unbounded at delta
+	Delta      float64       `json:"delta"`   // for every epsilon here: the cap's, if there is one
 	Unbounded  bool          `json:"unbounded"`
 	Releases   int           `json:"releases"`
-	Cap        *float64      `json:"cap"`          // on epsilon, from the site file; null: counted, not limited
-	Left       *float64      `json:"left"`         // of the cap; null without one
+	Cap        *float64      `json:"cap"`          // on epsilon, from the site file; null: counted but not limited
+	Left       *float64      `json:"left"`         // of the cap; null without a cap
 	DeltaAtCap *float64      `json:"delta_at_cap"` // the delta at which all releases together keep the cap's epsilon; null without a cap
-	Studies    []budgetStudy `json:"studies"`      // in the order of their first releases
+	Studies    []budgetStudy `json:"studies"`      // ordered by their first releases
 }
 
 type budgetStudy struct {
 	Study     string   `json:"study"`
-	Epsilon   *float64 `json:"epsilon"` // of its releases alone: those of several studies can add up to less
+	Epsilon   *float64 `json:"epsilon"` // of its releases alone; the total of several studies can be less than their sum
 	Unbounded bool     `json:"unbounded"`
 	Releases  int      `json:"releases"`
 }
 
-// Run prints the ledger, whose chain it verifies, beside the site file's caps.
+// Run verifies the ledger's chain and prints the ledger with the site file's caps.
 func (cmd budgetCommand) Run(c *console.Console, g *console.Globals) error {
 	st, err := g.OpenReadOnly(store.Party)
 	if err != nil {
@@ -106,7 +105,7 @@ func (cmd budgetCommand) Run(c *console.Console, g *console.Globals) error {
 	return c.Print(b, func(w io.Writer) { present.Text(w, b.blocks()) })
 }
 
-// datasets names those of the site file and of the ledger, sorted.
+// datasets are the names in the site file and in the ledger, sorted.
 func datasets(entries []ledger.Entry, site map[string]config.Dataset) []string {
 	names := map[string]bool{}
 	for name := range site {
@@ -132,7 +131,7 @@ func summarise(entries []ledger.Entry, site map[string]config.Dataset, names []s
 	}
 	for _, name := range names {
 		var own []ledger.Entry
-		delta := dp.Delta(0) // the largest δ of the releases: ε is stated at it where there is no cap
+		delta := dp.Delta(0) // the largest δ of the releases: without a cap, ε is stated at it
 		for _, e := range entries {
 			if e.Dataset == name {
 				own, delta = append(own, e), max(delta, e.Delta)
@@ -146,7 +145,7 @@ func summarise(entries []ledger.Entry, site map[string]config.Dataset, names []s
 	return out
 }
 
-// keptIn lists what second rounds under way will need of datasets.
+// keptIn lists what second rounds of active studies will need of datasets.
 func keptIn(st *store.Store, now protocol.Instant, names []string, entries []ledger.Entry) (out []budgetKept, err error) {
 	signer, err := protocol.NewSigner(st.Identity())
 	if err != nil {
@@ -164,7 +163,7 @@ func keptIn(st *store.Store, now protocol.Instant, names []string, entries []led
 	return out, nil
 }
 
-// total adds up one account, at the δ of its cap where there is one.
+// total composes one account, at the δ of its cap if there is one.
 func total(entries []ledger.Entry, account ledger.Account, limit config.Budget) budgetTotal {
 	capped := limit.Epsilon > 0
 	if capped {
@@ -182,7 +181,7 @@ func total(entries []ledger.Entry, account ledger.Account, limit config.Budget) 
 	return out
 }
 
-// byStudy adds up each study's releases by themselves.
+// byStudy composes each study's releases separately.
 func byStudy(entries []ledger.Entry, account ledger.Account) []budgetStudy {
 	out := []budgetStudy{}
 	of := map[protocol.StudyID][]ledger.Entry{}
@@ -200,7 +199,7 @@ func byStudy(entries []ledger.Entry, account ledger.Account) []budgetStudy {
 	return out
 }
 
-// minute leaves the seconds out of a time as the ledger writes it.
+// minute drops the seconds from a time of the ledger.
 func minute(at string) string {
 	if cut := len("2006-01-02T15:04"); len(at) == len("2006-01-02T15:04:05Z") {
 		return at[:cut] + "Z"
@@ -208,7 +207,7 @@ func minute(at string) string {
 	return at
 }
 
-// blocks are the budget for people: what was released, then what it adds up to.
+// blocks shows the releases, then their totals.
 func (b budget) blocks() (out []block.Block) {
 	if len(b.Entries) == 0 {
 		out = append(out, block.Text{Text: "Nothing was released yet."})
@@ -248,7 +247,7 @@ func (b budget) blocks() (out []block.Block) {
 	return out
 }
 
-// released names what an entry is of: a sketch of the study's release, or a later query.
+// released names an entry's release: a sketch of the study's release, or a later query.
 func released(e budgetEntry) string {
 	if e.Query > 0 {
 		return fmt.Sprintf("query %d", e.Query)

@@ -21,18 +21,17 @@ type budgetCap struct {
 	Delta   *float64 `arg:"" optional:"" help:"The δ at which that is counted, such as 1e-6. Under unit attribute it is 0 by default, which no gaussian release keeps."`
 }
 
-// noDelta refuses a cap under unit record that drafted studies, which are gaussian, could never keep; it
-// shows how to say one that they can, and one for pure releases alone.
+// noDelta refuses a cap without δ under unit record: drafted studies, which are gaussian, could
+// never keep it. It shows how to write one that they can keep, and one only for pure releases.
 func noDelta(usual, pure string) error {
 	return fmt.Errorf("a cap under unit record names a δ, since no gaussian release keeps δ = 0: %s, or %s if only laplace and randomised response may release", usual, pure)
 }
 
-// Help has an example.
 func (budgetCap) Help() string {
 	return "Changes the site file in place; comments and order stay. A cap below what was spent is allowed and stops all further releases.\n\nExample: party advanced budget cap patients record 2 1e-6"
 }
 
-// Run changes the site file and says what the cap leaves.
+// Run changes the site file and says what is left of the cap.
 func (cmd budgetCap) Run(c *console.Console, g *console.Globals) error {
 	st, err := g.OpenReadOnly(store.Party)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/wait"
 )
 
-// exportCommand and importCommand carry a study by hand instead of run.
+// exportCommand and importCommand replace run for a study that is carried by hand.
 type exportCommand struct {
 	Study  string `arg:"" help:"The beginning of the study's id."`
 	Output string `short:"o" placeholder:"FILE" help:"Default: STUDY-from-PARTY.bundle in the current directory."`
@@ -37,7 +37,7 @@ func (importCommand) Help() string {
 	return "Reads the board, and the result if there is one, from the aggregator's bundle, and goes on with the study.\n\nExample: party advanced import /media/stick/5f0c1b0e-for-north.bundle"
 }
 
-// carried is what both print.
+// carried is the output of both.
 type carried struct {
 	Study string `json:"study"`
 	File  string `json:"file"`
@@ -45,7 +45,7 @@ type carried struct {
 	State string `json:"state"`
 }
 
-// Run goes on with the study and writes the bundle.
+// Run continues the study and writes the bundle.
 func (cmd exportCommand) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
 	st, s, index, err := openStudy(g.Open, cmd.Study)
 	if err != nil {
@@ -79,7 +79,7 @@ func (cmd exportCommand) Run(ctx context.Context, c *console.Console, g *console
 	})
 }
 
-// Run reads the bundle and goes on with the study.
+// Run reads the bundle and continues the study.
 func (cmd importCommand) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
 	st, err := g.Open(store.Party)
 	if err != nil {
@@ -133,7 +133,7 @@ func (cmd importCommand) next(w io.Writer, c *console.Console, s *study.Study, s
 	c.Say("Next: party advanced export %s, and take it to the aggregator", s.ID.Short())
 }
 
-// byHand makes a party that talks as run does.
+// byHand makes a party that reports like run.
 func byHand(st *store.Store, g *console.Globals, t *talk) (*party.Party, func(), error) {
 	site, err := config.LoadParty(g.Config)
 	if err != nil {
@@ -146,7 +146,7 @@ func byHand(st *store.Store, g *console.Globals, t *talk) (*party.Party, func(),
 	return party, func() { t.end(); party.Close() }, nil
 }
 
-// counter counts what goes through it.
+// counter counts the bytes that pass.
 type counter struct {
 	w io.Writer
 	n int64

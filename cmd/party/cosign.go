@@ -19,10 +19,9 @@ type stewardInit struct {
 	File string `arg:"" help:"Where to keep the key. Whoever has it can say this person's yes."`
 }
 
-// Help has an example.
 func (stewardInit) Help() string { return "Example: party advanced steward init me.pem" }
 
-// Run makes a key that is no node's.
+// Run makes a key that belongs to no node.
 func (cmd stewardInit) Run(c *console.Console) error {
 	id, err := store.CreateKey(cmd.File, rand.Reader)
 	if err != nil {
@@ -46,7 +45,7 @@ func (studyCosign) Help() string {
 	return "Run it on the second person's own machine; it needs the study file alone. The steward then runs party study approve STUDY --cosigned yes.txt.\n\nExample: party advanced study cosign study.yaml --key me.pem --party north > yes.txt"
 }
 
-// Run shows what would leave, asks, and prints the cosignature.
+// Run shows what would be released, asks for the id, and prints the cosignature.
 func (cmd studyCosign) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
 	signer, err := readKey(cmd.Key)
 	if err != nil {
@@ -73,7 +72,7 @@ func (cmd studyCosign) Run(ctx context.Context, c *console.Console, g *console.G
 	})
 }
 
-// party is who is to take part.
+// party is the party for which the second person signs.
 func (cmd studyCosign) party(g *console.Globals, s *study.Study) (int, error) {
 	if cmd.Party != "" {
 		index, ok := s.PartyByName(cmd.Party)
@@ -98,7 +97,7 @@ func readKey(path string) (protocol.Signer, error) {
 	return protocol.NewSigner(key)
 }
 
-// takeCosignature verifies a second person's yes and keeps it.
+// takeCosignature verifies and stores a second person's cosignature.
 func takeCosignature(st *store.Store, s *study.Study, path string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -18,7 +18,6 @@ type dataCheck struct {
 	Study string `arg:"" help:"The beginning of the study's id."`
 }
 
-// Help has an example.
 func (dataCheck) Help() string { return "Example: party data check 5f0c1b0e" }
 
 type checkedData struct {
@@ -27,8 +26,8 @@ type checkedData struct {
 	Skipped int64  `json:"skipped"` // left out for a missing value
 	source.Effect
 	Origins []origin `json:"origins"`
-	CSV     string   `json:"csv,omitempty"` // what all CSV files agree on, for the site file
-	Limit   int64    `json:"limit"`         // most records that the study can take
+	CSV     string   `json:"csv,omitempty"` // dialect shared by all CSV files, for the site file
+	Limit   int64    `json:"limit"`         // most records that the study can use
 	Allowed bool     `json:"allowed"`
 	Refusal string   `json:"refusal,omitempty"`
 }
@@ -36,11 +35,11 @@ type checkedData struct {
 type origin struct {
 	Name   string `json:"name"`
 	Format string `json:"format"`
-	CSV    string `json:"csv,omitempty"`    // YAML of the dialect; CSV alone
-	SHA256 string `json:"sha256,omitempty"` // CSV alone
+	CSV    string `json:"csv,omitempty"`    // the dialect as YAML; only for CSV
+	SHA256 string `json:"sha256,omitempty"` // only for CSV
 }
 
-// Run reads the data and asks policy and budget. It needs no approval, and no network.
+// Run reads the data and checks policy and budget. It needs no approval and no network.
 func (cmd dataCheck) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
 	st, s, index, err := openStudy(g.OpenReadOnly, cmd.Study)
 	if err != nil {
@@ -78,19 +77,19 @@ func (cmd dataCheck) Run(ctx context.Context, c *console.Console, g *console.Glo
 	return refusal
 }
 
-// tellMisfits says everything that does not fit, as reading stops at the first value.
+// tellMisfits lists all values that do not fit, because reading stops at the first.
 func tellMisfits(ctx context.Context, c *console.Console, o source.Options, name string) {
 	misfits, err := source.Misfits(ctx, o)
 	if err != nil || len(misfits) == 0 {
-		return // what stopped the reading is said anyway
+		return // the error that stopped the reading is reported anyway
 	}
 	c.Say("What does not fit study %s, column by column:", o.Study.ID.Short())
 	problems{misfits, "party data change " + console.Word(name)}.tell(c)
 	c.Say("Kinds are the study's, and the same at every party: have values read otherwise, correct the data, or ask the operator for another kind.")
 }
 
-// dialectOf is what fixes how all CSV files are read, where they agree; empty where
-// there is nothing to fix.
+// dialectOf is the setting that fixes how all CSV files are read, if they agree; empty if there is
+// nothing to fix.
 func dialectOf(origins []dataset.Origin) string {
 	var common *dataset.Dialect
 	for _, o := range origins {
@@ -109,10 +108,10 @@ func dialectOf(origins []dataset.Origin) string {
 	return common.YAML()
 }
 
-// blocks are the check for people.
+// blocks shows the check.
 func (d checkedData) blocks() []block.Block {
 	atMost := ""
-	if d.Records > d.Limit/10 { // else it is a number that nobody need think about
+	if d.Records > d.Limit/10 { // otherwise the limit is irrelevant
 		atMost = fmt.Sprintf(" of at most %d", d.Limit)
 	}
 	out := []block.Block{block.Text{Text: fmt.Sprintf("The data fit the study: %s%s, %d left out for a missing value.", block.Counted(d.Records, "record", "records"), atMost, d.Skipped)}}
@@ -123,7 +122,7 @@ func (d checkedData) blocks() []block.Block {
 	return append(out, block.Text{Text: local.Allowed(d.Allowed) + " Nothing has left."})
 }
 
-// originBlocks say in which form files were read.
+// originBlocks shows the format of the files read.
 func originBlocks(origins []origin) (out []block.Block) {
 	for _, o := range origins {
 		out = append(out, block.Text{Text: o.Name + ": " + o.Format})

@@ -52,9 +52,9 @@ type addedData struct {
 	Config  string `json:"config"`
 	Records int64  `json:"records"`
 	Columns int    `json:"columns"`
-	Lines   string `json:"lines"` // of the site file that say so
+	Lines   string `json:"lines"` // lines of the site file for it
 
-	Problems []shownProblem `json:"problems"` // that keep studies from taking them
+	Problems []shownProblem `json:"problems"` // that keep studies from using the data
 }
 
 // Run reads the data, then changes the site file.
@@ -141,7 +141,7 @@ func (dataAdd) tellCap(c *console.Console, d config.Dataset) {
 	}
 }
 
-// alike refuses data that another name has already: their budget is kept under that one.
+// alike refuses data that are there under another name: their budget is kept under that one.
 func (dataAdd) alike(d config.Dataset, site config.Party) error {
 	for name, reason := range d.ApartFrom {
 		if strings.TrimSpace(reason) == "" {
@@ -157,7 +157,7 @@ func (dataAdd) alike(d config.Dataset, site config.Party) error {
 	return nil
 }
 
-// dataset is what the arguments describe, and the study that it answers, if any.
+// dataset returns the described dataset, and the study that it answers, if any.
 func (cmd dataAdd) dataset(g *console.Globals) (d config.Dataset, answers *study.Study, err error) {
 	usage := func(format string, args ...any) error {
 		return fail.Usage.Of(fmt.Errorf(format, args...))
@@ -189,7 +189,7 @@ func (cmd dataAdd) dataset(g *console.Globals) (d config.Dataset, answers *study
 	return d, answers, err
 }
 
-// again is the command without the options for how the data are read, to put others behind it.
+// again is the command without the options for reading, so that others can be appended.
 func (cmd dataAdd) again() string {
 	text := "party data add " + console.Word(cmd.Name)
 	for _, file := range cmd.File {
@@ -208,7 +208,7 @@ func (cmd dataAdd) again() string {
 	return text + cmd.sheetFlag.again() + with
 }
 
-// source is where the data are, by an absolute path: the site file is elsewhere.
+// source is the place of the data, as an absolute path: the site file is in another directory.
 func (cmd dataAdd) source() (s dataset.Source, err error) {
 	said, err := cmd.reading()
 	if err != nil {
@@ -262,7 +262,7 @@ func (cmd dataAdd) source() (s dataset.Source, err error) {
 	return s, nil
 }
 
-// program is the command, its program by its path: a service has another PATH than a shell.
+// program is the command with its program's full path: a service has another PATH than a shell.
 func (cmd dataAdd) program(s *dataset.Source) (err error) {
 	s.Files, s.Command = nil, &dataset.Command{}
 	if s.Command.Args, err = console.WordsOf(cmd.Command); err != nil {
@@ -278,7 +278,7 @@ func (cmd dataAdd) program(s *dataset.Source) (err error) {
 	return nil
 }
 
-// budgetOf reads EPSILON[,DELTA]; no text is no cap.
+// budgetOf parses EPSILON[,DELTA]; empty text means no cap.
 func budgetOf(text string, unit dp.Unit) (b config.Budget, err error) {
 	if text == "" {
 		return b, nil
@@ -306,7 +306,7 @@ func identified(d config.Dataset, s *study.Study) []string {
 	return s.Records.ID
 }
 
-// normalization is the study's, or else what study files have by default.
+// normalization is the study's, or else the default of study files.
 func normalization(s *study.Study) []study.Normalization {
 	if s == nil {
 		return []study.Normalization{study.NormalizeNFC, study.NormalizeTrim}
@@ -314,7 +314,7 @@ func normalization(s *study.Study) []study.Normalization {
 	return s.Records.Normalize
 }
 
-// idText says which records are not told apart.
+// idText says which records share an id.
 func idText(d dataset.IDDescription) string {
 	var parts []string
 	if d.Repeated > 0 {

@@ -18,7 +18,7 @@ type dataChange struct {
 	readingFlags
 }
 
-// Help says what stays.
+// Help says what is kept.
 func (dataChange) Help() string {
 	return "Adds to the site file how a dataset is read, and reads it to its end. The data do not change, and nothing leaves. What was spent on the dataset stays spent.\n\nExample: party data change patients --decimal comma --thousands point --missing NA,k.A. --values 'smoker=yes:1,no:0'"
 }
@@ -26,7 +26,7 @@ func (dataChange) Help() string {
 type changedData struct {
 	Dataset  string         `json:"dataset"`
 	Config   string         `json:"config"`
-	Lines    string         `json:"lines"` // of the site file that say how it is read
+	Lines    string         `json:"lines"` // lines of the site file about how it is read
 	Records  int64          `json:"records"`
 	Problems []shownProblem `json:"problems"`
 }

@@ -31,7 +31,7 @@ type dataColumns struct {
 	readingFlags
 }
 
-// Help says what the list is for.
+// Help explains the purpose of the list.
 func (dataColumns) Help() string {
 	return "The list holds names and kinds of columns and the rounded number of records (--uncounted leaves it out). Only the guess of the kinds was computed from values. Free text stays out. Read the list, add public centres and spreads, and send it to the operator, who runs aggregator study draft --columns FILE.\n\nExample: party data columns patients --name north -o north.yaml"
 }
@@ -41,7 +41,7 @@ type listedColumns struct {
 	Party   string         `json:"party"`
 	ID      string         `json:"id"`
 	Records []string       `json:"records"`
-	About   int64          `json:"about,omitempty"` // how many records, rounded
+	About   int64          `json:"about,omitempty"` // number of records, rounded
 	Columns []listedColumn `json:"columns"`
 	LeftOut []string       `json:"left_out"`
 }
@@ -104,7 +104,7 @@ func (cmd dataColumns) Run(ctx context.Context, c *console.Console, g *console.G
 	})
 }
 
-// list is what the operator learns of data that were looked at with their ids, and which columns it leaves out.
+// list returns what the operator learns of described data, and which columns it leaves out.
 func (cmd dataColumns) list(g *console.Globals, held dataset.Description) (list config.ColumnList, left []string, err error) {
 	node, err := describe(g)
 	if err != nil {
@@ -132,7 +132,7 @@ func (cmd dataColumns) list(g *console.Globals, held dataset.Description) (list 
 	return list, left, nil
 }
 
-// studyNames are the names that columns of data have in studies, by their headers.
+// studyNames maps headers of the data to the names of these columns in studies.
 func studyNames(held dataset.Description) map[string]string {
 	var headers []string
 	for _, c := range held.Columns {
@@ -145,7 +145,7 @@ func studyNames(held dataset.Description) map[string]string {
 	return out
 }
 
-// rounded is a number of records with two digits, and at least in tens; 0 for none.
+// rounded rounds a number of records to two digits, and at least to tens; 0 for none.
 func rounded(n int64) int64 {
 	if n == 0 {
 		return 0
@@ -157,11 +157,12 @@ func rounded(n int64) int64 {
 	return max(step, (n+step/2)/step*step)
 }
 
-// rare is the share of records below which a value is too rare to tell what else may occur.
+// rare is the share of records below which a value is so rare that other values may be missing from
+// the data.
 const rare = 0.01
 
-// guesses are the guesses of binary columns that rest on few values: counts of what is rare
-// look the same. They are for the data's owner, and in no list.
+// guesses warns of columns taken for binary because of a few values: counts of rare events look the
+// same. The warnings are for the data's owner and not in the list.
 func guesses(held dataset.Description, columns []file.DraftColumn) (out []string) {
 	made := studyNames(held)
 	for _, c := range held.Columns {
@@ -179,7 +180,7 @@ func guesses(held dataset.Description, columns []file.DraftColumn) (out []string
 	return out
 }
 
-// listed chooses the columns that a study can use, and names the others with the reason.
+// listed selects the columns that a study can use, and gives the reason for leaving out each other.
 func listed(held dataset.Description, header bool) (columns []file.DraftColumn, left []string, err error) {
 	kinds := map[dataset.Kind]study.ColumnKind{
 		dataset.KindNumeric: study.Numeric, dataset.KindDate: study.Numeric, dataset.KindBinary: study.Binary, dataset.KindCategorical: study.Categorical,
@@ -210,7 +211,7 @@ func listed(held dataset.Description, header bool) (columns []file.DraftColumn, 
 	return columns, left, nil
 }
 
-// writeList writes a new file, which is the steward's alone until they send it.
+// writeList writes a new file, which only the steward can read until they send it.
 func writeList(path, text string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {

@@ -19,7 +19,6 @@ import (
 
 type dataList struct{}
 
-// Help has an example.
 func (dataList) Help() string {
 	return "No data are read. party budget says what was spent on each.\n\nExample: party data list"
 }
@@ -28,10 +27,10 @@ type listedData struct {
 	Dataset string   `json:"dataset"`
 	Data    string   `json:"data"` // its files, or its database without secrets
 	ID      []string `json:"id,omitempty"`
-	Studies []string `json:"studies"` // that it answers, as the site file says
+	Studies []string `json:"studies"` // the studies that it answers, from the site file
 }
 
-// Run prints what the site file says.
+// Run prints the site file's datasets.
 func (dataList) Run(c *console.Console, g *console.Globals) error {
 	site, err := config.LoadParty(g.Config)
 	if err != nil {
@@ -63,7 +62,7 @@ func (dataList) Run(c *console.Console, g *console.Globals) error {
 	})
 }
 
-// answered are the studies that a dataset answers, as the site file says.
+// answered are the studies that a dataset answers, from the site file.
 func answered(site config.Party, dataset string) (out []protocol.StudyID) {
 	for id, s := range site.Studies {
 		if s.Dataset == dataset {
@@ -78,7 +77,7 @@ type dataRemove struct {
 	Name string `arg:"" help:"A dataset of the site file."`
 }
 
-// Help says what stays.
+// Help says what is kept.
 func (dataRemove) Help() string {
 	return "The data stay where they are. A dataset of which something was released stays in the site file, too: the same people, named anew, would have a new budget.\n\nExample: party data remove patients"
 }
@@ -106,7 +105,7 @@ func (cmd dataRemove) Run(c *console.Console, g *console.Globals) error {
 	})
 }
 
-// removable refuses a dataset that was spent from, or that a study under way counts on.
+// removable refuses a dataset from which budget was spent, or that an active study needs.
 func removable(st *store.Store, site config.Party, name string) error {
 	entries, err := st.Ledger()
 	if err != nil {
@@ -120,7 +119,7 @@ func removable(st *store.Store, site config.Party, name string) error {
 	for _, id := range answered(site, name) {
 		now, err := console.StudySnapshot(st, id)
 		if errors.Is(err, store.ErrNotFound) {
-			continue // the study is not here
+			continue // a study that is not here
 		}
 		if err != nil {
 			return err

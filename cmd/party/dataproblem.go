@@ -13,25 +13,25 @@ import (
 	"github.com/cosketch/cosketch/protocol/block"
 )
 
-// shownProblem is a problem of data for programs.
+// shownProblem is a problem of data in JSON.
 type shownProblem struct {
-	Column  string   `json:"column,omitempty"` // none: rows as a whole
+	Column  string   `json:"column,omitempty"` // empty: whole rows
 	What    string   `json:"what"`
 	Count   int64    `json:"count"`
 	Where   []string `json:"where"` // the first few
 	Hint    string   `json:"hint,omitempty"`
-	Options string   `json:"options,omitempty"` // that read the values
-	Stops   bool     `json:"stops"`             // nothing is read as long as it is there
+	Options string   `json:"options,omitempty"` // with which the values can be read
+	Stops   bool     `json:"stops"`             // nothing can be read until it is solved
 }
 
-// problems are what was found in data, with the command that mends what can be mended.
+// problems are the problems of data, with the command that solves those that can be solved.
 type problems struct {
 	list    []dataset.Problem
-	command string // that takes options for how the data are read
+	command string // command that takes options for how the data are read
 }
 
-// mending is the command that takes options for how data are read: of a dataset of the site file the one that
-// changes it, of a file the one that was given.
+// mending is the command that takes options for how data are read: for a dataset of the site file
+// the one that changes it, for a file the given one.
 func mending(given string, d config.Dataset) string {
 	if d.Name != "" {
 		return "party data change " + console.Word(d.Name)
@@ -40,7 +40,8 @@ func mending(given string, d config.Dataset) string {
 	return given + said
 }
 
-// described reads data to their end. What a program says that fails is told here alone: it may quote values.
+// described reads data to their end. A failing program's output is shown only here: it may quote
+// values.
 func described(ctx context.Context, c *console.Console, d config.Dataset, o dataset.DescribeOptions) (dataset.Description, error) {
 	held, err := dataset.Describe(ctx, d.Source, o)
 	if failed := (*dataset.CommandError)(nil); errors.As(err, &failed) && failed.Said != "" {
@@ -60,7 +61,7 @@ func described(ctx context.Context, c *console.Console, d config.Dataset, o data
 	return held, err
 }
 
-// document is the list for programs.
+// document is the list for JSON.
 func (p problems) document() []shownProblem {
 	out := []shownProblem{}
 	for _, one := range p.list {
@@ -70,7 +71,8 @@ func (p problems) document() []shownProblem {
 	return out
 }
 
-// mend is the command that has values read which now are not, or else what to do; empty where nothing is known.
+// mend is the command with options to read the values that cannot be read now, or else advice; both
+// may be empty.
 func (p problems) mend() (command, otherwise string) {
 	mend := dataset.Mend(p.list)
 	if mend.IsZero() {
@@ -83,7 +85,7 @@ func (p problems) mend() (command, otherwise string) {
 	return p.command + with, ""
 }
 
-// tell says the list on the error stream.
+// tell prints the list on standard error.
 func (p problems) tell(c *console.Console) {
 	for _, one := range p.list {
 		c.Say("  %s", one)
@@ -96,7 +98,7 @@ func (p problems) tell(c *console.Console) {
 	}
 }
 
-// blocks are the list among others.
+// blocks shows the list.
 func (p problems) blocks() (out []block.Block) {
 	if len(p.list) == 0 {
 		return nil
@@ -114,7 +116,7 @@ func (p problems) blocks() (out []block.Block) {
 	return out
 }
 
-// stopping is the error of data of which nothing can be read; nil where they can be.
+// stopping returns an error if nothing of the data can be read.
 func (p problems) stopping(source dataset.Source) error {
 	stops := 0
 	var first dataset.Problem

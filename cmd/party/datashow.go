@@ -32,7 +32,7 @@ type dataShow struct {
 	readingFlags
 }
 
-// Help says who may see what is printed.
+// Help says who may see the output.
 func (dataShow) Help() string {
 	return "Reads all the data and prints what they hold: likely kinds of columns, missing and different values, least and greatest. For the data's owner: nothing leaves, and nothing is logged.\n\nExample: party data show patients.csv --id patient --columns age,ward"
 }
@@ -43,9 +43,9 @@ type shownData struct {
 	IDs     *dataset.IDDescription      `json:"ids,omitempty"`
 	Origins []origin                    `json:"origins"`
 	Study   string                      `json:"study,omitempty"`
-	Absent  []string                    `json:"absent_columns,omitempty"` // that the study asks for
+	Absent  []string                    `json:"absent_columns,omitempty"` // of the study, missing in the data
 
-	Problems []shownProblem `json:"problems"` // that keep studies from taking values
+	Problems []shownProblem `json:"problems"` // that keep studies from using values
 
 	drawn  []string // columns to draw
 	bounds map[string]string
@@ -119,8 +119,8 @@ func showing(cmd dataShow) string {
 	return text + cmd.sheetFlag.again()
 }
 
-// fields are the study's columns of this party, by their names in the file, and the public
-// bounds of each in words.
+// fields are the study's columns of this party, under their names in the file. It puts the public
+// bounds of each, in words, into bounds.
 func (cmd dataShow) fields(g *console.Globals, s *study.Study, bounds map[string]string) ([]dataset.Field, error) {
 	st, err := g.OpenReadOnly(store.Party)
 	if err != nil {
@@ -155,7 +155,7 @@ func (cmd dataShow) fields(g *console.Globals, s *study.Study, bounds map[string
 	return out, nil
 }
 
-// originsOf describes the files that were read.
+// originsOf describes the files read.
 func originsOf(origins []dataset.Origin) []origin {
 	out := []origin{}
 	for _, o := range origins {
@@ -168,7 +168,7 @@ func originsOf(origins []dataset.Origin) []origin {
 	return out
 }
 
-// blocks are the description for people.
+// blocks shows the description.
 func (d shownData) blocks() []block.Block {
 	t := block.Table{Columns: block.Headed("column", "kind", ">missing", ">different", ">least", ">median", ">greatest"), Whole: true}
 	for _, c := range d.Columns {
@@ -176,7 +176,7 @@ func (d shownData) blocks() []block.Block {
 		if c.More {
 			different = "> " + different
 		}
-		if n := c.Numbers; n != nil && d.kind(c) != "id" { // ids are no quantities
+		if n := c.Numbers; n != nil && d.kind(c) != "id" { // ids are not quantities
 			for i, x := range []float64{n.Least, n.Quantiles[2], n.Greatest} {
 				numbers[i] = numberText(c, x)
 			}
@@ -202,7 +202,7 @@ func (d shownData) blocks() []block.Block {
 	return out
 }
 
-// kind is the kind of a column for people.
+// kind is the kind of a column, in words.
 func (d shownData) kind(c dataset.ColumnDescription) string {
 	if d.IDs != nil && slices.Contains(d.IDs.Columns, c.Name) {
 		return "id"
@@ -210,7 +210,7 @@ func (d shownData) kind(c dataset.ColumnDescription) string {
 	return string(c.Kind)
 }
 
-// notes are what is to be looked at.
+// notes lists what to look at.
 func (d shownData) notes() (out []string) {
 	if text := doubts(d.Columns); text != "" {
 		out = append(out, text)
@@ -250,7 +250,7 @@ func (d shownData) notes() (out []string) {
 	return out
 }
 
-// doubts asks whether the first row of a CSV file holds names at all.
+// doubts warns if the first row of a CSV file may not hold names.
 func doubts(columns []dataset.ColumnDescription) string {
 	var which []string
 	for i, c := range columns {
@@ -267,7 +267,7 @@ func doubts(columns []dataset.ColumnDescription) string {
 	return "Is the first row data? It has to name the columns, and these of its names are empty, numbers, dates or values of their own columns: " + strings.Join(which, ", ") + "."
 }
 
-// against says what a study would clip or refuse.
+// against shows what a study would clip or refuse.
 func (d shownData) against() []block.Block {
 	if d.Study == "" {
 		return nil
@@ -289,7 +289,7 @@ func (d shownData) against() []block.Block {
 	return append(out, block.Text{Text: "Values below and above the bounds are clipped to them. No other bounds are suggested: bounds are public and no noise protects them, so they must come from knowledge that is public, never from these data."})
 }
 
-// numberText shows a number of a column, dates as such.
+// numberText formats a number of a column, or a date.
 func numberText(c dataset.ColumnDescription, x float64) string {
 	if c.Kind == dataset.KindDate && math.Abs(x) < 1e7 {
 		return time.Unix(int64(math.Round(x))*86400, 0).UTC().Format(time.DateOnly)
@@ -301,7 +301,7 @@ func shareText(n, of int64) string {
 	return block.Digits(100*float64(n)/float64(of), 3) + " %"
 }
 
-// drawn says how a column's values are distributed.
+// drawn shows the distribution of a column's values.
 func drawn(c dataset.ColumnDescription) []block.Block {
 	var bars []dataset.ValueCount
 	heading := block.Heading{ID: "values-" + c.Name, Text: "Values", Of: strconv.Quote(c.Name)}
@@ -342,7 +342,7 @@ func drawn(c dataset.ColumnDescription) []block.Block {
 	return out
 }
 
-// clip keeps a value on one line beside its bar.
+// clip shortens a value so that it fits on one line with its bar.
 func clip(value string) string {
 	const most = 30
 	if runes := []rune(value); len(runes) > most {
@@ -357,7 +357,7 @@ func binText(c dataset.ColumnDescription, i int) string {
 	switch {
 	case n.Width == 0:
 		return numberText(c, n.Low)
-	case n.Width == 1 && n.Low != math.Trunc(n.Low) && len(n.Histogram) == int(n.Greatest-n.Least)+1: // a bin for each whole number
+	case n.Width == 1 && n.Low != math.Trunc(n.Low) && len(n.Histogram) == int(n.Greatest-n.Least)+1: // one bin per whole number
 		return numberText(c, n.Low+float64(i)+0.5)
 	}
 	return numberText(c, n.Low+float64(i)*n.Width) + " to " + numberText(c, n.Low+float64(i+1)*n.Width)

@@ -14,7 +14,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
-// readingFlags say how data are read, as csv, missing and values in the site file do.
+// readingFlags say how data are read, like csv, missing and values in the site file.
 type readingFlags struct {
 	Delimiter *string  `env:"-" enum:"comma,semicolon,tab,bar" placeholder:"WORD" help:"The delimiter of a CSV file: comma, semicolon, tab or bar. Default: detected."`
 	Decimal   *string  `env:"-" enum:"point,comma" placeholder:"WORD" help:"The decimal mark of a CSV file: point or comma. Default: detected."`
@@ -25,12 +25,12 @@ type readingFlags struct {
 	Values    []string `env:"-" sep:"none" placeholder:"COLUMN=VALUE:READ,..." help:"Replacements for values of a column, such as 'smoker=yes:1,no:0'. Nothing after the colon means a missing value. Once for each column."`
 }
 
-// sheetFlag is where in a workbook data are.
+// sheetFlag says where in a workbook data are.
 type sheetFlag struct {
 	Sheet string `env:"-" placeholder:"NAME" help:"The sheet of .xlsx files. Default: the first."`
 }
 
-// again is the flag on a command line, if it is given.
+// again writes the flag for a command line, if it is given.
 func (f sheetFlag) again() string {
 	if f.Sheet == "" {
 		return ""
@@ -38,7 +38,7 @@ func (f sheetFlag) again() string {
 	return " --sheet " + console.Word(f.Sheet)
 }
 
-// reading is what the flags say.
+// reading returns what the flags say.
 func (f readingFlags) reading() (r dataset.Reading, err error) {
 	r.CSV = dataset.Dialect{
 		Delimiter: dataset.Delimiter(console.Chosen(f.Delimiter)), Decimal: dataset.Decimal(console.Chosen(f.Decimal)), Thousands: dataset.Thousands(console.Chosen(f.Thousands)),
@@ -63,7 +63,7 @@ func (f readingFlags) reading() (r dataset.Reading, err error) {
 	return r, nil
 }
 
-// options are the flags that say a reading, for a command line, and false where flags cannot say all of it.
+// options writes a reading as flags; all is false if flags cannot express all of it.
 func options(r dataset.Reading) (text string, all bool) {
 	all = true
 	for _, f := range [][2]string{
@@ -87,8 +87,8 @@ func options(r dataset.Reading) (text string, all bool) {
 	return text, all
 }
 
-// findData returns the dataset of the site file that has a name, or else the file of this
-// name as a dataset without one.
+// findData returns the dataset of the site file with this name, or else the file of this name as an
+// unnamed dataset.
 func findData(g *console.Globals, name string, sheet sheetFlag, flags readingFlags) (config.Dataset, error) {
 	site, siteErr := config.LoadParty(g.Config)
 	said, err := flags.reading()

@@ -26,7 +26,7 @@ type usedData struct {
 	Study   string `json:"study"`
 	Dataset string `json:"dataset"`
 	Config  string `json:"config"`
-	Lines   string `json:"lines"` // of the site file that say so
+	Lines   string `json:"lines"` // lines of the site file for it
 }
 
 // Run changes the site file.
@@ -42,7 +42,7 @@ func (cmd dataUse) Run(_ context.Context, c *console.Console, g *console.Globals
 	}
 	answer := config.Answer{Dataset: cmd.Name, Columns: cmd.Column, Release: config.ReleaseMode(console.Chosen(cmd.Release))}
 	if site, err := config.LoadParty(g.Config); err == nil && answer.Release == "" && site.Datasets[cmd.Name].Source.Elsewhere != "" {
-		answer.Release = config.ReleaseAsk // until their parts are there
+		answer.Release = config.ReleaseAsk // until their parts arrive
 	}
 	if err := answer.Check(names); err != nil {
 		return fail.Usage.Of(err)

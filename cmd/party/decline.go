@@ -16,7 +16,6 @@ type studyDecline struct {
 	Study string `arg:"" help:"The beginning of the study's id."`
 }
 
-// Help has an example.
 func (studyDecline) Help() string { return "Example: party study decline 5f0c1b0e" }
 
 // Run records that the study will not be served.
@@ -30,7 +29,6 @@ type studyWithdraw struct {
 	Study string `arg:"" help:"The beginning of the study's id."`
 }
 
-// Help has an example.
 func (studyWithdraw) Help() string { return "Example: party study withdraw 5f0c1b0e" }
 
 // Run records the withdrawal; it reaches the board when the study is next served.
@@ -40,7 +38,7 @@ func (cmd studyWithdraw) Run(c *console.Console, g *console.Globals) error {
 	})
 }
 
-// record stores a decision other than the approval, while nothing serves the study.
+// record stores a decision other than approval, while nothing serves the study.
 func record(c *console.Console, g *console.Globals, prefix string, d store.Decision, next func(*study.Study)) error {
 	st, err := g.Open(store.Party)
 	if err != nil {
@@ -72,8 +70,9 @@ func record(c *console.Console, g *console.Globals, prefix string, d store.Decis
 	})
 }
 
-// undecided refuses a decision that would come too late: after a withdrawal, after the end, or, where it is a no, once others
-// count on a party that has signed its part of the seed agreement. One that has queries goes on to answer these.
+// undecided refuses a decision that comes too late: after a withdrawal, after the end, or, for a
+// withdrawal, once this party has signed its part of the seed agreement, on which others count. A
+// study with queries stays open after its end, to answer these.
 func undecided(st *store.Store, s *study.Study, d store.Decision) error {
 	before, _, err := st.Decision(s.ID)
 	switch {

@@ -52,8 +52,8 @@ func (doctorCommand) diagnose(ctx context.Context, st *store.Store, g *console.G
 	return append(findings, probes(st, g)...)
 }
 
-// probes checks that serve could answer health and metrics at the address that the site file
-// names, unless one does already.
+// probes checks that serve could answer health and metrics at the site file's address, unless a
+// process does already.
 func probes(st *store.Store, g *console.Globals) []local.Finding {
 	site, err := config.LoadParty(g.Config)
 	if err != nil || site.Metrics == "" {
@@ -73,7 +73,7 @@ func probes(st *store.Store, g *console.Globals) []local.Finding {
 	return []local.Finding{f}
 }
 
-// next says what follows where nothing fails.
+// next says what to do next if nothing fails.
 func (cmd doctorCommand) next(c *console.Console, st *store.Store, g *console.Globals, studies []*study.Study) {
 	if len(studies) == 0 {
 		c.Say("Next: party study fetch ADDRESS, or party study add FILE")
@@ -82,7 +82,7 @@ func (cmd doctorCommand) next(c *console.Console, st *store.Store, g *console.Gl
 	c.Say("Next: %s", next(st, g, studies[0]))
 }
 
-// studies returns the one that was asked for, or all that have not ended.
+// studies returns the given study, or all that have not ended.
 func (cmd doctorCommand) studies(st *store.Store) ([]*study.Study, error) {
 	if cmd.Study != "" {
 		s, err := console.FindStudy(st, cmd.Study)
@@ -94,8 +94,8 @@ func (cmd doctorCommand) studies(st *store.Store) ([]*study.Study, error) {
 	return console.ActiveStudies(st)
 }
 
-// failing is the error of findings of which some fail: about a ledger that was put back, a study that
-// is over, the network, or this machine.
+// failing returns an error if some findings fail. Its exit code says whether a ledger was rolled
+// back, a study is over, the network fails, or this machine.
 func failing(findings []local.Finding) error {
 	failed, network, over, back := 0, false, false, false
 	for _, f := range findings {
@@ -117,7 +117,7 @@ func failing(findings []local.Finding) error {
 	}
 	code := fail.Usage
 	switch {
-	case back: // as run would end
+	case back: // with the exit code of run
 		code = fail.Budget
 	case over:
 		code = fail.Failed

@@ -14,17 +14,16 @@ import (
 
 type initCommand struct{}
 
-// Help has an example.
 func (initCommand) Help() string { return "Example: party init" }
 
 type identity struct {
 	ID     string `json:"id"`
-	Words  string `json:"words"` // its fingerprint, to be read out
+	Words  string `json:"words"` // its fingerprint, to be read aloud
 	State  string `json:"state"`
 	Config string `json:"config"`
 }
 
-// Run makes the state directory and, where there is none, a commented site file.
+// Run makes the state directory and, if there is none, a commented site file.
 func (cmd initCommand) Run(c *console.Console, g *console.Globals) error {
 	id, err := cmd.make(g)
 	if err != nil {
@@ -51,7 +50,6 @@ func (initCommand) make(g *console.Globals) (identity, error) {
 
 type identityCommand struct{}
 
-// Help has an example.
 func (identityCommand) Help() string { return "Example: party identity" }
 
 // Run prints the identity.

@@ -18,10 +18,9 @@ type inspectCommand struct {
 	Release string `arg:"" name:"study" help:"The beginning of the study's id; or the directory of a release of a study that is here, such as a copy of releases/ID of a state directory."`
 }
 
-// Help has an example.
 func (inspectCommand) Help() string { return "Example: party advanced inspect 5f0c1b0e" }
 
-// Run prints what a stored release says, and fails where it is damaged.
+// Run prints what a stored release holds, and fails if it is damaged.
 func (cmd inspectCommand) Run(c *console.Console, g *console.Globals) error {
 	st, err := g.OpenReadOnly(store.Party)
 	if err != nil {
@@ -41,7 +40,7 @@ func (cmd inspectCommand) Run(c *console.Console, g *console.Globals) error {
 	return nil
 }
 
-// inspect takes a directory, or a prefix of a stored study's id.
+// inspect inspects a directory, or a stored study given by a prefix of its id.
 func (cmd inspectCommand) inspect(st *store.Store) (local.Inspection, error) {
 	if info, err := os.Stat(cmd.Release); err == nil {
 		dir := store.ReleaseDir(cmd.Release)
@@ -61,8 +60,8 @@ func (cmd inspectCommand) inspect(st *store.Store) (local.Inspection, error) {
 	return r, err
 }
 
-// inspectDir inspects a release where it lies. What its numbers mean is in the study's
-// file, which must be in the store.
+// inspectDir inspects a release in a directory. The study's file, which explains its numbers, must
+// be in the store.
 func inspectDir(st *store.Store, dir store.ReleaseDir) (local.Inspection, error) {
 	id, err := local.ReleasedStudy(dir)
 	if err != nil {

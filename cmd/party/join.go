@@ -34,12 +34,12 @@ type joinCommand struct {
 	Wait    *time.Duration `env:"-" placeholder:"DURATION" help:"How long to wait for a study that lists this party, and then for the other parties, such as 90s; 0 gives up at once. Default: until they are there."`
 }
 
-// Help says what it leads through.
+// Help describes the steps.
 func (joinCommand) Help() string {
 	return "Makes the node if there is none, fetches the study, shows its sheet, asks which data answer it, lists what does not fit and what will be changed, shows what it costs and what it is worth, checks and rehearses the release, asks for the study's id, and serves it to its result. Where no study lists this party yet, it writes an introduction for the operator. Under an invitation in the address it sends it, once you have seen it; else you send the file. Then it waits.\n\nAn invitation is a secret, and while join runs every user of this machine sees its arguments: where that matters, put the address into a file of yours and name it with --address-file.\n\nEvery step says the plain command that does the same. What was decided is stored at once: after Ctrl-C, or when something has to be put right first, the same command goes on where it was.\n\nFor --answers, a file names each question (study, data, introduce, use, approve) with the line, or the list of lines, that a person would type. The word proposed takes what is proposed:\n\n  cosketch: answers/1\n  data: patients.csv\n  introduce: north --id patient\n  use: [--column height=Size, proposed]\n  approve: 5f0c1b0e\n\nExample: party join /dns4/agg.example.org/tcp/7424/p2p/12D3KooW…"
 }
 
-// Validate refuses what is no time to wait, and what names no address or two.
+// Validate refuses an invalid --wait, and no address or two.
 func (cmd joinCommand) Validate() error {
 	if (cmd.Address == "") == (cmd.From == "") {
 		return errors.New("give the aggregator's ADDRESS, or --address-file FILE")
@@ -47,10 +47,10 @@ func (cmd joinCommand) Validate() error {
 	return runCommand{Wait: cmd.Wait}.Validate()
 }
 
-// mostAddress is how long an address may be that is read from stdin, in bytes.
+// mostAddress is the maximum length of an address read from stdin, in bytes.
 const mostAddress = 4096
 
-// whole is the address that was given, or that the file says.
+// whole returns the given address, or the one in the file.
 func (cmd joinCommand) whole(c *console.Console) (string, error) {
 	if cmd.From == "" {
 		return cmd.Address, nil
@@ -82,11 +82,11 @@ type joint struct {
 	study  *study.Study
 	party  int // this party's index in it
 
-	checked *source.CheckedData // the data, as they answer the study
+	checked *source.CheckedData // the data checked against the study
 	verdict console.Verdict     // what the study is worth with them
 }
 
-// Run goes from step to step. Each finds in the node's own state whether it is done already.
+// Run makes one step after the other. Each finds out from the node's state whether it is done.
 func (cmd joinCommand) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
 	j := &joint{joinCommand: cmd, c: c, g: g}
 	whole, err := cmd.whole(c)
@@ -129,7 +129,7 @@ func (cmd joinCommand) Run(ctx context.Context, c *console.Console, g *console.G
 	return resultCommand{Study: j.study.ID.String()}.Run(ctx, c, g)
 }
 
-// prepare leads to the approval of the study, unless there is one.
+// prepare makes the steps up to the approval of the study, unless it is approved.
 func (j *joint) prepare(ctx context.Context) error {
 	decision, _, err := j.st.Decision(j.study.ID)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -154,15 +154,15 @@ func (j *joint) prepare(ctx context.Context) error {
 	return j.approve(ctx)
 }
 
-// step says what comes now, and by which plain command it can be done, too.
+// step announces the next step, and the command that does the same.
 func (j *joint) step(title, command string) { j.c.Step(title, command) }
 
-// show shows blocks to a person; programs read the result alone.
+// show shows blocks to a person; programs get only the result.
 func (j *joint) show(blocks ...block.Block) { j.c.Show(blocks...) }
 
 func (j *joint) say(format string, args ...any) { j.c.Say(format, args...) }
 
-// node makes the node where there is none.
+// node makes the node if there is none.
 func (j *joint) node() error {
 	there, err := describe(j.g)
 	if errors.Is(err, fail.NoState) {
@@ -178,11 +178,11 @@ func (j *joint) node() error {
 	return nil
 }
 
-// pollEvery is how often an aggregator is asked for a study that lists this party.
+// pollEvery is the interval at which an aggregator is asked for studies that list this party.
 const pollEvery = 5 * time.Second
 
-// find finds the study to take part in. Where there is none, the party introduces itself, and waits. ended: it has its
-// result already.
+// find finds the study to take part in. If there is none, the party introduces itself and waits.
+// ended reports that the study already has its result.
 func (j *joint) find(ctx context.Context) (ended bool, err error) {
 	j.step("Studies of the aggregator", "party study fetch "+j.at)
 	ctx, cancel := j.patience(ctx)
@@ -195,7 +195,7 @@ func (j *joint) find(ctx context.Context) (ended bool, err error) {
 	for tries := 1; ; {
 		_, unreached := studyFetch{j.at}.fetch(ctx, j.st, j.g)
 		if errors.Is(unreached, p2p.ErrRefusedPeer) || fail.Has(unreached, fail.UnknownStudy) {
-			unreached = nil // it admits those alone whom a study lists, and guests for another call
+			unreached = nil // it admits only parties of studies, and guests only for another call
 		}
 		open, last, err := j.candidates()
 		if err != nil {
@@ -250,15 +250,16 @@ func (j *joint) find(ctx context.Context) (ended bool, err error) {
 	}
 }
 
-// mostTries is how often an introduction is handed over that finds no way: for about two minutes.
+// mostTries bounds the attempts to send an introduction: for about two minutes.
 const mostTries = 24
 
-// passing reports whether an error of a call may pass: who has no place for a guest, or cannot be reached, may soon.
+// passing reports whether an error of a call may be temporary: no place for a guest, or not
+// reachable.
 func passing(err error) bool {
 	return errors.Is(err, p2p.ErrRefusedPeer) || errors.Is(err, p2p.ErrUnreachable) || errors.Is(err, p2p.ErrInterrupted) || fail.Has(err, fail.PeerBusy)
 }
 
-// unlisted is the error where no study lists this party in time.
+// unlisted is the error if no study lists this party in time.
 func (j *joint) unlisted(handed bool) error {
 	if handed && !j.ticket.IsZero() {
 		return fail.Unlisted.New().With("the operator has the introduction; the same command goes on once a study lists this party")
@@ -274,7 +275,8 @@ func (j *joint) patience(ctx context.Context) (context.Context, context.CancelFu
 	return context.WithTimeout(ctx, *j.Wait)
 }
 
-// candidates are the aggregator's studies that go on and were not refused here, and the last that has a result.
+// candidates returns the aggregator's active studies that were not refused here, and the last that
+// has a result.
 func (j *joint) candidates() (open []*study.Study, last *study.Study, err error) {
 	entries, err := j.st.Studies()
 	if err != nil {
@@ -283,7 +285,7 @@ func (j *joint) candidates() (open []*study.Study, last *study.Study, err error)
 	for _, e := range entries {
 		s, err := console.FindStudy(j.st, e.ID.String())
 		if err != nil || s.Aggregator.ID != j.to {
-			continue // status says what is damaged
+			continue // status reports damaged ones
 		}
 		now, err := console.StudySnapshot(j.st, s.ID)
 		if err != nil {
@@ -381,7 +383,7 @@ func (j *joint) try(ctx context.Context) error {
 	return refusal
 }
 
-// approval is an answer to the last question: what stands behind party study approve STUDY.
+// approval is the answer to the last question: the arguments of party study approve STUDY.
 type approval struct {
 	ID              string `arg:""`
 	AlthoughUseless bool
@@ -438,7 +440,7 @@ func (j *joint) approve(ctx context.Context) error {
 	return nil
 }
 
-// introductionPath is where the introduction is written: beside the site file, under its name.
+// introductionPath is the path of the introduction, beside the site file and named after it.
 func (j *joint) introductionPath() string {
 	name := filepath.Base(j.g.Config)
 	return filepath.Join(filepath.Dir(j.g.Config), name[:len(name)-len(filepath.Ext(name))]+"-introduction.yaml")

@@ -23,7 +23,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/journal"
 )
 
-// whichData is an answer to where the data are: what stands behind party data add NAME.
+// whichData is the answer to where the data are: the arguments of party data add NAME.
 type whichData struct {
 	File      []string `arg:"" optional:""`
 	Query     string
@@ -37,7 +37,7 @@ type whichData struct {
 	readingFlags
 }
 
-// data is the dataset that the only one of the site file is, or that the steward names.
+// data returns the study's dataset, the site file's only one, or the one that the steward names.
 func (j *joint) data(ctx context.Context) (d config.Dataset, known bool, err error) {
 	site, err := config.LoadParty(j.g.Config)
 	if err != nil {
@@ -88,8 +88,8 @@ func (j *joint) data(ctx context.Context) (d config.Dataset, known bool, err err
 	return d, known, console.AskedError(err)
 }
 
-// ready looks for the answers that will be needed, before data are read: those, and where the data are, but for what the
-// site file says already.
+// ready checks before data are read that there are answers to the questions to come, including
+// where the data are. It leaves out what the site file answers.
 func (j *joint) ready(ids ...joining.ID) error {
 	site, err := config.LoadParty(j.g.Config)
 	if err != nil {
@@ -108,7 +108,7 @@ func (j *joint) ready(ids ...joining.ID) error {
 	return console.AskedError(j.ask.Ready(ids...))
 }
 
-// nameOf is a dataset's name after its file, which no other has.
+// nameOf makes an unused name for a dataset from its file's name.
 func nameOf(files []string, site config.Party) string {
 	name := "data"
 	if len(files) > 0 {
@@ -133,7 +133,8 @@ func nameOf(files []string, site config.Party) string {
 	}
 }
 
-// look reads the data as they are. What keeps all of them from being read, and can be mended, is.
+// look reads the data. If problems keep all of the data from being read and can be solved, it
+// solves them in d.
 func (j *joint) look(ctx context.Context, d *config.Dataset, o dataset.DescribeOptions) (held dataset.Description, mended []dataset.Problem, err error) {
 	for range 3 {
 		if held, err = described(ctx, j.c, *d, o); err != nil {
@@ -150,8 +151,8 @@ func (j *joint) look(ctx context.Context, d *config.Dataset, o dataset.DescribeO
 	return held, mended, nil
 }
 
-// identifying are the columns that seem to identify a record: of those without a missing value and with as many values as
-// records, the first.
+// identifying returns the first column that seems to identify a record: without missing values, and
+// with as many values as records.
 func (j *joint) identifying(ctx context.Context, d config.Dataset, held dataset.Description) ([]string, error) {
 	if len(d.ID) > 0 {
 		return d.ID, nil
@@ -171,7 +172,8 @@ func (j *joint) identifying(ctx context.Context, d config.Dataset, held dataset.
 	return nil, nil
 }
 
-// introduction is an answer to what the operator learns: the party's name, and flags of party data columns.
+// introduction is the answer to what the operator learns: the party's name, and flags of party data
+// columns.
 type introduction struct {
 	Name      string   `arg:"" optional:""`
 	ID        []string `placeholder:"COLUMN"`
@@ -181,7 +183,8 @@ type introduction struct {
 	readingFlags
 }
 
-// introduce writes what the operator needs to draft a study with this party, unless that was done before.
+// introduce writes what the operator needs to draft a study with this party, unless it was written
+// before.
 func (j *joint) introduce(ctx context.Context) error {
 	path := j.introductionPath()
 	if list, err := j.introduced(path); err == nil {
@@ -255,7 +258,7 @@ func (j *joint) introduce(ctx context.Context) error {
 	return err
 }
 
-// leaves says how an introduction leaves this machine.
+// leaves says how an introduction gets to the operator.
 func (j *joint) leaves() string {
 	if j.ticket.IsZero() {
 		return "Nothing is sent: you hand the file over."
@@ -263,7 +266,7 @@ func (j *joint) leaves() string {
 	return "It is sent to the aggregator, once, under invitation " + j.ticket.ID() + ", when you take it as it stands here."
 }
 
-// used reports whether there is no invitation to use, as an earlier run has used it.
+// used reports whether there is no invitation left: none was given, or an earlier run used it.
 func (j *joint) used() (bool, error) {
 	if j.ticket.IsZero() {
 		return true, nil
@@ -274,10 +277,10 @@ func (j *joint) used() (bool, error) {
 	}), err
 }
 
-// handWithin is how long handing an introduction over may take.
+// handWithin is the timeout for sending an introduction.
 const handWithin = time.Minute
 
-// hand sends the introduction under the invitation. What was sent before may be sent again.
+// hand sends the introduction under the invitation. It can be repeated.
 func (j *joint) hand(ctx context.Context) error {
 	text, err := os.ReadFile(j.introductionPath())
 	if err != nil {
@@ -288,7 +291,7 @@ func (j *joint) hand(ctx context.Context) error {
 		return fail.Usage.Of(err)
 	}
 	used, err := j.used()
-	if err == nil && !used { // the journal first: nothing leaves that is not in it
+	if err == nil && !used { // journal first: nothing is sent that is not journaled
 		err = j.st.Note(journal.Entry{At: console.Now(), Event: journal.Introduced, To: j.to.String(), Bytes: int64(len(text)), Note: j.ticket.ID()})
 	}
 	if err != nil {
@@ -305,7 +308,7 @@ func (j *joint) hand(ctx context.Context) error {
 	return nil
 }
 
-// with adds what a line says.
+// with applies a line.
 func (i *introduction) with(next introduction, d *config.Dataset) error {
 	more, err := next.reading()
 	if err != nil {
@@ -322,7 +325,7 @@ func (i *introduction) with(next introduction, d *config.Dataset) error {
 	return nil
 }
 
-// drafted is the introduction as it stands, after the data were read as is proposed.
+// drafted returns the introduction so far, after reading the data with the proposed options.
 func (j *joint) drafted(ctx context.Context, d *config.Dataset, saying introduction, mended []dataset.Problem) (list config.ColumnList, left []string, all []dataset.Problem, err error) {
 	if len(saying.ID) == 0 {
 		return list, nil, mended, errors.New("which columns identify a record: --id COLUMN")
@@ -343,14 +346,14 @@ func (j *joint) drafted(ctx context.Context, d *config.Dataset, saying introduct
 	}
 }
 
-// showIntroduction shows what the list would say.
+// showIntroduction shows the contents of the list.
 func (j *joint) showIntroduction(d config.Dataset, saying introduction, list config.ColumnList, left []string, mended []dataset.Problem) {
-	list.Name, list.Records = saying.Name, saying.ID // also where there is no list yet
+	list.Name, list.Records = saying.Name, saying.ID // even if there is no list yet
 	j.show(introductionFacts(d.Source.String(), list, left))
 	j.showMended(d, mended)
 }
 
-// introductionFacts are what a list says, and what stays out of it.
+// introductionFacts shows what a list contains and what it leaves out.
 func introductionFacts(data string, list config.ColumnList, left []string) block.Block {
 	facts := block.Facts{}
 	add := func(name, text string) {
@@ -374,7 +377,7 @@ func introductionFacts(data string, list config.ColumnList, left []string) block
 	return facts
 }
 
-// showMended shows what is read otherwise than it is written.
+// showMended shows which values are read differently than written.
 func (j *joint) showMended(d config.Dataset, mended []dataset.Problem) {
 	with, _ := options(reading(d))
 	if len(mended) == 0 || with == "" {
@@ -389,7 +392,8 @@ func (j *joint) showMended(d config.Dataset, mended []dataset.Problem) {
 	j.show(block.Text{Text: "Read otherwise than it is written:"}, block.List{Items: items}, block.Text{Text: "by the options"}, block.Command{Lines: []string{strings.TrimSpace(with)}})
 }
 
-// introduced says what to do with an introduction that is there. An error: there is none of this node.
+// introduced says what to do with an existing introduction. It returns an error if there is none of
+// this node.
 func (j *joint) introduced(path string) (list config.ColumnList, err error) {
 	if list, err = config.LoadColumns(path); err != nil {
 		return list, err
@@ -424,18 +428,18 @@ func (j *joint) keep(d config.Dataset, known bool) error {
 	return nil
 }
 
-// reading is how a dataset is read.
+// reading returns how a dataset is read.
 func reading(d config.Dataset) dataset.Reading {
 	return dataset.Reading{CSV: d.Source.CSV, Words: d.Source.Words}
 }
 
-// readAlso has a dataset read as more says, too.
+// readAlso adds more to how a dataset is read.
 func readAlso(d *config.Dataset, more dataset.Reading) {
 	all := reading(*d).With(more)
 	d.Source.CSV, d.Source.Words = all.CSV, all.Words
 }
 
-// reads reports whether a dataset is read so already.
+// reads reports whether a dataset is already read with more.
 func reads(d config.Dataset, more dataset.Reading) bool {
 	return reflect.DeepEqual(reading(d), reading(d).With(more))
 }

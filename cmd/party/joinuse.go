@@ -20,7 +20,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// useLine is an answer to how the data answer the study: flags of party data use, data add and data change.
+// useLine is the answer to how the data answer the study: flags of party data use, data add and
+// data change.
 type useLine struct {
 	Column       map[string]string `mapsep:"none"`
 	ID           []string
@@ -30,24 +31,24 @@ type useLine struct {
 	readingFlags
 }
 
-// answering is how the data would answer the study, as it stands.
+// answering is the current proposal for how the data answer the study.
 type answering struct {
 	data    config.Dataset
 	known   bool              // the site file has the dataset
-	said    map[string]string // columns that the steward named: the study's name, the data's
-	capped  config.Caps       // that the steward named; zero: none
+	said    map[string]string // columns named by the steward: the study's name to the data's
+	capped  config.Caps       // set by the steward; zero: none
 	matches []joining.Match   // of the study's columns
-	mended  []dataset.Problem // that go away by how the data are read
-	wrong   []dataset.Problem // that stay
-	open    []string          // what else keeps it from being taken
+	mended  []dataset.Problem // solved by how the data are read
+	wrong   []dataset.Problem // not solved
+	open    []string          // other reasons why it cannot be accepted
 	checked *source.CheckedData
-	caps    config.Caps // with the limit that is proposed
+	caps    config.Caps // including the proposed limit
 	spent   []local.Spending
 	wanted  []joining.Wanted
 	held    dataset.Description
 }
 
-// use names the data for the study, unless they are and fit.
+// use names the data for the study, unless they are named already and fit.
 func (j *joint) use(ctx context.Context) error {
 	short := j.study.ID.Short()
 	j.step("Your data in the study", "party data use NAME "+short+", party data check "+short)
@@ -98,7 +99,7 @@ func (j *joint) use(ctx context.Context) error {
 	}
 }
 
-// change takes what a line says.
+// change applies a line.
 func (a *answering) change(line string) error {
 	var l useLine
 	if err := console.TakeLine(&l, line); err != nil {
@@ -139,7 +140,7 @@ func (a *answering) change(line string) error {
 	return nil
 }
 
-// propose works out how the data would answer the study.
+// propose computes a proposal for how the data answer the study.
 func (j *joint) propose(ctx context.Context, a *answering) (err error) {
 	a.wanted, a.open, a.wrong, a.checked, a.spent = nil, nil, nil, nil, nil
 	for _, i := range j.study.OwnColumns(j.party) {
@@ -177,7 +178,7 @@ func (j *joint) propose(ctx context.Context, a *answering) (err error) {
 	return nil
 }
 
-// identify finds the columns that identify a record: the study's, where the data have them.
+// identify finds the columns that identify a record: the study's, if the data have them.
 func (j *joint) identify(ctx context.Context, a *answering) error {
 	has := func(name string) bool {
 		return slices.ContainsFunc(a.held.Columns, func(c dataset.ColumnDescription) bool { return c.Name == name })
@@ -197,7 +198,7 @@ func (j *joint) identify(ctx context.Context, a *answering) error {
 	return nil
 }
 
-// match proposes which column is which.
+// match proposes a column of the data for each of the study's.
 func (a *answering) match(s *study.Study, site config.Party) {
 	ids := a.data.ID
 	if len(ids) == 0 {
@@ -230,7 +231,7 @@ func (a *answering) match(s *study.Study, site config.Party) {
 	}
 }
 
-// columns are the names of columns that differ.
+// columns maps the names of columns that differ.
 func (a *answering) columns() map[string]string {
 	out := map[string]string{}
 	for i, w := range a.wanted {
@@ -241,7 +242,7 @@ func (a *answering) columns() map[string]string {
 	return out
 }
 
-// site is the site file as it would be.
+// site is the site file with the proposal.
 func (a *answering) site(file config.Party, s *study.Study) config.Party {
 	file.Datasets, file.Studies = maps.Clone(file.Datasets), maps.Clone(file.Studies)
 	d := a.data
@@ -256,14 +257,15 @@ func (a *answering) site(file config.Party, s *study.Study) config.Party {
 	return file
 }
 
-// options are the study with the data as they would be.
+// options are the inputs for the study with the proposed data.
 func (j *joint) options(a *answering, file config.Party) source.Options {
 	o := sourceOf(j.st, j.g, j.study, nil)
 	o.Site = func() (config.Party, error) { return a.site(file, j.study), nil }
 	return o
 }
 
-// fit lists everything that the study would refuse, and has read what can be.
+// fit lists everything that the study would refuse, and changes how the data are read if that
+// helps.
 func (j *joint) fit(ctx context.Context, a *answering, file config.Party) error {
 	for {
 		misfits, err := source.Misfits(ctx, j.options(a, file))
@@ -288,7 +290,7 @@ func (j *joint) fit(ctx context.Context, a *answering, file config.Party) error 
 	return nil
 }
 
-// check reads the data as a run does, and asks policy and budget.
+// check reads the data like a run, and checks policy and budget.
 func (j *joint) check(ctx context.Context, a *answering, file config.Party) error {
 	if err := j.budget(a, file); err != nil {
 		return err
@@ -309,7 +311,8 @@ func (j *joint) check(ctx context.Context, a *answering, file config.Party) erro
 	return nil
 }
 
-// budget proposes a limit where there is none: what this study spends, so that nothing else can until the steward says so.
+// budget proposes a cap if there is none: what this study spends, so that nothing else can be spent
+// until the steward allows it.
 func (j *joint) budget(a *answering, file config.Party) (err error) {
 	before, err := j.st.Ledger()
 	if err != nil {
@@ -339,7 +342,7 @@ func (j *joint) budget(a *answering, file config.Party) (err error) {
 	return err
 }
 
-// showUse shows how the data would answer the study.
+// showUse shows the proposal.
 func (j *joint) showUse(a *answering) {
 	t := block.Table{Columns: block.Headed("the study's", "kind", "yours", "seems", "why"), Whole: true}
 	for i, w := range a.wanted {
@@ -376,7 +379,7 @@ func (j *joint) showUse(a *answering) {
 	}
 }
 
-// useCommands are what the plain commands would be.
+// useCommands are the commands for the same.
 func (j *joint) useCommands(a *answering) []string {
 	short := j.study.ID.Short()
 	with, _ := options(reading(a.data))
@@ -413,7 +416,7 @@ func (j *joint) useCommands(a *answering) []string {
 	return parts
 }
 
-// limit is a cap of one unit.
+// limit is a cap under one unit.
 type limit struct {
 	unit dp.Unit
 	to   config.Budget
@@ -432,7 +435,7 @@ func (a *answering) limits() (out []limit) {
 	return out
 }
 
-// takeUse writes it into the site file.
+// takeUse writes the proposal into the site file.
 func (j *joint) takeUse(a *answering) error {
 	limits := a.limits()
 	if err := j.keep(a.data, a.known); err != nil {

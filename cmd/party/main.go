@@ -1,6 +1,5 @@
-// Command party is an organisation's node: it keeps the organisation's data at
-// home, agrees with the other parties of a study on a secret seed, and ships one
-// noised sketch.
+// Command party is an organisation's node: it keeps the organisation's data at home, agrees with
+// the other parties of a study on a secret seed, and sends one noised sketch.
 package main
 
 import (
@@ -59,7 +58,7 @@ type studyCommands struct {
 	Withdraw studyWithdraw `cmd:"" help:"Take back the approval of a study, before this party has committed."`
 }
 
-// advancedCommands are what stewards and scripts do not need each day. Its groups are those of commands.
+// advancedCommands are those that stewards and scripts rarely need, in the same groups as commands.
 type advancedCommands struct {
 	Identity struct {
 		Rotate identityRotate `cmd:"" help:"Make a new identity that goes on with this one's privacy ledger."`
@@ -94,8 +93,8 @@ type advancedCommands struct {
 	console.Upkeep
 }
 
-// renamed says what commands are called that had, or could have, another name. Those that went under advanced keep
-// their names, and need no row.
+// renamed maps the former or likely names of commands to their names. Commands that moved under
+// advanced keep their names and need no entry.
 func renamed() map[string]string {
 	return map[string]string{
 		"identity show": "identity",

@@ -22,7 +22,7 @@ type dataMock struct {
 	Output  string `short:"o" required:"" env:"-" placeholder:"FILE" help:"The CSV file to write, like mock.csv."`
 }
 
-// Help says what the rows are.
+// Help explains the rows.
 func (dataMock) Help() string {
 	return "Writes made-up rows in the form that the study expects of a party, from the study file alone. Use them to try a study and write a notebook before anybody approves. Columns are independent, so answers about them mean nothing.\n\nExample: party advanced data mock study.yaml --party north -o north-mock.csv"
 }
@@ -58,7 +58,7 @@ func (cmd dataMock) Run(c *console.Console, g *console.Globals) error {
 	})
 }
 
-// party is whose columns the rows have.
+// party is the party whose columns the rows have.
 func (cmd dataMock) party(c *console.Console, g *console.Globals, s *study.Study) (int, error) {
 	if cmd.Party == "" {
 		party := viewer(c, g, s, "Made up")

@@ -11,8 +11,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// next is the command that brings a study on at this party: its data are named, they have a
-// cap, it is approved, it is run.
+// next is the command that advances a study at this party: name its data, set their cap, approve
+// it, or run it.
 func next(st *store.Store, g *console.Globals, s *study.Study) string {
 	short := s.ID.Short()
 	now, err := console.StudySnapshot(st, s.ID)
@@ -35,8 +35,8 @@ func next(st *store.Store, g *console.Globals, s *study.Study) string {
 	return "party study approve " + short
 }
 
-// unprepared is the command that the site file lacks before a study can be served; empty
-// where it lacks none.
+// unprepared is the command for what the site file lacks before a study can be served; empty if it
+// lacks nothing.
 func unprepared(g *console.Globals, s *study.Study) string {
 	site, err := config.LoadParty(g.Config)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// openStudy opens the state directory, by one of Globals' ways, and finds a study in it and
-// this party's index in the study. The caller closes the store.
+// openStudy opens the state directory with a method of Globals, and finds a study in it and this
+// party's index in the study. The caller closes the store.
 func openStudy(open func(store.Role) (*store.Store, error), prefix string) (st *store.Store, s *study.Study, index int, err error) {
 	if st, err = open(store.Party); err != nil {
 		return nil, nil, 0, err
@@ -32,7 +32,7 @@ func self(st *store.Store, s *study.Study) (int, error) {
 		return 0, err
 	}
 	index, ok := s.PartyIndex(id)
-	if _, err := st.Study(s.ID); !ok && err == nil { // no study is kept that does not list the party
+	if _, err := st.Study(s.ID); !ok && err == nil { // every stored study lists this party
 		return 0, fail.Usage.Of(fmt.Errorf("study %s (%s), which was kept here, does not list the peer id of identity.key, %s (were two nodes' key files swapped? party doctor says more)", s.Name, s.ID.Short(), id))
 	}
 	if !ok {
@@ -41,11 +41,11 @@ func self(st *store.Store, s *study.Study) (int, error) {
 	return index, nil
 }
 
-// sayNext says what to do with a study that was looked at, where it is here.
+// sayNext says what to do next with a study, if it is here.
 func sayNext(c *console.Console, g *console.Globals, s *study.Study) {
 	st, err := g.OpenReadOnly(store.Party)
 	if err != nil {
-		return // who explains a file need not be a party
+		return // the reader of a study file need not be a party
 	}
 	defer st.Close()
 	if _, err := self(st, s); err != nil {
@@ -58,8 +58,8 @@ func sayNext(c *console.Console, g *console.Globals, s *study.Study) {
 	c.Say("Next: %s", next(st, g, s))
 }
 
-// viewer is from whose point of view a study is explained, planned or audited: this party's, or
-// everyone's where there is no such party in it.
+// viewer is the point of view from which a study is explained, planned or audited: this party's, or
+// everyone's if the party is not in it.
 func viewer(c *console.Console, g *console.Globals, s *study.Study, done string) int {
 	st, err := g.OpenReadOnly(store.Party)
 	if err == nil {

@@ -8,14 +8,14 @@ import (
 	"github.com/cosketch/cosketch/node/table"
 )
 
-// ownTable is a table about a party's own records, for its owner alone.
+// ownTable is a table about a party's own records, which only the party may see.
 type ownTable struct {
 	text bytes.Buffer
-	path string // where it is written; empty: it is printed
+	path string // output file; empty: it is printed
 }
 
-// tableOf makes it of columns, of which the first so many are ids of the party's own, and
-// records, and writes it where a path is given.
+// tableOf makes a table of columns and records, and writes it if a path is given. The first ids
+// columns are the party's own ids.
 func tableOf(path string, ids int, columns []string, records [][]string) (*ownTable, error) {
 	t := &ownTable{path: path}
 	w := table.NewWriter(&t.text, ids)
@@ -36,7 +36,7 @@ func tableOf(path string, ids int, columns []string, records [][]string) (*ownTa
 	})
 }
 
-// print says where the table is, or prints it as it is: the ids in it are the reader's own.
+// print says where the table is, or prints it unescaped: the ids are the reader's own.
 func (t *ownTable) print(c *console.Console, to io.Writer) {
 	if t.path != "" {
 		io.WriteString(to, t.path+"\n")

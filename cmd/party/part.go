@@ -29,7 +29,6 @@ type partCommand struct {
 	Temp   string   `env:"-" placeholder:"DIR" help:"Where keyed hashes of ids wait to be compared, 24 bytes each. Default: the system's temporary directory."`
 }
 
-// Help is what --help prints beyond the flags.
 func (partCommand) Help() string {
 	return `Makes a part of a sketch where the data are: the exact sketch of one shard, sealed to the node's key, which party advanced sketch STUDY --parts adds up there. It needs the job and the shard, and no state directory, site file or network. The part has no noise, and only the node opens it.
 
@@ -47,7 +46,7 @@ type madePart struct {
 	File    string        `json:"file,omitempty"`
 	Records int64         `json:"records"`
 	Skipped int64         `json:"skipped"` // left out for a missing value
-	Clipped []int64       `json:"clipped"` // records that a sketch cut, by sketch
+	Clipped []int64       `json:"clipped"` // clipped records, by sketch
 	Columns []part.Column `json:"columns"`
 }
 
@@ -100,7 +99,7 @@ func (cmd partCommand) Run(ctx context.Context, c *console.Console) error {
 	})
 }
 
-// source is the shard, and what ends its reading.
+// source returns the shard's data, and a function that ends their reading.
 func (cmd partCommand) source(c *console.Console) (dataset.Source, func(), error) {
 	if len(cmd.Files) == 0 || len(cmd.Files) == 1 && cmd.Files[0] == "-" {
 		return dataset.Source{Stream: &dataset.Stream{Name: "standard input", From: c.In, Arrow: arrow.Open}}, func() {}, nil
@@ -118,12 +117,12 @@ func (cmd partCommand) source(c *console.Console) (dataset.Source, func(), error
 	return dataset.Source{Stream: &dataset.Stream{Name: cmd.Files[0], From: f, Arrow: arrow.Open}}, func() { f.Close() }, nil
 }
 
-// arrowFile reports whether a file is one of Arrow, by its name.
+// arrowFile reports whether a file's name is that of an Arrow file.
 func arrowFile(name string) bool {
 	return slices.Contains([]string{".arrow", ".arrows", ".ipc"}, strings.ToLower(filepath.Ext(name)))
 }
 
-// text says what the part is of, in counts.
+// text describes the part, in counts.
 func (p madePart) text() string {
 	text := fmt.Sprintf("shard %d of %d of study %.8s: %s", p.Shard, p.Of, p.Study, block.Counted(p.Records, "record", "records"))
 	if p.Skipped > 0 {
@@ -145,7 +144,7 @@ func (p madePart) text() string {
 	return text
 }
 
-// parseShard reads a shard as it is written, like 3/16.
+// parseShard parses a shard like 3/16.
 func parseShard(text string) (part.Shard, error) {
 	number, of, ok := strings.Cut(text, "/")
 	n, first := strconv.Atoi(number)

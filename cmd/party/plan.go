@@ -27,29 +27,28 @@ type studyPlan struct {
 	console.PlanFlags
 }
 
-// Help has an example.
 func (studyPlan) Help() string {
 	return "Example: party study plan 5f0c1b0e --records north=20000,south=8000 --spread income=40000"
 }
 
-// planned is a plan with what it would do to the budget.
+// planned is a plan with its effect on the budget.
 type planned struct {
 	plan.Plan
 	Budget []local.Spending `json:"budget"`
 	Hint   string           `json:"budget_hint,omitempty"` // why there is no budget to show
 
-	Queries *queriesPlan `json:"queries,omitempty"` // in studies that admit some
+	Queries *queriesPlan `json:"queries,omitempty"` // if the study allows queries
 }
 
-// Run forecasts a study from this party's point of view, with the records that its own data
-// have where the site file names them.
+// Run forecasts a study from this party's point of view. It uses the number of records in its own
+// data, if the site file names them.
 func (cmd studyPlan) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
 	s, err := console.StudyOrFile(g, store.Party, cmd.Study)
 	if err != nil {
 		return err
 	}
 	party := viewer(c, g, s, "Planned")
-	var st *store.Store // open, where there is one: who plans a file need not be a party
+	var st *store.Store // opened if it exists: the reader of a study file need not be a party
 	if party != study.Everyone {
 		if st, err = g.OpenReadOnly(store.Party); err != nil {
 			return err
@@ -60,7 +59,7 @@ func (cmd studyPlan) Run(ctx context.Context, c *console.Console, g *console.Glo
 		data, _ := ownData(ctx, c, g, st, s, party)
 		return data
 	})
-	if err = cmp.Or(ctx.Err(), err); err != nil { // of data that were not read to their end nothing is said
+	if err = cmp.Or(ctx.Err(), err); err != nil { // data that were not read to their end give no figures
 		return err
 	}
 	out := planned{Plan: p, Budget: []local.Spending{}}
@@ -89,8 +88,8 @@ func (cmd studyPlan) Run(ctx context.Context, c *console.Console, g *console.Glo
 	return console.NewVerdict(p).Err(s)
 }
 
-// forecast plans a study for a party. Where the flags leave this party's records open, they are
-// those of its own data, where there are any.
+// forecast plans a study for a party. If the flags leave this party's number of records open, it
+// takes that of its own data, if there are any.
 func forecast(s *study.Study, party int, flags console.PlanFlags, own func() *source.CheckedData) (plan.Plan, error) {
 	said, err := console.Records(flags.Records)
 	if err != nil {
@@ -101,7 +100,7 @@ func forecast(s *study.Study, party int, flags console.PlanFlags, own func() *so
 		_, named := said[name]
 		if _, all := said[""]; !named && !all {
 			if data := own(); data != nil {
-				least := max(data.Records, 2) // no plan is for less
+				least := max(data.Records, 2) // plans need at least two
 				flags.Records = strings.TrimPrefix(fmt.Sprintf("%s,%s=%d", flags.Records, name, least), ",")
 			}
 		}
@@ -109,13 +108,12 @@ func forecast(s *study.Study, party int, flags console.PlanFlags, own func() *so
 	return flags.Make(s, party)
 }
 
-// ownData reads the data that this party has for a study; nil where the site file names
-// none. Data that cannot be read are said, and stop nobody: data check and run say what is wrong
-// with them.
+// ownData reads this party's data for a study; it returns nil if the site file names none. It
+// reports unreadable data but does not fail: data check and run explain what is wrong with them.
 func ownData(ctx context.Context, c *console.Console, g *console.Globals, st *store.Store, s *study.Study, party int) (data *source.CheckedData, refusal error) {
 	site, err := config.LoadParty(g.Config)
 	if err != nil {
-		return nil, nil // what needs the site file says so
+		return nil, nil // commands that need the site file report it
 	}
 	if _, named := site.Studies[s.ID]; !named {
 		return nil, nil
@@ -136,8 +134,8 @@ func ownData(ctx context.Context, c *console.Console, g *console.Globals, st *st
 	return &read, refusal
 }
 
-// spend works out the budget before and after a study, or all its queries too. Without the study's dataset in
-// the site file, or without a site file, a hint says what to add.
+// spend computes the budget before and after a study, with all its queries if asked. If there is no
+// site file, or the study's dataset is not in it, a hint says what to add.
 func spend(g *console.Globals, s *study.Study, party int, queries bool) ([]local.Spending, string, error) {
 	site, err := config.LoadParty(g.Config)
 	if err != nil {
@@ -159,7 +157,7 @@ func spend(g *console.Globals, s *study.Study, party int, queries bool) ([]local
 	return out, "", err
 }
 
-// spendings is what a study that the site file answers would add to what was spent before.
+// spendings is what a study in the site file would add to what was spent before.
 func spendings(site config.Party, before []ledger.Entry, s *study.Study, party int, queries bool) ([]local.Spending, error) {
 	entry := site.Studies[s.ID]
 	after := before[:len(before):len(before)]
@@ -187,19 +185,19 @@ func spendings(site config.Party, before []ledger.Entry, s *study.Study, party i
 	}, nil
 }
 
-// paid reports whether the ledger holds a debit already.
+// paid reports whether the ledger already holds a debit.
 func paid(before []ledger.Entry, next ledger.Entry) bool {
 	_, paid := ledger.Paid(before, next)
 	return paid
 }
 
-// spent states one account before and after, at the δ of its cap where there is one.
+// spent states one account before and after, at the δ of its cap if there is one.
 func spent(before, after []ledger.Entry, account ledger.Account, limit config.Budget) local.Spending {
 	first, second := total(before, account, limit), total(after, account, limit)
 	return local.Spending{Dataset: account.Dataset, Unit: account.Unit, Delta: second.Delta, Before: first.Epsilon, After: second.Epsilon, Cap: second.Cap}
 }
 
-// blocks are the plan with its budget.
+// blocks shows the plan with its budget.
 func (p planned) blocks() []block.Block {
 	out := p.Plan.Blocks()
 	switch {

@@ -12,15 +12,15 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// queriesPlan is what the queries that a study admits would cost.
+// queriesPlan is the cost of the queries that a study allows.
 type queriesPlan struct {
 	Releases int              `json:"releases"` // at most
 	Epsilon  float64          `json:"epsilon"`  // of each
 	Delta    float64          `json:"delta"`
-	Budget   []local.Spending `json:"budget"` // were all of them made
+	Budget   []local.Spending `json:"budget"` // if all of them are made
 }
 
-// planQueries is nil where a study admits none.
+// planQueries returns nil if a study allows no queries.
 func planQueries(g *console.Globals, s *study.Study, party int) (*queriesPlan, error) {
 	if s.Queries.Releases == 0 {
 		return nil, nil
@@ -34,7 +34,7 @@ func planQueries(g *console.Globals, s *study.Study, party int) (*queriesPlan, e
 	return out, err
 }
 
-// queriesDue are the ledger's entries of all queries that were not made yet.
+// queriesDue are the ledger's entries for all queries not made yet.
 func queriesDue(before []ledger.Entry, s *study.Study, party int, dataset string) (out []ledger.Entry, err error) {
 	p, err := release.ForQuery(s, party)
 	if err != nil {

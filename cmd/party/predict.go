@@ -18,7 +18,6 @@ type predictCommand struct {
 	Output string   `short:"o" placeholder:"FILE" help:"Write the table there, for its owner alone, instead of printing it."`
 }
 
-// Help is what --help prints beyond the flags.
 func (predictCommand) Help() string {
 	return `Finds for each new record of this party the nearest cluster of a study's results, or the class that lda predicts. Nothing leaves. Answers of sums (k-means by cells, lda) can be asked at any time; those of rows in horizontal studies, until the study's new_records_until.
 
@@ -27,7 +26,7 @@ Example: party advanced predict 5f0c1b0e --data new.csv -o clusters.csv`
 
 type predicted struct {
 	Study   string     `json:"study"`
-	File    string     `json:"file,omitempty"` // where the table is, if not here
+	File    string     `json:"file,omitempty"` // file with the table, if it is not printed
 	Columns []string   `json:"columns"`
 	Count   int        `json:"count"`
 	Records [][]string `json:"records,omitempty"` // by Columns

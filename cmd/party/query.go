@@ -24,7 +24,6 @@ type queryCommand struct {
 	Wait   *time.Duration `env:"-" placeholder:"DURATION" help:"How long to try to reach the aggregator, such as 90s; 0 gives up at once. Default: until it answers."`
 }
 
-// Help is what --help prints beyond the flags.
 func (queryCommand) Help() string {
 	return `Asks which records of all parties are nearest to new records of this party. THIS IS A RELEASE: the new records are sketched and noised, the ledger is debited, and the noised rows go to the aggregator. The study file says under queries how often you may ask. This party's own neighbours have their ids, those of others their party and a handle.
 
@@ -33,25 +32,25 @@ Asking about the same records again finishes or repeats the same query: nothing 
 Examples: party advanced query 5f0c1b0e new.csv --dry-run, party advanced query 5f0c1b0e new.csv -o near.csv`
 }
 
-// Validate refuses what is no time to wait.
+// Validate refuses an invalid --wait.
 func (cmd queryCommand) Validate() error { return runCommand{Wait: cmd.Wait}.Validate() }
 
 type queried struct {
 	Study     string     `json:"study"`
 	Query     int        `json:"query"`
-	Of        int        `json:"of"` // that the study admits
+	Of        int        `json:"of"` // number of queries that the study allows
 	Again     bool       `json:"again"`
-	Epsilon   float64    `json:"epsilon"` // that this query costs, or cost when it was first made
+	Epsilon   float64    `json:"epsilon"` // cost of this query; it may have been paid earlier
 	Delta     float64    `json:"delta"`
-	Level     float64    `json:"level,omitempty"` // at which the intervals of one record hold together
+	Level     float64    `json:"level,omitempty"` // confidence level of all intervals of one record together
 	Undefined string     `json:"undefined,omitempty"`
-	File      string     `json:"file,omitempty"` // where the table is, if not here
+	File      string     `json:"file,omitempty"` // file with the table, if it is not printed
 	Columns   []string   `json:"columns,omitempty"`
 	Count     int64      `json:"count"`
 	Records   [][]string `json:"records,omitempty"` // by Columns
 }
 
-// Run asks.
+// Run asks the query.
 func (cmd queryCommand) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
 	st, s, index, err := openStudy(g.Open, cmd.Study)
 	if err != nil {
@@ -66,7 +65,7 @@ func (cmd queryCommand) Run(ctx context.Context, c *console.Console, g *console.
 	defer talk.end()
 	ctx, observe, stop := runCommand{Wait: cmd.Wait}.patience(ctx, talk.observe)
 	defer stop()
-	logger := slog.New(slog.DiscardHandler) // the talk says what happens
+	logger := slog.New(slog.DiscardHandler) // talk reports events
 	if g.LogLevel != nil {
 		logger = c.Logger(site.Log)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/cosketch/cosketch/node/present"
 )
 
-// rehearse makes the release and throws it away. It needs no approval, and no network.
+// rehearse makes the release and throws it away. It needs no approval and no network.
 func (cmd sketchCommand) rehearse(ctx context.Context, c *console.Console, g *console.Globals) error {
 	st, s, index, err := openStudy(g.OpenReadOnly, cmd.Study)
 	if err != nil {

@@ -15,7 +15,6 @@ type releaseCommand struct {
 	Study string `arg:"" help:"The beginning of the study's id."`
 }
 
-// Help is what --help prints beyond the flags.
 func (releaseCommand) Help() string {
 	return `The steward's decision if the site file says release: ask. A running party run or serve carries it out within seconds: it debits the budget, draws the noise and sends the release, which can then no longer be changed. A change of the held sketch before that revokes the decision.
 
@@ -28,7 +27,7 @@ type releasedHeld struct {
 	Records   int64  `json:"records"`
 	Withdrawn int64  `json:"withdrawn"`
 	Shards    int    `json:"shards"`
-	Look      bool   `json:"look,omitempty"` // of which a first look is drawn, by which the sketch is made then
+	Look      bool   `json:"look,omitempty"` // of the sums for a first look, on which the sketch depends
 }
 
 // Run stores the decision.

@@ -29,7 +29,7 @@ func (resultCommand) Help() string {
 	return "Verifies the aggregator's signature, and prints the result.\n\nExample: party result 5f0c1b0e --format csv -o results"
 }
 
-// Formats are also those of files.
+// Formats adds the formats of files.
 func (resultCommand) Formats() []console.Format { return console.ResultFormats() }
 
 // Run prints the stored result or writes it to files.
@@ -95,7 +95,7 @@ func fetched(n int) string {
 	return fmt.Sprintf("%d further results are new", n)
 }
 
-// create makes a file about the party's own records, which no one else may read.
+// create makes a file about the party's own records, which nobody else may read.
 func create(name string) (*os.File, error) {
 	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

@@ -23,10 +23,9 @@ type runCommand struct {
 	Wait  *time.Duration `env:"-" placeholder:"DURATION" help:"How long to wait for others, such as 90s; 0 gives up when the aggregator is not there at once. Default: as long as the study's dates allow."`
 }
 
-// Help has an example.
 func (runCommand) Help() string { return "Example: party run 5f0c1b0e" }
 
-// Validate refuses what is no time to wait.
+// Validate refuses an invalid --wait.
 func (cmd runCommand) Validate() error {
 	if cmd.Wait != nil && *cmd.Wait < 0 {
 		return fmt.Errorf("--wait: %v is in the past", *cmd.Wait)
@@ -50,7 +49,7 @@ func (cmd runCommand) Run(ctx context.Context, c *console.Console, g *console.Gl
 	})
 }
 
-// serve serves the study, telling how it goes.
+// serve serves the study and reports progress.
 func (cmd runCommand) serve(ctx context.Context, c *console.Console, g *console.Globals, st *store.Store, s *study.Study, index int) error {
 	site, err := config.LoadParty(g.Config)
 	if err != nil {
@@ -63,7 +62,7 @@ func (cmd runCommand) serve(ctx context.Context, c *console.Console, g *console.
 	defer talk.end()
 	ctx, observe, stop := cmd.patience(ctx, talk.observe)
 	defer stop()
-	logger := slog.New(slog.DiscardHandler) // the talk says what happens
+	logger := slog.New(slog.DiscardHandler) // talk reports events
 	if g.LogLevel != nil {
 		logger = c.Logger(site.Log)
 	}
@@ -78,8 +77,7 @@ func (cmd runCommand) serve(ctx context.Context, c *console.Console, g *console.
 	return nil
 }
 
-// inTime refuses an approval that was not signed before the study expired, and now
-// never can be.
+// inTime refuses an approval that was not signed before the study expired: it can no longer be.
 func inTime(st *store.Store, s *study.Study) error {
 	own, err := st.Own(s.ID)
 	if err == nil && len(own) == 0 && console.Now() >= max(s.Expires, s.LateUntil) {
@@ -88,8 +86,8 @@ func inTime(st *store.Store, s *study.Study) error {
 	return err
 }
 
-// patience makes --wait end the context: after that time, or, where it is 0, with
-// the first call that fails as the cause.
+// patience makes --wait end the context: after that time, or if it is 0, at the first failed call,
+// which is the cause.
 func (cmd runCommand) patience(ctx context.Context, observe event.Observer) (context.Context, event.Observer, context.CancelFunc) {
 	switch {
 	case cmd.Wait == nil:
@@ -114,7 +112,7 @@ type impatience struct{ error }
 
 func (i *impatience) Unwrap() error { return i.error }
 
-// failedBecause prefers the failure that ended the context to what came of it.
+// failedBecause returns the failure that ended the context, or else err.
 func failedBecause(ctx context.Context, err error) error {
 	if first := (*impatience)(nil); errors.As(context.Cause(ctx), &first) {
 		return first

@@ -22,13 +22,12 @@ import (
 
 type serveCommand struct{}
 
-// Help has an example.
 func (serveCommand) Help() string { return "Example: party serve" }
 
-// Serves says that misspelt variables are logged.
+// Serves marks the command as a console.Server: it logs misspelt variables.
 func (serveCommand) Serves() {}
 
-// Run serves all approved studies, also those approved while it runs.
+// Run serves all approved studies, including those approved while it runs.
 func (serveCommand) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
 	st, err := g.Open(store.Party)
 	if err != nil {
@@ -101,7 +100,7 @@ func (serveCommand) Run(ctx context.Context, c *console.Console, g *console.Glob
 	}
 }
 
-// removeKept removes what studies say is kept until a date that has passed: row keys and sketches.
+// removeKept removes row keys and sketches whose retention date has passed.
 func removeKept(st *store.Store) error {
 	if err := local.ForgetKept(st, console.Now()); err != nil {
 		return err
@@ -109,19 +108,18 @@ func removeKept(st *store.Store) error {
 	return stored.RemoveAllExpired(st, console.Now())
 }
 
-// sweepEvery is how often serve looks for what is to be removed.
+// sweepEvery is the interval between calls of removeKept in serve.
 const sweepEvery = time.Hour
 
-// retryAfter is how long serve waits before it takes a study up again that could
-// not be served: until the steward has mended the data or the site file, say.
+// retryAfter is how long serve waits before it retries a study that could not be served, for
+// example until the steward has repaired the data or the site file.
 const retryAfter = 30 * time.Second
 
-// longestRetry is how long it waits at most where an aggregator's result is bad: it may sign
-// another.
+// longestRetry bounds the backoff after a bad result: the aggregator may sign another.
 const longestRetry = time.Hour
 
-// keepRunning serves a study to its end. What a steward can mend is said once and
-// tried again; what an aggregator has to mend, after longer and longer.
+// keepRunning serves a study to its end. It logs each new error once and retries at a fixed
+// interval; after a bad result of the aggregator it backs off.
 func keepRunning(ctx context.Context, self *party.Party, id protocol.StudyID, logger *slog.Logger) {
 	said, pause := "", retryAfter
 	for {
@@ -151,11 +149,11 @@ func keepRunning(ctx context.Context, self *party.Party, id protocol.StudyID, lo
 	}
 }
 
-// final reports an error that no later attempt can mend.
+// final reports whether no later attempt can succeed.
 func final(err error) bool {
 	var failed *node.FailedError
 	var late *session.DeadlineError
-	var clock *node.ClockError // which can be set
+	var clock *node.ClockError // a clock can be set
 	return errors.As(err, &failed) || errors.As(err, &late) && !errors.As(err, &clock) || errors.Is(err, node.ErrWithdrawn)
 }
 

@@ -21,12 +21,12 @@ type studySheet struct {
 	Output string `short:"o" env:"-" placeholder:"FILE" help:"Write it as a page to print, like sheet.html."`
 }
 
-// Help says what it is for.
+// Help explains the purpose of the sheet.
 func (studySheet) Help() string {
 	return "Shows what the study is for, what leaves, how people are protected, what that spends and what the answers are worth, with lines to sign. party study explain says all of it at length.\n\nExamples: party study sheet 5f0c1b0e, party study sheet 5f0c1b0e -o sheet.html, party study sheet 5f0c1b0e --as dpia -o dpia.html"
 }
 
-// Run shows the sheet, with what this party's data say where the site file names them.
+// Run shows the sheet, with facts from this party's data if the site file names them.
 func (cmd studySheet) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
 	s, err := console.StudyOrFile(g, store.Party, cmd.Study)
 	if err != nil {
@@ -69,7 +69,7 @@ type onePage interface {
 	Blocks() []block.Block
 }
 
-// sheet makes it, with what this party's data say where the site file names them.
+// sheet makes the sheet, with facts from this party's data if the site file names them.
 func (cmd studySheet) sheet(ctx context.Context, c *console.Console, g *console.Globals, s *study.Study, party int) (local.Sheet, error) {
 	o, err := cmd.options(ctx, c, g, s, party)
 	if err != nil {
@@ -107,7 +107,7 @@ func (studySheet) options(ctx context.Context, c *console.Console, g *console.Gl
 	return o, nil
 }
 
-// sheetBlocks are a sheet under its headline.
+// sheetBlocks shows a sheet under its headline.
 func sheetBlocks(s local.Sheet) []block.Block { return pageBlocks(s, s.Name) }
 
 func pageBlocks(s onePage, name string) []block.Block {

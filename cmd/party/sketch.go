@@ -26,7 +26,6 @@ type sketchCommand struct {
 	Rebuild  bool   `env:"-" xor:"what" help:"Read all data afresh; with --job, begin a new sum. Withdrawn records stay out."`
 }
 
-// Help is what --help prints beyond the flags.
 func (sketchCommand) Help() string {
 	return `If the site file says release: ask, the sketch is held here until party advanced release. Until then party advanced sketch STUDY adds the files that have come to the dataset since.
 
@@ -44,8 +43,8 @@ type heldSketch struct {
 	Name      string      `json:"name"`
 	Changed   bool        `json:"changed"`
 	Records   int64       `json:"records"`
-	Withdrawn int64       `json:"withdrawn"` // ids that stay out
-	Taken     int64       `json:"taken"`     // records that this command took out
+	Withdrawn int64       `json:"withdrawn"` // ids that are excluded
+	Taken     int64       `json:"taken"`     // records removed by this command
 	Clipped   []int64     `json:"clipped"`   // records whose contribution is clipped, by sketch
 	Shards    []heldShard `json:"shards"`
 }
@@ -155,7 +154,7 @@ func newHeldSketch(s *study.Study, h local.Holding) heldSketch {
 	return out
 }
 
-// blocks are the held sketch for people: what it is of, then its shards.
+// blocks shows the held sketch, then its shards.
 func (h heldSketch) blocks() []block.Block {
 	changed := "Nothing has changed."
 	switch {

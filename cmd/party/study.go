@@ -25,7 +25,6 @@ type studyAdd struct {
 	File string `arg:"" help:"The study file."`
 }
 
-// Help has an example.
 func (studyAdd) Help() string { return "Example: party study add study.yaml" }
 
 // Run checks and stores a study.
@@ -58,7 +57,6 @@ type studyFetch struct {
 	Address string `arg:"" help:"The aggregator's address, such as /dns4/agg.example.org/tcp/7424/p2p/12D3KooW…"`
 }
 
-// Help has an example.
 func (studyFetch) Help() string {
 	return "Example: party study fetch /dns4/agg.example.org/tcp/7424/p2p/12D3KooWPAQzh2AUCQBMaWvk8g6HHUn3BNF6mxXMEwW7agHGSmQE"
 }
@@ -70,7 +68,7 @@ type fetchedStudy struct {
 	Expires string `json:"expires"`
 }
 
-// Run asks, checks and stores.
+// Run asks the aggregator for studies, and checks and stores them.
 func (cmd studyFetch) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
 	st, err := g.Open(store.Party)
 	if err != nil {
@@ -98,7 +96,7 @@ func (cmd studyFetch) Run(ctx context.Context, c *console.Console, g *console.Gl
 	})
 }
 
-// fetch asks, checks and stores.
+// fetch asks the aggregator for studies, and checks and stores them.
 func (cmd studyFetch) fetch(ctx context.Context, st *store.Store, g *console.Globals) ([]fetchedStudy, error) {
 	site, err := config.LoadParty(g.Config)
 	if err != nil {
@@ -130,10 +128,9 @@ type studyExplain struct {
 	Study string `arg:"" help:"The beginning of a study's id, or a study file."`
 }
 
-// Help has an example.
 func (studyExplain) Help() string { return "Example: party study explain 5f0c1b0e" }
 
-// Run explains a study from this party's point of view, where there is one.
+// Run explains a study, from this party's point of view if it is in the study.
 func (cmd studyExplain) Run(c *console.Console, g *console.Globals) error {
 	s, err := console.StudyOrFile(g, store.Party, cmd.Study)
 	if err != nil {
@@ -159,11 +156,10 @@ type studyApprove struct {
 	AlthoughUseless bool `env:"-" help:"Approve although no analysis is forecast to be usable: privacy is spent for nothing."`
 }
 
-// Help has an example.
 func (studyApprove) Help() string { return "Example: party study approve 5f0c1b0e" }
 
-// Run records the steward's approval. The first eight characters of the id are
-// asked for, so that nobody approves one study thinking of another.
+// Run records the steward's approval. It asks for the first eight characters of the id, so that
+// nobody approves the wrong study.
 func (cmd studyApprove) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
 	st, s, party, err := openStudy(g.Open, cmd.Study)
 	if err != nil {
@@ -173,7 +169,7 @@ func (cmd studyApprove) Run(ctx context.Context, c *console.Console, g *console.
 	if err := undecided(st, s, store.Approve); err != nil {
 		return err
 	}
-	if console.Now() >= max(s.Expires, s.LateUntil) { // who is late for the roster may join
+	if console.Now() >= max(s.Expires, s.LateUntil) { // late parties may join after the roster is fixed
 		return console.Expired(s)
 	}
 	if s.Privacy.Mechanism == dp.None {
@@ -208,7 +204,7 @@ func (cmd studyApprove) Run(ctx context.Context, c *console.Console, g *console.
 	})
 }
 
-// record stores the approval, with a second person's yes where one is given.
+// record stores the approval, with a second person's cosignature if given.
 func (cmd studyApprove) record(st *store.Store, s *study.Study) error {
 	if cmd.Cosigned != "" {
 		if err := takeCosignature(st, s, cmd.Cosigned); err != nil {
@@ -221,8 +217,8 @@ func (cmd studyApprove) record(st *store.Store, s *study.Study) error {
 	return nil
 }
 
-// judge tells what a study would do to this party's data, and its forecast. One of which nothing is usable is approved by who says
-// so, once: with the flag, or at a terminal.
+// judge shows what a study would do to this party's data, and its forecast. To approve a useless
+// study, the steward must say so once: with the flag, or at a terminal.
 func (cmd studyApprove) judge(ctx context.Context, c *console.Console, g *console.Globals, st *store.Store, s *study.Study, party int) (console.Verdict, error) {
 	read := sync.OnceValues(func() (*source.CheckedData, error) { return ownData(ctx, c, g, st, s, party) })
 	p, err := forecast(s, party, console.PlanFlags{Records: cmd.Records}, func() *source.CheckedData {
@@ -237,7 +233,7 @@ func (cmd studyApprove) judge(ctx context.Context, c *console.Console, g *consol
 		return console.Verdict{}, err
 	}
 	data, refusal := read()
-	if refusal != nil && decision != store.Approve { // the others would wait for a party that cannot release
+	if refusal != nil && decision != store.Approve { // others would wait for a party that cannot release
 		return console.Verdict{}, fmt.Errorf("not approved: %w", refusal)
 	}
 	if c.Format == console.Text {

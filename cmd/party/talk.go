@@ -16,8 +16,8 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 )
 
-// talk tells a person how a study goes: a line where something happened, and on
-// a terminal a bar for what takes longer than two seconds.
+// talk reports a study's progress to a person: a line for each event, and on a terminal a bar for
+// what takes longer than two seconds.
 type talk struct {
 	c       *console.Console
 	study   *study.Study
@@ -26,9 +26,9 @@ type talk struct {
 	bar     *mpb.Bar
 	doing   event.Milestone
 	since   time.Time
-	waiting session.Status // what was last said to be waited for
-	faults  int            // how many ends of attempts were said
-	retried string         // the failure that was last said
+	waiting session.Status // the last reported wait
+	faults  int            // number of reported ends of attempts
+	retried string         // the last reported failure
 }
 
 func newTalk(c *console.Console, s *study.Study, self int) *talk {
@@ -72,7 +72,7 @@ func (t *talk) observe(p event.Progress) {
 	}
 }
 
-// storedText says that a release, or a first round, is, and what was done to the sketch before.
+// storedText says that a release, or a first round, is stored, and what was done to the sketch.
 func storedText(mechanism dp.Mechanism, kind protocol.Kind) string {
 	what := "the release"
 	if kind == protocol.KindFirst {
@@ -87,8 +87,8 @@ func storedText(mechanism dp.Mechanism, kind protocol.Kind) string {
 	return "noise is drawn and " + what + " is stored"
 }
 
-// waits says what the study waits for from others, once: that one of several has
-// come is no news.
+// waits reports once what the study waits for from others. It does not report that one of several
+// has come.
 func (t *talk) waits(s session.Status) {
 	for _, fault := range s.Faults[min(t.faults, len(s.Faults)):] {
 		t.say(fault)
@@ -102,14 +102,14 @@ func (t *talk) waits(s session.Status) {
 	self := t.study.Parties[t.self].Name
 	shot.From = slices.DeleteFunc(shot.From, func(name string) bool { return name == self || name == stored.TheAggregator })
 	if len(shot.From) == 0 && len(s.From) > 0 {
-		return // from this party alone, which tells what it does
+		return // from this party alone, which reports its own actions
 	}
 	t.say(shot.State + ", " + shot.Waiting(console.Now()))
 }
 
 func (t *talk) say(line string) { t.c.Say("%s: %s", t.study.Name, strings.TrimSpace(line)) }
 
-// progress draws a bar once an activity has lasted long enough to deserve one.
+// progress draws a bar for an activity that has lasted long enough.
 func (t *talk) progress(p event.Progress) {
 	if !t.c.Terminal() {
 		return
@@ -129,7 +129,7 @@ func (t *talk) progress(p event.Progress) {
 	}
 }
 
-// end closes a bar that is being drawn.
+// end ends a bar in progress.
 func (t *talk) end() {
 	if t.bar != nil {
 		t.bar.Abort(false)

@@ -16,8 +16,8 @@ import (
 	"github.com/cosketch/cosketch/node/store"
 )
 
-// watch answers /healthz, /readyz and /metrics at an address, where there is one, until
-// ctx ends. It returns the observer of the party.
+// watch answers /healthz, /readyz and /metrics at an address, unless it is empty, until ctx ends.
+// It returns the observer of the party.
 func watch(ctx context.Context, watching *sync.WaitGroup, st *store.Store, address string, logger *slog.Logger) (event.Observer, error) {
 	logs := logProgress(logger)
 	if address == "" {
@@ -44,7 +44,7 @@ func watch(ctx context.Context, watching *sync.WaitGroup, st *store.Store, addre
 	}, nil
 }
 
-// listenProbes listens at an address of the loopback interface.
+// listenProbes listens at a loopback address.
 func listenProbes(address string) (net.Listener, error) {
 	listener, loopback, err := api.Listen(address)
 	if err == nil && !loopback {
@@ -54,7 +54,7 @@ func listenProbes(address string) (net.Listener, error) {
 	return listener, err
 }
 
-// logProgress logs what a daemon's operator wants to find later.
+// logProgress logs what the operator of a daemon may look for later.
 func logProgress(logger *slog.Logger) event.Observer {
 	return func(p event.Progress) {
 		study := p.Study.Short()

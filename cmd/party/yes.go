@@ -19,8 +19,8 @@ func confirmed(answer string, s *study.Study) error {
 	return nil
 }
 
-// show prints what would leave to who is asked for the id, and refuses where there is a wrong
-// id or nobody to ask.
+// show prints what would be released before the id is asked for. It refuses a wrong id, and a
+// console that cannot ask.
 func show(c *console.Console, id string, s *study.Study, party int) error {
 	switch {
 	case id != "":
@@ -33,7 +33,7 @@ func show(c *console.Console, id string, s *study.Study, party int) error {
 	return nil
 }
 
-// ask asks for the id where it was not given.
+// ask asks for the id unless it was given.
 func ask(ctx context.Context, c *console.Console, id string, s *study.Study) error {
 	if id != "" {
 		return nil

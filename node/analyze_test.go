@@ -13,7 +13,7 @@ import (
 )
 
 // A further analysis gives what the study's own would have given, spends nothing, ends when
-// it is told to, and keeps to the operator's memory.
+// cancelled, and stays within the operator's memory limit.
 func TestAnalyze(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, smallSketch, uniform(50))
@@ -28,7 +28,7 @@ func TestAnalyze(t *testing.T) {
 	st.Close()
 	stop := b.serve()
 	b.runAll(b.context(), b.parties...)
-	st = b.open("agg") // beside the serving aggregator
+	st = b.open("agg") // while the aggregator serves
 	defer st.Close()
 	options.Store = st
 	result, _, err := stored.Result(st, b.study.ID)
@@ -70,7 +70,7 @@ func TestAnalyze(t *testing.T) {
 	stop()
 }
 
-// The aggregator's signature is over the very bytes, and the board says who came how far.
+// The aggregator's signature covers exactly these bytes, and the board shows each party's steps.
 func TestSignedFindsTheBytesThatWereSigned(t *testing.T) {
 	b := newBench(t, smallSketch, uniform(50))
 	stop := b.serve()

@@ -23,8 +23,8 @@ func apart() terms {
 	return w
 }
 
-// Sealed texts that travel apart from their shares: every member agrees by those that are sealed to it,
-// its board has no others, and the aggregator's board none.
+// Sealed texts that travel apart from their shares: every member agrees using those sealed to it. A
+// member's board has no others, and the aggregator's board has none.
 func TestSealedTextsApart(t *testing.T) {
 	t.Parallel()
 	for name, play := range map[string]func(*bench){
@@ -67,8 +67,8 @@ func TestSealedTextsApart(t *testing.T) {
 	}
 }
 
-// A text that the aggregator's disk has changed is named there: no member gets it, to blame the aggregator
-// before everybody.
+// A text corrupted by the aggregator's disk is named there. No member gets it, or it would blame
+// the aggregator publicly.
 func TestSealedTextsAreDamaged(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, apart(), uniform(50))
@@ -95,8 +95,8 @@ func TestSealedTextsAreDamaged(t *testing.T) {
 	}
 }
 
-// Sealed texts count to what a study may take of the aggregator's disk: where those of all parties and attempts do
-// not fit, nobody's are taken, and who sends them is told.
+// Sealed texts count towards a study's quota of the aggregator's disk. If those of all parties and
+// attempts do not fit, none are accepted, and the senders are told.
 func TestSealedTextsBeyondTheQuota(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, apart(), uniform(50))

@@ -32,7 +32,7 @@ func curious() terms {
 	return w
 }
 
-// curiousBits is one whose noise is in the values before they are projected.
+// curiousBits is such a study with noise in the values before they are projected.
 func curiousBits() terms {
 	w := curious()
 	w.sketches = "[{side: records, family: sparse, k: 2, s: 1, matrix: public}]"
@@ -58,7 +58,7 @@ func answered(t *testing.T, w terms) (b *bench, stop func()) {
 	return b, stop
 }
 
-// ask asks about a file at a party in this process.
+// ask makes a query about a file, for a party in this process.
 func (b *bench) ask(ctx context.Context, name, file string) (party.Asked, error) {
 	st, err := store.Open(b.path(name), store.Party, store.Options{})
 	if err != nil {
@@ -75,8 +75,8 @@ func (b *bench) ask(ctx context.Context, name, file string) (party.Asked, error)
 	return p.Ask(ctx, b.study.ID, party.Question{Files: []string{b.path(file)}})
 }
 
-// queryFaults says what is wrong with query 1 of party a once it is answered: it must have
-// been debited once, be what it was when it was stored first, and what the aggregator has.
+// queryFaults lists what is wrong with query 1 of party a once it is answered: it must have been
+// debited once, be unchanged since it was first stored, and equal the aggregator's.
 func (b *bench) queryFaults(before []byte) (out []string) {
 	b.t.Helper()
 	st, agg := b.open("a"), b.open("agg")
@@ -111,7 +111,7 @@ func (b *bench) queryFaults(before []byte) (out []string) {
 	return out
 }
 
-// storedQuery is the statement of query 1 of party a, nil where there is none.
+// storedQuery is the statement of query 1 of party a, or nil.
 func (b *bench) storedQuery() []byte {
 	b.t.Helper()
 	st := b.open("a")
@@ -123,8 +123,8 @@ func (b *bench) storedQuery() []byte {
 	return raw
 }
 
-// A party killed at any point of a query finishes it: one debit, and one draw of noise once
-// something could have left.
+// A party killed at any point of a query finishes it, with one debit. Once something could have
+// been sent, noise is not drawn again.
 func TestQuerySurvivesSIGKILL(t *testing.T) {
 	all := []string{"checked", "projected", "debited", "stored"}
 	for name, of := range map[string]struct {
@@ -152,8 +152,8 @@ func TestQuerySurvivesSIGKILL(t *testing.T) {
 	}
 }
 
-// Every durable write of a query fails at the party or at the aggregator, once before and
-// once after it has happened. Who asks again gets the one answer.
+// Every durable write of a query fails at the party or at the aggregator, once without effect and
+// once after taking effect. Asking again gives the one answer.
 func TestEveryWriteOfAQueryFails(t *testing.T) {
 	places := map[string][]nth{
 		"a":   {{"Debit", 1}, {"SaveQuery", 1}, {"PutResult query", 1}, {"PutResult query", 2}},
@@ -193,8 +193,8 @@ func TestEveryWriteOfAQueryFails(t *testing.T) {
 	}
 }
 
-// A store that lost a query which the aggregator has is not to draw its noise again; nor is
-// one whose ledger lost the debit.
+// A store that lost a query which the aggregator has must not draw its noise again; nor must one
+// whose ledger lost the debit.
 func TestQueryOfARolledBackStore(t *testing.T) {
 	t.Parallel()
 	b, _ := answered(t, curious())
@@ -213,8 +213,8 @@ func TestQueryOfARolledBackStore(t *testing.T) {
 	}
 }
 
-// What a party that makes its own rules sends is refused, with a reason; what it asked for
-// another party's answer too. Its one query of a number stays what it is.
+// Queries that break the rules are refused with a reason, also for another party's answer. The one
+// query of a number stays unchanged.
 func TestForgedQueriesAreRefused(t *testing.T) {
 	t.Parallel()
 	b, _ := answered(t, curious())
@@ -277,7 +277,7 @@ func TestForgedQueriesAreRefused(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	// What is answered to a is a's alone.
+	// a's answers are only for a.
 	agg := b.open("agg")
 	defer agg.Close()
 	self := signer.ID()

@@ -16,7 +16,7 @@ import (
 	"github.com/cosketch/cosketch/node/store"
 )
 
-// attack attacks party a's release as the command does.
+// attack attacks party a's release like the command.
 func (b *bench) attack() (audit.Attacked, error) {
 	b.t.Helper()
 	st, err := store.Open(b.path("a"), store.Party, store.Options{ReadOnly: true})
@@ -28,7 +28,7 @@ func (b *bench) attack() (audit.Attacked, error) {
 	})
 }
 
-// bitRecords are n records of d bits, of which so many are ones.
+// bitRecords are n records of d bits, each with so many ones.
 func bitRecords(d, ones, n int) func(int) string {
 	return func(int) string {
 		r := mathrand.New(mathrand.NewPCG(1, 2))
@@ -51,7 +51,7 @@ func bitRecords(d, ones, n int) func(int) string {
 	}
 }
 
-// waiting are 1,000 records of four waiting times, which no normal law has.
+// waiting are 1,000 records of four waiting times, which are far from normal.
 func waiting(int) string {
 	r := mathrand.New(mathrand.NewPCG(5, 6))
 	var out strings.Builder
@@ -70,7 +70,7 @@ func bitColumns(n int) string {
 	return "[" + strings.Join(out, ", ") + "]"
 }
 
-// found is what an attack recovered, by its name and measure.
+// found returns what an attack recovered, by its name and measure.
 func found(t *testing.T, a audit.Attacked, name, measure string) audit.AttackedResult {
 	t.Helper()
 	return foundOf(t, a.Sketches[0], name, measure)
@@ -87,8 +87,8 @@ func foundOf(t *testing.T, s audit.AttackedSketch, name, measure string) audit.A
 	return audit.AttackedResult{}
 }
 
-// TestAttackTellsNoiseFromNone: sparse records without noise come out of a sketch that is
-// much narrower, exactly; noise hides them; nothing is left in the store.
+// TestAttackTellsNoiseFromNone: sparse records are recovered exactly from a much narrower sketch
+// without noise. Noise hides them. Nothing is left in the store.
 func TestAttackTellsNoiseFromNone(t *testing.T) {
 	plain := terms{
 		partition: "horizontal", columns: bitColumns(60), sketches: "[{side: records, family: rademacher, k: 30}]",
@@ -144,8 +144,8 @@ func TestAttackTellsNoiseFromNone(t *testing.T) {
 	}
 }
 
-// TestAttackColumns: five times as many numbers as records give half of a column that is far from zero
-// by the filter and all of it by solving for it, and noise for whole records gives none of it.
+// TestAttackColumns: with five times as many numbers as records, the filter recovers half of a
+// column far from zero, and solving recovers all of it. Noise for whole records prevents both.
 func TestAttackColumns(t *testing.T) {
 	plain := terms{analyses: "[{kind: inner-product}]", sketches: "[{side: columns, family: rademacher, k: 2000}]", privacy: "{mechanism: none}", caps: "{record: {epsilon: 1, delta: 1e-6}}"}
 	got, err := newBench(t, plain, uniform(400)).attack()
@@ -158,7 +158,7 @@ func TestAttackColumns(t *testing.T) {
 			t.Errorf("solved without noise: %+v", one)
 		}
 	}
-	centred := plain // around the middle of bounds there is less to hide a value
+	centred := plain // around the middle of the bounds, less hides a value
 	centred.sketches = "[{side: columns, family: rademacher, k: 2000, helpers: {ones: 1}}]"
 	if got, err = newBench(t, centred, uniform(400)).attack(); err != nil {
 		t.Fatal(err)
@@ -182,9 +182,9 @@ func TestAttackColumns(t *testing.T) {
 	}
 }
 
-// TestAttackFindsWhatIsPublished: of Boolean records with ten ones of 200, a sketch of 80
-// coordinates gives more than four in five exactly to whoever knows R, a rotation gives the
-// columns to whoever knows nothing, and more than 60 % of noisy copies find their records.
+// TestAttackFindsWhatIsPublished: Boolean records have ten ones of 200 values. A sketch of 80
+// coordinates gives more than four in five exactly to an attacker who knows R. A rotation gives the
+// columns to an attacker who knows nothing. More than 60 % of noisy copies find their records.
 func TestAttackFindsWhatIsPublished(t *testing.T) {
 	plain := terms{
 		partition: "horizontal", columns: bitColumns(200), sketches: "[{side: records, family: rademacher, k: 80}]",
@@ -237,7 +237,7 @@ func TestAttackNeedsRecordsAndEntropy(t *testing.T) {
 	}
 }
 
-// A label beside the rows is no value of theirs: what is attacked is the rest.
+// A label beside the rows is not one of their values: the rest is attacked.
 func TestAttackBesideLabels(t *testing.T) {
 	for _, family := range []string{"identity", "rademacher, k: 16"} {
 		labelled := terms{
@@ -263,8 +263,8 @@ func TestAttackBesideLabels(t *testing.T) {
 	}
 }
 
-// Sketches without noise are attacked together, too: of two with half as many numbers as records each
-// one half of the variance is read, and of both the data.
+// Sketches without noise are also attacked jointly. Two sketches have half as many numbers as
+// records each: one reveals half of the variance, both together reveal the data.
 func TestSketchesAreAttackedTogether(t *testing.T) {
 	some := func(party int) string { // the first 200 records
 		lines := strings.SplitAfter(waiting(party), "\n")

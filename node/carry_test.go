@@ -26,14 +26,14 @@ import (
 	"github.com/cosketch/cosketch/protocol/session"
 )
 
-// fixed is an entropy source of a party: the same bytes in the same order, whatever
-// carries its messages.
+// fixed is a party's deterministic source of entropy: the same bytes in the same order, however its
+// messages are carried.
 func fixed(party string) io.Reader {
 	return rand.NewChaCha8(sha256.Sum256([]byte("entropy of " + party)))
 }
 
-// byHand opens a party for one command, as its owner would between two walks with the
-// stick, and goes on with its entropy where the last one stopped.
+// byHand opens a party for one command, as its owner would between two trips with the stick. Its
+// entropy continues where the last command stopped.
 func (b *bench) byHand(name string, entropy io.Reader, do func(*party.Party) error) error {
 	b.t.Helper()
 	st := b.open(name)
@@ -50,7 +50,7 @@ func (b *bench) deskOptions(st *store.Store) aggregator.Options {
 	return aggregator.Options{Env: node.AggregatorEnv{Now: b.now, Log: b.logger()}, Store: b.state("agg", st)}
 }
 
-// take hands the aggregator a bundle.
+// take gives the aggregator a bundle.
 func (b *bench) take(data []byte) (aggregator.Arrived, error) {
 	st := b.open("agg")
 	defer st.Close()
@@ -78,8 +78,7 @@ func (b *bench) answer(name string) []byte {
 	return out.Bytes()
 }
 
-// carryAll carries bundles to and fro until every party has its result, and returns
-// all of them.
+// carryAll carries bundles to and fro until every party has its result. It returns all bundles.
 func (b *bench) carryAll() (bundles [][]byte) {
 	b.t.Helper()
 	entropy := map[string]io.Reader{}
@@ -124,8 +123,8 @@ func (b *bench) carryAll() (bundles [][]byte) {
 	return nil
 }
 
-// released reads what a party released, and its result without what names the shares'
-// randomness: the agreement's transcript, and the headers that carry it.
+// released reads what a party released, and its result without what depends on the shares'
+// randomness: the agreement's transcript, and the headers that contain it.
 func (b *bench) released(name string) (sketch []byte, result string) {
 	b.t.Helper()
 	st := b.open(name)
@@ -140,8 +139,8 @@ func (b *bench) released(name string) (sketch []byte, result string) {
 	return sketch, regexp.MustCompile(`"(t2|release)": "[0-9a-f]{64}"`).ReplaceAllString(string(raw), `"$1": ""`)
 }
 
-// A study carried by hand releases the same bytes and has the same result as over the
-// network; no bundle shows a name, a value or a key.
+// A study carried by hand releases the same bytes and has the same result as over the network. No
+// bundle shows a name, a value or a key.
 func TestStudyByHand(t *testing.T) {
 	t.Parallel()
 	net := newBench(t, smallSketch, uniform(50))
@@ -177,7 +176,7 @@ func TestStudyByHand(t *testing.T) {
 	}
 }
 
-// copyState copies state directories, with the modes that they must have.
+// copyState copies state directories, with the required modes.
 func copyState(t *testing.T, to, from string) {
 	t.Helper()
 	check(t, os.CopyFS(to, os.DirFS(from)))
@@ -191,7 +190,7 @@ func copyState(t *testing.T, to, from string) {
 	}))
 }
 
-// The bundles carry ledger heads, too: a party that restored an old ledger hears of it.
+// Bundles carry ledger heads too: a party with a restored old ledger is told.
 func TestRestoredLedgerByHand(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, smallSketch, uniform(50))
@@ -248,8 +247,8 @@ func TestBundleRefusals(t *testing.T) {
 	}
 }
 
-// A mailbox to which nothing can be sealed is refused when it comes, over whatever way; one that
-// is stored already costs its owner the answer, and nobody else.
+// A mailbox to which nothing can be sealed is refused on arrival, however it comes. One that is
+// already stored costs only its owner the answer.
 func TestUnusableMailboxes(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, smallSketch, uniform(50))
@@ -287,7 +286,7 @@ func TestUnusableMailboxes(t *testing.T) {
 	}
 }
 
-// A bundle of more pieces than a bundle may have is refused, and leaves nothing behind.
+// A bundle of too many pieces is refused and leaves nothing behind.
 func TestBundleOfTooManyPieces(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, smallSketch, uniform(50))
@@ -315,8 +314,8 @@ func TestBundleOfTooManyPieces(t *testing.T) {
 	}
 }
 
-// A party on the network and parties with sticks take part in one study, and the
-// serving aggregator takes their bundles from its inbox.
+// A party on the network and parties with sticks take part in one study. The serving aggregator
+// imports their bundles from its inbox.
 func TestBundlesBesideTheNetwork(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, smallSketch, uniform(50))
@@ -359,7 +358,7 @@ func TestBundlesBesideTheNetwork(t *testing.T) {
 	}
 }
 
-// answerBeside exports beside the serving aggregator.
+// answerBeside exports while the aggregator serves.
 func (b *bench) answerBeside(st *store.Store, name string) []byte {
 	i, _ := b.study.PartyByName(name)
 	var out bytes.Buffer

@@ -12,8 +12,8 @@ import (
 	"github.com/cosketch/cosketch/node/store"
 )
 
-// A chunk whose bytes the aggregator's disk has changed is named and fetched again from its party, which was
-// done; nobody starts anything anew, and the result is of what the party signed.
+// A chunk corrupted by the aggregator's disk is named and fetched again from its party, which was
+// done. Nobody starts anything again, and the result is of what the party signed.
 func TestADamagedChunkIsSentAgain(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for a read of the board that brings no news")
@@ -81,7 +81,7 @@ func TestADamagedChunkIsSentAgain(t *testing.T) {
 	}
 }
 
-// chunk is the file of the first chunk that a party uploaded.
+// chunk is the path of the first chunk that a party uploaded.
 func (b *bench) chunk(party string) string {
 	b.t.Helper()
 	st, err := store.Open(b.path(party), store.Party, store.Options{ReadOnly: true})

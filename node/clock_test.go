@@ -17,7 +17,7 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// A date that has passed by one clock alone is laid to the clocks, and to which.
+// If a date has passed only by one clock, the clocks are blamed, and which.
 func TestAClockADayOff(t *testing.T) {
 	t.Parallel()
 	for ahead, says := range map[int64]string{
@@ -50,7 +50,7 @@ func TestAClockADayOff(t *testing.T) {
 	}
 }
 
-// One node's key in another's directory is noticed before anything is signed with it.
+// One node's key in another's directory is noticed before it signs anything.
 func TestSwappedKeys(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, smallSketch, uniform(50))
@@ -78,8 +78,8 @@ func TestSwappedKeys(t *testing.T) {
 	}
 }
 
-// While a study waits, a party says once that the clocks differ, and its status says so; where
-// they agree well enough, nothing does.
+// While a study waits, a party reports once that the clocks differ, and its status shows it. If
+// they agree well enough, nothing is reported.
 func TestClocksThatDifferAreSaid(t *testing.T) {
 	t.Parallel()
 	for ahead, says := range map[int64]string{
@@ -127,8 +127,8 @@ func TestClocksThatDifferAreSaid(t *testing.T) {
 	}
 }
 
-// A party in the midst of the agreement whose clock is past the study's end, and the
-// aggregator's is not, keeps its secrets; with its clock set right it goes on to the result.
+// A party's clock passes the study's end in the middle of the agreement, but the aggregator's does
+// not. The party keeps its secrets; with its clock set right it continues to the result.
 func TestPartysClockADayAheadLosesNothing(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, smallSketch, uniform(50))

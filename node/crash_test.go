@@ -34,9 +34,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// The crash tests run a node as a process of its own: this test binary again. A
-// party kills itself with SIGKILL at a milestone, an aggregator is killed from
-// outside.
+// The crash tests run a node as a separate process: this test binary again. A party kills itself
+// with SIGKILL at a milestone; an aggregator is killed from outside.
 const (
 	partyEnv      = "COSKETCH_TEST_PARTY"
 	aggregatorEnv = "COSKETCH_TEST_AGGREGATOR"
@@ -70,8 +69,8 @@ func separateAggregator(args []string) error {
 	return a.Serve(context.Background())
 }
 
-// crashingParty serves a study, or asks about a file, and dies where it was told to: args
-// are state directory, site file, study id, a point ("" for none) and the file, if any.
+// crashingParty serves a study, or makes a query about a file, and dies where told to. args are
+// state directory, site file, study id, a point ("" for none) and the file, if any.
 func crashingParty(args []string) error {
 	id, err := protocol.ParseStudyID(args[2])
 	if err != nil {
@@ -99,12 +98,12 @@ func crashingParty(args []string) error {
 	return p.Run(context.Background(), id)
 }
 
-// point names a moment of a party's life, as in "persisted share".
+// point names a moment in a party's run, as in "persisted share".
 func point(p event.Progress) string {
 	return strings.TrimSpace(string(p.Milestone) + " " + string(p.Kind))
 }
 
-// process runs party a in a process of its own; with a file, to ask about it.
+// process runs party a in a separate process; with a file, to make a query about it.
 func (b *bench) process(ctx context.Context, dieAt string, file ...string) error {
 	cmd := exec.CommandContext(ctx, os.Args[0])
 	cmd.Env = append(os.Environ(), partyEnv+"="+strings.Join(append([]string{b.path("a"), b.path("a.yaml"), b.study.ID.String(), dieAt}, file...), "\n"))
@@ -121,9 +120,9 @@ func killed(err error) bool {
 	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
 }
 
-// killing serves a study to parties b and c, and to party a in processes of its own. die starts
-// one that is killed at a point; finish starts one that sees the study to its end, where what was
-// stored before still stands.
+// killing serves a study with parties b and c here, and party a in separate processes. die starts
+// one that is killed at a point. finish starts one that completes the study, and checks that the
+// earlier stored release has not changed.
 func (b *bench) killing() (die func(at string), finish func(before [][]byte)) {
 	b.t.Helper()
 	ctx := b.context()
@@ -147,18 +146,18 @@ func (b *bench) killing() (die func(at string), finish func(before [][]byte)) {
 	return die, finish
 }
 
-// bigSketch is wide enough that a release takes two chunks.
+// bigSketch is so wide that a release takes two chunks.
 var bigSketch = terms{
 	sketches: "[{side: columns, family: sparse, k: 1048576, s: 1, helpers: {ones: 1}}]",
 	privacy:  "{unit: attribute, mechanism: laplace, epsilon: 1}",
 	analyses: "[{kind: correlation}]",
 }
 
-// A party killed at any point finishes the study after a restart, with one debit,
-// and what the aggregator received is what the party stored.
+// A party killed at any point finishes the study after a restart, with one debit. The aggregator
+// received what the party stored.
 func TestPartySurvivesSIGKILL(t *testing.T) {
 	for _, at := range full.Or(
-		[]string{"checked", "persisted approve", "debited", "persisted release", "uploaded", "finished"}, // beside those of TestPartySurvivesEveryKillInOneStudy
+		[]string{"checked", "persisted approve", "debited", "persisted release", "uploaded", "finished"}, // besides those of TestPartySurvivesEveryKillInOneStudy
 		[]string{
 			"checked", "persisted approve", "persisted commit", "persisted share", "persisted confirm",
 			"projected", "debited", "stored", "persisted release", "uploading", "uploaded", "finished",
@@ -179,8 +178,8 @@ func TestPartySurvivesSIGKILL(t *testing.T) {
 	}
 }
 
-// A party that looks at its data first, and is killed on the way, debits once, and its release
-// is by the look that it stored.
+// A party that takes a first look at its data, and is killed on the way, debits once. Its release
+// depends on the look that it stored.
 func TestStandardisingPartySurvivesSIGKILL(t *testing.T) {
 	for _, at := range full.Or([]string{"debited", "stored"}, []string{"debited", "projected", "stored"}) {
 		t.Run(at, func(t *testing.T) {
@@ -214,8 +213,8 @@ func TestStandardisingPartySurvivesSIGKILL(t *testing.T) {
 	}
 }
 
-// A stored look stands for no debit, and one that is damaged is said plainly: the party neither
-// releases by it nor takes another.
+// A stored look does not count as a debit. A damaged one is reported plainly: the party neither
+// uses it for a release nor takes another.
 func TestStoredLookIsHeldAgainstTheLedger(t *testing.T) {
 	t.Parallel()
 	looked := func(t *testing.T, damage func([]byte) []byte) *bench {
@@ -237,7 +236,7 @@ func TestStoredLookIsHeldAgainstTheLedger(t *testing.T) {
 		defer stop()
 		b.runAll(b.context(), b.parties...)
 		stop()
-		b.verify(nil) // counts debits
+		b.verify(nil) // checks the number of debits
 	})
 	damages := map[string]func([]byte) []byte{
 		"cut off": func(look []byte) []byte { return look[:len(look)-16] },
@@ -276,7 +275,7 @@ func TestStoredLookIsHeldAgainstTheLedger(t *testing.T) {
 	}
 }
 
-// A party killed again and again, at one point after the other, still debits once.
+// A party killed at one point after another still debits once.
 func TestPartySurvivesEveryKillInOneStudy(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, bigSketch, uniform(50))
@@ -291,9 +290,9 @@ func TestPartySurvivesEveryKillInOneStudy(t *testing.T) {
 	finish(before)
 }
 
-// A party whose sketch waits for its steward is killed when it is held, and again at every
-// step of the release. Meanwhile a late shard comes and records leave. What is stored and
-// sent in the end is of the records that are left, and nothing is held any more.
+// A party whose sketch waits for its steward is killed when it is held, and again at every step of
+// the release. Meanwhile a late shard comes and records are withdrawn. What is stored and sent in
+// the end is of the remaining records, and nothing is held any more.
 func TestHeldSketchSurvivesSIGKILL(t *testing.T) {
 	t.Parallel()
 	w := bigSketch
@@ -332,7 +331,7 @@ func TestHeldSketchSurvivesSIGKILL(t *testing.T) {
 	}
 }
 
-// The study's end destroys what is held: nothing can come of it any more.
+// The study's end destroys what is held: it has become useless.
 func TestHeldSketchEndsWithTheStudy(t *testing.T) {
 	t.Parallel()
 	w := smallSketch
@@ -343,7 +342,7 @@ func TestHeldSketchEndsWithTheStudy(t *testing.T) {
 	held := filepath.Join(b.path("a"), "held", b.study.ID.String())
 	var others sync.WaitGroup
 	for _, name := range []string{"b", "c"} {
-		others.Go(func() { b.run(b.context(), name, nil) }) // to the result, or to the aggregator's stop
+		others.Go(func() { b.run(b.context(), name, nil) }) // until the result, or until the aggregator stops
 	}
 	err := b.run(b.context(), "a", func(p event.Progress) {
 		if p.Milestone == event.Held {
@@ -376,7 +375,7 @@ func (b *bench) change(c local.HeldChange) local.Holding {
 	return h
 }
 
-// changes is the error of a change of party a's held sketch.
+// changes returns the error of a change of party a's held sketch.
 func (b *bench) changes(c local.HeldChange) error {
 	b.t.Helper()
 	st := b.open("a")
@@ -401,8 +400,8 @@ func (b *bench) sketchOptions(st node.PartyState) source.Options {
 	}
 }
 
-// verify catches a party whose retry draws noise again: one that finds its
-// release gone makes another, under the debit that it finds.
+// verify catches a party whose retry draws noise again: it finds its release gone and makes
+// another, under the existing debit.
 func TestRedrawingOnRetryIsCaught(t *testing.T) {
 	for _, w := range []struct {
 		name string
@@ -432,8 +431,8 @@ func TestRedrawingOnRetryIsCaught(t *testing.T) {
 	}
 }
 
-// An aggregator that is killed and started again in the middle of everything
-// loses nothing: the parties come back to it and the study ends as it would have.
+// An aggregator that is killed and restarted at any moment loses nothing: the parties reconnect and
+// the study ends as it would have.
 func TestAggregatorSurvivesSIGKILL(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, bigSketch, uniform(50))

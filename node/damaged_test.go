@@ -18,7 +18,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
-// spoil adds to the aggregator a study whose board, and one whose file, cannot be read.
+// spoil adds to the aggregator a study with an unreadable board, and one with an unreadable file.
 func (b *bench) spoil() (board, file protocol.StudyID) {
 	b.t.Helper()
 	st := b.open("agg")
@@ -33,8 +33,8 @@ func (b *bench) spoil() (board, file protocol.StudyID) {
 	return s.ID, file
 }
 
-// A study that cannot be read any more is named as that, and harms no other: lists, readiness
-// and the other studies go on, its parties are told, and its operator can give it up.
+// A study that can no longer be read is shown as damaged and harms no other. Lists, readiness and
+// the other studies go on. Its parties are told, and its operator can give it up.
 func TestDamagedStudyHarmsNoOther(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, smallSketch, uniform(50))
@@ -117,7 +117,7 @@ func TestDamagedStudyHarmsNoOther(t *testing.T) {
 	}
 }
 
-// A damaged study is given up by the same command while nobody serves it.
+// The same command gives up a damaged study while no aggregator serves it.
 func TestDamagedStudyIsGivenUpOffline(t *testing.T) {
 	b := newBench(t, smallSketch, uniform(50))
 	board, _ := b.spoil()
@@ -137,8 +137,8 @@ func TestDamagedStudyIsGivenUpOffline(t *testing.T) {
 	}
 }
 
-// spoilFurther damages the files of a further result, one after the other. It alone is lost, and named, until
-// it is made again.
+// spoilFurther damages the files of a further result one by one. Only that result is lost, and
+// named, until it is made again.
 func (b *bench) spoilFurther(st *store.Store, name string, again func()) {
 	b.t.Helper()
 	for _, file := range []string{name, name + ".json"} {

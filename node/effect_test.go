@@ -19,7 +19,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/release"
 )
 
-// checkData checks party a's data as the command does.
+// checkData checks party a's data like the command.
 func (b *bench) checkData() (source.CheckedData, error, error) {
 	b.t.Helper()
 	st, err := store.Open(b.path("a"), store.Party, store.Options{ReadOnly: true})
@@ -31,7 +31,7 @@ func (b *bench) checkData() (source.CheckedData, error, error) {
 	})
 }
 
-// misfits looks for what does not fit as the command does.
+// misfits looks for values that do not fit, like the command.
 func (b *bench) misfits() ([]dataset.Problem, error) {
 	b.t.Helper()
 	st, err := store.Open(b.path("a"), store.Party, store.Options{ReadOnly: true})
@@ -43,8 +43,8 @@ func (b *bench) misfits() ([]dataset.Problem, error) {
 	})
 }
 
-// incomes is a file of skewed amounts around 3000, of ages around 50, and of a column that one
-// record in ten lacks.
+// incomes is a file of skewed amounts around 3000, of ages around 50, and of a column that is
+// missing in one record of ten.
 func incomes(records int) func(int) string {
 	return func(party int) string {
 		rng := rand.New(rand.NewPCG(uint64(party), 1))
@@ -63,8 +63,8 @@ func incomes(records int) func(int) string {
 
 const recordNoise = "{unit: record, mechanism: gaussian, epsilon: 2, delta: 1e-6}"
 
-// What would be done to skewed data is said before anything is spent, the biggest problem first;
-// the rehearsal, which cuts them, counts the same; and nothing of it is stored.
+// The effect on skewed data is shown before anything is spent, biggest problem first. The
+// rehearsal, which clips the data, gets the same counts. Nothing of it is stored.
 func TestEffectOnSkewedData(t *testing.T) {
 	const far = "[{name: income, kind: numeric, centre: 50000, spread: 5000}, {name: age, kind: numeric, centre: 50, spread: 10}, {name: score, kind: numeric, bounds: [0, 1]}]"
 	const near = "[{name: income, kind: numeric, centre: 4900, spread: 6000}, {name: age, kind: numeric, centre: 50, spread: 10}, {name: score, kind: numeric, bounds: [0, 1]}]"
@@ -72,8 +72,8 @@ func TestEffectOnSkewedData(t *testing.T) {
 	for name, w := range map[string]struct {
 		terms    terms
 		missing  string
-		cut      [2]float64 // shares between which what is cut lies
-		warnings []string   // the beginning of each, in order
+		cut      [2]float64 // bounds of the clipped share
+		warnings []string   // beginnings of the warnings, in order
 		beyond   bool
 	}{
 		"all are cut": {
@@ -143,10 +143,10 @@ func TestEffectOnSkewedData(t *testing.T) {
 			party, _ := b.study.PartyByName("a")
 			plan, err := release.For(b.study, party, 0)
 			check(t, err)
-			if plan.Moments != nil && plan.Moments.Layout.Products { // the noise is that of the clip which was taken
+			if plan.Moments != nil && plan.Moments.Layout.Products { // the noise is for the chosen clip
 				one := float64(b.study.Bits.One())
 				e := slices.IndexFunc(plan.Moments.Clips, func(clip int64) bool { return float64(clip)/one == r.Cuts[0].Clip })
-				noise := plan.MomentNoise(1, e, false).Square * 25 * one * one * one * one // of a weight of 5
+				noise := plan.MomentNoise(1, e, false).Square * 25 * one * one * one * one // for a weight of 5
 				if math.Abs(r.Sketches[0].Variance/noise-1) > 1e-9 {
 					t.Errorf("rehearsed noise of variance %v, want %v", r.Sketches[0].Variance, noise)
 				}
@@ -167,7 +167,7 @@ func TestEffectOnSkewedData(t *testing.T) {
 	}
 }
 
-// A party that takes its own clip is told the noise for that one, and all that its release costs.
+// A party that chooses its own clip is told the noise for it, and the total cost of its release.
 func TestRehearsalSaysTheNoiseOfItsOwnClip(t *testing.T) {
 	var clips, variances []float64
 	for _, spread := range []int{6000, 1000} {
@@ -190,8 +190,8 @@ func TestRehearsalSaysTheNoiseOfItsOwnClip(t *testing.T) {
 	}
 }
 
-// What is said of odd data is true of them: no centre is told from values that were moved, and
-// columns without anything to learn are named.
+// Statements about odd data are true: no centre is computed from values that were moved, and
+// columns that carry no information are named.
 func TestEffectOnOddData(t *testing.T) {
 	repeated := func(head string, rows ...string) func(int) string {
 		return func(int) string {
@@ -243,8 +243,8 @@ func TestEffectOnOddData(t *testing.T) {
 	}
 }
 
-// Where moments count the classes of a label, and absent values count as the centre, nothing
-// stands for an absent label: it is found before the party's first message, at its place.
+// If moments count the classes of a label and missing values count as the centre, a missing label
+// has no substitute. It is found, with its place, before the party's first message.
 func TestAbsentLabelOfMoments(t *testing.T) {
 	for missing, refused := range map[string]bool{"centre": true, "count": false} {
 		b := newBench(t, terms{
@@ -272,7 +272,7 @@ func pointed(x *float64) *float64 {
 	return x
 }
 
-// What a sketch of the records side cuts shows when it is projected, and the check says so.
+// What a sketch of the records side clips is known only after projecting, and the check says so.
 func TestEffectOfRecordsSide(t *testing.T) {
 	b := newBench(t, terms{
 		partition: "horizontal", columns: "[{name: x, kind: numeric, centre: 0, spread: 1}]", caps: "{record: {epsilon: 4, delta: 1e-5}}",

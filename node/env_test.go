@@ -9,7 +9,7 @@ import (
 	"github.com/cosketch/cosketch/node/event"
 )
 
-// A driver may use all of an environment that has a clock; what its caller said stays.
+// An environment with a clock is completed by defaults; what the caller set stays.
 func TestEnvHasDefaults(t *testing.T) {
 	e := node.PartyEnv{Now: now}.OrDefaults()
 	if e.Now == nil || e.Entropy == nil || e.Log == nil || e.Workers < 1 || e.Version == "" {

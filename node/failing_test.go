@@ -18,20 +18,19 @@ import (
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
-// failing is a node's state of which one durable write fails. While none does it is the
-// store itself.
+// failing is a node's state in which one durable write fails. Otherwise it behaves like the store.
 type failing struct {
 	*store.Store
 	writes *writes
 }
 
-// A failing store is held to the contracts of the honest one.
+// A failing store has the same contracts as the real one.
 var (
 	_ node.PartyState      = failing{}
 	_ node.AggregatorState = failing{}
 )
 
-// state is what a node works on: its store, which fails where the test wants it to.
+// state is a node's state: its store, with failures if the test wants them.
 func (b *bench) state(name string, st *store.Store) interface {
 	node.PartyState
 	node.AggregatorState
@@ -42,7 +41,7 @@ func (b *bench) state(name string, st *store.Store) interface {
 	return st
 }
 
-// nth is the how-manieth write of a name, from 1 on.
+// nth is the nth write of a name, counted from 1.
 type nth struct {
 	name string
 	n    int
@@ -60,28 +59,28 @@ const (
 
 var errDisk = errors.New("the disk fails")
 
-// writes counts the durable writes of a node, over all its runs, and lets one fail.
+// writes counts the durable writes of a node, over all its runs, and makes one fail.
 type writes struct {
 	fail   nth // zero: none
 	how    outcome
-	then   string // writes of this name fail, too, once the first one has
-	forget bool   // a mutant: whoever debits sees an empty ledger
+	then   string // after the first failure, writes of this name fail too
+	forget bool   // a mutant: debits see an empty ledger
 
 	broken atomic.Bool  // every write of a study fails
-	why    error        // of what; nil: errDisk
+	why    error        // the error; nil: errDisk
 	looks  atomic.Int64 // how often the aggregator has listed its studies
 	tried  atomic.Int64 // writes while broken
 
 	mu     sync.Mutex
-	most   int // bytes of one file of a result
+	most   int // largest piece of a result written at once, in bytes
 	seen   []nth
 	counts map[string]int
 	failed bool
 }
 
-// write does one durable write, unless it is the one that fails.
+// write does one durable write, unless it is to fail.
 func (w *writes) write(name string, do func() error) error {
-	if w.broken.Load() && !strings.HasPrefix(name, "KeepLedgerHead") { // else no message gets as far as the board
+	if w.broken.Load() && !strings.HasPrefix(name, "KeepLedgerHead") { // otherwise no message would reach the board
 		w.tried.Add(1)
 		return cmp.Or(w.why, errDisk)
 	}
@@ -96,7 +95,7 @@ func (w *writes) write(name string, do func() error) error {
 	return errDisk
 }
 
-// due counts a write and tells whether it is to fail.
+// due counts a write and reports whether it is to fail.
 func (w *writes) due(name string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -114,14 +113,14 @@ func (w *writes) due(name string) bool {
 	return this == w.fail
 }
 
-// large notes how much of a result was written as one.
+// large records how much of a result was written at once.
 func (w *writes) large(size int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.most = max(w.most, size)
 }
 
-// hasFailed tells whether the write that was to fail has been reached.
+// hasFailed reports whether the failing write was reached.
 func (w *writes) hasFailed() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -148,7 +147,7 @@ func (f failing) NewResult(study protocol.StudyID) (store.NewFile, error) {
 	return &failingResult{file, f.writes, 0}, err
 }
 
-// failingResult is durable when it has a name, or is not.
+// failingResult becomes durable when it gets its name, or fails to.
 type failingResult struct {
 	store.NewFile
 	writes *writes
@@ -174,12 +173,12 @@ func (f failing) PutDecision(study protocol.StudyID, decision store.Decision, at
 }
 
 func (f failing) PutOwn(study protocol.StudyID, kind protocol.Kind, attempt uint32, raw []byte) error {
-	name, _, _ := strings.Cut(string(kind), " ") // a welcome's has the join's id behind it
+	name, _, _ := strings.Cut(string(kind), " ") // a welcome's kind is followed by the join's id
 	return f.writes.write("PutOwn "+name, func() error { return f.Store.PutOwn(study, kind, attempt, raw) })
 }
 
-// AppendBoard is named, at the aggregator, after what it appends; to a party the board
-// comes in stretches that depend on its timing.
+// AppendBoard counts, at the aggregator, by the kind it appends. A party receives the board in
+// stretches that depend on timing.
 func (f failing) AppendBoard(study protocol.StudyID, from uint64, raws [][]byte, head []byte) error {
 	name := "AppendBoard"
 	for _, raw := range raws {
@@ -277,7 +276,7 @@ func (f failingHeld) Create(name string) (io.WriteCloser, error) {
 	return failingFile{w, f.writes}, nil
 }
 
-// failingFile is durable when it is closed, or is not.
+// failingFile becomes durable when it is closed, or fails to.
 type failingFile struct {
 	io.WriteCloser
 	writes *writes
@@ -299,8 +298,7 @@ func (f failingHeld) Decide() error { return f.writes.write("Held.Decide", f.Hel
 
 func (f failingHeld) Destroy() error { return f.writes.write("Held.Destroy", f.Held.Destroy) }
 
-// repeated does something for a node, and once more where the write that was to fail has
-// just failed.
+// repeated does something for a node, and repeats it if the failing write has just failed.
 func (b *bench) repeated(name string, do func() error) error {
 	w := b.writes[name]
 	before := w != nil && w.hasFailed()

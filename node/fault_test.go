@@ -28,7 +28,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
-// inResult checks who is in the result that a party holds, and who is not.
+// inResult checks which parties are in a party's result, and which is not.
 func (b *bench) inResult(name string, parties int, absent string) {
 	b.t.Helper()
 	st := b.open(name)
@@ -40,9 +40,9 @@ func (b *bench) inResult(name string, parties int, absent string) {
 	}
 }
 
-// A party that falls silent in the agreement costs its place, not the study: the
-// others go on in a second attempt, spend their budget once, and end with a result.
-// When it comes back it hears why it is out.
+// A party that falls silent in the agreement loses its place but does not stop the study. The
+// others continue in a second attempt, spend their budget once, and get a result. When it comes
+// back it is told why it is out.
 func TestSecondAttemptWithoutASilentParty(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []protocol.Kind{protocol.KindCommit, protocol.KindShare, protocol.KindConfirm} {
@@ -57,7 +57,7 @@ func TestSecondAttemptWithoutASilentParty(t *testing.T) {
 			go func() {
 				silent <- b.run(lost, "c", func(p event.Progress) {
 					if p.Milestone == event.Persisted && p.Kind == kind {
-						die() // it is signed and stored, and never sent
+						die() // signed and stored, but never sent
 					}
 				})
 			}()
@@ -109,8 +109,8 @@ func TestSecondAttemptWithoutASilentParty(t *testing.T) {
 	}
 }
 
-// A party that approves after the roster stands joins: it is handed the seed, its
-// sketch is folded in, and a later result takes the place of the first one.
+// A party that approves after the roster is fixed joins: it gets the seed, its sketch is added, and
+// a later result replaces the first one.
 func TestLatePartyJoins(t *testing.T) {
 	t.Parallel()
 	b := lateParty(t, smallSketch, uniform(50))
@@ -127,8 +127,7 @@ func TestLatePartyJoins(t *testing.T) {
 	}
 }
 
-// The records of a vertical study are joined anew when a late party brings its columns of
-// them.
+// The records of a vertical study are joined anew when a late party brings its columns of them.
 func TestLatePartyBringsItsColumns(t *testing.T) {
 	t.Parallel()
 	w := smallSketch
@@ -149,15 +148,15 @@ func TestLatePartyBringsItsColumns(t *testing.T) {
 	}
 }
 
-// lateParty plays a study of two parties to its result, and of a third that comes late to
-// the next.
+// lateParty runs a study of two parties to its result, and then to the next with a third that comes
+// late.
 func lateParty(t *testing.T, w terms, data func(party int) string) *bench {
 	t.Helper()
 	w.late = now() + 3*3600
 	b := newBench(t, w, data)
 	site, err := os.ReadFile(b.path("b.yaml"))
 	check(t, err)
-	site = []byte(strings.Replace(string(site), "dataset: d,", "dataset: d, welcome: ask,", 1)) // a is enough
+	site = []byte(strings.Replace(string(site), "dataset: d,", "dataset: d, welcome: ask,", 1)) // a alone welcomes it
 	check(t, os.WriteFile(b.path("b.yaml"), site, 0o600))
 	stop := b.serve()
 	defer stop()
@@ -198,7 +197,7 @@ func lateParty(t *testing.T, w terms, data func(party int) string) *bench {
 	return b
 }
 
-// A party that withdraws before it has committed costs nobody the study.
+// If a party withdraws before it has committed, the others lose nothing.
 func TestWithdrawalCostsOnlyItself(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, smallSketch, uniform(50))
@@ -218,8 +217,8 @@ func TestWithdrawalCostsOnlyItself(t *testing.T) {
 	b.inResult("a", 2, "c")
 }
 
-// A party whose software reads the study as another meaning hears from the aggregator
-// that it is the one that differs, and on what.
+// If a party's software reads the study with another meaning, the aggregator tells it that it is
+// the one that differs, and how.
 func TestAnotherMeaning(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, smallSketch, uniform(50))
@@ -241,7 +240,7 @@ func TestAnotherMeaning(t *testing.T) {
 	}
 }
 
-// An approval that is signed under another version of the protocol is refused as that.
+// An approval signed under another version of the protocol is refused with that reason.
 func TestSignedUnderAnotherVersion(t *testing.T) {
 	b := newBench(t, smallSketch, uniform(50))
 	stop := b.serve()
@@ -263,8 +262,8 @@ func TestSignedUnderAnotherVersion(t *testing.T) {
 	}
 }
 
-// A party that is refused as often as it can ask fills no disk: its refusals make a line a minute,
-// and the log says how many there were.
+// Refusals of a party that asks as often as it can do not fill the disk: they make one line a
+// minute, with their number.
 func TestRefusalsAreLoggedSeldom(t *testing.T) {
 	const posts, askers = 960, 16
 	b := newBench(t, smallSketch, uniform(50))

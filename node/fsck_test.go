@@ -24,13 +24,13 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// damage is one thing that happens to a stored state.
+// damage is one kind of damage to a stored state.
 type damage struct {
 	what string
 	do   func(t *testing.T, dir string)
 }
 
-// flipped is bytes with one bit of the middle changed.
+// flipped returns the bytes with one bit in the middle changed.
 func flipped(b []byte) []byte {
 	b = append([]byte(nil), b...)
 	if len(b) == 0 {
@@ -40,7 +40,7 @@ func flipped(b []byte) []byte {
 	return b
 }
 
-// query runs a query on a state's database without what guards it: a disk heeds no trigger.
+// query runs a query on a state's database without its triggers: a failing disk bypasses them too.
 func query(t *testing.T, dir string, do func(db *sql.DB)) {
 	t.Helper()
 	db, err := sql.Open("sqlite", filepath.Join(dir, "state.db"))
@@ -77,7 +77,7 @@ func rowsOf(t *testing.T, db *sql.DB, statement string) (out [][]any) {
 	return out
 }
 
-// tables are those of the database that this program made.
+// tablesOf lists the tables of the database that this program made.
 func tablesOf(t *testing.T, db *sql.DB) (names []string) {
 	for _, row := range rowsOf(t, db, "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name") {
 		names = append(names, fmt.Sprint(row[0]))
@@ -85,7 +85,7 @@ func tablesOf(t *testing.T, db *sql.DB) (names []string) {
 	return names
 }
 
-// change writes a value into a place of the database.
+// change writes a value into one cell of the database.
 func change(table, column string, row, value any) func(*testing.T, string) {
 	return func(t *testing.T, dir string) {
 		query(t, dir, func(db *sql.DB) {
@@ -99,15 +99,14 @@ func change(table, column string, row, value any) func(*testing.T, string) {
 			} else {
 				execute(t, db, fmt.Sprintf("UPDATE %s SET %s = ? WHERE rowid = ?", table, column), value, row)
 			}
-			for _, trigger := range guards { // that they are gone is damage, too: see damagedGuards
+			for _, trigger := range guards { // removing them is damage of its own: see damagedGuards
 				execute(t, db, fmt.Sprint(trigger[1]))
 			}
 		})
 	}
 }
 
-// damagedRows are every value of every row of every table with one bit changed, and every row
-// gone.
+// damagedRows changes one bit in every value of every row of every table, and deletes every row.
 func damagedRows(t *testing.T, dir string) (out []damage) {
 	query(t, dir, func(db *sql.DB) {
 		for _, table := range tablesOf(t, db) {
@@ -137,7 +136,7 @@ func damagedRows(t *testing.T, dir string) (out []damage) {
 	return out
 }
 
-// damagedGuards are every trigger gone, or made to let everything pass, and a table too many.
+// damagedGuards removes every trigger, or makes it allow everything, and adds a table.
 func damagedGuards(t *testing.T, dir string) (out []damage) {
 	run := func(what, statement string) {
 		out = append(out, damage{what, func(t *testing.T, dir string) {
@@ -155,7 +154,7 @@ func damagedGuards(t *testing.T, dir string) (out []damage) {
 	return out
 }
 
-// damagedFiles are every file with a bit changed, without its last byte, and gone.
+// damagedFiles changes a bit of every file, cuts its last byte, and removes it.
 func damagedFiles(t *testing.T, dir string) (out []damage) {
 	check(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -185,8 +184,8 @@ func damagedFiles(t *testing.T, dir string) (out []damage) {
 	return out
 }
 
-// found says what fsck says is wrong with a state, or why it cannot be opened; empty where
-// all is well.
+// damageFound is what fsck finds wrong with a state, or why it cannot be opened; empty if all is
+// well.
 func damageFound(t *testing.T, dir string, role store.Role) string {
 	t.Helper()
 	st, err := store.Open(dir, role, store.Options{})
@@ -207,8 +206,8 @@ func damageFound(t *testing.T, dir string, role store.Role) string {
 	return strings.Join(out, "; ")
 }
 
-// harmless is damage that fsck does not find, with the reason why it need not: the end of
-// what it says of itself.
+// harmless returns the reason why fsck need not find a damage, or "" if it must. lastOfJournal
+// names the row of the journal's last entry.
 func harmless(d, lastOfJournal string) (why string) {
 	switch {
 	case strings.HasPrefix(d, "studies.status of"):
@@ -223,8 +222,8 @@ func harmless(d, lastOfJournal string) (why string) {
 	return ""
 }
 
-// tryAll tries every damage on a copy of a state, as far as only admits it, and reports those
-// with which fsck finds nothing wrong.
+// tryAll tries every damage that only admits on a copy of a state. It reports those that fsck does
+// not find.
 func tryAll(t *testing.T, dir string, role store.Role, only func(string) bool) {
 	t.Helper()
 	if wrong := damageFound(t, dir, role); wrong != "" {
@@ -253,8 +252,8 @@ func tryAll(t *testing.T, dir string, role store.Role, only func(string) bool) {
 	}
 }
 
-// every admits every damage of a state; without COSKETCH_FULL, of long tables the first row
-// alone, and of files a changed bit alone and that they are gone.
+// every admits every damage of a state. Without COSKETCH_FULL it admits only the first row of long
+// tables, and only a changed bit or the removal of files.
 func every(d string) bool {
 	if full.Asked() {
 		return true
@@ -273,8 +272,8 @@ func prefixed(any ...string) func(string) bool {
 	}
 }
 
-// Every value of every table, every row and every file of a party and of an aggregator: a
-// change in any of them is found, but for those that harmless explains.
+// A change in any value of any table, any row and any file of a party and of an aggregator is
+// found, except those that harmless explains.
 func TestFsckFindsEveryDamage(t *testing.T) {
 	t.Parallel()
 	b, stop := answered(t, curious())
@@ -292,8 +291,8 @@ func TestFsckFindsEveryDamage(t *testing.T) {
 	tryAll(t, b.path("a"), store.Party, every)
 	tryAll(t, b.path("agg"), store.Aggregator, every)
 
-	// What a study does not leave behind: a second person's yes, secrets of an attempt that
-	// runs, a successor, a purge.
+	// A study does not leave these behind: a second person's cosignature, secrets of an attempt in
+	// progress, a successor, a purge.
 	st = b.open("b")
 	self, err := st.ID()
 	check(t, err)
@@ -316,7 +315,7 @@ func TestFsckFindsEveryDamage(t *testing.T) {
 	tryAll(t, b.path("agg"), store.Aggregator, prefixed("purged"))
 }
 
-// What is held until its steward lets it go is checked, too.
+// A sketch held until its steward releases it is checked too.
 func TestFsckLooksAtWhatIsHeld(t *testing.T) {
 	t.Parallel()
 	w := smallSketch
@@ -341,7 +340,7 @@ func TestFsckLooksAtWhatIsHeld(t *testing.T) {
 	tryAll(t, b.path("a"), store.Party, prefixed("held/", "secrets/"))
 }
 
-// busy is a context in which a node goes on while fsck looks at its state.
+// busy is a context that lets a node write while fsck checks its state.
 type busy struct {
 	context.Context
 	do func()
@@ -352,7 +351,7 @@ func (b busy) Err() error {
 	return b.Context.Err()
 }
 
-// What is decided while fsck looks is no damage: the journal tells of it, read once more.
+// A decision made while fsck runs is not damage: fsck reads the journal again, which has it.
 func TestFsckBesideARunningNode(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, smallSketch, uniform(50))
@@ -375,8 +374,7 @@ func TestFsckBesideARunningNode(t *testing.T) {
 	}
 }
 
-// What a process that was killed leaves half done, and what a party never sent, is said, and
-// is no damage.
+// What a killed process left half done, and what a party never sent, is reported but is not damage.
 func TestFsckKnowsWhatIsHalfDone(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, smallSketch, uniform(50))
@@ -410,7 +408,7 @@ func TestFsckKnowsWhatIsHalfDone(t *testing.T) {
 	}
 }
 
-// A bit that flips anywhere in the database is found, or changed nothing that it holds.
+// A flipped bit anywhere in the database is found, or changed no stored value.
 func TestFsckFindsFlippedBits(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, smallSketch, uniform(50))
@@ -422,7 +420,7 @@ func TestFsckFindsFlippedBits(t *testing.T) {
 		query(t, dir, func(db *sql.DB) {
 			for _, table := range tablesOf(t, db) {
 				rows := "* FROM " + table
-				switch table { // harmless explains what is left out
+				switch table { // harmless explains the omissions
 				case "studies":
 					rows = "id, source, added FROM studies"
 				case "journal":

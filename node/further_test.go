@@ -11,7 +11,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Where the further results of many parties are more than one answer holds, it has the newest of them whole.
+// If the further results of many parties exceed one answer, it holds the newest ones completely.
 func TestMoreFurtherResultsThanOneAnswerHolds(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, smallSketch, uniform(50))

@@ -15,12 +15,12 @@ import (
 	"github.com/cosketch/cosketch/protocol/session"
 )
 
-// slow is an aggregator whose own clocks a test holds.
+// slow is an aggregator whose clocks the test controls.
 type slow struct {
 	*bench
 	ahead atomic.Int64 // seconds by which its clock is ahead of the bench's
 	up    atomic.Int64 // its uptime, in seconds
-	looks atomic.Int64 // how often it looked at the clock
+	looks atomic.Int64 // how often it read the clock
 }
 
 func newSlow(t *testing.T) *slow {
@@ -51,8 +51,8 @@ func (s *slow) host() (stop func()) {
 	}
 }
 
-// stands returns the stored status after the aggregator has looked at its clock many times, or
-// when the study has ended: then it need not look any more.
+// stands returns the stored status once the aggregator has read its clock many times, or when the
+// study has ended: then it need not read it.
 func (s *slow) stands() stored.Snapshot {
 	s.t.Helper()
 	st := s.open("agg")
@@ -64,7 +64,7 @@ func (s *slow) stands() stored.Snapshot {
 		}
 		raw, err := st.Status(s.study.ID)
 		if err != nil {
-			return false // there is none yet
+			return false // no status yet
 		}
 		shown, err := stored.DecodeSnapshot(raw)
 		return err == nil && !shown.Active()
@@ -74,8 +74,8 @@ func (s *slow) stands() stored.Snapshot {
 
 const passed = "by this machine's clock a date of the study has passed"
 
-// An aggregator that starts with a clock a day ahead says so, and stops nothing; parties that
-// come meanwhile are in time. Set right, it goes on.
+// An aggregator that starts with a clock a day ahead reports it and stops nothing. Parties that
+// come meanwhile are in time. With the clock set right, it goes on.
 func TestAggregatorsClockADayAheadLosesNothing(t *testing.T) {
 	s := newSlow(t)
 	s.ahead.Store(86400)
@@ -106,7 +106,7 @@ func TestAggregatorsClockADayAheadLosesNothing(t *testing.T) {
 	}
 }
 
-// Where nobody comes, the study stops when the while is over, and not before.
+// If nobody comes, the study stops when the grace period is over, and not before.
 func TestMissedDateCountsAfterAWhile(t *testing.T) {
 	s := newSlow(t)
 	s.skew.Store(3700) // past the close of approval
@@ -122,8 +122,8 @@ func TestMissedDateCountsAfterAWhile(t *testing.T) {
 	}
 }
 
-// A release that was made in time counts, although its party comes when the aggregator is
-// back, after the deadline.
+// A release made in time counts even if its party comes after the deadline, once the aggregator is
+// back.
 func TestPartyComesAfterAMissedDeadline(t *testing.T) {
 	s := newSlow(t)
 	stop := s.host()
@@ -144,8 +144,8 @@ func TestPartyComesAfterAMissedDeadline(t *testing.T) {
 	}
 }
 
-// Each of several dates that were missed has its own while: the roster comes after the
-// first, and the study is not stopped with it.
+// Each of several missed dates has its own grace period: the roster is fixed after the first, and
+// the study is not stopped with it.
 func TestMissedDatesCountOneAfterTheOther(t *testing.T) {
 	s := newSlow(t)
 	stop := s.host()
@@ -177,8 +177,8 @@ func TestMissedDatesCountOneAfterTheOther(t *testing.T) {
 	}
 }
 
-// A clock that goes forward by a day while the aggregator runs is treated alike: it may be
-// wrong, or the machine slept. When it is set right there is nothing to wait for.
+// A leap of the clock by a day while the aggregator runs is treated in the same way: the clock may
+// be wrong, or the machine slept. Once it is set right, nothing waits.
 func TestClockLeaps(t *testing.T) {
 	s := newSlow(t)
 	defer s.host()()
@@ -197,14 +197,14 @@ func TestClockLeaps(t *testing.T) {
 	s.runAll(s.context(), s.parties...)
 }
 
-// A clock that runs evenly into a date does not wait: the date is then what everybody sees.
+// If a clock reaches a date evenly, there is no grace period: everybody has seen the date coming.
 func TestDateThatIsSeenCountsAtOnce(t *testing.T) {
 	s := newSlow(t)
 	defer s.host()()
 	if got := s.stands(); got.State != string(session.Open) {
 		t.Fatalf("the study is %s", got.State)
 	}
-	for range 40 { // steps of less than a leap
+	for range 40 { // steps shorter than a leap
 		s.skew.Add(100)
 		from := s.looks.Load()
 		s.until(func() bool { return s.looks.Load() > from+4 })

@@ -32,12 +32,12 @@ func (b *bench) outsider(name string) *hostile {
 	return b.hostile(name)
 }
 
-// introduction is what a node says of itself.
+// introduction is a node's description of itself.
 func (h *hostile) introduction(name string) []byte {
 	return []byte(config.ColumnList{Name: name, ID: h.signer.ID(), Records: []string{"id"}, Columns: []file.DraftColumn{{Name: "x", Kind: study.Numeric}}}.Text())
 }
 
-// introduce makes the call of guests and returns the refusal's code; 0 is none.
+// introduce makes the call for guests and returns the refusal's code, or 0.
 func (h *hostile) introduce(ctx context.Context, t invitation.Ticket, text []byte) (code p2p.Code, err error) {
 	id, secret := t.Reveal()
 	_, err = h.call(ctx, calls.Introduce, wire.EncodeIntroduce(wire.Introduce{Invitation: id, Secret: secret, Introduction: text}))
@@ -48,7 +48,7 @@ func (h *hostile) introduce(ctx context.Context, t invitation.Ticket, text []byt
 	return 0, err
 }
 
-// invites makes an invitation, as a command beside the node that serves does.
+// invites makes an invitation like a command that runs while the node serves.
 func (b *bench) invites(st *store.Store, name string, lasts protocol.Instant) (invitation.Invitation, invitation.Ticket) {
 	b.t.Helper()
 	i, ticket, err := invitation.New(name, b.now(), b.now()+lasts)
@@ -57,7 +57,7 @@ func (b *bench) invites(st *store.Store, name string, lasts protocol.Instant) (i
 	return i, ticket
 }
 
-// admitted waits until the node that serves knows who is invited.
+// admitted waits until the serving node admits the invited, or no longer does.
 func (h *hostile) admitted(ctx context.Context, want bool) {
 	h.t.Helper()
 	h.until(func() bool {
@@ -67,7 +67,7 @@ func (h *hostile) admitted(ctx context.Context, want bool) {
 	})
 }
 
-// ticketOf is a ticket of an invitation that somebody else could only guess.
+// ticketOf is a ticket with an invitation's id and a guessed secret.
 func ticketOf(t *testing.T, id string) invitation.Ticket {
 	t.Helper()
 	_, ticket, err := invitation.Split("/ip4/192.0.2.1/tcp/1/p2p/x/invitation/" + id + "_" + strings.Repeat("A", 22))
@@ -75,8 +75,9 @@ func ticketOf(t *testing.T, id string) invitation.Ticket {
 	return ticket
 }
 
-// What a guest may do, in the order in which it is checked: nobody gets in without an open invitation, nothing is read
-// before the secret is shown, and an invitation brings one introduction, of the node that brings it.
+// What a guest may do, in the order of the checks. Nobody is admitted without an open invitation.
+// Nothing is read before the secret is shown. An invitation brings one introduction, of the node
+// that sends it.
 func TestInvitations(t *testing.T) {
 	b := newBench(t, smallSketch, uniform(50))
 	stop := b.serve()
@@ -133,7 +134,7 @@ func TestInvitations(t *testing.T) {
 	}
 	_, other := b.invites(operator, "south", 3600)
 	thief.admitted(ctx, true)
-	code, err = thief.introduce(ctx, ticket, north.introduction("north")) // overheard
+	code, err = thief.introduce(ctx, ticket, north.introduction("north")) // with an overheard ticket
 	wants("a replay by another peer", p2p.CodeConflict, code, err)
 	code, err = thief.introduce(ctx, ticket, thief.introduction("north"))
 	wants("an invitation that is spent", p2p.CodeConflict, code, err)
@@ -165,12 +166,12 @@ func TestInvitations(t *testing.T) {
 	}
 }
 
-// A crowd of strangers makes the largest call again and again: it costs the node little memory, keeps no party out, and
-// the log says little of it.
+// A crowd of strangers repeats the largest call. It costs the node little memory, keeps no party
+// out, and leaves few lines in the log.
 func TestStrangersAreNoFlood(t *testing.T) {
 	b := newBench(t, smallSketch, uniform(50))
 	uptime := time.Now()
-	b.uptime = func() time.Duration { return time.Since(uptime) } // so that the log counts minutes
+	b.uptime = func() time.Duration { return time.Since(uptime) } // so that the log's minutes pass
 	stop := b.serve()
 	defer stop()
 	operator := b.open("agg")
@@ -206,7 +207,7 @@ func TestStrangersAreNoFlood(t *testing.T) {
 		all.Wait()
 	})
 	calls := uint64(rounds * len(crowd))
-	if limit := calls * (8*wire.MaxIntroduce + 1<<20); cost > limit { // of both sides, which share this process
+	if limit := calls * (8*wire.MaxIntroduce + 1<<20); cost > limit { // for both sides, which share this process
 		t.Errorf("%d calls: %d bytes of memory, at most %d", calls, cost, limit)
 	}
 	b.until(func() bool {
@@ -219,7 +220,8 @@ func TestStrangersAreNoFlood(t *testing.T) {
 	}
 }
 
-// fsck knows what was made, what came and what was revoked; a backup has none of it, so that none is open again.
+// fsck accounts for what was made, received and revoked. A backup has none of it, so that no
+// invitation is open again.
 func TestInvitationsAreAccountedFor(t *testing.T) {
 	b := newBench(t, smallSketch, uniform(50))
 	st := b.open("agg")

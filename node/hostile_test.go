@@ -15,7 +15,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
-// hostile is a listed party that says what it likes.
+// hostile is a listed party that sends what it likes.
 type hostile struct {
 	*bench
 	signer protocol.Signer
@@ -39,14 +39,14 @@ func (h *hostile) call(ctx context.Context, name string, request []byte) ([]byte
 	return h.host.Call(ctx, h.study.Aggregator.ID, h.study.Aggregator.Addrs, name, request)
 }
 
-// post sends one message and returns the refusal's code; 0 is none.
+// post sends one message and returns the refusal's code, or 0.
 func (h *hostile) post(ctx context.Context, kind protocol.Kind, attempt uint32, payload []byte) p2p.Code {
 	h.t.Helper()
 	e := protocol.Envelope{Study: h.study.ID, Sender: h.signer.ID(), Kind: kind, Attempt: attempt, Payload: payload}
 	if v, err := h.signer.Seal(e.Study, e.Kind, e.Attempt, e.Payload); err == nil {
 		e = v.Envelope()
 	} else {
-		e.Signature = make([]byte, 64) // nobody gets as far as to look
+		e.Signature = make([]byte, 64) // it is refused before anybody checks
 	}
 	_, err := h.call(ctx, "post", wire.EncodePost([]protocol.Envelope{e}))
 	var refusal *p2p.Refusal
@@ -59,7 +59,7 @@ func (h *hostile) post(ctx context.Context, kind protocol.Kind, attempt uint32, 
 	return refusal.Code
 }
 
-// await reads the board until a kind is on it so many times.
+// await reads the board until it has so many messages of a kind.
 func (h *hostile) await(ctx context.Context, kind protocol.Kind, times int) {
 	h.t.Helper()
 	for from := uint64(0); ; {
@@ -79,8 +79,8 @@ func (h *hostile) await(ctx context.Context, kind protocol.Kind, times int) {
 	}
 }
 
-// A member whose message of the agreement is as large as a message may be costs itself its
-// place: what the aggregator shows of it can be read by all, also after a restart.
+// A member that sends the largest possible message of the agreement loses only its own place.
+// Everybody can read what the aggregator shows of it, also after a restart.
 func TestLargeEvidenceCostsItsSenderAlone(t *testing.T) {
 	b := newBench(t, smallSketch, uniform(50))
 	stop := b.serve()
@@ -98,7 +98,7 @@ func TestLargeEvidenceCostsItsSenderAlone(t *testing.T) {
 	if code := c.post(ctx, protocol.KindApprove, 0, wire.EncodeApprove(protocol.Approve{Meaning: b.study.Meaning})); code != 0 {
 		t.Fatalf("the approval was refused: %s", code)
 	}
-	c.await(ctx, protocol.KindCommit, 2) // those of the others, which are not late then
+	c.await(ctx, protocol.KindCommit, 2) // those of the others, which then are in time
 	if code := c.post(ctx, protocol.KindCommit, 1, make([]byte, protocol.MaxPayload)); code != p2p.CodeInvalid {
 		t.Errorf("a commit of 1 MiB: %s", code)
 	}
@@ -129,7 +129,7 @@ func TestLargeEvidenceCostsItsSenderAlone(t *testing.T) {
 	}
 }
 
-// took is how much memory a function allocates, with all that goes on meanwhile.
+// took is the memory that is allocated while a function runs.
 func took(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -138,8 +138,8 @@ func took(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// A request is refused before it is read where it is larger than its call needs, and before it is
-// decoded where it repeats what it may not: neither costs the aggregator memory.
+// A request larger than its call needs is refused before it is read. One with forbidden repetitions
+// is refused before it is decoded. Neither costs the aggregator memory.
 func TestRequestsAreNoAmplifiers(t *testing.T) {
 	b := newBench(t, smallSketch, uniform(50))
 	stop := b.serve()
@@ -168,7 +168,7 @@ func TestRequestsAreNoAmplifiers(t *testing.T) {
 	}
 }
 
-// An aggregator's answers are bounded and counted like a party's requests.
+// An aggregator's answers have limits, like a party's requests.
 func TestAnswersAreNoAmplifiers(t *testing.T) {
 	b := newBench(t, smallSketch, uniform(50))
 	agg := b.open("agg")

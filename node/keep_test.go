@@ -7,8 +7,8 @@ import (
 	"github.com/cosketch/cosketch/node/stored"
 )
 
-// At the date that a study names, and not before, an aggregator that serves removes its sketches. The result stays, and
-// who asks anything further is told why there is no answer.
+// A serving aggregator removes a study's sketches at the date in the study, and not before. The
+// result stays, and further questions are answered with the reason why there is no answer.
 func TestServingRemovesSketchesAtTheirDate(t *testing.T) {
 	w := smallSketch
 	keep := now() + 4*3600

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// The memory of an aggregator at the end of a study, all of it, holds no secret of the
-// parties either. It runs as a process of its own: in this one the parties have theirs.
+// All of the aggregator's memory at the end of a study holds no secret of the parties. The
+// aggregator runs in a separate process: this one holds the parties' secrets.
 func TestNothingLeaksIntoTheAggregatorsMemory(t *testing.T) {
 	var cmd *exec.Cmd
 	var id []byte
@@ -30,13 +30,13 @@ func TestNothingLeaksIntoTheAggregatorsMemory(t *testing.T) {
 	if found := find(memory, needles); len(found) > 0 {
 		t.Errorf("the aggregator's memory holds %v", found)
 	}
-	// The search is worth something only if it finds what is there.
+	// The search is valid only if it finds what is there.
 	if found := find(memory, map[string][]byte{"id": id}); len(found) != 1 {
 		t.Errorf("%d bytes of memory do not hold the study's id", len(memory))
 	}
 }
 
-// memoryOf reads what a process may write to: heap, stacks, data.
+// memoryOf reads the writable memory of a process: heap, stacks, data.
 func memoryOf(t *testing.T, pid int) []byte {
 	t.Helper()
 	maps, err := os.Open(fmt.Sprintf("/proc/%d/maps", pid))
@@ -57,7 +57,7 @@ func memoryOf(t *testing.T, pid int) []byte {
 		if !strings.HasPrefix(access, "rw") || to-from > 1<<30 {
 			continue
 		}
-		// Pages that were never touched read as zeros, special ones not at all.
+		// Untouched pages read as zeros; special ones cannot be read.
 		piece := make([]byte, int(to-from))
 		n, _ := mem.ReadAt(piece, int64(from))
 		all = append(all, piece[:n]...)

@@ -18,17 +18,16 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// marker is a value that no honest computation writes, and idMarker begins every record's id. Both are so long that
-// a gigabyte of random bytes holds them by chance less than once in 10^9 searches.
+// marker is a value that no honest computation writes, and idMarker begins every record's id. Both
+// are so long that a gigabyte of random bytes holds them by chance less than once in 10^9 searches.
 const (
 	marker   = "71.53846"
 	idMarker = "ZQXJWVKYPF"
 )
 
-// secretStudy runs a study whose data are marked, beside an aggregator that serve
-// starts, and returns what must not be found there: values, ids, and every secret of
-// party a, taken from its own files while the study ran. before is called when all
-// parties are done and the aggregator still runs.
+// secretStudy runs a study with marked data at an aggregator started by serve. It returns what must
+// not be found there: values, ids, and every secret of party a, taken from its own files while the
+// study ran. before is called when all parties are done and the aggregator still runs.
 func secretStudy(t *testing.T, serve func(*bench) (stop func()), before func()) (*bench, map[string][]byte) {
 	t.Helper()
 	b := newBench(t, terms{
@@ -85,9 +84,9 @@ func secretStudy(t *testing.T, serve func(*bench) (stop func()), before func()) 
 	return b, needlesOf(t, secrets, b.study.ID, 4)
 }
 
-// After a study no file of the aggregator and no log line holds a raw value, a
-// record id, the seed or an ephemeral secret. The secrets are taken from the
-// party's own file while the study runs; that file must be gone in the end.
+// After a study no file of the aggregator and no log line holds a raw value, a record id, the seed
+// or an ephemeral secret. The secrets are taken from the party's own file while the study runs;
+// that file must be gone at the end.
 func TestNothingLeaksToTheAggregator(t *testing.T) {
 	b, needles := secretStudy(t, (*bench).serve, func() {})
 	if found := search(t, b.path("agg"), needles); len(found) > 0 {
@@ -96,7 +95,7 @@ func TestNothingLeaksToTheAggregator(t *testing.T) {
 	if found := find(b.logs.Bytes(), needles); len(found) > 0 {
 		t.Errorf("the logs hold %v", found)
 	}
-	// The search is worth something only if it finds what is there.
+	// The search is valid only if it finds what is there.
 	if found := search(t, b.dir, needles); len(found) < 2 {
 		t.Errorf("in all directories, the party's own data included, the search found only %v", found)
 	}
@@ -107,9 +106,9 @@ func TestNothingLeaksToTheAggregator(t *testing.T) {
 	}
 }
 
-// needlesOf cuts the secret files into the 32-byte fields that they are made of,
-// and looks for each as bytes, hexadecimal and base64. The public parts of a
-// secrets file (study, attempt, own key; transcripts) are skipped.
+// needlesOf splits the secret files into their 32-byte fields, and encodes each as bytes,
+// hexadecimal and base64. It skips the public parts of a secrets file (study, attempt, own key;
+// transcripts).
 func needlesOf(t *testing.T, secrets map[string][]byte, id protocol.StudyID, want int) map[string][]byte {
 	t.Helper()
 	out := map[string][]byte{}
@@ -169,9 +168,9 @@ func search(t *testing.T, dir string, needles map[string][]byte) []string {
 	return found
 }
 
-// How many records were clipped depends on the data and has no noise. The party learns
-// it: when it sketches and, afterwards, from its release. What travels has no place for
-// it: the header of a release, by its fields, and the sketches, whose bytes have no other.
+// The number of clipped records depends on the data and has no noise. Only the party learns it,
+// when it sketches and later from its release. What is sent has no place for it: neither the fields
+// of a release's header nor the bytes of the sketches.
 func TestClippedCountStaysAtTheParty(t *testing.T) {
 	b := newBench(t, terms{
 		sketches: "[{side: columns, family: sparse, k: 64, helpers: {ones: 0.3}, clip: 0.5}]",

@@ -23,7 +23,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
-// copyDir copies a state directory, as a backup does.
+// copyDir copies a state directory, like a backup.
 func copyDir(t *testing.T, from, to string) {
 	t.Helper()
 	check(t, os.RemoveAll(to))
@@ -39,8 +39,7 @@ func copyDir(t *testing.T, from, to string) {
 	}))
 }
 
-// again makes a second study of the same nodes and terms, which the bench serves from
-// now on.
+// again makes a second study of the same nodes and terms, which the bench serves from then on.
 func (b *bench) again(w terms) {
 	b.t.Helper()
 	source := strings.Replace(b.source(w), "nonce: 00", "nonce: 01", 1)
@@ -60,8 +59,8 @@ func (b *bench) again(w terms) {
 	check(b.t, st.Close())
 }
 
-// rolledBack runs party a, whose ledger was restored from a backup, and checks that it
-// stops before it sends or spends anything.
+// rolledBack runs party a with a ledger restored from a backup, and checks that it stops before it
+// sends or spends anything.
 func (b *bench) rolledBack(signed, held uint64) {
 	b.t.Helper()
 	before := b.posted()
@@ -91,7 +90,7 @@ func (b *bench) rolledBack(signed, held uint64) {
 	}
 }
 
-// headFound is what doctor says of the ledger head that the aggregator keeps of party a.
+// headFound is doctor's finding about the aggregator's head of party a's ledger.
 func (b *bench) headFound() (found local.Finding) {
 	b.t.Helper()
 	st := b.open("a")
@@ -117,8 +116,8 @@ func (b *bench) posted() uint64 {
 	return count
 }
 
-// A party whose state directory is a backup from before a release is stopped by its own
-// signature: in the same study, and in a later one.
+// A party whose state directory is a backup from before a release is stopped by its own signature,
+// in the same study and in a later one.
 func TestRestoredLedgerIsRefused(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, smallSketch, uniform(50))
@@ -133,7 +132,7 @@ func TestRestoredLedgerIsRefused(t *testing.T) {
 	b.rolledBack(1, 0)
 	stop()
 
-	// With the newest backup the party goes on, and further.
+	// With the newest backup the party continues, and goes further.
 	copyDir(t, b.path("backup-1"), b.path("a"))
 	b.again(smallSketch)
 	stop = b.serve()
@@ -143,7 +142,7 @@ func TestRestoredLedgerIsRefused(t *testing.T) {
 	b.runAll(b.context(), b.parties...)
 	stop()
 
-	// That backup is old by now.
+	// That backup has become old.
 	copyDir(t, b.path("backup-1"), b.path("a"))
 	b.again(terms{sketches: smallSketch.sketches, privacy: "{unit: attribute, mechanism: laplace, epsilon: 0.5}", analyses: smallSketch.analyses})
 	stop = b.serve()
@@ -151,8 +150,8 @@ func TestRestoredLedgerIsRefused(t *testing.T) {
 	b.rolledBack(2, 1)
 }
 
-// A debit whose head the aggregator has not seen is shown to it before any noise is
-// drawn; an aggregator that keeps no head makes none.
+// If the aggregator has not seen the head with a debit, it is shown to it before noise is drawn. If
+// the aggregator does not keep the head, none is drawn.
 func TestHeadIsCountersignedBeforeNoise(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, smallSketch, uniform(50))
@@ -173,14 +172,14 @@ func TestHeadIsCountersignedBeforeNoise(t *testing.T) {
 		t.Errorf("a release is stored before its debit was countersigned (%v)", err)
 	}
 	check(t, st.Close())
-	b.runAll(b.context(), "a") // finds the debit, has it countersigned, and goes on
+	b.runAll(b.context(), "a") // it finds the debit, has it countersigned, and goes on
 	<-others
 	stop()
 	b.verify(nil)
 }
 
-// An aggregator that answers with anything but what it was shown, or what this party had
-// signed, is at fault.
+// An aggregator that answers with a head other than the one shown, or one that this party signed,
+// is at fault.
 func TestFalseLedgerHeads(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, smallSketch, uniform(50))
@@ -216,7 +215,7 @@ func TestFalseLedgerHeads(t *testing.T) {
 	}
 }
 
-// The aggregator keeps only heads that their party signed for it.
+// The aggregator keeps only heads signed by their party for this aggregator.
 func TestForeignLedgerHeads(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, smallSketch, uniform(50))

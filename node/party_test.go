@@ -26,7 +26,7 @@ var smallSketch = terms{
 	analyses: "[{kind: correlation}, {kind: intersection}]",
 }
 
-// All parties see the same result, and it names everybody.
+// All parties get the same result, and it names all of them.
 func TestStudyOverTheNetwork(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, smallSketch, uniform(50))
@@ -51,8 +51,8 @@ func TestStudyOverTheNetwork(t *testing.T) {
 	}
 }
 
-// A party that is lost after the agreement costs its own columns, and the result
-// says that it is not in it.
+// A party lost after the agreement loses only its own columns, and the result says that it is
+// missing.
 func TestLostPartyCostsOnlyItself(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, smallSketch, uniform(50))
@@ -98,8 +98,8 @@ func TestLostPartyCostsOnlyItself(t *testing.T) {
 	}
 }
 
-// without lets all parties run until those but one have uploaded their releases, and that one
-// died when it had come so far. Who waits for what is returned waits for the others.
+// without runs all parties: one dies at a milestone, the others until they have uploaded their
+// releases. Wait on the returned group for the others.
 func (b *bench) without(dying string, at event.Milestone) *sync.WaitGroup {
 	b.t.Helper()
 	var uploaded, parties sync.WaitGroup
@@ -130,8 +130,7 @@ func (b *bench) without(dying string, at event.Milestone) *sync.WaitGroup {
 	return &parties
 }
 
-// An aggregator that was down at the deadline computes from the releases that had
-// arrived before it went.
+// An aggregator that was down at the deadline computes from the releases that had arrived before.
 func TestAggregatorRestartedAfterTheDeadline(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, smallSketch, uniform(50))
@@ -194,7 +193,7 @@ func TestRefusals(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, c.terms, c.data)
-			stop := b.serve() // nothing may depend on its absence
+			stop := b.serve() // nothing may depend on the aggregator's absence
 			defer stop()
 			if c.prepare != nil {
 				c.prepare(b)
@@ -252,7 +251,7 @@ func TestUnhostedStudyIsNotSpokenOf(t *testing.T) {
 	}
 }
 
-// A stranger whom no study lists is not answered.
+// A peer that no study lists gets no answer.
 func TestStrangersAreNotAnswered(t *testing.T) {
 	b := newBench(t, smallSketch, uniform(50))
 	stop := b.serve()

@@ -18,8 +18,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/study/file"
 )
 
-// What is kept of a seed goes at the date that the study names, whoever looks first, and what
-// other studies let their parties keep stays.
+// What is kept of a seed is destroyed at the date in the study, whoever looks first. What other
+// studies keep stays.
 func TestKeptKeysGoInTime(t *testing.T) {
 	example, err := os.ReadFile("../protocol/study/testdata/hospitals.yaml")
 	check(t, err)

@@ -22,7 +22,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// many gives party c so many records and the others forty, of columns x and y.
+// many gives party c a number of records and the others forty, of columns x and y.
 func many(ofC int) func(int) string {
 	return func(party int) string {
 		records := 40
@@ -45,10 +45,10 @@ func rows() terms {
 	return w
 }
 
-// A party that has many more records than the aggregator can compute with is told so when its
-// release's header comes, before a chunk of it does. The others get their result.
+// A party with many more records than the aggregator can compute with is told so when its release's
+// header arrives, before any chunk. The others get their result.
 func TestAReleaseBeyondTheQuota(t *testing.T) {
-	for what, quotas := range map[string]analysis.Quotas{"memory": {Memory: 250 << 10}, "disk": {Disk: 3 << 16}} { // less memory than passes over records on a disk take
+	for what, quotas := range map[string]analysis.Quotas{"memory": {Memory: 250 << 10}, "disk": {Disk: 3 << 16}} { // less memory than passes over records on disk need
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			w := rows()
@@ -92,7 +92,7 @@ func TestAReleaseBeyondTheQuota(t *testing.T) {
 	}
 }
 
-// nearlyFull is a disk with so many bytes left.
+// nearlyFull is a disk with a number of bytes left.
 type nearlyFull struct {
 	*store.Store
 	free *atomic.Int64
@@ -100,8 +100,8 @@ type nearlyFull struct {
 
 func (f nearlyFull) Free() (int64, error) { return f.free.Load(), nil }
 
-// waitForRoom runs a study at an aggregator whose disk has so many bytes free, of which 990 are to stay so, until a
-// party is told so in these words; then there is room.
+// waitForRoom runs a study at an aggregator whose disk has bytes free, of which 990 must stay free.
+// Once a party has been told says, it makes room.
 func (b *bench) waitForRoom(bytes int64, says string) {
 	var free atomic.Int64
 	free.Store(bytes)
@@ -130,14 +130,14 @@ func (b *bench) waitForRoom(bytes int64, says string) {
 	}
 }
 
-// What is to stay free on the disk stays free: parties try again until there is room.
+// The reserve on the disk stays free: parties retry until there is room.
 func TestNoRoomForAnUpload(t *testing.T) {
 	b := newBench(t, clustered, points)
 	b.waitForRoom(1000, "has no room for")
 }
 
-// dying is the state of a node that is killed when it has said that it computes: no write comes
-// after that one.
+// dying is the state of a node that is killed once it has recorded that it computes: no later write
+// succeeds.
 type dying struct{ failing }
 
 func (d dying) PutResult(study protocol.StudyID, name string, data []byte) error {
@@ -148,8 +148,8 @@ func (d dying) PutResult(study protocol.StudyID, name string, data []byte) error
 	return err
 }
 
-// An aggregator that ended while it computed a result does not begin with that at the next start:
-// it serves the study, says what happened, and computes it after a while, longer after each time.
+// If an aggregator ended while it computed a result, it does not begin with that at the next start.
+// It serves the study, reports what happened, and retries after a pause that grows each time.
 func TestAComputationThatEndsTheNode(t *testing.T) {
 	b := newBench(t, clustered, points)
 	ctx := b.context()
@@ -196,7 +196,7 @@ func TestAComputationThatEndsTheNode(t *testing.T) {
 		b.until(w.broken.Load)
 		stop()
 	}
-	b.tune = nil // it does not die any more
+	b.tune = nil // it dies no more
 	b.skew.Store(clock.Load() - int64(now()))
 	stop = b.serve()
 	defer stop()
@@ -211,8 +211,8 @@ func TestAComputationThatEndsTheNode(t *testing.T) {
 	}
 }
 
-// Records that memory does not take are gathered in files, and so is what is said of them: parties are
-// told to the byte what they would be told from memory, in the result and in an answer after it.
+// Records that do not fit into memory are gathered in files, and so are their labels. Parties get
+// exactly the same bytes as from memory, in the result and in a later answer.
 func TestRecordsOnTheDisk(t *testing.T) {
 	w := rows()
 	w.analyses = "[{kind: k-means, clusters: 2}, {kind: neighbors, neighbors: 3}, {kind: outliers, neighbors: 3}]"
@@ -236,7 +236,7 @@ func TestRecordsOnTheDisk(t *testing.T) {
 			answers[at], err = aggregator.Analyze(b.context(), b.deskOptions(st), b.study, asked, memory)
 			check(t, err)
 			for _, l := range answers[at].Labels {
-				if asked.Kind != study.Neighbors { // whose handles are drawn anew
+				if asked.Kind != study.Neighbors { // whose handles are drawn again
 					check(t, l.Encode(&told[at], " "))
 				}
 			}

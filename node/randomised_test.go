@@ -18,7 +18,7 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// bits is a study of one bit a party under randomised response.
+// bits is a study of one bit per party under randomised response.
 var bits = terms{
 	columns:  "[{name: x, kind: binary, owner: a}, {name: y, kind: binary, owner: b}, {name: z, kind: binary, owner: c}]",
 	sketches: "[{side: columns, family: sparse, k: 64, s: 1, helpers: {ones: 1}}]",
@@ -38,7 +38,7 @@ func coins(records int) func(int) string {
 	}
 }
 
-// diary notes in their order what a party tells and how much entropy it takes.
+// diary records, in order, a party's events and the entropy it takes.
 type diary struct {
 	io.Reader
 	mu     sync.Mutex
@@ -56,7 +56,7 @@ func (j *diary) Read(p []byte) (int, error) {
 	return j.Reader.Read(p)
 }
 
-// noting is a store that notes when a first look is in it.
+// noting is a store that records when a first look is stored.
 type noting struct {
 	*store.Store
 	in *diary
@@ -68,7 +68,7 @@ func (n noting) PutLook(study protocol.StudyID, data []byte) error {
 	return err
 }
 
-// sinceDebit plays a study to its end and returns what party a's diary has from the debit on.
+// sinceDebit runs a study to its end and returns party a's diary from the debit on.
 func (b *bench) sinceDebit() []string {
 	b.t.Helper()
 	stop := b.serve()
@@ -104,16 +104,16 @@ func (b *bench) sinceDebit() []string {
 	return slices.Compact(j.events[debited:]) // noise takes several keys
 }
 
-// Under randomised response the values are noised as they are read, so the debit is
-// durable before the key of the flips is drawn, and that before the data are projected. So it is
-// before the noise of a first look, which is stored before the data are projected by it.
+// Under randomised response the values are noised as they are read. So the debit is durable before
+// the key of the flips is drawn, and the key is drawn before the data are projected. Likewise for
+// the noise of a first look, which is stored before the data are projected with it.
 func TestWhatIsDrawnEarlyIsDebitedFirst(t *testing.T) {
 	for name, w := range map[string]struct {
 		terms
 		data func(int) string
 		want []string
 	}{
-		// The last entropy before the debit is its salt's; what follows are keys of noise.
+		// The last entropy before the debit is for its salt; what follows are keys of noise.
 		"randomised response": {bits, coins(60), []string{"debited with 1 debits", "entropy 32", "projected with 1 debits", "stored with 1 debits"}},
 		"first look":          {ownSketch, uniform(50), []string{"debited with 1 debits", "entropy 32", "look stored", "projected with 1 debits", "entropy 32", "stored with 1 debits"}},
 	} {
@@ -142,7 +142,7 @@ func TestRandomisedResponseSurvivesSIGKILL(t *testing.T) {
 	}
 }
 
-// What party a released is inspected in the words of its mechanism.
+// A released sketch is described in the terms of its mechanism.
 func TestInspectRandomisedResponse(t *testing.T) {
 	b := newBench(t, bits, coins(60))
 	stop := b.serve()

@@ -39,13 +39,13 @@ import (
 	"github.com/cosketch/cosketch/seed/stream"
 )
 
-// vessel is a value that holds secrets.
+// vessel is a value that contains secrets.
 type vessel struct {
 	name  string
 	value any
 }
 
-// vessels are all types that hold secrets, with the secrets that they hold.
+// vessels returns a value of every type that contains secrets, with those secrets.
 func vessels(t *testing.T) (out []vessel, secrets map[string][]byte) {
 	t.Helper()
 	secrets = map[string][]byte{}
@@ -119,7 +119,7 @@ func vessels(t *testing.T) (out []vessel, secrets map[string][]byte) {
 	return out, secrets
 }
 
-// spellings are the ways in which secrets would be printed.
+// spellings returns the ways in which secrets could be printed.
 func spellings(secrets map[string][]byte) map[string][]byte {
 	out := map[string][]byte{}
 	for name, s := range secrets {
@@ -136,7 +136,7 @@ func spellings(secrets map[string][]byte) map[string][]byte {
 	return out
 }
 
-// asked is what an API reads from, where whatever is asked for fails.
+// asked is the backend of an API in which every request fails.
 type asked struct {
 	api.Views
 	err    error
@@ -152,7 +152,7 @@ func (a *asked) Studies() ([]api.Listed, error) {
 
 func (a *asked) Ready() error { return a.err }
 
-// outlets are the parts of a node that turn what goes wrong into text.
+// outlets are the parts of a node that turn errors into text.
 type outlets struct {
 	views   *asked
 	log     bytes.Buffer
@@ -175,8 +175,8 @@ func newOutlets(t *testing.T) *outlets {
 	return o
 }
 
-// paths are the ways by which a value leaves a node: in the answers to requests that fail or
-// panic on it, in what is logged of them, in metrics, and in the journal.
+// paths returns the outputs of a node with a value in them: answers to requests that fail or panic
+// with it, their log lines, metrics, and the journal.
 func (o *outlets) paths(t *testing.T, value any) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -217,7 +217,7 @@ func (o *outlets) paths(t *testing.T, value any) map[string]string {
 	return out
 }
 
-// paths are the ways by which a value becomes text.
+// paths returns the texts that a value can become.
 func paths(value any) map[string]string {
 	out := map[string]string{}
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "% x", "%d", "%b", "%o", "%c", "%U", "%t", "%e", "%g"} {
@@ -244,7 +244,7 @@ func paths(value any) map[string]string {
 	return out
 }
 
-// marshalled is a value in YAML; what cannot be, panics there.
+// marshalled is a value in YAML; the encoder panics on what it cannot encode.
 func marshalled(value any) (text string) {
 	defer func() {
 		if recover() != nil {
@@ -258,8 +258,7 @@ func marshalled(value any) (text string) {
 	return string(b)
 }
 
-// No type that holds a secret gives it away, by itself or inside others, by whichever way
-// it becomes text.
+// No type with a secret reveals it when it becomes text, by itself or inside others, in any way.
 func TestSecretsAreRedactedByType(t *testing.T) {
 	all, secrets := vessels(t)
 	needles := spellings(secrets)
@@ -278,7 +277,7 @@ func TestSecretsAreRedactedByType(t *testing.T) {
 			}
 		}
 	}
-	// The search is worth something only if it finds what is there.
+	// The search is valid only if it finds what is there.
 	plain := struct{ Key []byte }{secrets["seed"]}
 	texts := paths(plain)
 	maps.Copy(texts, node.paths(t, plain))
@@ -291,8 +290,8 @@ func TestSecretsAreRedactedByType(t *testing.T) {
 				t.Errorf("%s tells a caller what is for the log", path)
 			}
 		case strings.Contains("fmt %c fmt %U fmt %t fmt %e fmt %g fmt %s fmt %q fmt %o yaml json", path): // other spellings
-		case strings.HasPrefix(path, "HTTP, the answer"): // of what is no fault of the caller's nothing is told
-		case path == "HTTP, the log of a problem", path == "HTTP, the log of a panic of a pointer": // which is not logged, and an address
+		case strings.HasPrefix(path, "HTTP, the answer"): // if the caller is not at fault, nothing is sent
+		case path == "HTTP, the log of a problem", path == "HTTP, the log of a panic of a pointer": // one is not logged, the other is an address
 		default:
 			t.Errorf("a plain seed by %s is not found in %s", path, text)
 		}

@@ -23,8 +23,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/ledger"
 )
 
-// rehearse rehearses party a's release as the command does, with the store open for
-// reading alone.
+// rehearse rehearses party a's release like the command, with the store opened read-only.
 func (b *bench) rehearse() (local.Rehearsal, error, error) {
 	b.t.Helper()
 	st, err := store.Open(b.path("a"), store.Party, store.Options{ReadOnly: true})
@@ -36,8 +35,8 @@ func (b *bench) rehearse() (local.Rehearsal, error, error) {
 	})
 }
 
-// contents are the digests of a state directory's files, but for those with which
-// SQLite lets readers in.
+// contents are the digests of a state directory's files, except those that SQLite needs for
+// readers.
 func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -52,8 +51,8 @@ func contents(t *testing.T, dir string) map[string]string {
 	return out
 }
 
-// A rehearsal says what the release then is, and leaves the store as it was: both are
-// made by the same steps.
+// A rehearsal describes the later release, and leaves the store unchanged: both are made by the
+// same steps.
 func TestRehearsalIsTheReleaseWithoutTrace(t *testing.T) {
 	for name, w := range map[string]terms{
 		"columns":      smallSketch,
@@ -81,9 +80,9 @@ func TestRehearsalIsTheReleaseWithoutTrace(t *testing.T) {
 				}
 				return "id,x,y\nr1,0.5,0.25\nr2,2,0.5\nr3,0,1\n"
 			})
-			account := 1 // of single values
+			account := 1 // for single values
 			if w.caps != "" {
-				account = 0 // of whole records
+				account = 0 // for whole records
 			}
 			one := func(epsilon *float64) bool { return math.Abs(*epsilon-1) < 1e-4 }
 			before := contents(t, b.path("a"))
@@ -119,7 +118,7 @@ func TestRehearsalIsTheReleaseWithoutTrace(t *testing.T) {
 				}
 			}
 			check(t, st.Close())
-			again, refusal, err := b.rehearse() // costs nothing more
+			again, refusal, err := b.rehearse() // it costs nothing more
 			check(t, errors.Join(refusal, err))
 			if !one(again.Budget[account].Before) || !one(again.Budget[account].After) {
 				t.Errorf("after the release: %+v", again.Budget)
@@ -128,8 +127,8 @@ func TestRehearsalIsTheReleaseWithoutTrace(t *testing.T) {
 	}
 }
 
-// What would stop the release stops no rehearsal, and is said; what is wrong with the
-// data is an error.
+// What would stop the release does not stop a rehearsal but is reported; a fault of the data is an
+// error.
 func TestRehearsalRefusals(t *testing.T) {
 	capped := smallSketch
 	capped.caps = "{attribute: {epsilon: 0.5}}"
@@ -145,7 +144,7 @@ func TestRehearsalRefusals(t *testing.T) {
 	}
 }
 
-// Without entropy there is no seed, and no default for it.
+// Without entropy there is no seed, and no default.
 func TestRehearsalNeedsEntropy(t *testing.T) {
 	b := newBench(t, smallSketch, uniform(50))
 	st := b.open("a")

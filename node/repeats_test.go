@@ -20,10 +20,10 @@ import (
 	"github.com/cosketch/cosketch/protocol/wait"
 )
 
-// What people do when a write failed: the same again.
+// After a failed write, people repeat the command.
 
-// stewarded is a study in which party a's steward approves, and changes and releases the
-// held sketch: 52 records came, and one left.
+// stewarded is a study in which party a's steward approves it, and changes and releases the held
+// sketch: 52 records are added and one is withdrawn.
 func (tab table) stewarded(t *testing.T, w *writes) []string {
 	t.Helper()
 	b := newBench(t, tab.terms, tab.data)
@@ -36,7 +36,7 @@ func (tab table) stewarded(t *testing.T, w *writes) []string {
 			return do(b.state("a", st))
 		})
 		if err != nil && w.hasFailed() && w.how == unacknowledged && strings.Contains(err.Error(), "the record was withdrawn before") {
-			return // the steward hears that it has happened
+			return // the steward is told that it has happened
 		}
 		check(t, err)
 	}
@@ -76,8 +76,7 @@ func (tab table) stewarded(t *testing.T, w *writes) []string {
 	return out
 }
 
-// Where a file of the held sketch cannot be written, taking the others away again may
-// fail, too.
+// If a file of the held sketch cannot be written, removing the others may fail too.
 func TestTidyingFailsToo(t *testing.T) {
 	tab := tables()["steward"]
 	for n := 1; n <= 3; n++ {
@@ -112,8 +111,7 @@ func (b *bench) held(ctx context.Context) error {
 	})
 }
 
-// joined is a study that party c comes to when a and b have their result. Party b
-// welcomes nobody.
+// joined is a study that party c joins once a and b have their result. Party b welcomes nobody.
 func (tab table) joined(t *testing.T, w *writes) []string {
 	t.Helper()
 	b := newBench(t, tab.terms, tab.data)
@@ -162,7 +160,7 @@ func (tab table) joined(t *testing.T, w *writes) []string {
 	return append(b.faults(b.before), b.leftovers(b.parties)...)
 }
 
-// carried is a study without a network.
+// carried is a study carried by hand.
 func (tab table) carried(t *testing.T, w *writes) []string {
 	t.Helper()
 	b := newBench(t, tab.terms, tab.data)

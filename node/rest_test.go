@@ -25,8 +25,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
-// Studies that have ended hold neither a goroutine nor a lock at their aggregator, after a restart
-// neither, and each is taken up again when one of its parties asks.
+// Ended studies hold neither a goroutine nor a lock at their aggregator, also after a restart. Each
+// is taken up again when one of its parties asks.
 func TestEndedStudiesRest(t *testing.T) {
 	const studies = 200
 	b := newBench(t, smallSketch, uniform(50))
@@ -58,12 +58,12 @@ func TestEndedStudiesRest(t *testing.T) {
 	if n := locks(); n != studies+1 {
 		t.Errorf("%d locks are held of %d studies", n, studies+1)
 	}
-	b.skew.Store(3700) // past the close of approval; and past the while in which that does not count yet
+	b.skew.Store(3700) // past the close of approval, and past the grace period
 	b.until(func() bool { return b.logged("by this machine's clock a date") == studies+1 })
 	up.Add(601)
 	b.until(func() bool { return b.logged("study ended") == studies+1 })
 	up.Add(61)
-	const few = 40 // of the node itself, and its connections
+	const few = 40 // of the node itself and its connections
 	b.until(func() bool { return locks() == 0 && runtime.NumGoroutine() < before+few })
 	stop()
 	stop = b.serve()
@@ -73,7 +73,7 @@ func TestEndedStudiesRest(t *testing.T) {
 		t.Errorf("after a restart there are %d locks, and %d goroutines where there were %d", n, g, before)
 	}
 
-	// One is read by a party, another cannot be while a command at the aggregator has it.
+	// A party reads one; another cannot be read while a command at the aggregator holds it.
 	party, err := store.Open(b.path("a"), store.Party, store.Options{ReadOnly: true})
 	check(t, err)
 	defer party.Close()
@@ -117,7 +117,7 @@ func TestEndedStudiesRest(t *testing.T) {
 	}
 }
 
-// gated is a state whose list of studies is read when the test says so.
+// gated is a state whose list of studies is blocked until the test opens it.
 type gated struct {
 	*store.Store
 	asked, open chan struct{}
@@ -132,8 +132,8 @@ func (g gated) Studies() ([]store.StudyEntry, error) {
 	return g.Store.Studies()
 }
 
-// An aggregator knows its studies before it listens: no party of one that comes at the start is
-// told that it is not admitted.
+// An aggregator knows its studies before it listens: no party that comes at the start is told that
+// it is not admitted.
 func TestStudiesAreKnownBeforeAnybodyComes(t *testing.T) {
 	b := newBench(t, smallSketch, uniform(50))
 	st := b.open("agg")
@@ -163,7 +163,7 @@ func TestStudiesAreKnownBeforeAnybodyComes(t *testing.T) {
 	check(t, a.Serve(ctx))
 }
 
-// A call that finds a study as it goes to rest is answered all the same.
+// A call that finds a study as it goes to rest is answered nevertheless.
 func TestCallsMeetRestingStudies(t *testing.T) {
 	b := newBench(t, smallSketch, uniform(50))
 	stop := b.serve()
@@ -179,7 +179,7 @@ func TestCallsMeetRestingStudies(t *testing.T) {
 	check(t, err)
 	defer host.Close()
 	for range 300 {
-		up.Add(2) // from the next tick on it may rest, once, while the call is on its way or has found it
+		up.Add(2) // from the next tick on it may rest once, while the call is on its way or has found it
 		if _, err := host.Call(b.context(), b.study.Aggregator.ID, b.study.Aggregator.Addrs, "read", wire.EncodeRead(wire.Read{Study: b.study.ID})); err != nil {
 			t.Fatal(err)
 		}

@@ -13,8 +13,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// An aggregator that is made of an old backup says so, in status and, when a party asks that
-// has read more, in the log; and the party is told, too.
+// An aggregator restored from an old backup reports it, in its status and, when a party has read
+// more, in the log. The party is told too.
 func TestAggregatorOfAnOldBackup(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, smallSketch, uniform(50))

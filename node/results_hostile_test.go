@@ -23,7 +23,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
-// forger signs another document than the one that was computed.
+// forger signs another document than the computed one.
 type forger struct {
 	*store.Store
 	document []byte
@@ -54,8 +54,8 @@ func (f forger) AppendBoard(study protocol.StudyID, from uint64, raws [][]byte, 
 	return f.Store.AppendBoard(study, from, raws, head)
 }
 
-// A result that would take much memory costs a party a small part of it, and the party does not
-// fetch it again: it names the aggregator, and says the same at the next start.
+// A result that would take much memory costs a party little of it. The party does not fetch it
+// again: it blames the aggregator, and does so again at the next start.
 func TestAHostileResult(t *testing.T) {
 	many := func(begin, again, end string, size int) []byte {
 		return []byte(begin + strings.Repeat(again+",", (size-len(begin)-len(end))/(len(again)+1)-1) + again + end)
@@ -127,7 +127,8 @@ func TestAHostileResult(t *testing.T) {
 	}
 }
 
-// Further results are held to the study as its own are, and to what a party keeps of all together.
+// Further results are checked against the study like its own, and against what a party keeps of all
+// together.
 func TestHostileFurtherResults(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, smallSketch, uniform(50))

@@ -21,9 +21,9 @@ import (
 	"github.com/cosketch/cosketch/protocol/session"
 )
 
-// An aggregator whose store fails tries again after longer and longer, says so once, tells
-// its parties, and goes on when the store is back. For room on a disk it looks more often:
-// who makes it waits for what comes of it.
+// An aggregator whose store fails retries with growing pauses, logs it once, tells its parties, and
+// continues once the store is back. It retries a full disk more often: whoever makes room waits for
+// the effect.
 func TestBrokenDisk(t *testing.T) {
 	t.Run("for no reason known", func(t *testing.T) { brokenDisk(t, nil, "; it tries again from time to time", 300) })
 	t.Run("no room", func(t *testing.T) {
@@ -73,8 +73,8 @@ func brokenDisk(t *testing.T, why error, tells string, longest int64) {
 		t.Errorf("a party is told %q", said)
 	}
 
-	// The approval fails, and so does the trial at once after it, each with its status.
-	// From then on the pauses grow: 1, 2, 4, … seconds.
+	// The approval fails, and so does the immediate retry, each with its status. From then on the
+	// pauses grow: 1, 2, 4, … seconds.
 	trials := func() int64 { return w.tried.Load() }
 	settled := func() int64 {
 		from := w.looks.Load()
@@ -93,7 +93,7 @@ func brokenDisk(t *testing.T, why error, tells string, longest int64) {
 		}
 		clock.Add(1)
 		after := settled()
-		if after != before+2 { // what the study's start stores, and that it failed
+		if after != before+2 { // what the study stores at its start, and its failure
 			t.Fatalf("%d writes after a pause of %d s, want 2", after-before, length)
 		}
 		before = after
@@ -111,8 +111,8 @@ func brokenDisk(t *testing.T, why error, tells string, longest int64) {
 	end()
 	<-finished
 
-	// After a good while it begins anew: one failure is mended at once. It is b's approval that
-	// fails, as a's may be stored by now.
+	// After a good while the backoff is reset: one failure is retried at once. It is b's approval
+	// that fails, since a's may be stored by now.
 	w.fail, w.counts = nth{"AppendBoard approve", 1}, nil
 	clock.Add(600)
 	go func() { finished <- b.run(b.context(), "b", nil) }()
@@ -130,7 +130,7 @@ func (b *bench) status(read func(protocol.StudyID) ([]byte, error)) stored.Snaps
 	return s
 }
 
-// logged counts the lines of the log with a message.
+// logged counts the log's lines with a message.
 func (b *bench) logged(beginning string) (n int) {
 	for line := range bytes.Lines(b.logs.Bytes()) {
 		var said struct{ Msg string }
@@ -141,7 +141,7 @@ func (b *bench) logged(beginning string) (n int) {
 	return n
 }
 
-// until waits for something to be so.
+// until waits for a condition.
 func (b *bench) until(so func() bool) {
 	b.t.Helper()
 	ctx, tick := b.context(), time.NewTicker(time.Millisecond)

@@ -8,7 +8,7 @@ import (
 	"github.com/cosketch/cosketch/node/stored"
 )
 
-// A study file that somebody changes where it is stored is no study that was approved.
+// If somebody changes a stored study file, it is no longer the approved study.
 func TestAStoredStudyThatWasChanged(t *testing.T) {
 	b := newBench(t, smallSketch, uniform(50))
 	st := b.open("a")

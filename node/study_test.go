@@ -31,11 +31,11 @@ import (
 
 func now() protocol.Instant { return protocol.Instant(time.Now().Unix()) }
 
-// now is the clock of the nodes in this process, which a test can put forward.
+// now is the clock of the nodes in this process, which a test can advance.
 func (b *bench) now() protocol.Instant { return now() + protocol.Instant(b.skew.Load()) }
 
-// bench is an aggregator and some parties on loopback, each with a state
-// directory of its own, and one study that all of them have.
+// bench is an aggregator and some parties on loopback, each with its own state directory, and one
+// study that all of them have.
 type bench struct {
 	t       *testing.T
 	dir     string
@@ -45,13 +45,13 @@ type bench struct {
 	logs    *safeBuffer
 	skew    *atomic.Int64                // seconds
 	entropy func(party string) io.Reader // default: crypto/rand
-	writes  map[string]*writes           // by node: its writes are counted, and one may fail
-	before  [][]byte                     // party a's release when a write of its own had failed
+	writes  map[string]*writes           // by node: counts its writes, and one may fail
+	before  [][]byte                     // party a's release when its write failed
 	tune    func(*aggregator.Options)    // default: nothing
-	uptime  func() time.Duration         // default: so fast that a date that was missed counts after 60 ms
+	uptime  func() time.Duration         // default: so fast that a missed date takes effect after 60 ms
 }
 
-// terms is what a test's study says beyond who takes part.
+// terms are the terms of a test's study, besides its parties.
 type terms struct {
 	partition string // default: vertical
 	columns   string // YAML list; default: column x of party a, y of b, z of c
@@ -69,7 +69,7 @@ type terms struct {
 	missing   string           // default: refuse
 }
 
-// clustered is a study whose parties get labels of their own beside the result.
+// clustered is a study in which parties get their own labels besides the result.
 var clustered = terms{
 	partition: "horizontal",
 	columns:   "[{name: x, kind: numeric, bounds: [0, 1]}, {name: y, kind: numeric, bounds: [0, 1]}]",
@@ -78,7 +78,8 @@ var clustered = terms{
 	analyses:  "[{kind: k-means, clusters: 2}]",
 }
 
-// ownSketch is a study whose columns parties standardise, by a look at their data that is debited first.
+// ownSketch is a study in which parties standardise their columns, with a first look that is
+// debited first.
 var ownSketch = terms{
 	sketches: "[{side: columns, family: sparse, k: 64, s: 1, helpers: {ones: 0.7}, clip: 1.2, standardise: own}]",
 	privacy:  "{unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}",
@@ -88,8 +89,7 @@ var ownSketch = terms{
 
 func points(int) string { return "id,x,y\nr1,0.5,0.25\nr2,2,0.5\nr3,0,1\n" }
 
-// newBench makes the nodes, their data and the study. Party i's file is made by
-// data, which gives header and rows.
+// newBench makes the nodes, their data and the study. data returns party i's file: header and rows.
 func newBench(t *testing.T, w terms, data func(party int) string) *bench {
 	t.Helper()
 	b := &bench{t: t, dir: t.TempDir(), parties: []string{"a", "b", "c"}, logs: &safeBuffer{}, skew: &atomic.Int64{}}
@@ -242,8 +242,7 @@ func partyOptions(st node.PartyState, site string, observe event.Observer, logge
 	}
 }
 
-// runAll serves the study at all parties named, and fails the test unless each
-// gets its result.
+// runAll serves the study at all named parties, and fails the test unless each gets its result.
 func (b *bench) runAll(ctx context.Context, names ...string) {
 	b.t.Helper()
 	var all sync.WaitGroup
@@ -263,9 +262,8 @@ func (b *bench) context() context.Context {
 	return ctx
 }
 
-// freeAddr finds a loopback port that nobody listens at, below the range from
-// which the kernel takes the ports of outgoing connections: those of parallel
-// tests cannot take it before the aggregator does.
+// freeAddr finds a free loopback port below the range from which the kernel takes the ports of
+// outgoing connections, so that parallel tests cannot take it before the aggregator does.
 func freeAddr(t *testing.T) string {
 	t.Helper()
 	for range 100 {
@@ -280,8 +278,8 @@ func freeAddr(t *testing.T) string {
 	return ""
 }
 
-// ports is where freeAddr looks next: no port is given twice, and the tests of other packages take
-// theirs from other ranges, so that a node that is restarted finds its port free.
+// ports is where freeAddr looks next. No port is given twice, and the tests of other packages use
+// other ranges, so that a restarted node finds its port free.
 var ports = func() *atomic.Uint32 {
 	var p atomic.Uint32
 	p.Store(mathrand.Uint32N(3000))
@@ -295,7 +293,7 @@ func check(t *testing.T, err error) {
 	}
 }
 
-// safeBuffer is a log that several goroutines write.
+// safeBuffer is a log for several goroutines.
 type safeBuffer struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -313,8 +311,7 @@ func (s *safeBuffer) Bytes() []byte {
 	return bytes.Clone(s.buf.Bytes())
 }
 
-// uniform is a data file of one column named after the party, records with ids
-// from "ID0" on.
+// uniform is a data file of one column named after the party, with record ids from "ID0" on.
 func uniform(records int) func(int) string {
 	return func(party int) string {
 		var s strings.Builder

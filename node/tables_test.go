@@ -110,8 +110,8 @@ func (b *bench) whole(name string) analysis.Result {
 	return r
 }
 
-// The pairs of 2 × 600 columns come to the parties in parts, each written before the next is
-// there: nobody holds them all. A part that has come is not fetched again, and one that is not
+// The pairs of 2 × 600 columns come to the parties in parts. Each part is written before the next
+// arrives: nobody holds them all. A received part is not fetched again, and one that differs from
 // what was signed is refused.
 func TestWideResult(t *testing.T) {
 	if testing.Short() {
@@ -187,8 +187,7 @@ func (b *bench) document(name string) []byte {
 	return raw
 }
 
-// Bundles carry tables, further results have them, and an answer that nobody publishes leaves
-// none behind.
+// Bundles and further results have tables, and an unpublished answer leaves none behind.
 func TestTablesByHandAndFurther(t *testing.T) {
 	if testing.Short() {
 		t.Skip("hundreds of thousands of pairs, in one goroutine: TestTablesOfALaterResult has few")
@@ -231,7 +230,7 @@ func TestTablesByHandAndFurther(t *testing.T) {
 	check(t, further[0].Result.CheckTables())
 }
 
-// A later result takes the place of the first one, and its tables of the first one's.
+// A later result replaces the first one, and its tables replace the first one's.
 func TestTablesOfALaterResult(t *testing.T) {
 	t.Parallel()
 	w, data := wide(205, "[{kind: distance}]")
@@ -246,7 +245,7 @@ func TestTablesOfALaterResult(t *testing.T) {
 	}
 }
 
-// checkExports compares what files hold of a table of distances.
+// checkExports compares the exported files of a table of distances.
 func checkExports(t *testing.T, st *store.Store, id protocol.StudyID) {
 	t.Helper()
 	r, _, err := stored.Result(st, id)

@@ -19,7 +19,7 @@ import (
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
-// lie is how party c misbehaves: it signs something else in the place of a message of a kind.
+// lie is how party c misbehaves: it signs something else instead of a message of a kind.
 type lie struct {
 	name   string
 	kind   protocol.Kind
@@ -66,7 +66,7 @@ func mustNot(err error) {
 	}
 }
 
-// perjurer is a store that has signed the lie.
+// perjurer is a store that keeps the lie as signed.
 type perjurer struct {
 	node.PartyState
 	lie lie
@@ -99,9 +99,9 @@ func (b *bench) handParty(name string, entropy io.Reader, wrap func(node.PartySt
 	return do(p)
 }
 
-// walks carries bundles to and fro, in the order of the names, and c's by wrap. It ends when a
-// and b have their result. Whatever c does, and whatever comes of its bundles, theirs are
-// taken in.
+// walks carries bundles to and fro, in the order of the names; wrap changes c's store. It ends when
+// a and b have their result. Whatever c does and whatever happens to its bundles, theirs are
+// imported.
 func (b *bench) walks(order []string, wrap func(node.PartyState) node.PartyState, each func(round int)) {
 	b.t.Helper()
 	entropy, done := map[string]io.Reader{}, map[string]bool{}
@@ -156,8 +156,8 @@ func (b *bench) walks(order []string, wrap func(node.PartyState) node.PartyState
 	b.t.Fatal("the honest parties have no result after twelve rounds of bundles")
 }
 
-// A party that misbehaves costs its own place in a study that is carried by hand, in whatever
-// order bundles arrive: those of the others are taken in, and they end with a result.
+// In a study carried by hand, a misbehaving party loses only its own place, in whatever order
+// bundles arrive. Those of the others are imported, and they get a result.
 func TestBadPartiesByHand(t *testing.T) {
 	t.Parallel()
 	for _, l := range lies {
@@ -173,14 +173,14 @@ func TestBadPartiesByHand(t *testing.T) {
 	}
 }
 
-// A party that withdraws before it has seen the roster takes its turn from nobody: what the
-// others had sent meanwhile is passed over, and they go on.
+// A party that withdraws before it has seen the roster takes nobody's turn: what the others sent
+// meanwhile is passed over, and they go on.
 func TestWithdrawalByHand(t *testing.T) {
 	t.Parallel()
 	for _, order := range [][]string{{"c", "a", "b"}, {"a", "c", "b"}, {"a", "b", "c"}} {
 		t.Run(strings.Join(order, ""), func(t *testing.T) {
 			b := newBench(t, smallSketch, uniform(50))
-			// c's withdrawal lies in its mail before it has imported the roster.
+			// c's withdrawal is in its mail before it has imported the roster.
 			b.walks(order, unread, func(round int) {
 				if round == 1 {
 					st := b.open("c")
@@ -202,8 +202,8 @@ var errUnread = errors.New("the answer was not read")
 
 func (noBoard) AppendBoard(protocol.StudyID, uint64, [][]byte, []byte) error { return errUnread }
 
-// A party that is silent after its share is named missing at the attempt's end; who carries
-// bundles goes on without it.
+// A party that is silent after its share is named missing at the attempt's end; the others go on
+// without it.
 func TestSilentPartyByHand(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, smallSketch, uniform(50))
@@ -225,8 +225,8 @@ func (s silent) PutOwn(id protocol.StudyID, kind protocol.Kind, attempt uint32, 
 	return s.PartyState.PutOwn(id, kind, attempt, raw)
 }
 
-// Over the network every lie is found by both of the others at the same moment. The complaint
-// that comes second has lost its turn, which costs its sender nothing.
+// Over the network both of the others find every lie at the same moment. The second complaint has
+// lost its turn, which costs its sender nothing.
 func TestBadPartiesOverTheNetwork(t *testing.T) {
 	t.Parallel()
 	for _, l := range lies {

@@ -23,8 +23,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
-// liar is a party's state that keeps another release than it was given, whose last entry is out of
-// range and whose header fits it, and then ends the run.
+// liar is a party's state that stores another release than it was given, and then ends the run. Its
+// last entry is out of range, and its header matches it.
 type liar struct{ *store.Store }
 
 var errLied = errors.New("it has lied")
@@ -58,7 +58,7 @@ func (l liar) SaveRelease(study protocol.StudyID, made store.Release) error {
 	return errors.Join(l.Store.SaveRelease(study, made), errLied)
 }
 
-// unhurried is an aggregator's state whose chunks are read when the test says so.
+// unhurried is an aggregator's state in which reading chunks is blocked until the test opens it.
 type unhurried struct {
 	*store.Store
 	reads *atomic.Int64
@@ -71,8 +71,8 @@ func (s unhurried) Chunk(study protocol.StudyID, party protocol.PeerID, sketch, 
 	return s.Store.Chunk(study, party, sketch, index)
 }
 
-// A release that is whole and not acceptable is read once, however often its party asks what has
-// come of it, and the study's other parties are answered meanwhile.
+// A complete but unacceptable release is read once, however often its party asks for the outcome.
+// Meanwhile the study's other parties get answers.
 func TestAnUnacceptableReleaseIsCheckedOnce(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, smallSketch, uniform(50))

@@ -10,9 +10,9 @@ import (
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
-// What a release must be like however often it was interrupted.
+// Requirements of a release, however often it was interrupted.
 
-// stored returns party a's release, header first, or nil when there is none.
+// stored returns party a's release, header first, or nil if there is none.
 func (b *bench) stored() [][]byte {
 	b.t.Helper()
 	st := b.open("a")
@@ -31,8 +31,8 @@ func (b *bench) stored() [][]byte {
 	return [][]byte{header, data}
 }
 
-// verify checks one debit, no secret left, and equal bytes: as stored before a
-// crash, as stored now, and as received.
+// verify checks for one debit, no secret left, and equal bytes: as stored before a crash, as stored
+// now, and as received.
 func (b *bench) verify(before [][]byte) {
 	b.t.Helper()
 	for _, fault := range b.faults(before) {
@@ -77,7 +77,7 @@ func (b *bench) faults(before [][]byte) (out []string) {
 	return out
 }
 
-// attempt is that of a stored release.
+// attempt returns the attempt of a stored release.
 func (b *bench) attempt(header []byte) uint32 {
 	b.t.Helper()
 	e, err := wire.DecodeEnvelope(header)
@@ -85,7 +85,7 @@ func (b *bench) attempt(header []byte) uint32 {
 	return e.Attempt
 }
 
-// lost is how many masked sums before a release's attempt were void.
+// lost is the number of masked sums before a release's attempt that became void.
 func (b *bench) lost(attempt uint32) uint32 {
 	if b.study.Masked() {
 		return attempt - 1
@@ -93,7 +93,7 @@ func (b *bench) lost(attempt uint32) uint32 {
 	return 0
 }
 
-// debits is how many a release in an attempt leaves in the ledger, of one dataset.
+// debits is how many entries a release in an attempt leaves in the ledger, of one dataset.
 func (b *bench) debits(attempt uint32) int {
 	return len(b.study.Sketches) * int(1+b.lost(attempt))
 }

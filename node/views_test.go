@@ -26,7 +26,7 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// Views show a study as it goes, and its result as it was signed.
+// Views show a study in progress, and its result as signed.
 func TestViews(t *testing.T) {
 	b := newBench(t, smallSketch, uniform(50))
 	st := b.open("agg")
@@ -147,9 +147,9 @@ func (b *bench) serveObserved(observe event.AggregatorObserver) (stop func()) {
 	}
 }
 
-// No answer of the API, of pages aside, holds what is not for every party: labels of one
-// party's records, the bytes of sketches, keys. All paths that the API describes are
-// asked, and those of files in the state directory.
+// Apart from pages, no answer of the API holds what is not for every party: labels of one party's
+// records, bytes of sketches, keys. The test requests all paths that the API describes, and those
+// of files in the state directory.
 func TestAPIServesNothingElse(t *testing.T) {
 	var needles map[string][]byte
 	var b *bench

@@ -24,21 +24,21 @@ import (
 	"github.com/cosketch/cosketch/protocol/wait"
 )
 
-// table is one study in which every durable write of one node fails.
+// table describes one study in which every durable write of one node fails.
 type table struct {
 	terms
 	data func(int) string
 	node string
-	only string // in the ordinary run, writes of these names: the others are as in the first table
+	only string // ordinary runs fail only writes of these names: the first table covers the others
 
-	silent protocol.Kind                             // party c falls silent with this message, so that the others agree in a second attempt
+	silent protocol.Kind                             // party c falls silent with this message, so that the others need a second attempt
 	play   func(table, *testing.T, *writes) []string // default: table.run
 }
 
-// tables are a party that releases as soon as it may, one whose sketch waits for its
-// steward, who changes it by commands; one whose noise is in the values, one that looks at its
-// data first, one that agrees twice, one that welcomes a newcomer, the newcomer, one without a network; and the
-// aggregator, in one attempt and in two, with a late party and without a network.
+// tables are, for a party: one that releases at once; one whose sketch waits for its steward, who
+// changes it by commands; one with noise in the values; one that takes a first look; one that
+// agrees twice; one that welcomes a late party; the late party; and one without a network. For the
+// aggregator: one attempt, two attempts, with a late party, and without a network.
 func tables() map[string]table {
 	asked := smallSketch
 	asked.release = "ask"
@@ -73,7 +73,7 @@ func alike(records int) func(int) string {
 	}
 }
 
-// masked is a study of a masked sum, that can lose a party.
+// masked is a study of a masked sum that may lose a party.
 var masked = terms{
 	partition: "horizontal",
 	columns:   "[{name: x, kind: numeric, bounds: [0, 1]}]",
@@ -108,19 +108,20 @@ func plane(records int) func(int) string {
 	}
 }
 
-// inOrdinaryRun chooses the writes that fail in the ordinary run: each when it is done for
-// the first time, and every one of what is drawn.
+// inOrdinaryRun selects the writes that fail in the ordinary run: each at its first occurrence, and
+// every write of drawn secrets.
 func (tab table) inOrdinaryRun(w nth) bool {
 	return (w.n == 1 || w.what() == "PutSecret") && (tab.only == "" || slices.Contains(strings.Fields(tab.only), w.what()))
 }
 
-// what is written, as "PutOwn" of "PutOwn release".
+// what is what is written, as "PutOwn" in "PutOwn release".
 func (w nth) what() string {
 	what, _, _ := strings.Cut(strings.Replace(w.name, ".", " ", 1), " ")
 	return what
 }
 
-// ways are those in which a write fails: in an ordinary run both where budget and noise depend on it, else one of them, in turn.
+// ways are the ways in which a write fails. In an ordinary run these are both if budget and noise
+// depend on the write, or else one of them, in turn.
 func (w nth) ways(turn int) []outcome {
 	both := []outcome{notPersisted, unacknowledged}
 	if full.Asked() || slices.Contains([]string{"Debit", "SaveRelease", "SaveQuery", "DropRelease"}, w.what()) {
@@ -129,12 +130,12 @@ func (w nth) ways(turn int) []outcome {
 	return both[turn%2:][:1]
 }
 
-// Every durable write of a party and of the aggregator fails: once it has not happened,
-// once it has and the node does not hear of it. Whoever takes the study up again, from
-// what is stored alone, brings it to the same end: one result that everybody holds, one
-// debit, one release that never changes, and no secrets.
+// Every durable write of a party and of the aggregator fails: once without effect, and once after
+// taking effect, without the node knowing. Whoever takes the study up again, only from what is
+// stored, brings it to the same end: one result that everybody has, one debit, one release that
+// never changes, and no secrets.
 //
-// With COSKETCH_FULL=1 it is every single write in both ways, else those of ways.
+// With COSKETCH_FULL=1 every single write fails in both ways, or else in those of ways.
 func TestEveryWriteFails(t *testing.T) {
 	for name, tab := range tables() {
 		t.Run(name, func(t *testing.T) {
@@ -162,7 +163,7 @@ func TestEveryWriteFails(t *testing.T) {
 							t.Logf("%-28s %-28s the study ended as it should", write, how)
 						case write.n == 1:
 							t.Error("the write was never done")
-						default: // how often a status or a board's stretch is stored is a matter of timing
+						default: // timing decides how often a status or a stretch of the board is stored
 							t.Logf("%-28s %-28s was not done this time", write, how)
 						}
 					})
@@ -172,8 +173,8 @@ func TestEveryWriteFails(t *testing.T) {
 	}
 }
 
-// run carries a study through, with the failure that w has and, after it, between; it
-// returns what is wrong in the end.
+// run runs a study with the failure in w, and between after the failure. It returns what is wrong
+// at the end.
 func (tab table) run(t *testing.T, w *writes, between func(*bench)) []string {
 	t.Helper()
 	b := newBench(t, tab.terms, tab.data)
@@ -187,7 +188,7 @@ func (tab table) run(t *testing.T, w *writes, between func(*bench)) []string {
 		members = b.parties[:2]
 		gone := b.fallSilent(ctx, "c", tab.silent)
 		defer func() {
-			cancel() // it may never have come to that message
+			cancel() // it may never have reached that message
 			<-gone
 		}()
 	}
@@ -212,8 +213,8 @@ func (tab table) run(t *testing.T, w *writes, between func(*bench)) []string {
 	return append(b.faults(before), b.leftovers(members)...)
 }
 
-// takenUp runs party a until it has its result: it starts anew after the failure, and
-// after the steward was asked. It returns the release that was stored at the failure.
+// takenUp runs party a until it has its result, restarting it after the failure and after the
+// steward was asked. It returns the release stored at the failure.
 func (b *bench) takenUp(ctx context.Context, tab table, w *writes, between func(*bench)) (before [][]byte, err error) {
 	b.t.Helper()
 	asked, failed := tab.release != "ask", false
@@ -248,8 +249,7 @@ func (b *bench) takenUp(ctx context.Context, tab table, w *writes, between func(
 	}
 }
 
-// leftovers lists what the study's end should have taken away or made equal at all
-// members.
+// leftovers lists what the study's end should have removed, or made equal at all members.
 func (b *bench) leftovers(members []string) (out []string) {
 	b.t.Helper()
 	var first []byte
@@ -282,8 +282,8 @@ func (b *bench) leftovers(members []string) (out []string) {
 	return out
 }
 
-// The checks of the table notice a party that draws its noise a second time, and one that
-// spends its budget a second time.
+// The table's checks notice a party that draws its noise twice, and one that spends its budget
+// twice.
 func TestWhatTheTableCatches(t *testing.T) {
 	t.Parallel()
 	tab := tables()["party"]
@@ -299,7 +299,7 @@ func TestWhatTheTableCatches(t *testing.T) {
 	t.Run("a second debit", func(t *testing.T) {
 		w := &writes{fail: nth{"Debit", 1}, how: unacknowledged, forget: true}
 		faults := tab.run(t, w, nil)
-		if len(faults) != 1 || !strings.Contains(faults[0], "entry 1 of the ledger already did") { // refused on disk
+		if len(faults) != 1 || !strings.Contains(faults[0], "entry 1 of the ledger already did") { // refused by the store
 			t.Errorf("found %q", faults)
 		}
 	})

@@ -26,7 +26,7 @@ type SheetOptions struct {
 // Explain is its long form.
 type Sheet struct {
 	Study   string     `json:"study"` // id
-	Words   string     `json:"words"` // first words of the id, to be read aloud
+	Words   string     `json:"words"` // the id's beginning as words, to be read aloud
 	Name    string     `json:"name"`
 	Purpose string     `json:"purpose"`         // empty if the study does not say
 	Party   string     `json:"party,omitempty"` // the party whose sheet it is; absent if it is for everybody

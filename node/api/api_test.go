@@ -23,7 +23,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study/file"
 )
 
-// fake are views of studies that a test moves on.
+// fake are views of studies that a test changes.
 type fake struct {
 	mu      sync.Mutex
 	studies []Study
@@ -84,7 +84,7 @@ func (f *fake) News(protocol.StudyID) <-chan struct{} {
 
 func (f *fake) Ready() error { return f.down }
 
-// change moves the first study on and tells.
+// change changes the first study and signals news.
 func (f *fake) change(to func(*Study)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -155,7 +155,7 @@ func ask(s http.Handler, path string, change func(*http.Request)) *httptest.Resp
 	return w
 }
 
-// ids are those of the catalogue of errors.
+// ids lists the ids of the catalogue of errors.
 func ids() (out []fail.ID) {
 	for _, r := range fail.Rows() {
 		out = append(out, r.ID)
@@ -163,7 +163,7 @@ func ids() (out []fail.ID) {
 	return out
 }
 
-// problemOf reads an answer that must be a problem with a status.
+// problemOf reads an answer, which must be a problem with a status.
 func problemOf(t *testing.T, w *httptest.ResponseRecorder, status int) Problem {
 	t.Helper()
 	var p Problem
@@ -190,7 +190,7 @@ func TestPagesOfStudies(t *testing.T) {
 		if path = ""; page.Next != nil {
 			path = prefix + "/studies?limit=2&cursor=" + *page.Next
 		}
-		if n == 0 { // a study that comes meanwhile shifts nothing
+		if n == 0 { // a new study does not shift the pages
 			source := append(f.studies[0].File.Source, "# another\n"...)
 			another, err := file.Parse(source)
 			check(t, err)
@@ -251,7 +251,7 @@ func TestResultIsVerbatim(t *testing.T) {
 			t.Errorf("%s: Cache-Control %q", path, w.Header().Get("Cache-Control"))
 		}
 	}
-	// Whoever comes to a browser after somebody signed out of it is shown nothing that it kept.
+	// After somebody signed out, the browser's next user is shown nothing from its cache.
 	signedIn := func(r *http.Request) { r.AddCookie(&http.Cookie{Name: cookieName, Value: "a token"}) }
 	for _, path := range []string{name, name + "/files/numbers.csv"} {
 		if policy := ask(s, prefix+"/studies/"+id+"/results/"+path, signedIn).Header().Get("Cache-Control"); policy != "private, no-cache" {
@@ -271,7 +271,7 @@ func TestResultIsVerbatim(t *testing.T) {
 	problemOf(t, ask(s, prefix+"/studies/"+id+"/results/current/files/numbers.xlsx", nil), http.StatusNotFound)
 }
 
-// What is no path of the API, or no way to ask, says so as a problem.
+// An unknown path or method is answered with a problem.
 func TestProblems(t *testing.T) {
 	f := newFake(t)
 	s, _ := newServer(t, f, nil)
@@ -296,7 +296,7 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// A handler that panics costs its own request alone.
+// A handler's panic affects only its own request.
 func TestPanicIsAnAnswer(t *testing.T) {
 	s, _ := newServer(t, newFake(t), nil)
 	s.Page("GET /broken", "", func(http.ResponseWriter, *http.Request) error { panic("broken") }, nil)

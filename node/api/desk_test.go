@@ -14,12 +14,12 @@ import (
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
-// desktop is a desk that remembers what it was asked, and fails as it is told.
+// desktop is a desk that records requests, and fails when told to.
 type desktop struct {
 	mu    sync.Mutex
 	asked []string
 	err   error
-	hold  chan struct{} // not nil: Host waits for its end
+	hold  chan struct{} // not nil: Host blocks until it is closed
 }
 
 func (d *desktop) note(what string) error {
@@ -49,7 +49,7 @@ func (d *desktop) Cancel(_ context.Context, id protocol.StudyID, reason string) 
 	return Cancelled{Study: id.String()}, d.note("cancel " + id.Short() + " " + reason)
 }
 
-// posted is a request that writes.
+// posted is a writing request.
 type posted struct{ path, media, body, says string }
 
 func posts(id string) []posted {
@@ -87,7 +87,7 @@ func newDesk(t *testing.T, change func(*Options)) (*Server, *desktop, kept, stri
 	return s, d, tokens, tokens.add(t, 0, StudiesWrite)
 }
 
-// What programs write reaches the desk, and each answer is what the document says.
+// Writing requests reach the desk, and each answer matches the document.
 func TestWriting(t *testing.T) {
 	s, d, _, token := newDesk(t, nil)
 	document, _ := described(t, s)
@@ -114,7 +114,8 @@ func TestWriting(t *testing.T) {
 	}
 }
 
-// Nobody writes without a token of this scope in the header: not where readers need none, not by a cookie.
+// Nobody can write without a token of this scope in the header: neither where readers need none,
+// nor with a cookie.
 func TestWritingNeedsAToken(t *testing.T) {
 	s, d, tokens, token := newDesk(t, nil)
 	cookie := func(r *http.Request) {
@@ -139,7 +140,7 @@ func TestWritingNeedsAToken(t *testing.T) {
 	}
 }
 
-// A body that is too long, of another form, or of another type is refused before the desk.
+// A body that is too long, malformed or of another type is refused before it reaches the desk.
 func TestWritingIsBounded(t *testing.T) {
 	s, d, _, token := newDesk(t, nil)
 	id := s.Views.(*fake).studies[0].File.ID.String()
@@ -169,7 +170,8 @@ func TestWritingIsBounded(t *testing.T) {
 	}
 }
 
-// What the caller can mend is told as the commands tell it; what else fails is told without its text.
+// An error that the caller can fix is sent as the commands print it; the text of any other error is
+// not sent.
 func TestRefusals(t *testing.T) {
 	s, d, _, token := newDesk(t, nil)
 	for _, c := range []struct {
@@ -192,7 +194,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// Few write at once; who comes then is told to come again.
+// Concurrent writes are limited; over the limit the caller is told to try again later.
 func TestFewWriteAtOnce(t *testing.T) {
 	s, d, _, token := newDesk(t, nil)
 	d.hold = make(chan struct{})

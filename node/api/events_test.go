@@ -45,7 +45,7 @@ func listen(t *testing.T, s *Server, last string, change ...func(*http.Request))
 	return &streamed{t, bufio.NewScanner(answer.Body)}, stop, ended
 }
 
-// next is the next event; its name is empty at the end of the stream.
+// next returns the next event; its name is empty at the end of the stream.
 func (s *streamed) next() (name, id, data string) {
 	s.t.Helper()
 	for s.lines.Scan() {
@@ -65,8 +65,8 @@ func (s *streamed) next() (name, id, data string) {
 	return "", "", ""
 }
 
-// A stream tells how a study stands, then what changes, and ends with it. Who comes back
-// hears only what is new.
+// A stream first reports a study's state, then its changes, and ends with the study. A client that
+// reconnects gets only what is new.
 func TestStream(t *testing.T) {
 	f := newFake(t)
 	s, _ := newServer(t, f, nil)
@@ -99,7 +99,7 @@ func TestStream(t *testing.T) {
 	check(t, <-ended)
 }
 
-// A server that stops does not wait for its streams.
+// A stopping server does not wait for its streams.
 func TestStreamEndsWithTheServer(t *testing.T) {
 	s, _ := newServer(t, newFake(t), nil)
 	stream, stop, ended := listen(t, s, "")
@@ -111,8 +111,7 @@ func TestStreamEndsWithTheServer(t *testing.T) {
 	check(t, <-ended)
 }
 
-// A token that is revoked, or has expired, is shown nothing more: also a stream that it opened
-// ends.
+// A revoked or expired token is shown nothing more: a stream that it opened also ends.
 func TestStreamEndsWithItsToken(t *testing.T) {
 	f := newFake(t)
 	var now atomic.Int64
@@ -135,7 +134,7 @@ func TestStreamEndsWithItsToken(t *testing.T) {
 	check(t, <-ended)
 }
 
-// Streams are bounded by themselves: other requests are answered on.
+// Streams have their own limit: other requests are still answered.
 func TestStreamsAreBounded(t *testing.T) {
 	f := newFake(t)
 	s, registry := newServer(t, f, func(o *Options) { o.Streams = 1 })

@@ -35,8 +35,8 @@ func bearer(token string) func(*http.Request) {
 	return func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+token) }
 }
 
-// Scopes open what they name, and nothing else; a token that is wrong in any way opens
-// nothing and hears one and the same answer.
+// A scope allows what it names and nothing else. Every invalid token allows nothing and gets the
+// same answer.
 func TestScopes(t *testing.T) {
 	tokens := kept{}
 	s, _ := newServer(t, newFake(t), func(o *Options) { o.Tokens, o.WithoutTokens = tokens.find, false })
@@ -79,8 +79,8 @@ func TestScopes(t *testing.T) {
 	problemOf(t, ask(s, paths[StudiesRead]+"?token="+good, nil), http.StatusUnauthorized)
 }
 
-// Without a token there is an answer only where the operator asked for that, and then to callers on
-// this machine, under a loopback name, through no proxy.
+// Without a token there is an answer only if the operator waived tokens, and then only for callers
+// on this machine, under a loopback name, and through no proxy.
 func TestLoopbackWithoutToken(t *testing.T) {
 	for name, c := range map[string]struct {
 		options func(*Options)
@@ -109,7 +109,7 @@ func TestLoopbackWithoutToken(t *testing.T) {
 	}
 }
 
-// What browsers must not do is said on every answer, also on refusals.
+// Every answer, including refusals, has the headers that restrict browsers.
 func TestHeaders(t *testing.T) {
 	s, _ := newServer(t, newFake(t), nil)
 	for _, path := range []string{"/healthz", prefix + "/studies", prefix + "/nothing"} {
@@ -162,7 +162,7 @@ func TestSignIn(t *testing.T) {
 	}
 }
 
-// entrance is a server with a sign-in page, and what a browser does there.
+// entrance is a server with a sign-in page, and a browser's requests to it.
 type entrance struct {
 	t      *testing.T
 	s      *Server
@@ -181,7 +181,7 @@ func newEntrance(t *testing.T) *entrance {
 	return e
 }
 
-// post sends a form with a text, and returns the status and the cookie that came.
+// post sends a form with a text, and returns the status and the new cookie.
 func (e *entrance) post(path, text string, cookie *http.Cookie) (int, *http.Cookie) {
 	w := ask(e.s, path, func(r *http.Request) {
 		body := url.Values{"token": {text}}.Encode()
@@ -210,8 +210,8 @@ func (e *entrance) sees(cookie *http.Cookie) int {
 	return ask(e.s, prefix+"/studies", func(r *http.Request) { r.AddCookie(cookie) }).Code
 }
 
-// The cookie is of a session, which ends by time, with its token, by signing out, and which is good for
-// nothing else.
+// The cookie belongs to a session, which ends after a time, with its token, and by signing out. It
+// is useless for anything else.
 func TestSession(t *testing.T) {
 	e := newEntrance(t)
 	token := e.tokens.add(t, 0, StudiesRead)
@@ -250,7 +250,7 @@ func TestSession(t *testing.T) {
 	}
 }
 
-// Who signs in ever again holds no more than so many sessions, and ends nobody else's.
+// Signing in repeatedly holds a limited number of sessions, and ends nobody else's.
 func TestSessionsAreBounded(t *testing.T) {
 	e := newEntrance(t)
 	mine, others := e.tokens.add(t, 0, StudiesRead), e.tokens.add(t, 0, StudiesRead)
@@ -269,7 +269,7 @@ func TestSessionsAreBounded(t *testing.T) {
 	}
 }
 
-// The link signs in once, and for an hour.
+// The link signs in once, within an hour.
 func TestLink(t *testing.T) {
 	e := newEntrance(t)
 	key := func() string { return strings.TrimPrefix(e.s.Link(), "/signin?key=") }
@@ -297,7 +297,7 @@ func TestLink(t *testing.T) {
 	}
 }
 
-// A token is shown by Reveal alone.
+// Only Reveal shows a token.
 func TestTokenIsNotPrinted(t *testing.T) {
 	record, secret, err := NewToken("x", Scopes(), 0, 0)
 	check(t, err)

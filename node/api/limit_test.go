@@ -21,7 +21,7 @@ import (
 	"github.com/cosketch/cosketch/node/metrics"
 )
 
-// Forms that come slowly, or never, take no place of those who ask for something.
+// Forms that come slowly or never do not take a place from other requests.
 func TestSlowForms(t *testing.T) {
 	s, _ := newServer(t, newFake(t), func(o *Options) { o.Tokens = kept{}.find })
 	s.Page("POST /signin", "", s.SignIn, func(w http.ResponseWriter, _ *http.Request, p *Problem) { w.WriteHeader(p.Status) })
@@ -58,7 +58,7 @@ func TestSlowForms(t *testing.T) {
 	}
 }
 
-// A form is waited for five seconds, and no longer than it may be.
+// A form has a timeout of five seconds and a maximum length.
 func TestFormsAreBounded(t *testing.T) {
 	s, _ := newServer(t, newFake(t), func(o *Options) { o.Tokens = kept{}.find })
 	s.Page("POST /signin", "", s.SignIn, func(w http.ResponseWriter, _ *http.Request, p *Problem) { w.WriteHeader(p.Status) })
@@ -86,7 +86,7 @@ func TestFormsAreBounded(t *testing.T) {
 	})
 }
 
-// once is a listener that one connection comes to.
+// once is a listener with a single connection.
 type once struct {
 	conn   net.Conn
 	closed chan struct{}
@@ -119,7 +119,7 @@ func TestCrowd(t *testing.T) {
 	enter("192.0.2.1:1", true)
 	enter("192.0.2.1:2", true)
 	enter("192.0.2.1:3", false)
-	enter("[::ffff:192.0.2.1]:4", false) // the same
+	enter("[::ffff:192.0.2.1]:4", false) // the same host
 	enter("[2001:db8::1]:1", true)
 	enter("[2001:db8::2]:1", true)
 	enter("[2001:db8::3%eth0]:1", false) // one host has all of them
@@ -129,7 +129,7 @@ func TestCrowd(t *testing.T) {
 	}
 	enter("127.0.0.1:1", false)
 	enter("198.51.100.1:1", false)
-	for range 2 { // leaving again takes nobody else's place
+	for range 2 { // leaving twice does not free another's place
 		leaves[0]()
 	}
 	enter("192.0.2.1:5", true)
@@ -143,14 +143,14 @@ func TestCrowd(t *testing.T) {
 		t.Errorf("%d are left, %v", c.all, c.from)
 	}
 
-	c = newCrowd(8, shares(4, true)) // a proxy is everybody
+	c = newCrowd(8, shares(4, true)) // a proxy stands for all callers
 	for range 8 {
 		enter("192.0.2.1:1", true)
 	}
 	enter("192.0.2.1:1", false)
 }
 
-// refusals of a request beyond the bound name it, and one address cannot take all places.
+// The refusal of a request over the limit names the limit, and one address cannot take all places.
 func TestRequestsAtOnce(t *testing.T) {
 	s, _ := newServer(t, newFake(t), nil)
 	release := make(chan struct{})
@@ -182,7 +182,7 @@ func TestRequestsAtOnce(t *testing.T) {
 	close(release)
 }
 
-// pipes is a listener whose connections are made in memory.
+// pipes is a listener whose connections are in memory.
 type pipes struct {
 	conns chan net.Conn
 	done  chan struct{}
@@ -229,8 +229,8 @@ func asked(c net.Conn) (status int, body string, err error) {
 	return r.StatusCode, string(b), err
 }
 
-// Callers who send their requests a byte at a time hold their connections for five seconds,
-// a quarter of all from one address; who comes meanwhile is told to come again.
+// Callers that send a byte at a time hold their connections for five seconds, at most a quarter of
+// all from one address. Others are told meanwhile to try again later.
 func TestSlowCallers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &pipes{make(chan net.Conn), make(chan struct{})}
@@ -265,7 +265,7 @@ func TestSlowCallers(t *testing.T) {
 		if err != nil || status != http.StatusServiceUnavailable || json.Unmarshal([]byte(body), &p) != nil || !strings.Contains(p.Detail, "has 8 connections open, or 2 from your address, and takes no more (try again") {
 			t.Errorf("a third connection of one address: %d %q %v", status, body, err)
 		}
-		silent := l.dial("192.0.2.1:4") // nothing is said to who has not asked, and not for ever
+		silent := l.dial("192.0.2.1:4") // a caller that sends nothing gets no answer, and is not kept forever
 		check(t, silent.SetReadDeadline(time.Now().Add(refuseWithin/2)))
 		if n, err := silent.Read(make([]byte, 1)); n != 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
 			t.Errorf("before a request: %d bytes, %v", n, err)
@@ -311,8 +311,8 @@ func TestSlowCallers(t *testing.T) {
 	})
 }
 
-// Over TCP the refusal reaches callers who have sent a request already, and over TLS they
-// are closed without one.
+// Over TCP the refusal reaches callers that have already sent a request. Over TLS their connections
+// are closed without an answer.
 func TestRefusalsReachCallers(t *testing.T) {
 	for _, secure := range []bool{false, true} {
 		l, _, err := Listen("127.0.0.1:0")

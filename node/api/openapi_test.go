@@ -14,7 +14,7 @@ import (
 
 var update = flag.Bool("update", false, "write docs/openapi.json anew")
 
-// described is the document as the server sends it.
+// described is the document that the server sends.
 func described(t *testing.T, s *Server) (document object, raw []byte) {
 	t.Helper()
 	raw = ask(s, openAPIPath, nil).Body.Bytes()
@@ -22,7 +22,7 @@ func described(t *testing.T, s *Server) (document object, raw []byte) {
 	return document, raw
 }
 
-// The document is kept among the docs, so that a change of the API is seen as one.
+// The document is stored in docs, so that a change of the API shows in the diff.
 func TestOpenAPIIsKept(t *testing.T) {
 	s, _ := newServer(t, newFake(t), nil)
 	_, raw := described(t, s)
@@ -37,9 +37,9 @@ func TestOpenAPIIsKept(t *testing.T) {
 	}
 }
 
-// Every route is described and every described path is served; every answer, also a
-// refusal, is what its schema says, and has no field that it leaves out. (The schemas admit
-// further fields: version 1 may get some, and a reader must not stumble over them.)
+// Every route is described and every described path is served. Every answer, including refusals,
+// matches its schema and has no undescribed field. (The schemas allow further fields: version 1 may
+// get some, and readers must tolerate them.)
 func TestOpenAPIHolds(t *testing.T) {
 	f := newFake(t)
 	s, _ := newServer(t, f, nil)
@@ -53,10 +53,10 @@ func TestOpenAPIHolds(t *testing.T) {
 		t.Errorf("%d operations are described, %d are served", described, len(s.routes()))
 	}
 	fill := strings.NewReplacer("{study}", f.studies[0].File.ID.String(), "{document}", "current", "{file}", "numbers.csv")
-	f.studies[0].Status.State = "closed" // the stream ends
+	f.studies[0].Status.State = "closed" // so that the stream ends
 	names := map[string]bool{}
 	for path, item := range paths {
-		if post, ok := item.(object)["post"].(object); ok { // TestWriting asks for these
+		if post, ok := item.(object)["post"].(object); ok { // TestWriting covers these
 			names[post["operationId"].(string)] = true
 			written++
 		}
@@ -96,7 +96,7 @@ func TestOpenAPIHolds(t *testing.T) {
 	refused := ask(s, prefix+"/studies?limit=x", nil)
 	problem := document["components"].(object)["responses"].(object)["Problem"].(object)["content"].(object)["application/problem+json"].(object)["schema"].(object)
 	holds(t, document, "a problem", problem, refused.Body.Bytes())
-	// The check is worth something only if it finds what is wrong.
+	// The check is valid only if it finds errors.
 	if err := valid(document, problem, map[string]any{"type": "x", "title": "x", "status": "400", "detail": "x"}); err == nil {
 		t.Error("a text passes as a number")
 	}
@@ -120,7 +120,7 @@ func holds(t *testing.T, document object, what string, schema object, raw []byte
 	}
 }
 
-// valid holds a value against a schema, as far as the document uses schemas.
+// valid checks a value against a schema, as far as the document uses schemas.
 func valid(document, schema object, value any) error {
 	for key := range schema {
 		if !slices.Contains([]string{"$ref", "type", "properties", "required", "items", "oneOf", "description"}, key) {

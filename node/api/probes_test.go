@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Anybody may ask whether the node is ready, and why it is not is logged once a minute.
+// Anybody may ask whether the node is ready; the reason why it is not is logged once a minute.
 func TestNotReadyIsLoggedSeldom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake(t)

@@ -10,7 +10,7 @@ import (
 	"github.com/cosketch/cosketch/node/present"
 )
 
-// auditOf is a page about one sketch, attacked and tried, with names that need escaping.
+// auditOf is a report about one sketch, attacked and tested, with names that need escaping.
 func auditOf(found float64) audit.Report {
 	one := audit.AttackedResult{Name: "least norm", Knows: "R", Measure: "the values' variance", Value: 0.47, Detail: "best of all <b>"}
 	for j := range 60 {
@@ -49,8 +49,8 @@ func auditHTML(t *testing.T, p audit.Report) string {
 	return out.String()
 }
 
-// The verdict comes first, what attacks recover beside guessing, and a mechanism that gives
-// away more than it claims is told from one that does not.
+// The verdict comes first. The page compares what attacks recover with guessing, and distinguishes
+// a mechanism that reveals more than it claims from one that does not.
 func TestAuditPage(t *testing.T) {
 	html := auditHTML(t, auditOf(0.8))
 	for _, want := range []string{
@@ -74,7 +74,7 @@ func TestAuditPage(t *testing.T) {
 	}
 }
 
-// Without a promise there is nothing to try, and without data nothing to attack.
+// Without a promise there is nothing to test, and without data nothing to attack.
 func TestAuditPageOfOneHalf(t *testing.T) {
 	p := auditOf(0.8)
 	p.Audited, p.Bare = nil, true

@@ -89,7 +89,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// Nothing can be cut off, added, turned or put elsewhere unnoticed.
+// Nothing can be cut off, added, changed or moved unnoticed.
 func TestDamage(t *testing.T) {
 	whole := write(t, part{"a", []byte("first")}, part{"b", []byte("second")})
 	for n := range whole {
@@ -139,8 +139,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// The longest part of the longest name is read, and a length beyond it is refused before anything is
-// read or made for it.
+// The longest part with the longest name is read. A greater length is refused before anything is
+// read or allocated for it.
 func TestLongestPart(t *testing.T) {
 	longest := part{strings.Repeat("n", maxName), bytes.Repeat([]byte{5}, maxBody)}
 	whole := write(t, longest)
@@ -172,7 +172,7 @@ func TestLongestPart(t *testing.T) {
 	}
 }
 
-// A part that says that its name is longer than it is itself is damaged.
+// A part whose stated name is longer than the part is damaged.
 func TestNamesBeyondTheirPart(t *testing.T) {
 	for _, c := range []struct {
 		plain []byte
@@ -240,7 +240,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// Every bundle of protocol/testdata/vectors is read as another implementation reads it.
+// Every bundle of protocol/testdata/vectors is read as by another implementation.
 func TestVectors(t *testing.T) {
 	raw, err := os.ReadFile("../../protocol/testdata/vectors/bundles.json")
 	if err != nil {

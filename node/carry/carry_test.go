@@ -9,11 +9,11 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// A bundle may hold as much as the bounds say, and not a byte or a piece more.
+// A bundle may hold exactly as much as its limits say, and not a byte or a piece more.
 func TestBoundsOfBundles(t *testing.T) {
 	for _, c := range []struct {
 		of   Mail
-		says string // empty: it is within the bounds
+		says string // empty: within the limits
 	}{
 		{Mail{boards: mostBoards, pieces: mostPieces, size: mostUnpacked}, ""},
 		{Mail{boards: mostBoards + 1}, "MB of messages"},
@@ -27,7 +27,7 @@ func TestBoundsOfBundles(t *testing.T) {
 	}
 }
 
-// Pieces of documents that come mixed are counted, and each document is read from any byte on.
+// Interleaved pieces of documents are counted, and each document can be read from any offset.
 func TestPiecesOfDocuments(t *testing.T) {
 	m := Mail{documents: map[protocol.Digest][]span{}}
 	defer m.Close()

@@ -47,7 +47,7 @@ func TestUseDataset(t *testing.T) {
 			t.Errorf("%s: got\n%s\nwant\n%s", name, got, c.after)
 		}
 	}
-	// What cannot be edited, or names nothing, stays.
+	// What cannot be edited, or refers to nothing, is left unchanged.
 	for name, c := range map[string]struct {
 		before, dataset, want string
 	}{

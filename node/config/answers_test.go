@@ -7,7 +7,8 @@ import (
 	"github.com/cosketch/cosketch/node/joining"
 )
 
-// A file of answers has a line or several for a question; what is no question is named with the one that was meant.
+// A file of answers has one or more lines for a question. An unknown question is refused with a
+// suggestion.
 func TestLoadAnswers(t *testing.T) {
 	script, err := LoadAnswers(write(t, "cosketch: answers/1\ndata: a.csv\nuse: [--column x=y, proposed]\n"), joining.Join)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 
 const testID = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-// home points every default at an empty directory and returns it.
+// home points every default path at an empty directory and returns it.
 func home(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -268,7 +268,7 @@ func TestAggregator(t *testing.T) {
 	}
 }
 
-// filesBeside writes the files that the template of an aggregator names.
+// filesBeside writes the files to which an aggregator's template refers.
 func filesBeside(t *testing.T, path string) {
 	t.Helper()
 	dir := filepath.Dir(path)
@@ -302,7 +302,7 @@ func TestTemplates(t *testing.T) {
 		t.Errorf("aggregator template: %+v, %v", a, err)
 	}
 
-	// The examples must be true as well.
+	// The examples must be valid too.
 	path := write(t, uncomment(PartyTemplate()))
 	if err := os.WriteFile(filepath.Join(filepath.Dir(path), "proxy-ca.pem"), certificate(t), 0o600); err != nil {
 		t.Fatal(err)
@@ -352,7 +352,7 @@ func TestDefaultPaths(t *testing.T) {
 	}
 }
 
-// A service may have no home: one that is told where its files are needs none.
+// A service may have no home: it needs none if it is told where its files are.
 func TestNoHome(t *testing.T) {
 	home(t)
 	t.Setenv("HOME", "")
@@ -375,7 +375,7 @@ func TestOversizedFile(t *testing.T) {
 	}
 }
 
-// places counts where records are said to be.
+// places counts the sources of a dataset.
 func places(s dataset.Source) (n int) {
 	for _, is := range []bool{len(s.Files) > 0, s.SQL != nil, s.Command != nil, s.Elsewhere != ""} {
 		if is {
@@ -421,9 +421,9 @@ func FuzzParty(f *testing.F) {
 	})
 }
 
-// auto welcomes every late party, ask nobody, and a list those in it.
+// auto admits every late party, ask none, and a list those in it.
 func TestWelcome(t *testing.T) {
-	for text, want := range map[string][2]bool{ // of east and of west
+	for text, want := range map[string][2]bool{ // for east and west
 		"":                    {true, true},
 		"welcome: auto":       {true, true},
 		"welcome: ask":        {false, false},

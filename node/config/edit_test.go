@@ -79,7 +79,7 @@ func TestAddDatasetWithStudy(t *testing.T) {
 	}
 }
 
-// A file that names certificates can be edited as any other.
+// A file that names certificates can be edited like any other.
 func TestEditBesideRoots(t *testing.T) {
 	path := write(t, "network: {roots: ca.pem}\n")
 	ca := filepath.Join(filepath.Dir(path), "ca.pem")
@@ -91,7 +91,7 @@ func TestEditBesideRoots(t *testing.T) {
 	}
 }
 
-// A file that cannot be edited stays as it is, and the lines to write are said.
+// A file that cannot be edited stays unchanged, and the lines to write are shown.
 func TestRefusedEdits(t *testing.T) {
 	for _, text := range []string{"? datasets\n: ? a\n  : source: x\n", "log: {level: warn}\n...\n", "datasets: ~\n", "unknown: 1\n"} {
 		path := write(t, text)
@@ -114,7 +114,7 @@ func TestRefusedEdits(t *testing.T) {
 	}
 }
 
-// The file keeps its mode, and a link to it stays one.
+// The file keeps its mode, and a link to it stays a link.
 func TestEditKeepsTheFile(t *testing.T) {
 	path := write(t, "")
 	if err := os.Chmod(path, 0o640); err != nil {
@@ -167,8 +167,8 @@ func TestSetCap(t *testing.T) {
 	}
 }
 
-// Whatever the file: what results from an edit parses, holds what was asked for, and is the
-// text before with something put in.
+// For any file, the result of an edit parses, contains what was asked for, and is the old text with
+// one insertion.
 func FuzzEdit(f *testing.F) {
 	f.Add(PartyTemplate(), "visits", "/srv/x.csv")
 	f.Add(uncomment(PartyTemplate()), "true", "a b")
@@ -206,7 +206,7 @@ func FuzzEdit(f *testing.F) {
 	})
 }
 
-// putIn reports whether after is before with one run of text put in.
+// putIn reports whether after is before with one insertion.
 func putIn(before, after string) bool {
 	same := 0
 	for same < len(before) && same < len(after) && before[same] == after[same] {
@@ -215,7 +215,7 @@ func putIn(before, after string) bool {
 	return strings.HasSuffix(after, before[same:]) && len(after) >= len(before)
 }
 
-// What a party writes, the operator's aggregator reads.
+// The operator's aggregator can read what a party writes.
 func TestColumnListReadsAsWritten(t *testing.T) {
 	id, err := protocol.ParsePeerID("12D3KooWBtg3aaRMjxwedh83aGiUkwSxDwUZkzuJcfaqUmo7R3pq")
 	if err != nil {

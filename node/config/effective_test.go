@@ -34,8 +34,7 @@ func TestSettingsSayWhereTheyComeFrom(t *testing.T) {
 	}
 }
 
-// The template is the manual: what it shows as defaults are those that settings name, and
-// it leaves none out.
+// The template is the manual: its defaults are those of the settings, and it lists all.
 func TestTheTemplateShowsEveryDefault(t *testing.T) {
 	home(t)
 	path := write(t, uncomment(AggregatorTemplate()))
@@ -48,7 +47,7 @@ func TestTheTemplateShowsEveryDefault(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, key := range []string{"url", "secret", "events"} { // of an example, as hooks have names
+	for _, key := range []string{"url", "secret", "events"} { // from an example, since hooks have names
 		before := len(shown)
 		if shown = slices.DeleteFunc(shown, func(s Setting) bool { return s.Key == "webhooks.portal."+key }); len(shown) != before-1 {
 			t.Errorf("the template does not show %s of a webhook", key)

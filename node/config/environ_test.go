@@ -11,7 +11,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/schema"
 )
 
-// others are values that are no key's default and no file's.
+// others are values that are neither a key's default nor in a file.
 var others = map[string]string{
 	"listen": "/ip4/127.0.0.1/tcp/1, /ip6/::1/tcp/1", "limits.connections": "7", "limits.connections_per_address": "6",
 	"limits.calls_per_party": "5", "limits.memory_mib": "400", "analysis.memory_mib": "3", "uploads.study_mib": "11", "uploads.free_mib": "12", "http.listen": "127.0.0.1:7", "http.tokens": "always",
@@ -20,7 +20,7 @@ var others = map[string]string{
 	"approval.second": "12D3KooWBtg3aaRMjxwedh83aGiUkwSxDwUZkzuJcfaqUmo7R3pq",
 }
 
-// Of every key, the environment's value wins over the file's, and is said to come from there.
+// For every key, the environment's value wins over the file's, and its origin says so.
 func TestTheEnvironmentWins(t *testing.T) {
 	dir := home(t)
 	selfSigned(t, filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem"))
@@ -91,7 +91,7 @@ func TestVariablesAreCheckedAsKeysAre(t *testing.T) {
 	}
 }
 
-// A misspelt variable changes nothing, which is said; those of other programs are let be.
+// A misspelt variable has no effect, which is reported; those of other programs are ignored.
 func TestMisspeltVariables(t *testing.T) {
 	t.Setenv("AGGREGATOR_HTTP_TOKEN", "always")
 	t.Setenv("AGGREGATOR_PORT_7424_TCP_ADDR", "10.0.0.1")
@@ -106,7 +106,7 @@ func TestMisspeltVariables(t *testing.T) {
 	}
 }
 
-// A secret that was put into the file is refused, and not repeated.
+// A secret in the file is refused, and not repeated in the error.
 func TestSecretsInTheFileAreNotRepeated(t *testing.T) {
 	home(t)
 	secret := string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: []byte("hunter2")}))

@@ -79,7 +79,7 @@ func TestHTTPCertificate(t *testing.T) {
 	}
 }
 
-// errorIsOpen reports whether an error says of a file that others can read it, and what to do.
+// errorIsOpen reports whether an error says that others can read a file, and what to do.
 func errorIsOpen(err error) bool {
 	if runtime.GOOS == "windows" {
 		return err == nil
@@ -99,7 +99,7 @@ func TestPartyMetrics(t *testing.T) {
 	}
 }
 
-// selfSigned writes a certificate that signs itself, and its key.
+// selfSigned writes a self-signed certificate and its key.
 func selfSigned(t *testing.T, cert, key string) {
 	t.Helper()
 	public, private, err := ed25519.GenerateKey(rand.Reader)

@@ -10,7 +10,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 )
 
-// A site file that root would replace is lost to the user that serves by it.
+// If root replaced a site file, the user that serves with it could not read it any more.
 func TestRootLeavesFilesOfOthersAlone(t *testing.T) {
 	if runtime.GOOS == "windows" || os.Geteuid() != 0 {
 		t.Skip("only root can give a file away")

@@ -8,7 +8,7 @@ import (
 	"github.com/cosketch/cosketch/node/dataset"
 )
 
-// How a dataset is read is written beside what is there, and nothing else changes.
+// How a dataset is read is added to its entry, and nothing else changes.
 func TestSetReading(t *testing.T) {
 	more := dataset.Reading{
 		CSV:   dataset.Dialect{Decimal: dataset.DecimalComma, Thousands: dataset.ThousandsPoint},
@@ -36,7 +36,7 @@ func TestSetReading(t *testing.T) {
 		if got, _ := os.ReadFile(path); string(got) != c.after {
 			t.Errorf("%s: got\n%s\nwant\n%s", name, got, c.after)
 		}
-		// Said twice, it is said once.
+		// Setting it twice writes it once.
 		if _, err := SetReading(path, "a", more); err != nil {
 			t.Errorf("%s again: %v", name, err)
 		}
@@ -46,7 +46,7 @@ func TestSetReading(t *testing.T) {
 	}
 }
 
-// What cannot be edited stays, and is said.
+// What cannot be edited stays unchanged, and the error says so.
 func TestSetReadingRefuses(t *testing.T) {
 	for want, before := range map[string]string{
 		"cannot be edited by this command": "datasets:\n  a:\n    source: x.csv\n    csv:\n      decimal: comma\n",

@@ -25,7 +25,7 @@ studies:
 log: {level: warn}
 `
 
-// A dataset goes with the studies that it answers, and everything else stays as it is.
+// A dataset is removed with the studies that it answers; everything else stays.
 func TestRemoveDataset(t *testing.T) {
 	for name, gone := range map[string][]int{"visits": {4, 5, 6, 11, 15}, "staff": {9, 12, 13, 14}} {
 		path, want := write(t, twoDatasets), ""
@@ -53,7 +53,7 @@ func TestRemoveDataset(t *testing.T) {
 	}
 }
 
-// What an edit does not know stays for a person.
+// What an edit does not support is left to a person.
 func TestRemoveDatasetRefuses(t *testing.T) {
 	for says, text := range map[string]string{
 		`did you mean "visits"`:        twoDatasets,

@@ -8,7 +8,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
-// What has another name than it had, or is under advanced, or is not, says so before anything else is looked at.
+// A command's former name, or one under advanced, is answered with the current name before any
+// other check.
 func TestRenamedCommands(t *testing.T) {
 	p := newPlace(t, store.Party)
 	for line, is := range map[string]string{
@@ -28,7 +29,7 @@ func TestRenamedCommands(t *testing.T) {
 	p.does(fail.Usage, args("--format json fsck"), `it is \"party advanced fsck\"","code":4`)
 	p.does(fail.OK, args("advanced log show"))
 	p.does(fail.OK, args("backup --help"), "Usage: party backup")
-	p.does(fail.Usage, args("status -- log"), "hexadecimal") // a word that is no command
+	p.does(fail.Usage, args("status -- log"), "hexadecimal") // a word that is not a command
 	p.does(fail.Usage, args("nosuch fsck"), "unexpected argument nosuch")
 }
 
@@ -42,7 +43,7 @@ func TestHelpFoldsWhatIsAdvanced(t *testing.T) {
 	p.does(fail.OK, args("advanced manual"), ".SS party advanced fsck", ".SS party status")
 }
 
-// A command's help offers the formats that the command takes, and completion the same.
+// A command's help and completion offer exactly the formats that it accepts.
 func TestFormatsOfCommands(t *testing.T) {
 	p := newPlace(t, store.Party)
 	p.does(fail.OK, args("status --help"), "How to print data: text, json or jsonl\n")

@@ -19,7 +19,7 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write golden files instead of comparing with them")
 
-// Each testdata/NAME.json is a result document, NAME.txt what people are shown of it.
+// Each testdata/NAME.json is a result document, and NAME.txt its text for people.
 func TestWriteResult(t *testing.T) {
 	for _, path := range documents(t) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
@@ -64,8 +64,8 @@ func decode(t testing.TB, path string) analysis.Result {
 	return r
 }
 
-// Whatever an aggregator makes up, a party's terminal shows lines of printable text
-// that fit, and the program survives.
+// Whatever an aggregator makes up, a party's terminal shows lines of printable text that fit, and
+// the program survives.
 func FuzzWriteResult(f *testing.F) {
 	for _, path := range documents(f) {
 		raw, err := os.ReadFile(path)
@@ -97,8 +97,8 @@ func FuzzWriteResult(f *testing.F) {
 	})
 }
 
-// Of a dense table a terminal shows the clearest pairs, counts the others and says where they
-// are.
+// Of a dense table a terminal shows the clearest pairs, and says how many others there are and
+// where.
 func TestDenseTableInATerminal(t *testing.T) {
 	number := func(x float64) analysis.Number {
 		low, high, width := x-0.1, x+0.1, 0.05
@@ -126,8 +126,8 @@ func TestDenseTableInATerminal(t *testing.T) {
 	}
 }
 
-// What is to be read first stands first, what is no answer last, and a result without a finding
-// says so in its first line.
+// What to read first comes first, what is no answer last, and a result without a finding says so in
+// its first line.
 func TestWhatIsToBeReadFirst(t *testing.T) {
 	number := func(x, low, high float64) analysis.Number {
 		width := (high - low) / 4

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Answers that do not fit are asked for again, a last line without an end is one, and
-// neither the end of input nor an interrupt is.
+// Answers that do not fit are asked for again. A last line without a newline counts as an answer;
+// the end of input and an interrupt do not.
 func TestAsk(t *testing.T) {
 	var said strings.Builder
 	c := &Console{In: strings.NewReader("wrong\n\n  right \nlast"), Err: &said}

@@ -49,7 +49,7 @@ func TestCompletion(t *testing.T) {
 		"study add ":                  "", // a file
 		"--format ":                   "csv json jsonl npy parquet text",
 		"--format j":                  "json jsonl",
-		"--format = j":                "json jsonl", // bash's words
+		"--format = j":                "json jsonl", // as bash splits words
 		"--format =":                  "csv json jsonl npy parquet text",
 		"--format = json study e":     "explain",
 		"--format=j":                  "--format=json --format=jsonl",
@@ -72,7 +72,7 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// Each script is one that its shell reads, where that shell is installed.
+// Each script can be read by its shell, if that is installed.
 func TestShellsReadTheirScripts(t *testing.T) {
 	for name, script := range shells {
 		path, err := exec.LookPath(name)
@@ -111,7 +111,7 @@ func TestManualNamesEveryCommandAndFlag(t *testing.T) {
 	}
 }
 
-// A service manager hears of the start and of the stop, by either form of its address.
+// A service manager is told of the start and of the stop, at either form of its address.
 func TestNotify(t *testing.T) {
 	if err := notify("", serviceReady); err != nil {
 		t.Errorf("without a manager: %v", err)

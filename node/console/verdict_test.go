@@ -10,7 +10,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// A study is useless where all of its analyses have a forecast and none is usable.
+// A study is useless if all of its analyses have a forecast and none is usable.
 func TestVerdict(t *testing.T) {
 	usable := plan.Analysis{Kind: study.Mean, Chosen: plan.Choice{Method: "sums", Usable: true}, Outcome: plan.Usable, Verdict: "usable"}
 	lost := plan.Analysis{Kind: study.Correlation, Estimator: study.E2, Chosen: plan.Choice{Method: "sums"}, Outcome: plan.TooWide, Verdict: "not usable: it is lost"}

@@ -13,7 +13,8 @@ import (
 
 const address = "/dns4/agg.example.org/tcp/7424/p2p/12D3KooWK99VoVxNE7XzyBwXEzW7xhK7Gpv85r9F3V3fyKSUKPH5"
 
-// What New draws is known again by its record, whichever way it went, and nothing prints its secret but In.
+// A ticket from New is recognised by its record, however it was passed on, and only In prints its
+// secret.
 func TestTicket(t *testing.T) {
 	made, ticket, err := New("north", 100, 200)
 	if err != nil {
@@ -48,7 +49,7 @@ func TestTicket(t *testing.T) {
 	}
 }
 
-// An address whose invitation was cut off, or mistyped, is refused without repeating it.
+// A truncated or mistyped invitation in an address is refused without repeating it.
 func TestSplitRefuses(t *testing.T) {
 	_, ticket, err := New("north", 100, 200)
 	if err != nil {
@@ -73,7 +74,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// An introduction comes back as it was, whatever its bytes are.
+// An introduction is decoded unchanged, whatever its bytes are.
 func TestIntroduction(t *testing.T) {
 	came := Introduction{From: protocoltest.Identity("a").ID(), At: 7, Text: []byte("a\xff\x00")}
 	again, err := DecodeIntroduction(came.Encode())

@@ -9,7 +9,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Names decide before kinds, and what is not clear is left to the steward.
+// Names decide before kinds, and ambiguous columns are left to the steward.
 func TestProposal(t *testing.T) {
 	num := func(names ...string) (out []Held) {
 		for _, name := range names {
@@ -50,7 +50,8 @@ func TestProposal(t *testing.T) {
 	}
 }
 
-// A script gives its lines, then takes what is proposed. It names what it lacks at once, and never answers wrongly twice.
+// A script returns its lines, then accepts proposals. It names at once what it lacks, and does not
+// repeat a wrong answer.
 func TestScript(t *testing.T) {
 	s := NewScript("answers.yaml", map[ID][]string{Data: {"a.csv"}, Use: {"--column x=y", Proposed}})
 	var missing *MissingError

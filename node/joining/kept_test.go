@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// A second run is given what the first took, up to a line that does not fit any more; what was asked again is asked.
+// A second run replays what the first accepted, up to a line that no longer fits. Forgotten answers
+// are asked for again.
 func TestKept(t *testing.T) {
 	ask := func(k *Kept, id ID, refuse string) (line string) {
 		t.Helper()

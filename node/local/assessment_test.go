@@ -11,8 +11,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/study/file"
 )
 
-// An assessment claims no noise and no masks where there are none, names the columns of its party alone, and asks for what
-// only the organisation knows.
+// An assessment claims noise and masks only if there are any, names only the columns of its party,
+// and asks for what only the organisation knows.
 func TestAssessmentsAreFilledInByTheStudy(t *testing.T) {
 	for name, want := range map[string]struct{ says, not []string }{
 		"registry":     {[]string{"right at most 74 times in 100", "A ledger debits", "Legal basis: TO FILL IN"}, []string{"income", "systolic", "Masks hide"}},

@@ -9,7 +9,7 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// Clocks may differ by more than a time.Duration holds, and a peer's says whatever it likes.
+// Clocks may differ by more than a time.Duration holds, and a peer's clock may show anything.
 func TestDifferencesOfClocks(t *testing.T) {
 	const day = 24 * 60 * 60
 	for _, c := range []struct {

@@ -15,8 +15,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/study/file"
 )
 
-// Of every example study, each party's made-up rows have its columns, and values that the study admits without moving
-// them; the same generator gives the same rows.
+// For every example study, each party's synthetic rows have its columns, with values that the study
+// accepts without moving them. The same generator gives the same rows.
 func TestMockRowsAreAdmitted(t *testing.T) {
 	files, err := filepath.Glob("../../protocol/study/testdata/*.yaml")
 	if err != nil || len(files) < 10 {
@@ -29,7 +29,7 @@ func TestMockRowsAreAdmitted(t *testing.T) {
 		}
 		s, err := file.Parse(source)
 		if err != nil {
-			continue // one that is still to be filled in
+			continue // an example with gaps to fill in
 		}
 		for party := range s.Parties {
 			draw := func() []byte {

@@ -28,7 +28,8 @@ func (full) Write([]byte) (int, error) {
 	return 0, &fs.PathError{Op: "write", Path: "1.part", Err: syscall.ENOSPC}
 }
 
-// A worker refuses by name what no part can be made of, and makes a part of no records where there are none.
+// A worker refuses, by name, input of which no part can be made. Without records it makes an empty
+// part.
 func TestMakePart(t *testing.T) {
 	example, err := os.ReadFile("../../protocol/study/testdata/registry.yaml")
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study/file"
 )
 
-// sheetOf makes the sheet of an example's first party, with some keys more.
+// sheetOf makes the sheet of an example's first party, with additional keys.
 func sheetOf(t *testing.T, name, more string) local.Sheet {
 	t.Helper()
 	source, err := os.ReadFile(filepath.Join("../../protocol/study/testdata", name+".yaml"))
@@ -38,7 +38,7 @@ func said(s local.Sheet, key local.SheetKey) string {
 	return ""
 }
 
-// What a sheet promises follows the mechanism, the unit and the neighbours of the study.
+// The promise on a sheet depends on the study's mechanism, unit and neighbours.
 func TestSheetSaysWhatIsPromised(t *testing.T) {
 	for name, want := range map[string]map[local.SheetKey]string{
 		"registry":     {local.SheetProtection: "whether one person's values were used, or replaced by zeros, and is right at most 74 times in 100;", local.SheetStrength: "Strong: ε = 1, δ = 1e-06."},
@@ -61,7 +61,7 @@ func TestSheetSaysWhatIsPromised(t *testing.T) {
 	}
 }
 
-// What people wrote stands as they wrote it.
+// Text written by people is shown verbatim.
 func TestSheetSaysWhatPeopleWrote(t *testing.T) {
 	sheet := sheetOf(t, "registry", "purpose: \"Für die Förderung; αβγ, Łódź\"\nrecipients: [\"Land Köln\"]\nkeep_until: 2030-01-01T00:00:00Z\n")
 	for key, text := range map[local.SheetKey]string{
@@ -76,7 +76,7 @@ func TestSheetSaysWhatPeopleWrote(t *testing.T) {
 	}
 }
 
-// Without a party, it is for everybody, and says nothing of a budget.
+// Without a party, a sheet is for everybody and does not mention a budget.
 func TestSheetForEverybody(t *testing.T) {
 	source, err := os.ReadFile("../../protocol/study/testdata/registry.yaml")
 	if err != nil {

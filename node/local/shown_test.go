@@ -15,7 +15,7 @@ func text(blocks []block.Block) string {
 	return out.String()
 }
 
-// A spent ε is rounded up, and one above its cap is said to be refused.
+// A spent ε is rounded up, and one above its cap is shown as refused.
 func TestRehearsalAsText(t *testing.T) {
 	before, after, limit := 0.0, 1.00001, 1.0
 	got := text(Rehearsal{

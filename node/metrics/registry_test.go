@@ -51,7 +51,7 @@ c_seconds_count{of="it"} 4
 d{state="open"} 1e+09
 d{state="closed"} 0
 `
-	for range 2 { // writing changes nothing
+	for range 2 { // writing changes no value
 		if got := written(t, r); got != want {
 			t.Errorf("written:\n%s", got)
 		}
@@ -74,7 +74,7 @@ func TestProcess(t *testing.T) {
 	}
 }
 
-// Counting and writing go on side by side.
+// Counting and writing are safe at the same time.
 func TestConcurrent(t *testing.T) {
 	r := &Registry{}
 	c, h := r.Counter("a_total", "", "of"), r.Histogram("b", "", []float64{1})

@@ -7,7 +7,7 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// The trail says each day once, and where no time was kept.
+// The trail shows each day once, and says where no time was recorded.
 func TestTrailByDays(t *testing.T) {
 	const noon = protocol.Instant(1_800_000_000 - 1_800_000_000%86400 + 43200)
 	var messages []api.Message

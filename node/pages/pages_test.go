@@ -29,7 +29,7 @@ func check(t testing.TB, err error) {
 	}
 }
 
-// site serves the pages of an aggregator that has so many studies.
+// site serves the pages of an aggregator with a number of studies.
 func site(t testing.TB, studies int) http.Handler {
 	t.Helper()
 	source, err := os.ReadFile("../../protocol/study/testdata/hospitals.yaml")
@@ -65,7 +65,7 @@ func get(t testing.TB, from http.Handler, path string) string {
 	return answer.Body.String()
 }
 
-// The first page, with as many studies as it lists and with all that it loads, is small.
+// The first page is small, with all the studies that it lists and everything that it loads.
 func TestFirstPageIsSmall(t *testing.T) {
 	from := site(t, 60)
 	html := get(t, from, "/")
@@ -84,18 +84,18 @@ func TestFirstPageIsSmall(t *testing.T) {
 	}
 }
 
-// Who signs in comes to the page that asked for it, and to the same part of it.
+// Signing in leads back to the requested page, and to the same part of it.
 func TestSigningInLeadsBack(t *testing.T) {
 	request := httptest.NewRequest(http.MethodGet, "http://localhost/?before=abc", nil)
 	answer := httptest.NewRecorder()
-	site(t, 0).ServeHTTP(answer, request) // from elsewhere, and so without a token
+	site(t, 0).ServeHTTP(answer, request) // not from loopback, and so without a token
 	if at := answer.Header().Get("Location"); answer.Code != http.StatusSeeOther || at != "/signin?next=%2F%3Fbefore%3Dabc" {
 		t.Errorf("%d, to %q", answer.Code, at)
 	}
 }
 
-// The link that serve prints leads to a button, which alone signs in: whatever looks at a link
-// beforehand uses nothing up. What a link says stays text.
+// The link that serve prints leads to a button, and only the button signs in, so that link previews
+// do not use it up. A link's content stays text.
 func TestTheLinkLeadsToAButton(t *testing.T) {
 	answer := httptest.NewRecorder()
 	site(t, 0).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "http://localhost/signin?key="+url.QueryEscape(`a"><script>`), nil))
@@ -105,7 +105,7 @@ func TestTheLinkLeadsToAButton(t *testing.T) {
 	}
 }
 
-// BenchmarkFirstPage is the server's part of loading the list of studies.
+// BenchmarkFirstPage measures the server's part of loading the list of studies.
 func BenchmarkFirstPage(b *testing.B) {
 	for _, studies := range []int{0, 1, 50, 300} {
 		b.Run(fmt.Sprintf("studies=%d", studies), func(b *testing.B) {

@@ -2,7 +2,7 @@ package pages
 
 import "testing"
 
-// Whoever signs in stays on this server, whatever a link that led to the page said.
+// Signing in stays on this server, whatever link led to the page.
 func TestSigningInLeadsNowhereElse(t *testing.T) {
 	for next, want := range map[string]string{
 		"/": "/", "/studies/ab/audit?from=200": "/studies/ab/audit?from=200", "": "/", "studies": "/", "https://evil.example/": "/", "//evil.example": "/",

@@ -25,7 +25,7 @@ import (
 
 const today protocol.Instant = 1_790_000_000 // before every date of the studies
 
-// shown is an aggregator of one study.
+// shown is an aggregator with one study.
 type shown struct {
 	study    api.Study
 	raw      []byte // of its result
@@ -93,7 +93,7 @@ func (s *shown) answer(t testing.TB) {
 	}}
 }
 
-// serve shows it to whoever is on this machine, or asks everybody for a token.
+// serve serves the pages to everybody on this machine, or only with a token.
 func (s *shown) serve(t testing.TB, tokens api.Tokens) http.Handler {
 	t.Helper()
 	server, err := api.New(api.Options{Views: s, Now: func() protocol.Instant { return today }, Metrics: &metrics.Registry{}, Loopback: true, WithoutTokens: tokens == nil, Tokens: tokens})
@@ -102,7 +102,7 @@ func (s *shown) serve(t testing.TB, tokens api.Tokens) http.Handler {
 	return server
 }
 
-// page is the study's page, or what is below it.
+// page returns the study's page, or one below it.
 func (s *shown) page(t testing.TB, below string) string {
 	t.Helper()
 	return get(t, s.serve(t, nil), "/studies/"+s.study.File.ID.String()+below)
@@ -117,7 +117,7 @@ func says(t testing.TB, html string, texts ...string) {
 	}
 }
 
-// What the page of a study says first, and of each party, at each turn of a study.
+// What the page of a study says first, and of each party, in each state.
 func TestStudyPage(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*shown)
@@ -173,7 +173,7 @@ func TestStudyPage(t *testing.T) {
 	}
 }
 
-// A late release may replace a result between two looks: then the study has no answer yet.
+// A late release may replace a result between two reads: then the study has no answer yet.
 func TestResultThatIsBeingReplaced(t *testing.T) {
 	s := newShown(t, "hospitals.yaml")
 	s.answer(t)
@@ -187,7 +187,7 @@ func TestResultThatIsBeingReplaced(t *testing.T) {
 	says(t, get(t, server, "/studies/"+s.study.File.ID.String()), "0 of 3 parties in")
 }
 
-// behind lists a study as it was.
+// behind lists a study in an earlier state.
 type behind struct {
 	*shown
 	study api.Study
@@ -221,7 +221,7 @@ func TestStudiesInTheList(t *testing.T) {
 	}
 }
 
-// What is promised stands on the page of privacy, or that nothing is.
+// The page of privacy shows the promise, or that there is none.
 func TestPrivacyPage(t *testing.T) {
 	for _, file := range []string{"hospitals.yaml", "registry.yaml", "clinics.yaml", "wards.yaml", "survey.yaml", "practices.yaml"} {
 		s := newShown(t, file)
@@ -245,7 +245,7 @@ func TestResultPage(t *testing.T) {
 	says(t, s.page(t, "/results/"+name), "Further result of "+s.study.File.Name)
 }
 
-// The audit trail has every message, in parts, by the days on which they came.
+// The audit trail has every message, in pages, by day.
 func TestAuditPage(t *testing.T) {
 	s := newShown(t, "hospitals.yaml")
 	says(t, s.page(t, "/audit"), "Nobody has posted anything yet.")
@@ -296,7 +296,7 @@ func ask(from http.Handler, method, path string, form url.Values) (int, *httptes
 	return answer.Code, answer
 }
 
-// What is not there is named, with what leads on, and so is what fails.
+// A missing page is named, with links that help, and so is a failure.
 func TestPagesThatAreNotThere(t *testing.T) {
 	s := newShown(t, "hospitals.yaml")
 	id := s.study.File.ID.String()
@@ -306,7 +306,7 @@ func TestPagesThatAreNotThere(t *testing.T) {
 		"/studies/" + id + "/results/" + strings.Repeat("0", 64): "no study of this aggregator has this id, or it has no such page or result",
 		"/studies/" + id + "/results/current":                    "There is no result yet",
 		"/assets/none.css":                                       "There is no such page",
-		"/?before=" + id:                                         "There is no such page", // which has nothing before it
+		"/?before=" + id:                                         "There is no such page", // there is no earlier study
 		"/?before=x":                                             "There is no such page",
 	} {
 		code, answer := ask(s.serve(t, nil), http.MethodGet, path, nil)
@@ -323,7 +323,7 @@ func TestPagesThatAreNotThere(t *testing.T) {
 	}
 }
 
-// Signing in needs a token that is right, leads on within this server alone, and ends with signing out.
+// Signing in needs a valid token, leads only to pages of this server, and ends with signing out.
 func TestSigningInAndOut(t *testing.T) {
 	s := newShown(t, "hospitals.yaml")
 	token, secret, err := api.NewToken("test", []api.Scope{api.StudiesRead}, today, today+1000)

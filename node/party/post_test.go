@@ -20,12 +20,12 @@ import (
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
-// answers are an aggregator's: to posts as it is told, to reads from its board.
+// answers is an aggregator that answers posts as told, and reads from its board.
 type answers struct {
 	board  protocoltest.Board
 	passes []protocol.Verified
 	refuse error
-	shows  bool // posts are put on the board
+	shows  bool // posts appear on the board
 	reads  int
 }
 
@@ -58,7 +58,7 @@ func (a *answers) Call(_ context.Context, name string, request []byte) ([]byte, 
 	return calls.EncodePassed(a.passes), nil
 }
 
-// serving opens a study of a party that has approved it, with an aggregator that answers so.
+// serving opens a study of a party that has approved it, with such an aggregator.
 func serving(t *testing.T, terms protocoltest.Terms) (*service, *answers) {
 	t.Helper()
 	st := storetest.New(t, store.Party)
@@ -82,7 +82,7 @@ func serving(t *testing.T, terms protocoltest.Terms) (*service, *answers) {
 	return r, a
 }
 
-// Whatever an aggregator says of what was posted, its board says what became of it.
+// Whatever an aggregator answers to a post, its board shows what happened.
 func TestTheBoardSaysWhatWasPosted(t *testing.T) {
 	r, a := serving(t, protocoltest.Terms{})
 	due, _ := r.machine.Due()
@@ -120,7 +120,7 @@ func TestTheBoardSaysWhatWasPosted(t *testing.T) {
 	}
 }
 
-// After these errors of jobs, and no others, the board may say that the job is none any more.
+// Only after these errors of jobs may the board show that the job is obsolete.
 func TestSupersededJobs(t *testing.T) {
 	gone, no := p2p.Refuse(p2p.CodeNotFound, "not here"), p2p.Refuse(p2p.CodeRefused, "no such document")
 	other := errors.New("another hash")
@@ -130,7 +130,7 @@ func TestSupersededJobs(t *testing.T) {
 		failed error
 		late   bool
 		stale  bool
-		again  bool // the error is one to be tried again
+		again  bool // the error is to be retried
 	}{
 		{"an upload without a header", session.Upload{}, gone, false, true, true},
 		{"an upload that is refused", session.Upload{}, no, false, false, false},

@@ -14,7 +14,7 @@ const hostile = "a\x1b]0;t\x07\u009b2J\u202eb\u2066c\u200bd\u2028e\x00f\rg\U000e
 func TestWhatIsNotShownIsMarked(t *testing.T) {
 	var out bytes.Buffer
 	w := Text(&out)
-	for _, b := range []byte("begin\n\t" + hostile + "é…\n") { // byte by byte: characters come in parts
+	for _, b := range []byte("begin\n\t" + hostile + "é…\n") { // byte by byte, so that characters are split
 		if _, err := w.Write([]byte{b}); err != nil {
 			t.Fatal(err)
 		}
@@ -41,7 +41,7 @@ func TestACutCharacterIsMarked(t *testing.T) {
 	}
 }
 
-// Escaped JSON says the same.
+// Escaped JSON is equivalent.
 func TestJSONSaysTheSame(t *testing.T) {
 	want := strings.ToValidUTF8(hostile, "\ufffd") + "é"
 	raw, err := json.MarshalIndent(map[string]string{"a": want}, "", "\t")

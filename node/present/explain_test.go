@@ -10,7 +10,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study/file"
 )
 
-// Explanations are written as the files beside the studies have them.
+// Explanations equal the files beside the studies.
 func TestExplanations(t *testing.T) {
 	paths, err := filepath.Glob("../../protocol/study/testdata/*.explain.txt")
 	if err != nil || len(paths) < 5 {

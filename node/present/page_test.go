@@ -25,8 +25,8 @@ func number(estimate, half float64) analysis.Number {
 	return analysis.Number{Estimate: ptr(estimate), StandardError: ptr(half / 2), Low: ptr(estimate - half), High: ptr(estimate + half)}
 }
 
-// pairs is an analysis of so many columns of two parties, with names that need escaping and
-// one undefined pair.
+// pairs is an analysis of the columns of two parties, with names that need escaping and one
+// undefined pair.
 func pairs(kind study.AnalysisKind, columns int, units measure.Unit) analysis.Analysis {
 	rng := rand.New(rand.NewPCG(1, uint64(columns)))
 	a := analysis.Analysis{Kind: kind, Level: 0.95, Intervals: study.IntervalsEach, Units: units, Assumption: "nothing", Rests: premise.List{premise.AnyOverlap}}
@@ -113,7 +113,7 @@ func TestPageLoadsNothing(t *testing.T) {
 	}
 }
 
-// Of many columns a page shows what it can within its size, and says where the rest is.
+// With many columns a page shows what fits its size, and says where the rest is.
 func TestPageOfManyColumns(t *testing.T) {
 	html := render(t, page(t, pairs(study.Correlation, 60, "")))
 	if len(html) > 150_000 || !strings.Contains(html, "<pattern") {
@@ -130,7 +130,7 @@ func TestPageAnswersFirst(t *testing.T) {
 	html := render(t, p)
 	for _, want := range []string{
 		"<h1>2 of 3 parties are in this result, without Saint Mary; answered: correlation, covariance, k-means; without an answer: k-means; the smallest effect",
-		"<td>no", // who is not in
+		"<td>no", // the missing party
 		"A statement about &lt;one&gt; sketch.",
 		"360 records in 9 clusters",
 		"<strong>No answer.</strong> 3 records are fewer than 9 clusters",
@@ -185,8 +185,8 @@ func TestFiguresAreDescribed(t *testing.T) {
 	}
 }
 
-// Results of every kind have the figures that suit them, each followed by a table, and none
-// of their parts is shown by the names of the document alone.
+// Results of every kind have suitable figures, each followed by a table, and none of their parts is
+// shown only under its name in the document.
 func TestKindsHaveTheirFigures(t *testing.T) {
 	for name, want := range map[string][]string{
 		"whole.json":      {"a0-scree", "a0-loadings", "a1-scree", "a3-coefficients", "a6-dendrogram", "a6-heat", "a8-means", "a9-heat"},
@@ -233,8 +233,8 @@ func TestKindsHaveTheirFigures(t *testing.T) {
 	}
 }
 
-// What can be told from 0 of these records need not hold of people in general: the second
-// interval decides, and the text says so.
+// A difference from 0 in these records need not hold for the population: the second interval
+// decides, and the text says so.
 func TestSecondIntervalsDecide(t *testing.T) {
 	p := func(x float64) *float64 { return &x }
 	number := func(low, high, peopleLow, peopleHigh float64) analysis.Number {
@@ -291,9 +291,9 @@ func TestPageOfADenseTable(t *testing.T) {
 	}
 }
 
-// A caution is read before the numbers, in the section, in every caption, and by whoever copies a
-// table. What is no answer is called so and comes last, and a result without a finding begins
-// with a line that says so.
+// A caution is read before the numbers, in the section, in every caption, and in a copied table.
+// What is no answer is named as such and comes last. A result without a finding begins with a line
+// that says so.
 func TestCautionComesFirst(t *testing.T) {
 	a := pairs(study.Correlation, 4, "")
 	for i := range a.Pairs {

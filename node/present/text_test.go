@@ -30,7 +30,7 @@ func TestTableFitsItsText(t *testing.T) {
 	}
 }
 
-// A column that is to be whole is, and takes no room from the others.
+// A column marked whole is never shortened, and takes no room from the others.
 func TestWholeColumns(t *testing.T) {
 	var out strings.Builder
 	note := strings.Repeat("n", 200)
@@ -82,7 +82,8 @@ func TestFold(t *testing.T) {
 	}
 }
 
-// Every block is text, but for what is for who asks; a table says why numbers are undefined, once, and what it leaves out.
+// Every block is text, except folded details. A table gives each reason for undefined numbers once,
+// and says what it leaves out.
 func TestText(t *testing.T) {
 	table := block.Table{Caption: "Numbers", Columns: append([]block.Column{block.Words("of"), {Name: "aside", Aside: true}}, block.Estimates("estimate", true)...), Of: 30, Things: "numbers, the clearest first"}
 	for i, n := range []block.Number{{Value: 0.5, Low: 0.31, High: 0.72, People: true, PeopleLow: 0.1, PeopleHigh: 0.9}, {Undefined: "it is lost"}, {Undefined: "it is lost"}} {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// listen is a log that a test reads, and a clock that it sets.
+// listen returns a log that a test reads, and a clock that it sets.
 func listen(most int) (*Log, *time.Duration, func() []string) {
 	var out bytes.Buffer
 	now := new(time.Duration)
@@ -33,7 +33,7 @@ func want(t *testing.T, got []string, lines ...string) {
 	}
 }
 
-// One line a minute, of each peer and kind, and a count that misses none.
+// One line a minute for each peer and kind, with a complete count.
 func TestSeldom(t *testing.T) {
 	log, now, read := listen(10)
 	for n := range 10_000 {
@@ -60,7 +60,7 @@ func TestSeldom(t *testing.T) {
 	want(t, read(), `level=WARN msg=refused peer=a n=10003`, `level=WARN msg=refused peer=a left_out=1`)
 }
 
-// A peer with many identities gets no more lines, and nothing grows.
+// A peer with many identities gets no more lines, and memory does not grow.
 func TestManyPeers(t *testing.T) {
 	log, _, read := listen(3)
 	for n := range 1000 {

@@ -19,8 +19,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// What the second round of a study will need of a budget is not there for others once the first was debited, and the
-// first is not debited where the second would not fit.
+// What the second round of a study will need of a budget is reserved once the first was debited.
+// The first is not debited if the second would not fit.
 func TestTheSecondRoundIsKept(t *testing.T) {
 	st := storetest.New(t, store.Party)
 	two := newStudy(t, protocoltest.Terms{Rounds: true})
@@ -58,7 +58,7 @@ func TestTheSecondRoundIsKept(t *testing.T) {
 		return exceeded
 	}
 
-	// The first round by itself fits, both do not.
+	// The first round alone fits, both do not.
 	_, err := of(two).Debits(opened(two, 0.9, true), nil)
 	refused("a first round without room for the second", err)
 	first, err := of(two).Debits(opened(two, 1, true), nil)
@@ -85,7 +85,7 @@ func TestTheSecondRoundIsKept(t *testing.T) {
 	if _, err := of(other).Debits(opened(other, 2, false), entries); err != nil {
 		t.Errorf("another study beside both rounds: %v", err)
 	}
-	// Once the study has ended, or was stopped, it needs nothing.
+	// Once the study has ended or was stopped, nothing is reserved.
 	for name, end := range map[string]func() (undo func()){
 		"after its last date": func() func() {
 			now = two.Closes()

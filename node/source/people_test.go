@@ -17,8 +17,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/protocoltest"
 )
 
-// People of whom something was released have no second budget under a second name, unless the steward says
-// why they are others. A name under which nothing was released counts for nobody.
+// People of whom something was released get no second budget under a second dataset name, unless
+// the steward says why they are others. A name under which nothing was released does not count.
 func TestPeopleAreRecognised(t *testing.T) {
 	st := storetest.New(t, store.Party)
 	s, err := protocoltest.NewStudy(protocoltest.Terms{})
@@ -44,7 +44,7 @@ func TestPeopleAreRecognised(t *testing.T) {
 	if err := h.Remember(of("a", about("a.csv", 0, 100), nil)); err != nil {
 		t.Fatal(err)
 	}
-	if err := h.Remember(of("a", about("a.csv", 100, 120), nil)); err != nil { // others since
+	if err := h.Remember(of("a", about("a.csv", 100, 120), nil)); err != nil { // other people since
 		t.Fatal(err)
 	}
 	if err := h.Remember(of("held", about("held.csv", 50, 150), nil)); err != nil { // before a was released
@@ -76,8 +76,8 @@ func TestPeopleAreRecognised(t *testing.T) {
 	}
 }
 
-// Whatever is about to be debited, its people are looked at within the debit: two datasets may both have been
-// looked at before either was.
+// People are checked within the debit: two datasets may both have been checked before either was
+// debited.
 func TestDebitsLookAtPeople(t *testing.T) {
 	st := storetest.New(t, store.Party)
 	s, err := protocoltest.NewStudy(protocoltest.Terms{})
@@ -106,7 +106,7 @@ func TestDebitsLookAtPeople(t *testing.T) {
 	if _, err := st.Debit(t.Context(), func([]ledger.Entry) ([]ledger.Entry, error) { return []ledger.Entry{entry}, nil }); err != nil {
 		t.Fatal(err)
 	}
-	held := &Opened{Data: config.Dataset{Name: "b"}} // nothing was read anew
+	held := &Opened{Data: config.Dataset{Name: "b"}} // nothing was read again
 	due := func([]ledger.Entry) ([]ledger.Entry, error) { return []ledger.Entry{entry}, nil }
 	var alike *node.PeopleError
 	if err := r.Spend(t.Context(), held, due); !errors.As(err, &alike) || alike.Dataset != "b" || alike.Other != "a" {

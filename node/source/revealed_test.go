@@ -20,7 +20,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study/file"
 )
 
-// noiseless is a study of one numeric column without noise, told apart by its name.
+// noiseless is a study of one numeric column without noise, distinguished by its name.
 func noiseless(t *testing.T, name, sketches string) (*study.Study, *Opened) {
 	t.Helper()
 	example, err := protocoltest.NewStudy(protocoltest.Terms{})
@@ -53,8 +53,8 @@ func signSketches(ks ...int) string {
 	return strings.Join(out, ", ")
 }
 
-// What is released without noise adds up over the sketches of a study, and over studies: each of these is
-// small beside the data, and together they are the data.
+// Releases without noise add up over the sketches of a study, and over studies: each of these is
+// small compared with the data, and together they are the data.
 func TestNoiselessReleasesAddUp(t *testing.T) {
 	st := storetest.New(t, store.Party)
 	var entries []ledger.Entry

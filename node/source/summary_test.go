@@ -8,7 +8,7 @@ import (
 	"github.com/cosketch/cosketch/node/dataset"
 )
 
-// A line about data names a few columns, and counts the others.
+// A line about data names a few columns and counts the others.
 func TestSummaryOfManyColumns(t *testing.T) {
 	s := dataset.Summary{Records: 7}
 	for i := range 5000 {

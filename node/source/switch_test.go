@@ -13,8 +13,9 @@ import (
 	"github.com/cosketch/cosketch/protocol/release"
 )
 
-// A debit that an interrupted run made for one dataset does not pay for another, on which the steward put
-// the study since: that one's account and its caps count. For the same dataset it is found.
+// A debit that an interrupted run made for one dataset does not pay for another to which the
+// steward has since moved the study: the account and caps of the new one count. For the same
+// dataset the debit is found.
 func TestASwitchedDatasetIsDueAnew(t *testing.T) {
 	s, err := protocoltest.NewStudy(protocoltest.Terms{})
 	if err != nil {

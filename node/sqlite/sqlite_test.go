@@ -18,7 +18,8 @@ func TestLocationsOfEverySystem(t *testing.T) {
 	}
 }
 
-// Open opens what lies at a path of letters that a location has to escape, and makes a file there only where it may.
+// Open opens a database whose path has characters that a URI must escape, and creates a file only
+// if allowed.
 func TestOpen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "50% of #1?.db")
 	open := func(mode string) error {

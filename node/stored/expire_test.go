@@ -15,7 +15,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study/file"
 )
 
-// A party's release goes at the date that the study names, for good, and no other study's does.
+// A party's release is removed for good at the date in the study, and no other study's is.
 func TestSketchesGoAtTheirDate(t *testing.T) {
 	example, err := os.ReadFile("../../protocol/study/testdata/hospitals.yaml")
 	if err != nil {
@@ -47,10 +47,10 @@ func TestSketchesGoAtTheirDate(t *testing.T) {
 	remove(due, due.KeepUntil-1, false)
 	unlock, err := st.LockStudy(due.ID)
 	do(err)
-	remove(due, due.KeepUntil, false) // nothing is purged beside whoever serves it
+	remove(due, due.KeepUntil, false) // nothing is purged while it is being served
 	unlock()
 	do(stored.RemoveAllExpired(st, due.KeepUntil))
-	remove(due, due.KeepUntil, false) // once
+	remove(due, due.KeepUntil, false) // only once
 	remove(kept, due.KeepUntil, false)
 	if _, err := st.ReleaseHeader(kept.ID); err != nil {
 		t.Errorf("the other study's release: %v", err)

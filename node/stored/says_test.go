@@ -52,8 +52,8 @@ func TestStatuses(t *testing.T) {
 	}
 }
 
-// Where a study stands is the same everywhere: what stands in its way comes before what it waits for, and a stop has the
-// aggregator's words by themselves.
+// A study's state is the same everywhere: what blocks it comes before what it waits for, and a stop
+// is described only in the aggregator's words.
 func TestStands(t *testing.T) {
 	for _, c := range []struct {
 		of          stored.Snapshot
@@ -72,7 +72,7 @@ func TestStands(t *testing.T) {
 	}
 }
 
-// Whatever a snapshot may hold for people is said, and a page and a terminal read the same.
+// Everything in a snapshot for people is shown, the same on a page and on a terminal.
 func TestEveryTroubleIsSaid(t *testing.T) {
 	s := stored.Snapshot{State: "stopped", Failure: "f1", Trouble: "t2", Grace: "g3", Clock: "c4", Restored: "r5", Faults: []string{"a6"}, Culprits: []stored.Culprit{{Name: "n7", Standing: "seen", What: "w8"}}}
 	said := s.Says()

@@ -9,7 +9,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// A stopped study has the aggregator's words by themselves, whatever wraps the stop.
+// A stopped study is described only in the aggregator's words, whatever wraps the stop.
 func TestSnapshotOfAStoppedStudy(t *testing.T) {
 	stopped := &session.StoppedError{Stop: protocol.Stop{At: 1_800_000_000, Reason: "0 of 3 parties approved"}}
 	got := SnapshotOf(&study.Study{Name: "trial"}, session.Status{State: session.Stopped, Failure: fmt.Errorf("running: %w", stopped)})

@@ -24,7 +24,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/session"
 )
 
-// world is a store and clocks of a test: pauses end at once, and the clock that runs evenly moves by them.
+// world is a test's store and clocks: pauses end at once and advance the monotonic clock.
 type world struct {
 	mu     sync.Mutex
 	where  map[protocol.StudyID]Standing
@@ -41,7 +41,7 @@ func newWorld() *world {
 	return &world{where: map[protocol.StudyID]Standing{}, now: 1_800_000_000, counts: map[Outcome]int{}, came: make(chan Outcome, 100_000)}
 }
 
-// await waits until so many messages more had an outcome.
+// await waits until so many more messages had an outcome.
 func (w *world) await(t *testing.T, what Outcome, n int) {
 	t.Helper()
 	for n > 0 {
@@ -88,7 +88,7 @@ func (w *world) options(dir string, hooks ...Hook) Options {
 		Uptime:  func() time.Duration { w.mu.Lock(); defer w.mu.Unlock(); return w.up },
 		After: func(d time.Duration) <-chan time.Time {
 			if d == lookEvery {
-				return nil // nobody else moves studies here
+				return nil // nobody else changes studies here
 			}
 			w.mu.Lock()
 			w.up += d
@@ -102,14 +102,14 @@ func (w *world) options(dir string, hooks ...Hook) Options {
 	}
 }
 
-// received is a request that a receiver took.
+// received is a request that a receiver got.
 type received struct {
 	id, at, signature string
 	body              []byte
 	message           Message
 }
 
-// receiver keeps what it gets, and answers as it is told to.
+// receiver records requests, and answers as told.
 type receiver struct {
 	*httptest.Server
 	got    chan received
@@ -299,7 +299,7 @@ func TestADeadHookIsGivenUpAndHindersNobody(t *testing.T) {
 	s.Look(study(0))
 	w.await(t, Dropped, 1)
 	to.take(t)
-	for n := byte(1); n < 20; n++ { // the dead one is tried meanwhile
+	for n := byte(1); n < 20; n++ { // the dead one is retried meanwhile
 		w.put(study(n), Standing{State: session.Open})
 		s.Look(study(n))
 		to.take(t)
@@ -325,7 +325,7 @@ func TestASlowHookIsBoundedAndLosesTheOldest(t *testing.T) {
 			state = session.Collecting
 		}
 		w.put(study(1), Standing{State: state})
-		s.Look(study(1)) // returns although nobody answers
+		s.Look(study(1)) // returns even though nobody answers
 	}
 	const all = 3 * mostMoves
 	for n := range all {
@@ -360,7 +360,7 @@ func TestWhatIsPendingSurvivesARestart(t *testing.T) {
 		}
 	})
 	h := hook(t, "portal", to.URL)
-	w.put(study(9), Standing{State: session.Closed, Results: 1}) // before the hook: it is not told
+	w.put(study(9), Standing{State: session.Closed, Results: 1}) // older than the hook, which is not told of it
 	s, stop := start(t, w.options(dir, h))
 	w.put(study(1), Standing{State: session.Open})
 	s.Look(study(1))
@@ -384,7 +384,7 @@ func TestWhatIsPendingSurvivesARestart(t *testing.T) {
 	w.await(t, Delivered, 2)
 	stop()
 	w.put(study(2), Standing{State: session.Open})
-	_, stop = start(t, w.options(dir, h)) // and nothing is told twice
+	_, stop = start(t, w.options(dir, h)) // and nothing is sent twice
 	if got := to.take(t); got.message.Data.Study != study(2).String() {
 		t.Errorf("got %+v", got.message)
 	}

@@ -11,10 +11,10 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// Clocks that are off by a day, for real: the two programs are linked with a package time
-// whose Now adds $CLOCK_AHEAD seconds, so that certificates, timers and every library see that
-// clock, and not the node's own code alone. Nothing else is compiled anew: what others see of
-// the package is the same, which the linker checks.
+// Clocks that are really off by a day. The two programs are linked with a package time whose Now
+// adds $CLOCK_AHEAD seconds, so that certificates, timers and every library see that clock, not
+// just the node's own code. Nothing else is recompiled: the package's export data are unchanged,
+// which the linker checks.
 func TestClocksADayOff(t *testing.T) {
 	if os.Getenv("COSKETCH_FULL") != "1" {
 		t.Skip("links the programs with another clock: COSKETCH_FULL=1")
@@ -34,7 +34,7 @@ func TestClocksADayOff(t *testing.T) {
 	testscript.Run(t, scripts("testdata/clock/clock.txtar"))
 }
 
-// linkSkewed runs a tool of the compiler; the linker gets another package time.
+// linkSkewed runs a tool of the compiler, and gives the linker another package time.
 const linkSkewed = `#!/bin/sh -eu
 for argument; do
   case $argument in
@@ -44,14 +44,14 @@ done
 exec "$@"
 `
 
-// addAhead is in one line, and declares nothing in the package: so all that others were compiled
-// with stands where it stood.
+// addAhead is on one line and declares nothing in the package, so that everything that other
+// packages were compiled with keeps its place.
 const addAhead = `{ text, _ := syscall.Getenv("CLOCK_AHEAD"); var ahead int64; ` +
 	`for _, c := range []byte(text) { if c != '-' { ahead = 10*ahead + int64(c-'0') } }; ` +
 	`if len(text) > 0 && text[0] == '-' { ahead = -ahead }; sec += ahead }`
 
-// skewedTime compiles a package time in which Now is off, made from the library that is
-// installed and called by its name, and returns the archive's.
+// skewedTime compiles a package time in which Now is off. It is made from the installed library and
+// has its name. It returns the path of the archive.
 func skewedTime(t *testing.T, dir string) (archive string) {
 	t.Helper()
 	root, err := exec.Command("go", "env", "GOROOT").Output()

@@ -1,5 +1,5 @@
-// Package cmd_test runs the two programs as their users do: real processes, told
-// apart by scripts in testdata.
+// Package cmd_test runs the two programs as their users do: as real processes, directed by scripts
+// in testdata.
 package cmd_test
 
 import (
@@ -15,14 +15,14 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// programs is the directory of the two binaries, repository that of the documents' folder.
+// programs is the directory of the two binaries, and repository the root with the documents.
 var programs, repository string
 
 func TestMain(m *testing.M) {
 	os.Exit(built(m))
 }
 
-// built runs the tests with both programs in a directory of their own.
+// built builds both programs into a temporary directory and runs the tests.
 func built(m *testing.M) int {
 	dir, err := os.MkdirTemp("", "cosketch")
 	if err != nil {
@@ -31,7 +31,7 @@ func built(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	for _, program := range []string{"party", "aggregator"} {
-		build := exec.Command("go", "run", "-exec", "cp", "./"+program, dir) // go keeps what it links to run it, and gives it to cp
+		build := exec.Command("go", "run", "-exec", "cp", "./"+program, dir) // go run keeps what it links, and passes it to cp
 		if out, err := build.CombinedOutput(); err != nil {
 			fmt.Fprintf(os.Stderr, "building the programs: %v\n%s", err, out)
 			return 1
@@ -52,9 +52,9 @@ func built(m *testing.M) int {
 	return m.Run()
 }
 
-// touchSources looks at every source file that the programs are built from: go
-// test, which notes what a test itself looks at (and not what TestMain does), then
-// knows that a stored result is out of date when one of them changes.
+// touchSources stats every source file of the programs. go test notes which files a test itself
+// looks at, but not those of TestMain. So it knows that a cached result is out of date when a
+// source changes.
 func touchSources() error {
 	for _, dir := range []string{".", "../node", "../protocol", "../kernel", "../seed"} {
 		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -81,7 +81,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, scripts(files...))
 }
 
-// scripts are the parameters of a run of these.
+// scripts are the parameters for running these scripts.
 func scripts(files ...string) testscript.Params {
 	return testscript.Params{
 		Files:               files,
@@ -133,8 +133,8 @@ func scripts(files ...string) testscript.Params {
 	}
 }
 
-// condition knows namespaces: whether a script can mount disks of its own; pyarrow and polars: whether Python has them; and full: whether
-// long ones are wanted.
+// condition knows these conditions: namespaces, if a script can mount its own disks; pyarrow and
+// polars, if Python has them; and full, if long scripts are wanted.
 func condition(name string) (bool, error) {
 	switch name {
 	case "namespaces":

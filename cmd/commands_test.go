@@ -15,10 +15,11 @@ import (
 	"time"
 )
 
-// most commands that the plain help of each program names.
+// most is the maximum number of commands in the plain help of each program.
 var most = map[string]int{"party": 28, "aggregator": 22}
 
-// says runs a program where it has a home without anything, to its end, and returns what it printed, and to whom.
+// says runs a program with an empty home to its end, and returns what it printed to stdout and
+// stderr.
 func says(t *testing.T, command ...string) (stdout, stderr string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -34,9 +35,9 @@ func says(t *testing.T, command ...string) (stdout, stderr string) {
 	return out.String(), talk.String()
 }
 
-// described is a command as the manual page has it.
+// described is a command in the manual page.
 type described struct {
-	name     string // without the program's
+	name     string // without the program's name
 	says     string
 	examples []string
 }
@@ -72,10 +73,11 @@ func describedBy(t *testing.T, program string) (out []described) {
 	return out
 }
 
-// exampleStart is where an example begins: behind a colon, a comma, a semicolon or the margin.
+// exampleStart matches the beginning of an example: after a colon, a comma, a semicolon or the
+// margin.
 var exampleStart = regexp.MustCompile(`(?:(?:s?:|,|;)\s+|\n\s+|; [a-z ]+ needs )(?:party|aggregator) `)
 
-// listed are the commands that the plain help of a program names.
+// listed are the commands in the plain help of a program.
 func listed(t *testing.T, program string) (out []string) {
 	t.Helper()
 	help, _ := says(t, filepath.Join(programs, program), "--help")
@@ -88,7 +90,7 @@ func listed(t *testing.T, program string) (out []string) {
 	return out
 }
 
-// The plain help stays short, and what it does not name is under advanced.
+// The plain help stays short; all other commands are under advanced.
 func TestFewCommands(t *testing.T) {
 	t.Parallel()
 	for program, most := range most {
@@ -104,7 +106,8 @@ func TestFewCommands(t *testing.T) {
 	}
 }
 
-// A verb means one thing, wherever it stands, in both programs: what is said of it begins with the same word.
+// A verb has one meaning in all commands of both programs: their descriptions begin with the same
+// word.
 func TestOneVerbOneMeaning(t *testing.T) {
 	t.Parallel()
 	means := map[string]map[string][]string{}
@@ -133,7 +136,7 @@ func TestOneVerbOneMeaning(t *testing.T) {
 	}
 }
 
-// Every command has an example, and every example is one that its program understands.
+// Every command has an example, and its program can parse every example.
 func TestExamplesParse(t *testing.T) {
 	t.Parallel()
 	shell, err := exec.LookPath("bash")
@@ -157,10 +160,10 @@ func TestExamplesParse(t *testing.T) {
 	}
 }
 
-// What one program alone has is known to the other, which leads there.
+// Each program knows the commands that only the other has, and refers to it.
 func TestCommandsOfTheOtherProgram(t *testing.T) {
 	t.Parallel()
-	first := func(program string) map[string]bool { // the first words of commands: true, but for those under advanced
+	first := func(program string) map[string]bool { // the first words of commands: true unless under advanced
 		out := map[string]bool{}
 		for _, c := range describedBy(t, program) {
 			name, advanced := strings.CutPrefix(c.name, "advanced ")
@@ -183,7 +186,7 @@ func TestCommandsOfTheOtherProgram(t *testing.T) {
 	}
 }
 
-// Whoever types what a command was called is told what it is called.
+// A command's former name is answered with its current name.
 func TestFormerNames(t *testing.T) {
 	t.Parallel()
 	upkeep := map[string]string{}

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Whatever the documents show as a command is run by a test, or a line here says why not.
+// A test runs every command in the documents, or a line here says why not.
 
 // documents reads every Markdown file of the repository.
 func documents(t *testing.T) (all []document) {
@@ -43,16 +43,17 @@ func documents(t *testing.T) (all []document) {
 	return all
 }
 
-// followed are the documents that a test of this package follows from block to block.
+// followed are the documents that a test of this package follows block by block.
 var followed = []string{"README.md", "docs/steward.md", "docs/operator.md", "docs/tutorial.md"}
 
-// elsewhere are blocks that a test elsewhere runs, by document: one of each language, but for Python's test, which runs all.
+// elsewhere are the blocks that other tests run, by document: one of each language, but for Python
+// all.
 var elsewhere = map[string]string{
 	"docs/api.md":    "../node/pages/browser/example_test.go",
 	"docs/python.md": "../clients/python/tests/test_documents.py",
 }
 
-// shells are the languages of blocks that are to be run.
+// shells are the languages of blocks that must be run.
 var shells = []string{"sh", "bash", "shell", "console", "python", "powershell"}
 
 // command matches a line that somebody would type.
@@ -70,8 +71,8 @@ var others = map[string]string{
 	"itself":   "", // go test ./...
 }
 
-// Every block that is to be typed is run: by a guide that is followed, by a test that is
-// named here, or as `sh script`, whose lines a script of testdata types one after the other.
+// Every block of commands is run: by following a guide, by a test that is named here, or, for `sh
+// script`, by a script of testdata that types its lines one after the other.
 func TestEveryBlockIsRun(t *testing.T) {
 	scripts, ran, lines := playedLines(t), 0, 0
 	for _, d := range documents(t) {
@@ -99,7 +100,7 @@ func TestEveryBlockIsRun(t *testing.T) {
 				ran++
 				runsOther(t, b)
 			case slices.Contains(followed, d.file) && language == "sh" && len(b.info) > 1:
-				ran++ // its form is held where it is followed
+				ran++ // its form is checked when it is followed
 			case elsewhere[d.file] != "" && len(b.info) == 1:
 				found[language]++
 				ran++
@@ -124,7 +125,7 @@ func TestEveryBlockIsRun(t *testing.T) {
 	}
 }
 
-// runsOther holds that the test that others names reads the blocks of a document.
+// runsOther checks that the test named in others reads the blocks of a document.
 func runsOther(t *testing.T, b block) {
 	t.Helper()
 	file, known := others[strings.Join(b.info[2:], " ")]
@@ -137,10 +138,10 @@ func runsOther(t *testing.T, b block) {
 	}
 }
 
-// typed is a command: its program, the words that say what to do, and its flags.
+// typed is a command: its program, its name, and its flags.
 type typed struct {
 	program string
-	words   []string // what to do: one word, or two where the first is of groups
+	words   []string // the command's name: one word, or two if the first is a group
 	flags   []string
 }
 
@@ -148,10 +149,10 @@ var (
 	option     = regexp.MustCompile(`^--?[a-z][a-z-]*`)
 	subcommand = regexp.MustCompile(`^[a-z][a-z-]*$`)
 	groups     = []string{"advanced", "budget", "config", "data", "identity", "log", "steward", "study", "token", "webhook"}
-	settings   = []string{"--format", "--state", "--config", "--log-level"} // their values are no subcommand
+	settings   = []string{"--format", "--state", "--config", "--log-level"} // their values are not subcommands
 )
 
-// parseCommand reads a line; its program is empty where it is none of ours.
+// parseCommand parses a line; its program is empty if it is not one of ours.
 func parseCommand(line string) (c typed) {
 	line, _, _ = strings.Cut(line, " #")
 	words := strings.Fields(strings.NewReplacer("[", "", "]", "").Replace(line))
@@ -202,7 +203,7 @@ func TestNamedCommandsExist(t *testing.T) {
 	}
 	seen := 0
 	for _, d := range documents(t) {
-		if d.file == "CHANGELOG.md" { // of what was
+		if d.file == "CHANGELOG.md" { // about the past
 			continue
 		}
 		for _, m := range span.FindAllStringSubmatch(strings.Join(d.prose, "\n"), -1) {
@@ -212,7 +213,7 @@ func TestNamedCommandsExist(t *testing.T) {
 			}
 			seen++
 			text, named := help(c), len(c.words)
-			for text == "" && len(c.words) > 1 { // what follows is an argument, such as a kind of analysis
+			for text == "" && len(c.words) > 1 { // the rest is an argument, such as a kind of analysis
 				c.words = c.words[:len(c.words)-1]
 				text = help(c)
 			}
@@ -232,7 +233,7 @@ func TestNamedCommandsExist(t *testing.T) {
 	}
 }
 
-// A block without a test, and what is typed in one, are found.
+// A block without a test, and the commands in it, are found.
 func TestBlocksThatNothingRuns(t *testing.T) {
 	d := readDocument("x.md", "text\n```sh\nparty status\n```\n\n    party run x\n```\naggregator status\n```\n")
 	if len(d.blocks) != 2 || len(d.blocks[0].info) != 1 || !command.MatchString(strings.TrimSpace(d.blocks[1].text)) || !command.MatchString(d.prose[2]) {
@@ -244,7 +245,7 @@ func TestBlocksThatNothingRuns(t *testing.T) {
 	}
 }
 
-// TestReadmeOnALaptop runs what the README says to try first.
+// TestReadmeOnALaptop runs what the README suggests to try first.
 func TestReadmeOnALaptop(t *testing.T) {
 	if os.Getenv("COSKETCH_FULL") != "1" {
 		t.Skip("COSKETCH_FULL=1 runs the README's demonstration, which builds the programs again")

@@ -13,12 +13,12 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/rogpeppe/go-internal/testscript"
 	"golang.org/x/text/encoding/charmap"
-	_ "modernc.org/sqlite" // the driver "sqlite"
+	_ "modernc.org/sqlite" // registers the driver "sqlite"
 )
 
-// The commands that write what a script cannot hold as text.
+// Script commands that write files that a script cannot contain as text.
 
-// bytes FILE TEXT writes a file; TEXT has the escapes of Go.
+// bytes FILE TEXT writes a file; TEXT has Go's escapes.
 func writeBytes(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: bytes FILE TEXT")
@@ -41,7 +41,8 @@ func gzipFile(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), out.Bytes(), 0o600))
 }
 
-// latin1 FILE writes a file in Windows-1252 with lines that end as on Windows, as spreadsheets of many offices do.
+// latin1 FILE writes a file in Windows-1252 with Windows line endings, as many offices'
+// spreadsheets do.
 func latin1(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: latin1 FILE")
@@ -51,7 +52,7 @@ func latin1(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o600))
 }
 
-// cut FILE PERCENT leaves the beginning of a file.
+// cut FILE PERCENT truncates a file to its beginning.
 func cutFile(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: cut FILE PERCENT")
@@ -138,8 +139,8 @@ func damage(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(found, data, 0o600))
 }
 
-// newer DIR gives a state directory the layout of a later program: the number that SQLite
-// keeps for that in a database's header.
+// newer DIR gives a state directory the layout version of a later program, which SQLite keeps in a
+// database's header.
 func newer(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: newer DIR")
@@ -152,7 +153,7 @@ func newer(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(f.Close())
 }
 
-// value NAME FILE sets an environment variable to what a file, or stdout, holds.
+// value NAME FILE sets an environment variable to the contents of a file or of stdout.
 func value(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: value NAME FILE")

@@ -18,25 +18,25 @@ import (
 	"time"
 )
 
-// The guides of docs are followed word by word: by an operator and two stewards, each
-// with a home of their own that holds nothing, and without root.
+// The guides in docs are followed literally, by an operator and two stewards, each with an empty
+// home and without root.
 
-// account is one person's: a home directory, and what the names in the guides are here.
+// account is one person's home directory, and the local values of names in the guides.
 type account struct {
 	name  string
 	home  string
-	other map[string]string // words of the guide that are others for this person
+	other map[string]string // replacements for words of the guide
 	met   *names
 }
 
-// journey is several people who follow the guides.
+// journey is several people following the guides.
 type journey struct {
 	t      *testing.T
 	guides map[string]*guide
-	people map[string][]*account // by the role that a block names
+	people map[string][]*account // by the role in a block
 	port   int
-	web    string              // where pages are
-	nobody *syscall.Credential // who they are, where the test is root
+	web    string              // address of the pages
+	nobody *syscall.Credential // their user, if the test is root
 }
 
 // guide is a document, and how far it was followed.
@@ -46,7 +46,7 @@ type guide struct {
 	next  int
 }
 
-// nobodyID is the user and group that commands run as where the test is root.
+// nobodyID is the user and group of commands if the test is root.
 const nobodyID = 65534
 
 func newJourney(t *testing.T) *journey {
@@ -75,7 +75,7 @@ func newJourney(t *testing.T) *journey {
 			a := &account{name: name, home: filepath.Join(root, name), met: newNames(shared)}
 			if role == "operator" {
 				a.met = newNames(shared)
-				a.met.own = shared // everybody knows who the operator is
+				a.met.own = shared // everybody knows the operator's ids
 			}
 			if name == "south" {
 				a.other = map[string]string{"north": "south", "srand(1)": "srand(2)"}
@@ -90,7 +90,7 @@ func newJourney(t *testing.T) *journey {
 	return j
 }
 
-// own gives a file to the user that commands run as.
+// own makes the user of commands the owner of a file.
 func (j *journey) own(path string) {
 	if j.nobody == nil {
 		return
@@ -119,10 +119,10 @@ func (j *journey) follow(file, section string) {
 	}
 }
 
-// take takes one step.
+// take performs one step.
 func (j *journey) take(s step) {
 	j.t.Helper()
-	if s.role == "laptop" { // followed by itself
+	if s.role == "laptop" { // other tests follow these
 		return
 	}
 	switch s.kind {
@@ -167,7 +167,7 @@ func (j *journey) who(s step) []*account {
 	return people
 }
 
-// words are the guide's words as this person reads them.
+// words returns the guide's text with this person's replacements.
 func (a *account) words(text string) string {
 	for from, to := range a.other {
 		text = strings.ReplaceAll(text, from, to)
@@ -175,26 +175,26 @@ func (a *account) words(text string) string {
 	return text
 }
 
-// Addresses in the guides, for which those of this machine stand in.
+// Addresses in the guides, replaced by addresses of this machine.
 const (
 	guideAddress = "/dns4/agg.example.org/tcp/7424"
 	guideListen  = "/ip4/0.0.0.0/tcp/7424"
 	guideWeb     = "127.0.0.1:7480"
 )
 
-// here makes of a guide's text what this person has to type: with the ids of this run.
+// here converts a guide's text to what this person types, with the ids of this run.
 func (j *journey) here(a *account, text string) string {
 	address := fmt.Sprintf("/ip4/127.0.0.1/tcp/%d", j.port)
 	return a.met.real(strings.NewReplacer(guideAddress, address, guideListen, address, guideWeb, j.web).Replace(a.words(text)))
 }
 
-// there makes of what a command said what it would have said at home.
+// there converts a command's output to what it would have been at home.
 func (j *journey) there(a *account, said string) string {
 	address := fmt.Sprintf("/ip4/127.0.0.1/tcp/%d", j.port)
 	return strings.NewReplacer(a.home, "/home/"+a.name, address, guideAddress).Replace(said)
 }
 
-// shell is a command of a person, with nothing of the test's own environment but PATH.
+// shell returns a person's command; of the test's environment it has only PATH.
 func (j *journey) shell(ctx context.Context, a *account, script string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "sh", "-euc", j.here(a, script))
 	cmd.Dir = a.home
@@ -203,7 +203,7 @@ func (j *journey) shell(ctx context.Context, a *account, script string) *exec.Cm
 	return cmd
 }
 
-// run runs a block and returns what it wrote, as a terminal shows it.
+// run runs a block and returns its output, as a terminal shows it.
 func (j *journey) run(a *account, script string) (string, error) {
 	ctx, cancel := context.WithTimeout(j.t.Context(), 2*time.Minute)
 	defer cancel()
@@ -211,7 +211,7 @@ func (j *journey) run(a *account, script string) (string, error) {
 	return string(out), err
 }
 
-// serve starts what runs until the end, and waits until it has said something.
+// serve starts a block that runs until the end, and waits for its first output.
 func (j *journey) serve(s step) {
 	for _, a := range j.who(s) {
 		cmd := j.shell(context.Background(), a, "exec "+strings.TrimSpace(s.text))
@@ -239,7 +239,7 @@ func (j *journey) serve(s step) {
 	}
 }
 
-// carry takes a file from one person to others, as people do by mail or on a stick.
+// carry copies a file from one person to others, as by mail or on a stick.
 func (j *journey) carry(s step) {
 	file, from, to, as := s.words[0], s.words[1], s.words[2], s.words[3]
 	for _, sender := range j.people[from] {
@@ -257,8 +257,8 @@ func (j *journey) carry(s step) {
 	}
 }
 
-// TestGuides follows the steward's guide and the operator's, each where it goes on from the
-// tutorial, to a result and beyond.
+// TestGuides follows the steward's and the operator's guides, starting where the tutorial ends, to
+// a result and beyond.
 func TestGuides(t *testing.T) {
 	if err := touchSources(); err != nil {
 		t.Fatal(err)
@@ -270,13 +270,13 @@ func TestGuides(t *testing.T) {
 	j.follow("tutorial.md", "")
 }
 
-// notRun are the blocks that tests of other packages run, by what they want of a machine.
+// notRun are the blocks that tests of other packages run, by what they need.
 var notRun = map[string][]string{
 	"operator.md": {"systemd", "systemd", "docker"},
 	"steward.md":  {"systemd"},
 }
 
-// Every block of the guides is run here, but for those that want another system.
+// Every block of the guides is run here, except those that need another system.
 func TestFewBlocksAreNotRun(t *testing.T) {
 	for _, file := range []string{"steward.md", "operator.md", "tutorial.md"} {
 		var got []string
@@ -298,7 +298,7 @@ func TestFewBlocksAreNotRun(t *testing.T) {
 	}
 }
 
-// TestTutorial follows the tutorial on this machine: a network of the testnet, that is killed
+// TestTutorial follows the tutorial on this machine, with a network of the testnet that is killed
 // and comes back.
 func TestTutorial(t *testing.T) {
 	if os.Getenv("COSKETCH_FULL") != "1" {
@@ -322,7 +322,7 @@ func TestTutorial(t *testing.T) {
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			t.Cleanup(func() { // where it stopped half way
+			t.Cleanup(func() { // if it stopped half way
 				down := exec.Command("go", "run", "./testnet", "down", "--remove")
 				down.Dir, down.Env = cmd.Dir, cmd.Env
 				down.Run()
@@ -349,7 +349,7 @@ func TestTutorial(t *testing.T) {
 	}
 }
 
-// waiting is a writer that closes done when a text has come by.
+// waiting is a writer that closes done once a text was written to it.
 type waiting struct {
 	mu    sync.Mutex
 	said  []byte

@@ -13,17 +13,17 @@ import (
 
 // The blocks of a guide:
 //
-//	```sh ROLE           run by everybody in the role, in a home of their own
+//	```sh ROLE           run by everybody in the role, each in their own home
 //	```sh ROLE &         started, and ended when all is done
 //	```sh not NAME       run by another test: TestEveryBlockIsRun knows which
 //	```sh script         typed by a script of testdata, line by line
-//	```text              what the block before it prints
+//	```text              output of the previous block
 //	```yaml ROLE FILE    a file that they write
 //	<!-- after DOCUMENT: SECTION -->
 //	<!-- carry FILE from ROLE to ROLE as FILE -->
 //
-// In what is printed, numbers and dates stand for any, ids for the ids of this run, each
-// for one, ids in words for any, and … for anything. Other blocks are for readers alone.
+// In output, numbers and dates match any others, each id stands for one id of this run, ids in
+// words match any, and … matches anything. Other blocks are only for readers.
 
 type stepKind int
 
@@ -43,7 +43,7 @@ type step struct {
 	line       int
 	role       string
 	text       string
-	output     string   // of stepRun; empty: not shown
+	output     string   // for stepRun; empty: not shown
 	words      []string // stepAfter: document and section; stepCarry: file, from, to, as; stepFile: path
 }
 
@@ -88,7 +88,7 @@ func readGuide(t *testing.T, file string) (steps []step) {
 	return steps
 }
 
-// fence adds a block, by the words behind its backticks.
+// fence adds a block, using the words after its backticks.
 func fence(t *testing.T, steps []step, at step, words []string) []step {
 	t.Helper()
 	switch {
@@ -116,8 +116,8 @@ func fence(t *testing.T, steps []step, at step, words []string) []step {
 	return append(steps, at)
 }
 
-// sectionEnds returns the number of steps up to the end of a section; 0 where there is
-// none of that name.
+// sectionEnds returns the number of steps up to the end of a section, or 0 if there is none of that
+// name.
 func sectionEnds(steps []step, section string) int {
 	end := 0
 	for i, s := range steps {
@@ -128,8 +128,8 @@ func sectionEnds(steps []step, section string) int {
 	return end
 }
 
-// names knows what the ids in the guides are in this run: those of studies for everybody
-// alike, and others that one person met.
+// names maps the ids in the guides to those of this run. Ids of studies are the same for everybody;
+// each person has met other ids of their own.
 type names struct {
 	mu     sync.Mutex
 	shared map[string]string
@@ -140,7 +140,7 @@ func newNames(shared map[string]string) *names {
 	return &names{shared: shared, own: map[string]string{}}
 }
 
-// real puts this run's ids into a text.
+// real replaces the ids in a text by those of this run.
 func (n *names) real(text string) string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -161,16 +161,16 @@ var (
 	wholeID = regexp.MustCompile(`\b[0-9a-f]{64}\b`)
 	peerID  = regexp.MustCompile(`\b12D3KooW[0-9A-Za-z]{44}\b`)
 	shortID = regexp.MustCompile(`\b[0-9a-f]{8}\b`)
-	// what an expected text is made of, the longer first
+	// parts of an expected text, longer ones first
 	pieces = regexp.MustCompile(`\b[0-9a-f]{64}\b|\b12D3KooW[0-9A-Za-z]{44}\b|\b[0-9a-f]{16}\b|\b[0-9a-f]{8}\b|\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?Z|` + spoken + `|` + number + `|█+|\s*…\s*|\s+|[^\s]`)
 )
 
-// spoken is an id in words.
+// spoken matches an id in words.
 const spoken = `\b[a-z]{5}(?:-[a-z]{5}){3}\b`
 
 const number = `-?\d+(?:[.,]\d+)*(?:e[+-]?\d+)?`
 
-// match holds what was printed against what a guide shows, and learns the ids in it.
+// match compares output with what a guide shows, and learns the ids in it.
 func (n *names) match(want, got string) error {
 	var form strings.Builder
 	var learned []string
@@ -217,7 +217,7 @@ func (n *names) match(want, got string) error {
 	return nil
 }
 
-// isReal reports whether an id is one of this run.
+// isReal reports whether an id is of this run.
 func (n *names) isReal(id string) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -231,7 +231,7 @@ func (n *names) isReal(id string) bool {
 	return false
 }
 
-// The comparison knows one id from another, and one word from another.
+// The comparison distinguishes ids, and words.
 func TestGuideOutput(t *testing.T) {
 	id, other := strings.Repeat("a1b2c3d4", 8), strings.Repeat("0f1e2d3c", 8)
 	real1, real2 := strings.Repeat("12ab34cd", 8), strings.Repeat("98ef76ab", 8)

@@ -11,9 +11,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// ids PATH FIRST COUNT expects ids of the records that rows numbers so in the files below a
-// path: more than half of them, of which there are at least 20. An id is short: among keys
-// and noise stand some by chance, a few in a hundred, and so many never do.
+// ids PATH FIRST COUNT expects ids of the records with these numbers of rows, in the files below a
+// path: more than half of them, of which there must be at least 20. Ids are short: a few in a
+// hundred occur by chance in keys and noise, but never so many.
 func ids(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 3 {
 		ts.Fatalf("usage: ids PATH FIRST COUNT")

@@ -12,7 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// Blocks of `sh script` are played by scripts of testdata, line by line and as they stand:
+// Scripts of testdata type the lines of `sh script` blocks literally, one after the other:
 //
 //	line a docs/steward.md 'party advanced release STUDY'
 //	exec sh -c $LINE
@@ -22,13 +22,13 @@ import (
 type block struct {
 	file string // slash-separated, from the module's root
 	line int
-	info []string // the words behind the backticks
+	info []string // the words after the backticks
 	text string
 }
 
 func (b block) String() string { return fmt.Sprintf("%s:%d", b.file, b.line) }
 
-// document is a Markdown file: its blocks, and the lines that are in none.
+// document is a Markdown file: its blocks, and the lines outside blocks.
 type document struct {
 	file   string
 	blocks []block
@@ -56,7 +56,7 @@ func readDocument(file, text string) document {
 	return d
 }
 
-// typedLines are the lines of a block that somebody types, without what is said about them.
+// typedLines are the lines of a block that somebody types, without comments.
 func typedLines(text string) (lines []string) {
 	for line := range strings.Lines(text) {
 		line, _, _ = strings.Cut(line, " #")
@@ -80,13 +80,13 @@ func playedBlocks(d document) (blocks []block) {
 var (
 	shownID  = regexp.MustCompile(`\b[0-9a-f]{8}\b`)
 	standsIn = regexp.MustCompile(`\b[A-Z]{3,}\b`)
-	reader   = regexp.MustCompile(`\bnorth\b`) // as whom the guides address their reader
+	reader   = regexp.MustCompile(`\bnorth\b`) // the guides address their reader as north
 )
 
-// line NODE DOCUMENT TEXT sets $LINE to a line of a document's block of `sh script`, as
-// whoever keeps a node types it: ids and STUDY are $STUDY, a word in capitals that is a
-// variable of the script is what that holds, and north is the node. The program takes the
-// shell's place, so that a script that fails can end it.
+// line NODE DOCUMENT TEXT sets $LINE to a line of a document's `sh script` block, as the node's
+// owner types it. Ids and STUDY become $STUDY, a word in capitals becomes the script's variable of
+// that name, and north becomes the node. The program replaces the shell (exec), so that a failing
+// script can end it.
 func typedLine(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: line NODE DOCUMENT TEXT")
@@ -110,12 +110,12 @@ func typedLine(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("LINE", fmt.Sprintf("export %[1]s_STATE='%[2]s' %[1]s_CONFIG='%[2]s.yaml'; exec %[3]s", strings.ToUpper(program), state, text))
 }
 
-// played is a line of a document in a script of testdata.
+// played is a line of a document that a script of testdata types.
 type played struct{ file, text string }
 
 var playedForm = regexp.MustCompile(`^line \S+ (\S+) (?:'((?:[^']|'')*)'|(\S+))$`)
 
-// playedLines are the lines of documents that scripts type and that succeed, script by script.
+// playedLines are the lines of documents that scripts type successfully, script by script.
 func playedLines(t *testing.T) (scripts [][]played) {
 	t.Helper()
 	for _, pattern := range []string{"testdata/*.txtar", "testdata/*/*.txtar"} {
@@ -146,7 +146,7 @@ func playedLines(t *testing.T) (scripts [][]played) {
 	return scripts
 }
 
-// plays reports whether a script types all lines of a block, in their order.
+// plays reports whether a script types all lines of a block in order.
 func plays(script []played, b block) bool {
 	left := typedLines(b.text)
 	for _, p := range script {
@@ -157,7 +157,8 @@ func plays(script []played, b block) bool {
 	return len(left) == 0
 }
 
-// A block that is played in part, in another order or from another document is not played.
+// A block does not count as played if it is played partly, in another order or from another
+// document.
 func TestPlayedBlocks(t *testing.T) {
 	d := readDocument("docs/x.md", "```sh script\nparty advanced release STUDY   # now\n\nparty status\n```\n```sh\nparty run x\n```\n")
 	blocks := playedBlocks(d)

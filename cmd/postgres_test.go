@@ -12,7 +12,7 @@ import (
 	"github.com/cosketch/cosketch/node/dataset/postgrestest"
 )
 
-// TestPostgres has a party's data in a PostgreSQL server: $DSN has a table of visits.
+// TestPostgres reads a party's data from a PostgreSQL server: $DSN has a table of visits.
 func TestPostgres(t *testing.T) {
 	if os.Getenv("COSKETCH_FULL") != "1" {
 		t.Skip("starts a PostgreSQL server: COSKETCH_FULL=1")

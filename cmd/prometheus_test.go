@@ -18,11 +18,11 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// The commands of prometheus.txtar: a Prometheus scrapes real nodes, and what the kept
-// dashboard and alert rules ask it has an answer.
+// The commands of prometheus.txtar: a Prometheus scrapes real nodes. Every query of the stored
+// dashboard and alert rules has an answer.
 
-// prometheus TARGET... starts a Prometheus that scrapes nodes every second and keeps the alert
-// rules, whose patience is a second instead of minutes.
+// prometheus TARGET... starts a Prometheus that scrapes nodes every second and has the alert rules,
+// with delays of a second instead of minutes.
 func startPrometheus(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: prometheus TARGET...")
@@ -50,7 +50,7 @@ func startPrometheus(ts *testscript.TestScript, neg bool, args []string) {
 	})
 }
 
-// query asks Prometheus, of which it reports how many series answer.
+// query sends a query to Prometheus and returns the number of series in the answer.
 func query(ts *testscript.TestScript, expression string) (series int, err error) {
 	var answer struct {
 		Status, Error string
@@ -72,7 +72,7 @@ func fromPrometheus(ts *testscript.TestScript, path string, to any) error {
 	return json.NewDecoder(r.Body).Decode(to)
 }
 
-// until tries for a minute: the machine may be busy.
+// until retries for a minute, since the machine may be busy.
 func until(ts *testscript.TestScript, done func() (missing []string)) {
 	for end := time.Now().Add(time.Minute); ; {
 		missing := done()
@@ -86,11 +86,11 @@ func until(ts *testscript.TestScript, done func() (missing []string)) {
 	}
 }
 
-// bound is what an alert's expression holds a number against.
+// bound matches the threshold in an alert's expression.
 var bound = regexp.MustCompile(` (==|<|>) [0-9.e]+$`)
 
-// evaluates asks every expression of the dashboard and of the alert rules, bounds aside, until
-// each has an answer.
+// evaluates queries every expression of the dashboard and of the alert rules, without thresholds,
+// until each has an answer.
 func evaluates(ts *testscript.TestScript, neg bool, args []string) {
 	var dashboard struct {
 		Panels []struct{ Targets []struct{ Expr string } }
@@ -134,7 +134,7 @@ func alertRules(ts *testscript.TestScript) (out []alertRule) {
 	return out
 }
 
-// firing are the alerts that fire; an error while Prometheus does not answer yet.
+// firing lists the firing alerts; it returns an error while Prometheus does not answer yet.
 func firing(ts *testscript.TestScript) (out []string, err error) {
 	var answer struct {
 		Data struct {
@@ -156,7 +156,7 @@ func firing(ts *testscript.TestScript) (out []string, err error) {
 	return out, nil
 }
 
-// fires ALERT... waits until these alerts fire, and no other.
+// fires ALERT... waits until exactly these alerts fire.
 func fires(ts *testscript.TestScript, neg bool, args []string) {
 	want := slices.Sorted(slices.Values(args))
 	until(ts, func() []string {
@@ -167,7 +167,7 @@ func fires(ts *testscript.TestScript, neg bool, args []string) {
 	})
 }
 
-// ask NUMBER STATUS PATH asks $WEB many times, each by a connection of its own.
+// ask NUMBER STATUS PATH requests $WEB so many times, each over a new connection.
 func askOften(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: ask NUMBER STATUS PATH")
@@ -185,7 +185,7 @@ func askOften(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// hold PATH asks $WEB for a stream, and reads its beginning.
+// hold PATH requests a stream from $WEB, and reads its beginning.
 func hold(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: hold PATH")
@@ -200,7 +200,7 @@ func hold(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 }
 
-// crowd NUMBER opens so many connections to $WEB and says nothing.
+// crowd NUMBER opens so many connections to $WEB and sends nothing.
 func crowd(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: crowd NUMBER")

@@ -29,11 +29,10 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// The commands of the scripts, beside those of testscript. A script's nodes are the
-// aggregator agg and the parties a, b and c. Each has a state directory of its name
-// and a configuration NAME.yaml.
+// The commands of the scripts, besides those of testscript. A script's nodes are the aggregator agg
+// and the parties a, b and c. Each has a state directory of its name and a configuration NAME.yaml.
 
-// homes gives every script an own home, the programs and an address to listen at.
+// homes gives every script its own home, the programs and an address to listen at.
 func homes(env *testscript.Env) error {
 	port, err := freePort(env.Defer)
 	if err != nil {
@@ -54,12 +53,10 @@ func homes(env *testscript.Env) error {
 	return nil
 }
 
-// freePort finds a loopback port that nobody listens at, below the range from
-// which the kernel takes the ports of outgoing connections: those of the scripts
-// beside this one cannot take it first. None is given twice, also not to other runs of
-// these tests, as the UDP port of its number is held until the end; and the tests of
-// other packages take theirs from other ranges. A node that is restarted finds its
-// port free.
+// freePort finds a free loopback port below the range from which the kernel takes the ports of
+// outgoing connections, so that parallel scripts cannot take it first. No port is given twice, not
+// even to other runs of these tests: the UDP port of its number is held until the end. The tests of
+// other packages use other ranges. So a restarted node finds its port free.
 func freePort(atEnd func(func())) (int, error) {
 	for range 100 {
 		address := fmt.Sprintf("127.0.0.1:%d", 12000+int(ports.Add(1))%3000)
@@ -84,9 +81,8 @@ var ports = func() *atomic.Uint32 {
 	return &p
 }()
 
-// exits CODE NODE ARGS... runs a command of a node, or of party or aggregator without
-// naming a state directory, and expects its exit code. What it wrote is for stdout and
-// stderr to match.
+// exits CODE NODE ARGS... runs a command of a node, or of party or aggregator without a state
+// directory, and expects its exit code. stdout and stderr match its output.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE NODE ARGS...")
@@ -120,7 +116,7 @@ func run(ts *testscript.TestScript, program string, args ...string) (code int, s
 	return cmd.ProcessState.ExitCode(), out.Bytes(), talk.Bytes()
 }
 
-// at returns the flags that select a node, and which program it runs.
+// at returns the flags that select a node, and its program.
 func at(name string) (program string, flags []string) {
 	switch name {
 	case "party", "aggregator":
@@ -133,8 +129,8 @@ func at(name string) (program string, flags []string) {
 	return program, []string{"--state", name, "--config", name + ".yaml"}
 }
 
-// round carries a bundle of each party to the aggregator, and the answers home. What
-// the commands wrote is for stdout and stderr to match.
+// round carries a bundle of each party to the aggregator, and the answers back. stdout and stderr
+// match the output of the commands.
 func round(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) > 0 {
 		ts.Fatalf("usage: round")
@@ -159,8 +155,8 @@ func round(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// awaits NODE PATTERN waits until a line of the status of a node's studies matches, at most
-// half a minute.
+// awaits NODE PATTERN waits, at most half a minute, until a line of the status of a node's studies
+// matches.
 func awaits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: awaits NODE PATTERN")
@@ -187,7 +183,7 @@ func awaits(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Fatalf("status of %s never says %q:\n%s", args[0], args[1], said.String())
 }
 
-// init NODE... initialises nodes, and sets STEP to how long the slowest took.
+// init NODE... initialises nodes, and sets STEP to the time that the slowest took.
 func initNodes(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: init NODE...")
@@ -204,12 +200,13 @@ func initNodes(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("STEP", slowest.String())
 }
 
-// shortest is how long a command is taken to take, at least.
+// shortest is the minimum time assumed for a command.
 const shortest = time.Second
 
-// steps N NAME sets an environment variable to what N commands take on this machine, as busy as it is now: by
-// the slowest of init, and by one more. What is so far ahead comes neither before the script is there, nor
-// much later. Still, between a date and what must come before it stand as few commands as can be.
+// steps N NAME sets an environment variable to the time that N commands take on this machine at its
+// current load, judged by the slowest of init and by one more. A date that far ahead comes neither
+// before the script is there, nor much later. Still, a script should have few commands between a
+// date and what must come before it.
 func steps(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: steps N NAME")
@@ -231,9 +228,9 @@ func steps(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(args[1], (time.Duration(n) * max(step, shortest)).String())
 }
 
-// interrupt CODE SIGNAL PATTERN NODE ARGS... runs a command of a node until it says what matches the pattern, or until there
-// is the file NAME where the pattern is file:NAME; sends it INT or TERM, and expects its exit code. What it wrote is for
-// stderr to match.
+// interrupt CODE SIGNAL PATTERN NODE ARGS... runs a command of a node until its output matches the
+// pattern, or for a pattern file:NAME until that file exists. It then sends INT or TERM, and
+// expects the exit code. stderr matches its output.
 func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 5 {
 		ts.Fatalf("usage: interrupt CODE SIGNAL PATTERN NODE ARGS...")
@@ -282,7 +279,7 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// identityOf asks a node what study files say of it.
+// identityOf returns a node's entry for study files.
 func identityOf(ts *testscript.TestScript, name string) (id struct{ ID, HPKE string }) {
 	program, flags := at(name)
 	_, stdout, stderr := run(ts, program, append(flags, "--format", "json", "identity")...)
@@ -300,8 +297,8 @@ func identify(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(args[1], identityOf(ts, args[0]).ID)
 }
 
-// fetches PARTY ADDRESS asks an aggregator for studies until it is up and has one, at most
-// half a minute.
+// fetches PARTY ADDRESS asks an aggregator for studies, at most half a minute, until it is up and
+// has one.
 func fetches(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: fetches PARTY ADDRESS")
@@ -329,9 +326,9 @@ func writeList(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o600))
 }
 
-// study FILE [KEY=YAML]... writes a study file of the aggregator and the three parties
-// and sets $ID to the study's id, $STUDY to its beginning. The terms are those of a
-// small vertical study; KEY=YAML replaces one, KEY= leaves it out.
+// study FILE [KEY=YAML]... writes a study file of the aggregator and the three parties. It sets $ID
+// to the study's id and $STUDY to its beginning. The terms are those of a small vertical study;
+// KEY=YAML replaces one, KEY= omits it.
 func writeStudy(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: study FILE [KEY=YAML]...")
@@ -357,7 +354,7 @@ func writeStudy(ts *testscript.TestScript, neg bool, args []string) {
 	for _, arg := range args[1:] {
 		key, yaml, _ := strings.Cut(arg, "=")
 		if ahead, err := time.ParseDuration(yaml); err == nil && strings.HasPrefix(yaml, "+") {
-			yaml = instant(ahead) // so long from now
+			yaml = instant(ahead) // that long from now
 		}
 		at := slices.IndexFunc(terms, func(t [2]string) bool { return t[0] == key })
 		if at < 0 {
@@ -378,8 +375,8 @@ func writeStudy(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("STUDY", id[:8])
 }
 
-// approved PARTY FILE puts a study file and its approval into a party's store, as
-// study add and study approve had done in time.
+// approved PARTY FILE puts a study file and its approval into a party's store, as if study add and
+// study approve had been run in time.
 func putApproved(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: approved PARTY FILE")
@@ -394,9 +391,9 @@ func putApproved(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(st.PutDecision(id, store.Approve, 0))
 }
 
-// spoil STATE board|file|NAME makes something of the study $ID in an aggregator's state unreadable:
-// its board, by a message that is none; the file of another study that is there beside it; or
-// the mailbox of the party NAME.
+// spoil STATE board|file|NAME makes part of the study $ID unreadable in an aggregator's state: its
+// board, by an invalid message; the file of another study beside it; or the mailbox of the party
+// NAME.
 func spoil(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: spoil STATE board|file|NAME")
@@ -420,9 +417,10 @@ func spoil(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// site PARTY CSV [KEY=YAML]... writes a party's site file: the study $ID is answered
-// by a dataset of this source, or by these keys where CSV begins with one of "source:", "sql:" and "elsewhere:". The keys are caps (of the dataset; default: those that
-// the study of the study command just fits) and any of the study's.
+// site PARTY CSV [KEY=YAML]... writes a party's site file, in which a dataset answers the study
+// $ID. CSV is its source, or keys if it begins with "source:", "sql:" or "elsewhere:". The other
+// keys are caps (of the dataset; default: just enough for the study of the study command) and any
+// of the study's.
 func writeSite(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: site PARTY CSV [KEY=YAML]...")
@@ -444,9 +442,9 @@ func writeSite(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]+".yaml"), []byte(text), 0o600))
 }
 
-// rows FILE COLUMNS FIRST COUNT writes a data file: records FIRST to FIRST+COUNT-1, with
-// values in two clusters that depend on the record and a little on the column's name.
-// COLUMNS are separated by commas.
+// rows FILE COLUMNS FIRST COUNT writes a data file: records FIRST to FIRST+COUNT-1, with values in
+// two clusters that depend on the record and a little on the column's name. COLUMNS are separated
+// by commas.
 func rows(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 4 {
 		ts.Fatalf("usage: rows FILE COLUMNS FIRST COUNT")
@@ -469,8 +467,8 @@ func rows(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), file.Bytes(), 0o600))
 }
 
-// dates FILE COLUMN FIRST COUNT writes a data file of dates: record by record 23 days after the one before, from 1935 on,
-// and so around 1972.
+// dates FILE COLUMN FIRST COUNT writes a data file of dates, 23 days apart from 1935 on, and so
+// around 1972.
 func datesOf(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 4 {
 		ts.Fatalf("usage: dates FILE COLUMN FIRST COUNT")
@@ -487,9 +485,8 @@ func datesOf(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), file.Bytes(), 0o600))
 }
 
-// fetch STATUS PATH [TOKEN] asks the aggregator's pages, or what listens at $WEB, and
-// expects a status, waiting half a minute for something to listen there. The answer is for
-// stdout to match.
+// fetch STATUS PATH [TOKEN] requests a page of the aggregator, or of the server at $WEB, and
+// expects a status. It waits half a minute for a server. stdout matches the answer.
 func fetch(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 || len(args) > 3 {
 		ts.Fatalf("usage: fetch STATUS PATH [TOKEN]")
@@ -517,8 +514,8 @@ func posts(ts *testscript.TestScript, neg bool, args []string) {
 	answers(ts, request, args[0])
 }
 
-// answers sends a request until something listens, at most half a minute, and prints the answer,
-// which must have a status.
+// answers sends a request until a server listens, at most half a minute. It prints the answer,
+// which must have the status.
 func answers(ts *testscript.TestScript, request *http.Request, status string) {
 	deadline := time.Now().Add(30 * time.Second)
 	for {
@@ -541,7 +538,7 @@ func answers(ts *testscript.TestScript, request *http.Request, status string) {
 	}
 }
 
-// token FILE reads a token from a file: $TOKEN is the token, $TOKENID its id.
+// token FILE reads a token from a file, and sets $TOKEN to it and $TOKENID to its id.
 func readToken(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: token FILE")

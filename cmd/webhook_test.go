@@ -15,7 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// verifier is the receiver that docs/api.md shows, in its block of `python not webhook`. It is run as the document has it.
+// verifier is the receiver in docs/api.md, in its block of `python not webhook`, run literally.
 func verifier(ts *testscript.TestScript) string {
 	text, err := os.ReadFile("../docs/api.md")
 	ts.Check(err)
@@ -38,8 +38,9 @@ for change in (lambda h: h.update({"webhook-id": "msg_0"}), lambda h: h.update({
 `
 }
 
-// receiver SECRET FILE listens at $HOOK and takes messages, of which it verifies signatures as docs/api.md does, and
-// writes the type, the number and the states to FILE. receiver alone sets $HOOK, where nobody listens yet.
+// receiver SECRET FILE listens at $HOOK and receives messages. It verifies signatures like
+// docs/api.md, and writes the type, the number and the states to FILE. receiver without arguments
+// sets $HOOK, where nobody listens yet.
 func receiver(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 0 && len(args) != 2 {
 		ts.Fatalf("usage: receiver [SECRET FILE]")
@@ -98,7 +99,7 @@ func receiver(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Defer(func() { server.Shutdown(context.Background()) })
 }
 
-// told FILE TEXT waits until a file has a text, at most half a minute.
+// told FILE TEXT waits, at most half a minute, until a file contains a text.
 func told(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: told FILE TEXT")

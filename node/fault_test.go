@@ -156,7 +156,7 @@ func lateParty(t *testing.T, w terms, data func(party int) string) *bench {
 	b := newBench(t, w, data)
 	site, err := os.ReadFile(b.path("b.yaml"))
 	check(t, err)
-	site = []byte(strings.Replace(string(site), "dataset: d,", "dataset: d, welcome: ask,", 1)) // a alone welcomes it
+	site = []byte(strings.Replace(string(site), "dataset: d,", "dataset: d, welcome: ask,", 1)) // a's welcome is enough
 	check(t, os.WriteFile(b.path("b.yaml"), site, 0o600))
 	stop := b.serve()
 	defer stop()

@@ -178,8 +178,8 @@ func TestHeadIsCountersignedBeforeNoise(t *testing.T) {
 	b.verify(nil)
 }
 
-// An aggregator that answers with a head other than the one shown, or one that this party signed,
-// is at fault.
+// An aggregator must answer with the head that it was shown, or with one that this party signed.
+// Anything else is its fault.
 func TestFalseLedgerHeads(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, smallSketch, uniform(50))

@@ -78,7 +78,7 @@ func brokenDisk(t *testing.T, why error, tells string, longest int64) {
 	trials := func() int64 { return w.tried.Load() }
 	settled := func() int64 {
 		from := w.looks.Load()
-		b.until(func() bool { return w.looks.Load() > from+20 }) // so many ticks
+		b.until(func() bool { return w.looks.Load() > from+20 }) // after this many ticks
 		return trials()
 	}
 	before := settled()

@@ -138,7 +138,7 @@ func (cmd resultCommand) rows(c *console.Console, g *console.Globals) error {
 	})
 }
 
-// label tells the clusters and classes of the party's own records by the published models.
+// label labels the party's own records with clusters and classes of the published models.
 func (cmd resultCommand) label(ctx context.Context, c *console.Console, g *console.Globals) error {
 	if cmd.Output != "" {
 		return fail.Usage.Of(errors.New("--label and --output do different things: give one of them"))

@@ -311,7 +311,7 @@ func (a *server) progress(ctx context.Context, from protocol.PeerID, request []b
 	return wire.EncodeProgress(progress), nil
 }
 
-// hello tells a party of the study values to compare with its own.
+// hello returns values that a party of the study compares with its own.
 func (a *server) hello(ctx context.Context, from protocol.PeerID, request []byte) ([]byte, error) {
 	q, err := wire.DecodeHelloRequest(request)
 	if err != nil {

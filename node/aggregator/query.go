@@ -36,7 +36,7 @@ type Vectors struct {
 	Limit     int64          // required: bytes of memory for the releases
 }
 
-// mostVectors bounds the vectors of one query, and mostTold the neighbours listed for all of them.
+// mostVectors bounds the vectors of one query, and mostNear the neighbours listed for all of them.
 const (
 	mostVectors = 100_000
 	mostNear    = 10_000_000

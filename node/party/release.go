@@ -13,11 +13,11 @@ import (
 	"github.com/cosketch/cosketch/seed"
 )
 
-// makeRelease is the only path from data to a study's release, or finds the stored one. Package job
-// defines the order of the steps, and world is this node's part in it. A crash before the debit
-// leaves nothing. After the debit, the next run finds it and does not repeat it. It then draws the
-// noise; no noise drawn before can have been sent. After the store, the release is only ever
-// re-sent unchanged.
+// makeRelease makes a study's release, or finds the stored one. It is the only path from data to a
+// release. Package job defines the order of the steps, and world is this node's part in it. A crash
+// before the debit leaves nothing. After the debit, the next run finds it and does not repeat it.
+// It then draws the noise; no noise drawn before can have been sent. After the store, the release
+// is only ever re-sent unchanged.
 func (r *service) makeRelease(ctx context.Context, of session.MakeRelease) (session.Event, error) {
 	if err := r.keep(of.Seed); err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
-// Package inbox hands files over to the process that serves a store. A serving aggregator owns its studies, so that
-// another process cannot take a bundle in beside it, nor end a study. Such a process puts the bundle, or the request,
-// into the inbox, a folder of the state directory, and waits until the aggregator has taken it out.
+// Package inbox passes files to the process that serves a store. A serving aggregator owns its
+// studies, so no other process can import a bundle or end a study at the same time. Instead that
+// process puts the bundle or the request into the inbox, a folder of the state directory, and waits
+// until the aggregator has removed it.
 package inbox
 
 import (
@@ -21,14 +22,15 @@ import (
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
-// refusedSuffix is of the reason, in place of what was put there.
+// refusedSuffix is the suffix of a file with the reason for a refusal, which replaces the refused
+// file.
 const refusedSuffix = ".refused"
 
-// Kinds are what an inbox takes, by the ends of files' names: each takes such a file in.
+// Kinds maps the suffixes of files that an inbox accepts to the functions that process them.
 type Kinds map[string]func(ctx context.Context, f io.Reader) error
 
-// Empty takes everything of these kinds in that was put into the inbox of a state directory. What is refused, its
-// sender is told, and the log.
+// Empty processes all files of these kinds in the inbox of a state directory. A refusal is reported
+// to the sender and in the log.
 func Empty(ctx context.Context, state string, kinds Kinds, log *slog.Logger) {
 	dir := filepath.Join(state, store.InboxDir)
 	entries, err := os.ReadDir(dir)
@@ -57,7 +59,7 @@ func Empty(ctx context.Context, state string, kinds Kinds, log *slog.Logger) {
 	}
 }
 
-// takeFile makes an error of a panic: what was in the inbox is refused, and the node goes on.
+// takeFile turns a panic into an error: the file is refused, and the node goes on.
 func takeFile(ctx context.Context, path string, take func(context.Context, io.Reader) error, log *slog.Logger) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -72,7 +74,8 @@ func takeFile(ctx context.Context, path string, take func(context.Context, io.Re
 	return take(ctx, f)
 }
 
-// HandOver puts a file into the inbox of a state directory, whole, and waits until it was taken. Suffix is its kind.
+// HandOver puts a complete file into the inbox of a state directory, and waits until it is
+// processed. suffix is its kind.
 func HandOver(ctx context.Context, state string, in io.Reader, suffix string) error {
 	dir := filepath.Join(state, store.InboxDir)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -108,14 +111,14 @@ func HandOver(ctx context.Context, state string, in io.Reader, suffix string) er
 	}
 }
 
-// RefusedError is what a serving aggregator says of what it was handed and did not take.
+// RefusedError reports that a serving aggregator refused a file, and why.
 type RefusedError struct{ Why string }
 
 func (e *RefusedError) Error() string { return e.Fail().Error() }
 
 func (e *RefusedError) Fail() *fail.Error { return fail.InboxRefused.New(e.Why) }
 
-// refusedBecause reads why a file was refused; there is nothing to read when it was not.
+// refusedBecause returns the reason for a refusal; it returns nil if the file was not refused.
 func refusedBecause(path string) error {
 	why, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

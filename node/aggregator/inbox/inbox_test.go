@@ -14,7 +14,8 @@ import (
 	"github.com/cosketch/cosketch/node/aggregator/inbox"
 )
 
-// What is handed over is taken whole, or its sender is told why not; a panic is a refusal, too. Nothing stays behind.
+// A file is processed completely, or its sender is told why not; a panic is also a refusal. Nothing
+// is left behind.
 func TestInbox(t *testing.T) {
 	state := t.TempDir()
 	var taken bytes.Buffer
@@ -53,7 +54,7 @@ func TestInbox(t *testing.T) {
 	}
 }
 
-// Nobody has to take what is handed over: the wait ends with the context, and the file stays for later.
+// If nobody processes the file, the wait ends with the context, and the file stays for later.
 func TestHandingOverEndsWithItsContext(t *testing.T) {
 	state := t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())

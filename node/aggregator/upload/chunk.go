@@ -8,23 +8,23 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// DamagedChunk reports a stored chunk that is not what its party signed any more. That is this node's disk, and
-// nobody's fault.
+// DamagedChunk reports a stored chunk that no longer matches its party's signature. This node's
+// disk is at fault, not a party.
 type DamagedChunk struct {
 	Party         string
-	Sketch, Chunk int // from 0; the sketch as it is numbered among uploads
+	Sketch, Chunk int // from 0; the sketch as numbered among uploads
 }
 
 func (e *DamagedChunk) Error() string {
 	return fmt.Sprintf("chunk %d of sketch %d of %s is damaged on this disk (it counts as missing, and its party sends it again; aggregator advanced fsck looks for more)", e.Chunk+1, e.Sketch+1, e.Party)
 }
 
-// chunks reads an uploaded sketch chunk after chunk, each of which has the hash that its party signed before a
-// byte of it is handed on.
+// chunks reads an uploaded sketch chunk by chunk. It checks each chunk against the hash that its
+// party signed before it passes on any of its bytes.
 type chunks struct {
 	read   func(index int) ([]byte, error)
 	sketch protocol.ReleasedSketch
-	bad    func(index int) error // what to say of a damaged one
+	bad    func(index int) error // returns the error for a damaged chunk
 	next   int
 	left   []byte
 }

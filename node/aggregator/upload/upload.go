@@ -1,5 +1,5 @@
-// Package upload reads the releases that parties have uploaded to an aggregator: what is missing of them, whether
-// they are what their headers and the study say, and what analyses are told of them.
+// Package upload reads the releases that parties have uploaded to an aggregator. It says what is
+// missing of them, checks them against their headers and the study, and prepares them for analyses.
 package upload
 
 import (
@@ -27,19 +27,19 @@ import (
 type Uploads struct {
 	State node.AggregatorState
 	Study *study.Study
-	Log   *slog.Logger // told of chunks that are damaged
+	Log   *slog.Logger // receives damaged chunks
 }
 
-// ErrUnacceptable reports a release that is whole, matches its hashes, and still is not
-// what its header and the study say.
+// ErrUnacceptable reports a release that is complete and matches its hashes, but not its header or
+// the study.
 var ErrUnacceptable = errors.New("release is not acceptable")
 
-// ReadingError is a failure of the disk in the midst of the analyses, which is none of theirs.
+// ReadingError is a failure of the disk during the analyses, not one of the analyses.
 type ReadingError struct{ error }
 
 func (e *ReadingError) Unwrap() error { return e.error }
 
-// Progress says what is still missing of a release.
+// Progress reports what is missing of a release.
 func (u Uploads) Progress(header session.Header) (wire.Progress, error) {
 	out := wire.Progress{Complete: true}
 	for i, s := range header.Release.Sketches {
@@ -53,7 +53,7 @@ func (u Uploads) Progress(header session.Header) (wire.Progress, error) {
 	return out, nil
 }
 
-// acceptable checks what no hash says: that a release decodes as its header claims.
+// acceptable checks what hashes do not cover: that a release decodes as its header claims.
 func (u Uploads) acceptable(ctx context.Context, header session.Header) error {
 	index, _ := u.Study.PartyIndex(header.Party.ID)
 	for i, s := range header.Release.Sketches {
@@ -65,7 +65,7 @@ func (u Uploads) acceptable(ctx context.Context, header session.Header) error {
 		var disk *fs.PathError
 		var damaged *DamagedChunk
 		if errors.As(err, &disk) || errors.As(err, &damaged) || errors.Is(err, store.ErrNotFound) || ctx.Err() != nil {
-			return fmt.Errorf("reading sketch %d of %s: %w", i, header.Party.Name, err) // no fault of the party's
+			return fmt.Errorf("reading sketch %d of %s: %w", i, header.Party.Name, err) // not the party's fault
 		}
 		if err != nil {
 			return fmt.Errorf("%w: sketch %d of %s: %w", ErrUnacceptable, i, header.Party.Name, err)
@@ -74,10 +74,11 @@ func (u Uploads) acceptable(ctx context.Context, header session.Header) error {
 	return nil
 }
 
-// Room is for what stands beside the rows of a sketch; nil: memory.
+// Room provides space for what accompanies the rows of a sketch; nil: memory.
 type Room func(sketch int) (room.Giver, error)
 
-// Contribution reads a release that is wholly here for analyses, which read the rows of its sketches themselves.
+// Contribution prepares a complete release for analyses, which read the rows of its sketches
+// themselves.
 func (u Uploads) Contribution(ctx context.Context, header session.Header, where Room) (analysis.Contribution, error) {
 	index, _ := u.Study.PartyIndex(header.Party.ID)
 	out := analysis.Contribution{Party: index, Header: header.ID, Records: header.Release.Records, Published: header.Release.Published}
@@ -93,7 +94,7 @@ func (u Uploads) Contribution(ctx context.Context, header session.Header, where 
 		one := sketch.Sketch{Side: s.Side, Rows: int(s.Rows), Cols: int(s.Cols)}
 		var labels []int
 		var rows release.Rows
-		if s.Side == sketch.Records { // of which rows are read when they are gathered, as others are when they are merged
+		if s.Side == sketch.Records { // their rows are read when they are gathered; those of others when they are merged
 			to, err := where(i)
 			if err != nil {
 				return out, err
@@ -112,7 +113,7 @@ func (u Uploads) Contribution(ctx context.Context, header session.Header, where 
 	return out, nil
 }
 
-// beside reads what stands beside the rows of a released sketch of records.
+// beside reads what accompanies the rows of a released sketch of records.
 func beside(by *study.Study, party, index int, s protocol.ReleasedSketch, from io.Reader, to room.Giver) ([]int, release.Rows, error) {
 	plan, err := release.For(by, party, index)
 	if err != nil {
@@ -121,7 +122,8 @@ func beside(by *study.Study, party, index int, s protocol.ReleasedSketch, from i
 	return plan.Beside(s, from, to)
 }
 
-// sketch reads a sketch of a party's release. A damaged chunk is named and removed. Reading ends with ctx.
+// sketch reads a sketch of a party's release. It logs and removes a damaged chunk. Reading ends
+// with ctx.
 func (u Uploads) sketch(ctx context.Context, header session.Header, index int) io.Reader {
 	party, sketch := header.Party, stored.Uploaded(header, index)
 	return &chunks{

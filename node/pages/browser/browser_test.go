@@ -42,17 +42,17 @@ func chromium(t *testing.T) string {
 	return ""
 }
 
-// tab is a browser's tab that notes what it asks for and what its console says.
+// tab is a browser's tab that records its requests and its console.
 type tab struct {
 	t    *testing.T
 	ctx  context.Context
-	host string // the only one that may be asked
-	asks string // what the console may say, since the test asks for it
+	host string // the only host that may be requested
+	asks string // console text that the test provokes
 
 	mu       sync.Mutex
 	requests []string // guarded by mu
-	strange  []string // requests of other hosts; guarded by mu
-	bytes    float64  // that came over the wire; guarded by mu
+	strange  []string // requests to other hosts; guarded by mu
+	bytes    float64  // received over the wire; guarded by mu
 	console  []string // errors and warnings; guarded by mu
 }
 
@@ -64,7 +64,7 @@ func (w *world) openTab() *tab {
 	return newTab(w.t, at.Host)
 }
 
-// newTab starts a browser with one tab that may ask one host, "" for files.
+// newTab starts a browser with one tab that may request one host, "" for files.
 func newTab(t *testing.T, host string) *tab {
 	t.Helper()
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium(t)), chromedp.DisableGPU, chromedp.UserDataDir(t.TempDir()),
@@ -77,7 +77,7 @@ func newTab(t *testing.T, host string) *tab {
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(func() {
-		chromedp.Cancel(ctx) // waits for the end of the browser
+		chromedp.Cancel(ctx) // waits until the browser has ended
 		cancel()
 	})
 	ctx, cancel = context.WithTimeout(ctx, 5*time.Minute)
@@ -103,7 +103,7 @@ func newTab(t *testing.T, host string) *tab {
 	return one
 }
 
-// note takes what the browser tells of its requests.
+// note records the browser's reports of its requests.
 func (b *tab) note(event any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -147,15 +147,15 @@ func eval[T any](b *tab, expression string) T {
 	return out
 }
 
-// shown are the ways in which a page is looked at.
+// shown are the ways in which a page is viewed.
 var shown = []struct {
 	name          string
 	width, height int64
 	scheme, media string
 }{{"light", 1280, 900, "light", ""}, {"dark", 1280, 900, "dark", ""}, {"phone", 390, 844, "light", ""}, {"phone-dark", 390, 844, "dark", ""}, {"paper", 794, 1123, "dark", "print"}}
 
-// look shows a page in light, dark, on a phone and as it is printed, and checks it in each.
-// Screenshots go to $COSKETCH_SCREENSHOTS.
+// look shows a page in light, dark, on a phone and in print, and checks it in each. Screenshots go
+// to $COSKETCH_SCREENSHOTS.
 func (b *tab) look(name string) {
 	b.t.Helper()
 	for _, v := range shown {
@@ -182,8 +182,8 @@ func (b *tab) look(name string) {
 	b.sane(name)
 }
 
-// accessible finds what a screen reader or a keyboard would stumble over, and text whose
-// contrast is below 4.5 to 1.
+// accessible finds obstacles for a screen reader or a keyboard, and text with a contrast below 4.5
+// to 1.
 const accessible = `(() => {
   const out = [];
   const say = (what, e) => out.push(what + (e ? ": " + e.outerHTML.slice(0, 120) : ""));
@@ -219,10 +219,9 @@ const accessible = `(() => {
   return out;
 })()`
 
-// first loads a page with nothing in the cache, and says how many bytes came, and how long
-// that took from the beginning of the navigation to the end of the load event. What the
-// browser itself needs to begin with is no part of that: it has shown a page of this server
-// before.
+// first loads a page with an empty cache. It reports the bytes received, and the time from the
+// beginning of the navigation to the end of the load event. The browser's own start is not counted:
+// it has shown a page of this server before.
 func (b *tab) first(address string) {
 	b.t.Helper()
 	b.do(chromedp.Navigate("http://" + b.host + "/signin"))
@@ -241,8 +240,8 @@ func (b *tab) first(address string) {
 	}
 }
 
-// Every page loads from this server alone, in light, dark and at phone width, while a study
-// goes from nothing to its result.
+// Every page loads only from this server, in light, dark and at phone width, while a study goes
+// from its beginning to its result.
 func TestPages(t *testing.T) {
 	w := newWorld(t, false)
 	b := w.openTab()
@@ -252,7 +251,7 @@ func TestPages(t *testing.T) {
 	home := w.url + "/studies/" + s.ID.String()
 	b.do(chromedp.Navigate(home))
 
-	// One party alone: the others are awaited, and the page says so by itself.
+	// Only one party runs: the page updates itself to say that the others are awaited.
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var all sync.WaitGroup
@@ -304,7 +303,7 @@ func TestPages(t *testing.T) {
 	b.download(w, s)
 }
 
-// readsCells reaches a heat map by keyboard and pointer: every cell says its number.
+// readsCells moves over a heat map by keyboard and pointer: every cell shows its number.
 func (b *tab) readsCells() {
 	b.t.Helper()
 	says := func(where, want string) {
@@ -313,7 +312,7 @@ func (b *tab) readsCells() {
 			b.t.Errorf("%s the map says %q, want %q", where, text, want)
 		}
 	}
-	// What the table of all pairs says, by the pair.
+	// The texts in the table of all pairs, by pair.
 	table := eval[map[string]string](b, `Object.fromEntries([...document.querySelectorAll("details table tbody tr")].filter(r => r.cells.length === 6).flatMap(r => {
 		const [of, and, estimate, records, people] = [...r.cells].map(c => c.textContent);
 		const says = estimate + " " + records + " for these records, " + people + " for people like these";
@@ -350,7 +349,7 @@ func (b *tab) readsCells() {
 	b.sane("heat map")
 }
 
-// Reports stand alone: results of every kind, as a file, in every view.
+// Reports are self-contained: results of every kind, as a file, in every view.
 func TestReports(t *testing.T) {
 	b := newTab(t, "")
 	source, err := os.ReadFile("../../../protocol/study/testdata/hospitals.yaml")
@@ -358,7 +357,7 @@ func TestReports(t *testing.T) {
 	s, err := file.Parse(source)
 	check(t, err)
 	const golden = "../../../protocol/analysis/testdata/"
-	for kinds, dir := range map[string]string{"whole": golden, "classifier": golden, "horizontal": golden, "dates": "testdata/", "first": "testdata/"} { // first: of the first round alone
+	for kinds, dir := range map[string]string{"whole": golden, "classifier": golden, "horizontal": golden, "dates": "testdata/", "first": "testdata/"} { // first: only the first round
 		raw, err := os.ReadFile(dir + kinds + ".json")
 		check(t, err)
 		var r analysis.Result
@@ -374,7 +373,7 @@ func TestReports(t *testing.T) {
 	}
 }
 
-// await waits until a page says something by itself: it is not loaded again.
+// await waits until a page updates itself, without being loaded again.
 func (b *tab) await(what, expression string) {
 	b.t.Helper()
 	if _, err := chromedp.Run(b.ctx, chromedp.Poll[bool](expression, chromedp.WithPollingTimeout(30*time.Second))); err != nil {
@@ -382,7 +381,7 @@ func (b *tab) await(what, expression string) {
 	}
 }
 
-// download clicks on a file and finds it, as it should be, on disk.
+// download clicks on a file and checks it on disk.
 func (b *tab) download(w *world, s *study.Study) {
 	b.t.Helper()
 	dir := b.t.TempDir()
@@ -415,7 +414,7 @@ func (b *tab) download(w *world, s *study.Study) {
 	b.sane("download")
 }
 
-// Without script, every page says the same; it only has to be loaded again.
+// Without scripts, every page shows the same, but must be reloaded.
 func TestPagesWithoutScript(t *testing.T) {
 	w := newWorld(t, false)
 	b := w.openTab()
@@ -452,7 +451,7 @@ func TestPagesWithoutScript(t *testing.T) {
 	b.sane("without script")
 }
 
-// Where a token is needed, a person signs in with it, and out again.
+// If a token is needed, a person signs in with it, and out again.
 func TestSignIn(t *testing.T) {
 	w := newWorld(t, true)
 	s := w.add(wards())

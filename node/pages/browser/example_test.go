@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// block is the code of one language in the document about the API.
+// block is the code of one language in the API's document.
 func block(t *testing.T, language string) string {
 	t.Helper()
 	text, err := os.ReadFile("../../../docs/api.md")
@@ -25,7 +25,7 @@ func block(t *testing.T, language string) string {
 	return code
 }
 
-// What the document says to type works, while a study runs and with a token.
+// The commands in the document work, while a study runs and with a token.
 func TestExamplesOfTheDocument(t *testing.T) {
 	w := newWorld(t, true)
 	s := w.add(wards())

@@ -13,7 +13,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// heard is a part of a page as the browser tells it to a screen reader.
+// heard is a part of a page in the form that a screen reader gets from the browser.
 type heard struct {
 	Role, Name, Description, URL, Live string
 	Level                              int
@@ -22,8 +22,8 @@ type heard struct {
 	Parts                              []*heard
 }
 
-// listen reads the page as a screen reader does, with every line opened that can be, and
-// reports what its user would miss. What was read goes to $COSKETCH_SCREENSHOTS.
+// listen reads the page like a screen reader, with all details opened, and reports what its user
+// would miss. The text goes to $COSKETCH_SCREENSHOTS.
 func (b *tab) listen(name string) {
 	b.t.Helper()
 	eval[bool](b, "[...document.querySelectorAll('details:not([open])')].forEach(d => { d.open = true; d.dataset.shut = 1 }) || true")
@@ -49,10 +49,10 @@ func (b *tab) listen(name string) {
 	}
 }
 
-// reached counts what the Tab key stops at.
+// reached counts the stops of the Tab key.
 const reached = `[...document.querySelectorAll("a[href],button,input:not([type=hidden]),summary,[tabindex]")].filter(e => e.checkVisibility()).length`
 
-// tree is the browser's accessibility tree without what it ignores.
+// tree is the browser's accessibility tree without ignored nodes.
 func (b *tab) tree() *heard {
 	b.t.Helper()
 	answer, err := chromedp.Call(b.ctx, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{})
@@ -90,7 +90,7 @@ func newHeard(n *accessibility.Node, depth int) *heard {
 		to   any
 	}{{n.Role, &out.Role}, {n.Name, &out.Name}, {n.Description, &out.Description}} {
 		if field.from != nil {
-			json.Unmarshal(field.from.Value, field.to) // what is of another type stays empty, and is noticed
+			json.Unmarshal(field.from.Value, field.to) // a value of another type stays empty, which is noticed
 		}
 	}
 	for _, p := range n.Properties {
@@ -109,7 +109,7 @@ func newHeard(n *accessibility.Node, depth int) *heard {
 	return out
 }
 
-// all goes over a part and what is in it, in the order in which it is read.
+// all iterates over a part and its contents, in reading order.
 func (h *heard) all(yield func(*heard) bool) {
 	var visit func(*heard) bool
 	visit = func(one *heard) bool {
@@ -118,7 +118,7 @@ func (h *heard) all(yield func(*heard) bool) {
 	visit(h)
 }
 
-// count is how many parts have one of these roles.
+// count returns the number of parts with one of these roles.
 func (h *heard) count(roles ...string) (n int) {
 	for one := range h.all {
 		if slices.Contains(roles, one.Role) {
@@ -128,13 +128,13 @@ func (h *heard) count(roles ...string) (n int) {
 	return n
 }
 
-// bare are roles that are heard without a name of their own: those of text, and of what
-// holds others together. Every other part has to say what it is.
+// bare are the roles that need no name of their own: text and containers. Every other part must
+// have a name.
 var bare = []string{"RootWebArea", "banner", "main", "contentinfo", "generic", "none", "paragraph", "list", "listitem", "ListMarker", "StaticText", "InlineTextBox", "LineBreak",
 	"strong", "emphasis", "code", "time", "superscript", "subscript", "DescriptionList", "DescriptionListTerm", "DescriptionListDetail", "term", "definition", "Pre", "Details", "Section", "LabelText",
 	"group", "rowgroup", "row", "cell", "caption", "Figcaption", "Legend", "Abbr", "status", "alert", "form"}
 
-// polite reports whether there is a status region, whose changes are said when there is a pause.
+// polite reports whether there is a status region, whose changes are announced in a pause.
 func (h *heard) polite() bool {
 	for one := range h.all {
 		if one.Role == "status" && one.Live == "polite" {
@@ -144,7 +144,7 @@ func (h *heard) polite() bool {
 	return false
 }
 
-// problems are what a listener would miss; controls is how many there are to be reached.
+// problems lists what a listener would miss; controls is the number of controls to be reached.
 func (h *heard) problems(controls int) (out []string) {
 	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	for _, landmark := range []string{"banner", "main", "contentinfo"} {
@@ -194,7 +194,7 @@ func (h *heard) problems(controls int) (out []string) {
 	return out
 }
 
-// What a listener would miss is noticed: a page that has everything wrong.
+// A page that has everything wrong: every problem is noticed.
 func TestListening(t *testing.T) {
 	b := newTab(t, "")
 	path := filepath.Join(t.TempDir(), "wrong.html")

@@ -1,5 +1,5 @@
-// Package browser tests the pages in a real browser, and the HTTP API by curl and Python,
-// while real nodes run a study.
+// Package browser tests the pages in a real browser, and the HTTP API with curl and Python, while
+// real nodes run a study.
 package browser
 
 import (
@@ -40,7 +40,7 @@ type world struct {
 	t       *testing.T
 	dir     string
 	addr    string // multiaddr of the aggregator
-	url     string // of the pages, without a slash at its end
+	url     string // of the pages, without a trailing slash
 	agg     *store.Store
 	tokens  api.Tokens
 	parties []string
@@ -55,7 +55,7 @@ func check(t *testing.T, err error) {
 	}
 }
 
-// newWorld makes the nodes and serves until the test ends. always asks for tokens.
+// newWorld makes the nodes and serves until the test ends. always requires tokens.
 func newWorld(t *testing.T, always bool) *world {
 	t.Helper()
 	w := &world{t: t, dir: t.TempDir(), parties: []string{"St. Mary", "Charité", "Ospedale Maggiore"}}
@@ -117,8 +117,7 @@ func (w *world) serve(always bool) {
 	w.t.Cleanup(func() { cancel(); running.Wait() })
 }
 
-// freeAddr finds a loopback port that nobody listens at, below those of outgoing
-// connections.
+// freeAddr finds a free loopback port below those of outgoing connections.
 func freeAddr(t *testing.T) string {
 	t.Helper()
 	for range 100 {
@@ -132,8 +131,8 @@ func freeAddr(t *testing.T) string {
 	return ""
 }
 
-// ports is where freeAddr looks next: no port is given twice, and the tests of other packages take
-// theirs from other ranges, so that a node that is restarted finds its port free.
+// ports is where freeAddr looks next. No port is given twice, and the tests of other packages use
+// other ranges, so that a restarted node finds its port free.
 var ports = func() *atomic.Uint32 {
 	var p atomic.Uint32
 	p.Store(mathrand.Uint32N(2000))
@@ -158,7 +157,7 @@ func wards() terms {
 
 var columnNames = [3][4]string{{"age", "weight", "pulse", "sodium"}, {"creatinine", "urea", "potassium", "lactate"}, {"days", "visits", "drugs", "score"}}
 
-// add puts a study at the aggregator and, approved, at the parties.
+// add adds a study at the aggregator and, approved, at the parties.
 func (w *world) add(of terms) *study.Study {
 	w.t.Helper()
 	var s strings.Builder

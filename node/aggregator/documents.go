@@ -109,7 +109,7 @@ func (h *hosted) listFurther() ([]byte, error) {
 		return nil, err
 	}
 	all = all[max(0, len(all)-calls.MostFurther):]
-	first, size := len(all), 0 // as many of the parties as the answer holds
+	first, size := len(all), 0 // the newest results, as many as the answer holds: with many parties they are large
 	for ; first > 0; first-- {
 		if size += 4 + len(all[first-1].Encode()); size > calls.MostList {
 			break

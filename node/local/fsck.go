@@ -224,8 +224,8 @@ func (f *fsck) shown(id protocol.StudyID) {
 	}
 }
 
-// board replays a stored board through the machine of this node's role, which checks all rules of
-// the protocol again.
+// board checks a stored board. An aggregator's is replayed through its machine, which checks all
+// rules of the protocol again. A party's must match the head that the aggregator signed.
 func (f *fsck) board(s *study.Study, board []protocol.Verified) error {
 	signer, err := protocol.NewSigner(f.Store.Identity())
 	if err != nil {

@@ -24,7 +24,7 @@ type apart struct {
 	program.Timed `embed:"" set:"timeout=3h"`
 }
 
-// Run plays studies of more records than memory takes and tells what each step took.
+// Run plays studies of more records than fit in memory and prints what each step took.
 func (o apart) Run(ctx context.Context, s program.Streams) error {
 	return program.In(ctx, "apart", s.Log, func(dir string) error {
 		steps, err := scale.Apart{Records: o.Records, K: o.K, Memory: o.Memory, Party: o.Party, Join: o.Join, Python: o.Python, Killed: o.Killed, Held: o.Held, Within: o.Within}.Play(ctx, dir, s.Log)

@@ -22,7 +22,7 @@ type benchmark struct {
 	program.Timed `embed:"" set:"timeout=10m"`
 }
 
-// Validate refuses flags that mean nothing together.
+// Validate rejects flags that contradict each other.
 func (o benchmark) Validate() error {
 	if o.Large && !o.Files {
 		return errors.New("--large: needs --files")
@@ -30,7 +30,7 @@ func (o benchmark) Validate() error {
 	return nil
 }
 
-// Run measures projections of data in memory, or programs on files, and tells the times.
+// Run measures projections of data in memory, or programs on files, and prints the times.
 func (o benchmark) Run(ctx context.Context, s program.Streams) error {
 	workload, err := bench.NewWorkload(o.Rows, o.Repeat)
 	if err != nil {
@@ -52,7 +52,7 @@ func (o benchmark) Run(ctx context.Context, s program.Streams) error {
 	return o.Print(s, times, func(w io.Writer) error { return bench.Text(w, times) })
 }
 
-// table writes one generated file: what writeElsewhere runs.
+// table is the command that writes one generated file; writeElsewhere runs it.
 type table struct {
 	File    string `arg:""`
 	Records int    `required:""`

@@ -19,7 +19,7 @@ type costs struct {
 	program.Formatted
 }
 
-// Run measures what a record takes and tells it beside what plans say.
+// Run measures the cost of a record and prints it beside the forecasts of plans.
 func (o costs) Run(ctx context.Context, s program.Streams) error {
 	if o.Plan {
 		return o.plan(ctx, s)
@@ -42,7 +42,7 @@ func (o costs) Run(ctx context.Context, s program.Streams) error {
 	})
 }
 
-// plan tells what plans say of large studies.
+// plan prints the forecasts for large studies.
 func (o costs) plan(ctx context.Context, s program.Streams) error {
 	planned, err := cost.Plan(ctx, []int64{1e9, 1e10, 1e11}, []int{10, 100, 1000}, []int{2, 20})
 	if err != nil {

@@ -17,8 +17,7 @@ type coverageRows struct {
 	program.Timed `embed:"" set:"timeout=20m"`
 }
 
-// Run measures how often intervals hold the truth: a coverage that is not what intervals
-// promise is a failure.
+// Run measures how often intervals hold the truth. It fails if the coverage is not the nominal one.
 func (o coverageRows) Run(ctx context.Context, s program.Streams) error {
 	if o.Seeds < 2 {
 		return program.Wrongf("%d seeds: want at least 2 (see coverage --help)", o.Seeds)

@@ -26,8 +26,7 @@ func TestDefaultsNeedTheirData(t *testing.T) {
 	}
 }
 
-// The command of README.md runs, here for one of the data sets, and its exit code follows from the
-// rows.
+// The command of README.md runs, here for one data set, and its exit code follows from the rows.
 func TestDefaultsRun(t *testing.T) {
 	if os.Getenv(corpus.Variable) == "" {
 		t.Skip(corpus.ErrNone)

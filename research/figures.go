@@ -17,7 +17,7 @@ type figureCounts struct {
 	program.Timed `embed:"" set:"timeout=30m"`
 }
 
-// Run counts the code around it.
+// Run counts the code of the repository.
 func (o figureCounts) Run(ctx context.Context, s program.Streams) error {
 	if o.Rows < 1 || strings.HasPrefix(o.Ref, "-") {
 		return program.Wrongf("--rows %d --ref %q: want at least one row, and a commit (see figures --help)", o.Rows, o.Ref)
@@ -30,7 +30,7 @@ func (o figureCounts) Run(ctx context.Context, s program.Streams) error {
 	return nil
 }
 
-// counted are the figures of the commit that was asked for, if any, and of the code as it lies here.
+// counted returns the figures of the requested commit, if any, and of the working tree.
 func (o figureCounts) counted(ctx context.Context) (names []string, states [][]figures.Section, err error) {
 	root, err := repository(ctx)
 	if err != nil {
@@ -50,7 +50,7 @@ func (o figureCounts) counted(ctx context.Context) (names []string, states [][]f
 	return append(names, "here"), append(states, here), nil
 }
 
-// repository is the root of the one around this folder.
+// repository returns the root of the repository around this folder.
 func repository(ctx context.Context) (string, error) {
 	top, err := exec.CommandContext(ctx, "git", "rev-parse", "--show-toplevel").Output()
 	if err != nil {

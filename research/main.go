@@ -1,10 +1,10 @@
-// Command research is the laboratory: it measures what sketches and their intervals are
-// worth, beside the papers that they come from, beside other software and beside the truth.
+// Command research is the laboratory. It compares sketches and their intervals with the papers
+// behind them, with other software and with the truth.
 //
 //	go run -C research . papers
 //
-// computes the tables and figures of the sources anew, beside the published values, and
-// plays a study of each on running nodes; with --out docs it writes docs/papers.md.
+// recomputes the tables and figures of the sources beside the published values, and plays a study
+// of each on running nodes. With --out docs it writes docs/papers.md.
 //
 //	go run -C research . coverage
 //
@@ -12,13 +12,12 @@
 //
 //	go run -C research . defaults
 //
-// measures whether what drafted studies answer is true to its label, and how close it is to
-// the best that its budget can buy.
+// measures whether the answers of drafted studies are as accurate as their labels say, and how
+// close they are to the best that the budget can buy.
 //
 //	go run -C research . union
 //
-// measures what studies that protect whole records of horizontal parties get from sums,
-// beside what they get from projections.
+// compares sums with projections in studies that protect whole records of horizontal parties.
 //
 //	go run -C research . mechanisms
 //
@@ -26,12 +25,12 @@
 //
 //	go run -C research . bench
 //
-// measures the projections beside those of scikit-learn, and with --files the party program
-// that reads and projects generated files.
+// measures the projections beside those of scikit-learn; with --files it measures the party
+// program, which reads and projects generated files.
 //
 //	go run -C research . scale
 //
-// measures what ever more parties cost.
+// measures how the cost grows with the number of parties.
 //
 //	go run -C research . wide
 //
@@ -39,14 +38,14 @@
 //
 //	go run -C research . figures
 //
-// counts the code: lines, exported names, files that use each other; with --ref COMMIT
-// beside another commit.
+// counts the code: lines, exported names, files that use each other; with --ref COMMIT beside
+// another commit.
 //
 //	go run -C research . mutate
 //
-// changes the code a little, over and over, and looks whether tests notice.
+// makes many small changes to the code and checks that tests notice.
 //
-// It is a module of its own, which nothing else imports.
+// It is a separate module, which nothing else imports.
 package main
 
 import (
@@ -60,10 +59,10 @@ import (
 	"github.com/cosketch/cosketch/testnet/program"
 )
 
-// name is what messages begin with.
+// name is the prefix of messages.
 const name = "research"
 
-// commands are what the program measures.
+// commands are the subcommands of the program.
 type commands struct {
 	Papers     paperTables  `cmd:"" help:"Compute the tables and figures of the sources anew, beside the published values and the theory, and play a study of each on three parties and an aggregator."`
 	Coverage   coverageRows `cmd:"" help:"Measure how often the intervals of results hold the truth: every kind of number, with and without noise, with equal and with other record sets."`

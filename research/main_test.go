@@ -30,7 +30,7 @@ func TestWrongArguments(t *testing.T) {
 	}
 }
 
-// Every command of this program that a document shows exists, with its flags.
+// Every command of this program in a document exists, with its flags.
 func TestDocumentsNameCommands(t *testing.T) {
 	docs, err := filepath.Glob("../docs/*.md")
 	if err != nil {

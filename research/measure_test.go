@@ -10,8 +10,8 @@ import (
 	"github.com/cosketch/cosketch/testnet/program"
 )
 
-// The measurements of README.md run and print a table: with its flags, but of two parties, three
-// where sums are masked, and the least release that a line names, each of these once.
+// The measurements of README.md run and print a table. They keep their flags, but have two parties
+// (three where sums are masked) and the smallest release that a line names, each once.
 func TestMeasurementsRun(t *testing.T) {
 	full.Only(t, "runs studies on real processes")
 	text, err := os.ReadFile("README.md")
@@ -45,7 +45,7 @@ func TestMeasurementsRun(t *testing.T) {
 	}
 }
 
-// smallest makes the sizes of a measurement small.
+// smallest reduces the sizes of a measurement.
 func smallest(args []string) (out []string) {
 	parties := "2"
 	if slices.Contains(args, "--masked") {

@@ -21,7 +21,7 @@ type mechanisms struct {
 	program.Timed `embed:"" set:"timeout=10m"`
 }
 
-// Run compares the mechanisms and tells their variances.
+// Run compares the mechanisms and prints their variances.
 func (o mechanisms) Run(ctx context.Context, s program.Streams) error {
 	at := mechanism.Setting{K: o.K, D: o.D, R2: o.R2, Delta: dp.Delta(o.Delta)}
 	for _, e := range o.Epsilon {

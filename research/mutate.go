@@ -18,7 +18,7 @@ type mutants struct {
 	program.Timed `embed:"" set:"timeout=3h"`
 }
 
-// Run has changed code tested.
+// Run tests mutated code.
 func (o mutants) Run(ctx context.Context, s program.Streams) error {
 	for _, p := range o.Packages {
 		if !slices.Contains(mutate.Packages(), p) {

@@ -79,7 +79,7 @@ func (o paperTables) Run(ctx context.Context, s program.Streams) error {
 	return nil
 }
 
-// makeTables computes tables, and counts those that do not hold.
+// makeTables computes tables, and counts those that do not match the published values.
 func makeTables(ctx context.Context, names []string, o papers.Options, log io.Writer) (tables []papers.Table, off int, err error) {
 	for _, name := range names {
 		began := time.Now()
@@ -96,7 +96,7 @@ func makeTables(ctx context.Context, names []string, o papers.Options, log io.Wr
 	return tables, off, nil
 }
 
-// lateNodes builds the programs when the first study is played.
+// lateNodes builds the programs only when the first study is played.
 type lateNodes struct {
 	log    io.Writer
 	remove func() error
@@ -115,7 +115,7 @@ func (n *lateNodes) Play(ctx context.Context, s papers.Study) (papers.Outcome, e
 	return n.nodes.Play(ctx, s)
 }
 
-// stop removes everything.
+// stop removes the programs, if they were built.
 func (n *lateNodes) stop() {
 	if n.remove == nil {
 		return
@@ -125,7 +125,7 @@ func (n *lateNodes) stop() {
 	}
 }
 
-// names are the tables that were asked for.
+// names returns the requested tables.
 func (o paperTables) names() ([]string, error) {
 	var all []string
 	for _, about := range papers.About() {

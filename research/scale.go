@@ -23,7 +23,7 @@ type scaled struct {
 	program.Timed `embed:"" set:"timeout=10m"`
 }
 
-// Run measures studies of many parties and tells the figures.
+// Run measures studies of many parties and prints the figures.
 func (o scaled) Run(ctx context.Context, s program.Streams) error {
 	var sizes []scale.Size
 	for _, n := range o.Parties {

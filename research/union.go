@@ -21,7 +21,7 @@ type unionReport struct {
 	program.Timed `embed:"" set:"timeout=20m"`
 }
 
-// Run measures horizontal studies under unit record.
+// Run measures horizontal studies with privacy unit record.
 func (o unionReport) Run(ctx context.Context, s program.Streams) error {
 	asked := union.Options{Trials: o.Trials}
 	switch data, err := corpus.Open(o.Data, os.Getenv); {

@@ -21,7 +21,7 @@ type wide struct {
 	program.Timed `embed:"" set:"timeout=3h"`
 }
 
-// Run plays studies of many columns and tells what each process took.
+// Run plays studies of many columns and prints what each process took.
 func (o wide) Run(ctx context.Context, s program.Streams) error {
 	return program.In(ctx, "wide", s.Log, func(dir string) error {
 		var played []scale.Played

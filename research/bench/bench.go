@@ -7,29 +7,29 @@ import (
 	"runtime"
 )
 
-// Time is one line of a comparison.
+// Time is the time of one method on one task.
 type Time struct {
 	Task      string             `json:"task"`
 	Method    string             `json:"method"`
 	Threads   int                `json:"threads"`
 	Seconds   float64            `json:"seconds"`               // best of Repeat
-	Ours      bool               `json:"ours"`                  // else something to compare with
-	Additions int64              `json:"additions,omitempty"`   // of ours: what projecting one record takes
-	Faster    map[string]float64 `json:"faster_than,omitempty"` // of ours, by the other's method: its seconds over these
+	Ours      bool               `json:"ours"`                  // false: the method is another's
+	Additions int64              `json:"additions,omitempty"`   // ours only: additions to project one record
+	Faster    map[string]float64 `json:"faster_than,omitempty"` // ours only, keyed by the other method: its seconds divided by ours
 }
 
-// Comparison is what one run measured.
+// Comparison is the result of one run.
 type Comparison struct {
-	Software []string `json:"software"`         // names and versions of what was measured
-	Absent   string   `json:"absent,omitempty"` // why there are only times of ours
-	Load     float64  `json:"load"`             // load average of the minute before; 0 if unknown
-	Threads  int      `json:"threads"`          // that may run at once
+	Software []string `json:"software"`         // names and versions of the software measured
+	Absent   string   `json:"absent,omitempty"` // why the others were not measured
+	Load     float64  `json:"load"`             // load average over the last minute at the start; 0 if unknown
+	Threads  int      `json:"threads"`          // GOMAXPROCS
 	Repeat   int      `json:"repeat"`
 	Times    []Time   `json:"times"` // by task, ours first
 }
 
-// Run measures the others, if they are there, then ours, and never both at a
-// time. It says on log what it does, and ends with ctx.
+// Run measures the other libraries, if installed, and then ours, never both at once. It reports
+// progress on log and stops when ctx ends.
 func Run(ctx context.Context, w Workload, log io.Writer) (Comparison, error) {
 	load := loadAverage()
 	fmt.Fprintln(log, "measuring scikit-learn, numpy and scipy")
@@ -47,7 +47,7 @@ func Run(ctx context.Context, w Workload, log io.Writer) (Comparison, error) {
 	return c, nil
 }
 
-// compare orders times by task and relates ours to the others'.
+// compare orders times by task and computes the ratios to the others.
 func compare(w Workload, own []Time, others reference) Comparison {
 	c := Comparison{Absent: others.Absent, Threads: runtime.GOMAXPROCS(0), Repeat: w.Repeat}
 	c.Software = append([]string{runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH}, others.Software...)
@@ -64,8 +64,8 @@ func compare(w Workload, own []Time, others reference) Comparison {
 	return c
 }
 
-// relate fills in how much faster ours are than the others on as many threads, or, if
-// these were measured on other numbers only, on the best of them.
+// relate sets Faster of our lines. It compares with the other method on as many threads, or, if
+// that was not measured, with its best time.
 func relate(task []Time) {
 	for i, own := range task {
 		if !own.Ours {
@@ -92,5 +92,5 @@ func relate(task []Time) {
 	}
 }
 
-// busy reports whether the machine had work of others when the run began.
+// busy reports whether the machine was busy with other work when the run began.
 func (c Comparison) busy() bool { return busy(c.Load, c.Threads) }

@@ -59,7 +59,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// Ratios are to as many threads, or else to the best that there is.
+// Ratios compare equal numbers of threads, or else the best time.
 func TestRelate(t *testing.T) {
 	times := []Time{
 		{Method: "ours", Threads: 2, Seconds: 1, Ours: true},
@@ -148,7 +148,7 @@ func TestAbsent(t *testing.T) {
 	}
 }
 
-// Ours are all there, in every task, and are written in both forms.
+// Our times are present in every task, and are written in both forms.
 func TestOursAlone(t *testing.T) {
 	w := workload(t)
 	own, err := ours(context.Background(), w)
@@ -185,7 +185,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// What is timed with R given is a sketch: the sum of signed records at their places.
+// What is timed with a given R is a correct sketch: the sum of signed records at their places.
 func TestGiven(t *testing.T) {
 	c := Columns{M: 300, N: 7, K: 16}
 	x, rows := entries(c.M*c.N), places(c.M, c.K)

@@ -16,17 +16,17 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 )
 
-// home is a party with a study whose data are one file.
+// home is a party with a study of one data file.
 type home struct {
 	program string
 	flags   []string
-	study   string // id
-	columns int    // of the sketch, the one of ones included
+	study   string // study id
+	columns int    // of the sketch, including the column of ones
 }
 
-// newHome makes parties and a study file, and names the data in the first party's
-// site file. dir holds the programs, and takes what is made under name. Under unit record
-// the records are clipped, and under unit attribute they are projected as they are.
+// newHome creates parties and a study file, and names the data in the first party's site file. dir
+// holds the programs and receives the new files under name. With unit record the records are
+// clipped; with unit attribute they are projected unclipped.
 func newHome(ctx context.Context, dir, name, data string, t table, unit dp.Unit) (*home, error) {
 	ids := make([]string, 3)
 	var agg struct{ ID, HPKE string }
@@ -80,8 +80,8 @@ analyses: [{kind: correlation}]
 	return h, nil
 }
 
-// clipping is a bound that about one record in twenty exceeds: a value's square is 1/3 on
-// average.
+// clipping returns a bound that about one record in twenty exceeds; the mean square of a value is
+// 1/3.
 func clipping(columns int) float64 { return 1.1 * math.Sqrt(float64(columns)/3) }
 
 func program(dir, name string) string {
@@ -95,14 +95,14 @@ func nodeFlags(dir, name string) []string {
 	return []string{"--format", "json", "--state", filepath.Join(dir, name), "--config", filepath.Join(dir, name+".site")}
 }
 
-// identify makes a node's identity and says what it is.
+// identify creates a node's identity and decodes what the program prints.
 func identify(ctx context.Context, dir, name string, flags []string, into any) error {
 	h := &home{program: program(dir, name), flags: flags}
 	_, err := h.run(ctx, runtime.GOMAXPROCS(0), into, "init")
 	return err
 }
 
-// run runs a command to its end on so many processors and decodes what it prints.
+// run runs a command on so many processors, waits for it, and decodes its output.
 func (h *home) run(ctx context.Context, threads int, into any, args ...string) (Process, error) {
 	cmd := exec.CommandContext(ctx, h.program, append(h.flags[:len(h.flags):len(h.flags)], args...)...)
 	cmd.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", threads))
@@ -124,19 +124,19 @@ func (h *home) run(ctx context.Context, threads int, into any, args ...string) (
 	return Process{Seconds: took, CPU: (state.UserTime() + state.SystemTime()).Seconds(), Memory: peakMemory(state)}, nil
 }
 
-// check reads the data.
+// check runs the command that only reads the data.
 func (h *home) check(ctx context.Context) (Process, error) {
 	var checked struct{ Allowed bool }
 	return h.run(ctx, runtime.GOMAXPROCS(0), &checked, "data", "check", h.study)
 }
 
-// dryRun reads and projects the data.
+// dryRun runs the command that reads and projects the data.
 func (h *home) dryRun(ctx context.Context, threads int) (DryRun, error) {
 	var said struct {
 		Seconds struct{ Noise, Encode float64 }
 	}
 	p, err := h.run(ctx, threads, &said, "advanced", "sketch", h.study, "--dry-run")
-	// Every worker sums a part of the sketch in 8 bytes an entry; then there is the sum.
+	// Each worker has a partial sum of 8 bytes an entry; one more holds the total.
 	sums := int64(threads) + 1
 	return DryRun{Process: p, Noise: said.Seconds.Noise, Encode: said.Seconds.Encode, Sketch: sums * 8 * dimension * int64(h.columns)}, err
 }

@@ -1,16 +1,14 @@
-// Package bench measures this project's projections beside those that
-// scikit-learn, numpy and scipy have, and its nearest neighbours and k-means beside those
-// of scikit-learn and faiss, in one run on one machine. Neighbours of ours are exact;
-// k-means starts by greedy k-means++ on both sides but faiss's.
+// Package bench compares this project's projections with those of scikit-learn, numpy and scipy,
+// and its nearest neighbours and k-means with those of scikit-learn and faiss, in one run on one
+// machine. Our neighbours are exact. k-means starts by greedy k-means++ everywhere except in faiss.
 //
-// The others run in a child process, from a script that is embedded, and only if
-// the system's Python has scikit-learn. All work on data that lie in memory as 8
-// bytes per entry, and allocate their results: int64 on this side, float64 on
-// that one. Ours sum exactly and check that every entry is
-// in range, the others round. On the columns side ours hash every id to its row of R,
-// while the others are given R as a matrix; a line of ours that is given R too, and
-// does not check, is like for like. Times are the best of several.
+// The others run in a child process, from an embedded script, and only if the system's Python has
+// scikit-learn. All work on data in memory of 8 bytes per entry, and allocate their results: int64
+// here, float64 there. Ours sum exactly and check that every entry is in range; the others round.
+// On the columns side ours hash every id to its row of R, while the others get R as a matrix. One
+// line of ours also gets R and skips the check, for a like-for-like comparison. Times are the best
+// of several runs.
 //
-// RunFiles measures the party program itself instead: processes that read generated
-// files, and that read and project them, with the memory that they needed.
+// RunFiles measures the party program instead: processes that only read generated files, and
+// processes that read and project them, with their memory.
 package bench

@@ -11,38 +11,37 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 )
 
-// FilesOptions says which files to measure on.
+// FilesOptions says which files to measure.
 type FilesOptions struct {
-	Records int  // required: of the CSV and the Parquet file of 50 columns
-	Large   bool // also 2.5, 5 and 10 times Records × 20, for memory and slope
-	Repeat  int  // required: times that each command runs; the best counts
+	Records int  // required: records of the CSV and the Parquet file of 50 columns
+	Large   bool // also measure 2.5, 5 and 10 times Records × 20, for memory and slope
+	Repeat  int  // required: runs of each command; the best counts
 
 	// Build puts the programs party and aggregator into a directory. Required.
 	Build func(ctx context.Context, dir string) error
-	// Write does what WriteTable does, in a process of its own: the peak memory that
-	// a system reports of a process begins with that of its parent. Required.
+	// Write does what WriteTable does, but in a separate process: the peak memory reported for a
+	// process starts at that of its parent. Required.
 	Write func(ctx context.Context, file string, records, columns int) error
 }
 
-// MaxAdded is how much longer than reading alone reading and projecting may take.
+// MaxAdded is the share by which projecting may lengthen reading.
 const MaxAdded = 0.2
 
-// MaxMemory bounds the memory beside the sketch itself, for any number of records.
+// MaxMemory bounds the memory besides the sketch itself, for any number of records.
 const MaxMemory = 256 << 20
 
-// MaxDeviation is how far a time may be from a straight line in the records.
+// MaxDeviation is how far a time may be from a straight line in the records, relative to the time.
 const MaxDeviation = 0.05
 
-// dimension is k of the sketches that are measured.
+// dimension is k of the measured sketches.
 const dimension = 16384
 
-// Files is what one run measured of reading and projecting files, with the party
-// program's own processes.
+// Files is the result of one run on files, with processes of the party program.
 type Files struct {
 	Software string    `json:"software"`
 	Repeat   int       `json:"repeat"`
-	Load     float64   `json:"load"`    // load average of the minute before; 0 if unknown
-	Threads  int       `json:"threads"` // processors that Go uses
+	Load     float64   `json:"load"`    // load average over the last minute at the start; 0 if unknown
+	Threads  int       `json:"threads"` // GOMAXPROCS
 	Reading  []Reading `json:"reading"`
 	Growth   *Growth   `json:"growth,omitempty"`
 }
@@ -52,54 +51,54 @@ type Reading struct {
 	Format  string  `json:"format"`
 	Records int     `json:"records"`
 	Columns int     `json:"columns"`
-	Unit    dp.Unit `json:"unit"`  // record: its contribution is clipped before it is projected
-	Bytes   int64   `json:"bytes"` // of the file
+	Unit    dp.Unit `json:"unit"`  // with record, contributions are clipped before projection
+	Bytes   int64   `json:"bytes"` // file size
 	Check   Process `json:"check"`
 	DryRun  DryRun  `json:"dry_run"`
-	// Added is the share by which reading and projecting take longer than reading
-	// alone; drawing the noise and encoding are not in it.
+	// Added is the share by which reading and projecting take longer than reading alone, without
+	// drawing the noise and encoding.
 	Added float64 `json:"added"`
-	// AddedCPU is the same of the processors' time, which a busy machine disturbs
-	// less. NoiseCPU is what drawing the noise and encoding take of it.
+	// AddedCPU is Added for processor time, which a busy machine disturbs less. NoiseCPU is the
+	// processor time of drawing the noise and encoding.
 	AddedCPU float64 `json:"added_cpu"`
 	NoiseCPU float64 `json:"noise_cpu"`
 }
 
-// Process is what a process took: the least of several runs, each figure by itself,
-// and the most memory.
+// Process is the cost of a process over several runs: the least of each time, and the largest
+// memory.
 type Process struct {
 	Seconds float64 `json:"seconds"`          // from its start to its end
-	CPU     float64 `json:"cpu"`              // seconds of all processors
+	CPU     float64 `json:"cpu"`              // seconds, summed over processors
 	Memory  int64   `json:"memory,omitempty"` // peak resident bytes; 0 where the system does not say
 }
 
 // DryRun is a rehearsal of a release.
 type DryRun struct {
 	Process
-	Noise  float64 `json:"noise"` // seconds of it; the least of all runs, as the next
+	Noise  float64 `json:"noise"` // seconds, least of all runs; so is Encode
 	Encode float64 `json:"encode"`
-	Sketch int64   `json:"sketch"` // bytes of the exact sketch, and of each worker's part of it
+	Sketch int64   `json:"sketch"` // bytes of the exact sketch and of each worker's partial sum
 }
 
 // Growth is how time and memory depend on the records.
 type Growth struct {
 	Columns int     `json:"columns"`
 	Points  []Point `json:"points"`
-	// The straight line through the times: Fixed + PerMillion·records/10⁶.
+	// The fitted line is seconds = Fixed + PerMillion·records/10⁶.
 	Fixed      float64 `json:"fixed"`
 	PerMillion float64 `json:"per_million"`
-	Deviation  float64 `json:"deviation"` // the largest, relative to the time
+	Deviation  float64 `json:"deviation"` // largest residual, relative to the time
 }
 
-// Point is one number of records.
+// Point is the measurement at one number of records.
 type Point struct {
 	Records int    `json:"records"`
 	DryRun  DryRun `json:"dry_run"`
-	Beside  int64  `json:"beside"` // memory beside the sketch itself
+	Beside  int64  `json:"beside"` // memory besides the sketch itself
 }
 
-// RunFiles measures the party program on files that it generates in a temporary
-// directory. It says on log what it does, and ends with ctx.
+// RunFiles measures the party program on files that it generates in a temporary directory. It
+// reports progress on log and stops when ctx ends.
 func RunFiles(ctx context.Context, o FilesOptions, log io.Writer) (_ Files, err error) {
 	if o.Records < 1 || o.Repeat < 1 {
 		return Files{}, fmt.Errorf("%d records, repeated %d times: both must be positive", o.Records, o.Repeat)
@@ -122,7 +121,7 @@ func RunFiles(ctx context.Context, o FilesOptions, log io.Writer) (_ Files, err 
 	return out, err
 }
 
-// measureReading times both commands on both formats in turns.
+// measureReading times both commands on both formats, alternating.
 func measureReading(ctx context.Context, dir string, o FilesOptions, log io.Writer) ([]Reading, error) {
 	const columns = 50
 	var out []Reading
@@ -168,7 +167,7 @@ func (r *Reading) measure(ctx context.Context, h *home, round int) error {
 	if err != nil {
 		return err
 	}
-	// On one processor, what passes while noise is drawn is processor's time.
+	// On one processor, the time that noise takes is processor time.
 	alone, err := h.dryRun(ctx, 1)
 	if err != nil {
 		return err
@@ -181,7 +180,8 @@ func (r *Reading) measure(ctx context.Context, h *home, round int) error {
 	return nil
 }
 
-// compare says what projecting adds. Noise and encoding follow when all is read.
+// compare computes the share that projecting adds. Noise and encoding come after the reading, so
+// their times can be subtracted.
 func (r *Reading) compare() {
 	r.Added = (r.DryRun.Seconds-r.DryRun.Noise-r.DryRun.Encode)/r.Check.Seconds - 1
 	r.AddedCPU = (r.DryRun.CPU-r.NoiseCPU)/r.Check.CPU - 1
@@ -199,7 +199,7 @@ func (o FilesOptions) write(ctx context.Context, file string, t table) (int64, e
 	return info.Size(), nil
 }
 
-// keep takes over what is less than in all runs before.
+// keep merges a run: the least of each time, the largest memory.
 func (p *Process) keep(next Process, round int) {
 	if round == 0 {
 		*p = next
@@ -217,7 +217,7 @@ func (d *DryRun) keep(next DryRun, round int) {
 	d.Noise, d.Encode = min(d.Noise, next.Noise), min(d.Encode, next.Encode)
 }
 
-// measureGrowth rehearses on three numbers of records, in turns.
+// measureGrowth runs dry runs on three numbers of records, alternating.
 func measureGrowth(ctx context.Context, dir string, o FilesOptions, log io.Writer) (*Growth, error) {
 	g := &Growth{Columns: 20}
 	var homes []*home
@@ -252,8 +252,8 @@ func measureGrowth(ctx context.Context, dir string, o FilesOptions, log io.Write
 	return g, nil
 }
 
-// fit lays the least-squares line through the times. Noise and encoding do not
-// depend on the records and are part of Fixed.
+// fit fits a least-squares line to the times. Noise and encoding do not depend on the records and
+// are part of Fixed.
 func (g *Growth) fit() {
 	var n, x, y, xx, xy float64
 	for _, p := range g.Points {

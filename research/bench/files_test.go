@@ -17,7 +17,7 @@ import (
 	"github.com/cosketch/cosketch/testnet/network"
 )
 
-// readTable reads a generated file as the party does.
+// readTable reads a generated file like the party does.
 func readTable(t *testing.T, file string, columns int) (ids []string, values []int64) {
 	t.Helper()
 	scale, err := fixedpoint.Bounds(0, 1)
@@ -48,7 +48,7 @@ func readTable(t *testing.T, file string, columns int) (ids []string, values []i
 	}
 }
 
-// A table is the same in both formats, whole stretches and rests alike.
+// A table is the same in both formats, in whole and in partial stretches.
 func TestTableInBothFormats(t *testing.T) {
 	const columns = 3
 	for _, records := range []int{1, stretch, 2*stretch + 5} {
@@ -70,7 +70,7 @@ func TestTableInBothFormats(t *testing.T) {
 	}
 }
 
-// The line is that of least squares, and the deviation what is furthest from it.
+// The line is the least-squares fit, and the deviation is the largest residual.
 func TestFit(t *testing.T) {
 	g := Growth{Points: make([]Point, 3)}
 	for i, seconds := range []float64{3, 5, 9} { // 1 + 2·millions
@@ -85,8 +85,8 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// Each figure is the least of all runs by itself, memory the most; and what projecting
-// adds is of times without noise, of processor time without noise's processor time.
+// Each time is the least of all runs, memory the largest. The shares that projecting adds exclude
+// the time, or the processor time, of noise.
 func TestCompare(t *testing.T) {
 	var r Reading
 	r.Check.keep(Process{Seconds: 2, CPU: 3, Memory: 5}, 0)

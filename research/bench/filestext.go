@@ -8,7 +8,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 )
 
-// FilesText writes the measurement as tables.
+// FilesText writes the results as tables.
 func FilesText(w io.Writer, f Files) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, r := range f.Reading {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// loadAverage returns how many processes the machine has run at once in the last
-// minute, on average, or 0 where it does not tell.
+// loadAverage returns the mean number of running processes over the last minute, or 0 if the system
+// does not report it.
 func loadAverage() float64 {
 	text, err := os.ReadFile("/proc/loadavg")
 	if err != nil {
@@ -21,5 +21,5 @@ func loadAverage() float64 {
 	return load
 }
 
-// busy reports whether so high a load leaves too little of these processors to measure.
+// busy reports whether the load is too high to measure on so many threads.
 func busy(load float64, threads int) bool { return load > 0.75*float64(threads) }

@@ -20,7 +20,7 @@ import (
 
 var largest = fixedpoint.MaxBits.One()
 
-// ours measures this project's projections and analyses, a task after the other.
+// ours measures this project's projections and analyses, one task after another.
 func ours(ctx context.Context, w Workload) ([]Time, error) {
 	prepare := []func() ([]line, error){func() ([]line, error) { return oursColumns(w.Columns) }}
 	for _, r := range w.Records {
@@ -42,14 +42,14 @@ func ours(ctx context.Context, w Workload) ([]Time, error) {
 	return out, nil
 }
 
-// line is what is timed, and the line that it fills.
+// line is a function to time, and the result it fills.
 type line struct {
 	Time
 	run func() error
 }
 
-// workers are the numbers of workers to measure: all processors first, then one,
-// as some of the others use one.
+// workers returns the numbers of workers to measure: all processors first, then one, because some
+// of the others use one.
 func workers() []int { return slices.Compact([]int{runtime.GOMAXPROCS(0), 1}) }
 
 func oursRecords(r Records) (out []line, err error) {
@@ -119,8 +119,8 @@ func oursColumns(c Columns) (out []line, err error) {
 	return out, nil
 }
 
-// given returns the sketch of records whose rows of R are known: that of ids without the
-// hashing, and without the check of entries, which the others leave out too.
+// given returns the sketch of records whose rows of R are given. It neither hashes ids nor checks
+// entries; the others do neither.
 func given(c Columns, places []uint32, x []int64, workers int) []int64 {
 	var wait sync.WaitGroup
 	sums := make([][]int64, workers)
@@ -140,8 +140,7 @@ func given(c Columns, places []uint32, x []int64, workers int) []int64 {
 	return sums[0]
 }
 
-// pass reads all entries once and does next to nothing with them: what no
-// projection can be faster than.
+// pass reads all entries once and does next to nothing with them: a lower bound for any projection.
 func pass(x []int64, workers int) error {
 	var wait sync.WaitGroup
 	inside := make([]bool, workers)
@@ -156,9 +155,8 @@ func pass(x []int64, workers int) error {
 	return nil
 }
 
-// best returns the fastest of several runs of each line. They take turns, so
-// that what else the machine does for a while slows none in all of its runs;
-// what a run leaves behind is collected before the next is timed.
+// best returns the fastest of several runs of each line. Lines alternate, so that other load on the
+// machine does not slow all runs of one line. Garbage is collected before each run.
 func best(ctx context.Context, repeat int, lines []line) ([]Time, error) {
 	out := make([]Time, len(lines))
 	for round := range repeat {

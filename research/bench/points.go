@@ -11,21 +11,21 @@ import (
 	"github.com/cosketch/cosketch/kernel/neighbor"
 )
 
-// Points is what the aggregator does with records: m × d, normal, without any clusters.
+// Points is an analysis task of the aggregator on m × d normal records without clusters.
 type Points struct {
 	M          int `json:"m"`
 	D          int `json:"d"`
-	Queries    int `json:"queries"`    // whose nearest records are searched
-	Neighbors  int `json:"neighbors"`  // of each
-	Clusters   int `json:"clusters"`   // of k-means, from one start
-	Iterations int `json:"iterations"` // at most; ours takes as many
+	Queries    int `json:"queries"`    // records whose nearest neighbours are searched
+	Neighbors  int `json:"neighbors"`  // neighbours per query
+	Clusters   int `json:"clusters"`   // of k-means, one start
+	Iterations int `json:"iterations"` // maximum; ours always takes as many
 }
 
 func newPoints(rows int) Points {
 	return Points{M: 2 * rows, D: 64, Queries: (rows + 49) / 50, Neighbors: 10, Clusters: 20, Iterations: 20}.fit()
 }
 
-// fit asks for no more clusters and neighbours than there are records.
+// fit limits the numbers of clusters and neighbours to the number of records.
 func (p Points) fit() Points {
 	p.Clusters, p.Neighbors = min(p.Clusters, p.M), min(p.Neighbors, p.M)
 	return p
@@ -58,7 +58,7 @@ func oursPoints(p Points) (out []line, err error) {
 	return out, nil
 }
 
-// normal returns m × d normal numbers.
+// normal returns an m × d matrix of normal numbers.
 func normal(m, d int, seed uint64) *mat.Dense {
 	rng, out := rand.New(rand.NewPCG(seed, seed)), mat.NewDense(m, d, nil)
 	for i := range out.RawMatrix().Data {

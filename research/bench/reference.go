@@ -17,25 +17,25 @@ import (
 //go:embed reference.py
 var script string
 
-// interpreters are where scikit-learn may be: with the user's own Python, or with the
-// system's, which has the distribution's packages.
+// interpreters are the Pythons to try for scikit-learn: the user's own, and the system's, which has
+// the distribution's packages.
 var interpreters = []string{"python3", "/usr/bin/python3"}
 
-// reference is what the script prints.
+// reference is the output of the script.
 type reference struct {
 	Absent   string   `json:"absent"` // why there are no times
 	Software []string `json:"software"`
 	Times    []struct {
 		Side    string  `json:"side"`
-		Task    int     `json:"task"` // records side: its number
+		Task    int     `json:"task"` // records side: index of the task
 		Method  string  `json:"method"`
 		Threads int     `json:"threads"`
 		Seconds float64 `json:"seconds"`
 	} `json:"times"`
 }
 
-// installed runs the script with the first interpreter that has what it takes. Without
-// one it tells what the last lacks.
+// installed runs the script with the first interpreter that has the packages it needs. If none has,
+// Absent says what the last one lacks.
 func installed(ctx context.Context, interpreters []string, w Workload) (r reference, err error) {
 	for _, interpreter := range interpreters {
 		if r, err = theirs(ctx, interpreter, w); err == nil && r.Absent == "" || ctx.Err() != nil {
@@ -45,8 +45,7 @@ func installed(ctx context.Context, interpreters []string, w Workload) (r refere
 	return r, err
 }
 
-// theirs runs the script until ctx ends. That interpreter or packages are absent
-// is no error.
+// theirs runs the script until ctx ends. A missing interpreter or package is not an error.
 func theirs(ctx context.Context, interpreter string, w Workload) (reference, error) {
 	argument, err := json.Marshal(w)
 	if err != nil {
@@ -68,7 +67,7 @@ func theirs(ctx context.Context, interpreter string, w Workload) (reference, err
 	return parse(stdout.Bytes(), w)
 }
 
-// parse reads what the script printed.
+// parse decodes the output of the script.
 func parse(printed []byte, w Workload) (reference, error) {
 	var r reference
 	if err := json.Unmarshal(printed, &r); err != nil {

@@ -13,14 +13,14 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// table is generated data: an id of 16 bytes for each record, and numbers in [0, 1)
-// with six decimals. Equal tables hold equal values in every format.
+// table is generated data: a 16-byte id per record, and numbers in [0, 1) with six decimals. Equal
+// tables hold equal values in every format.
 type table struct{ records, columns int }
 
-// million is how many values there are.
+// million is the number of different values.
 const million = 1_000_000
 
-// stretch is how many records are generated from one state of the generator.
+// stretch is the number of records generated from one state of the generator.
 const stretch = 4096
 
 // values fills dst, records × columns row-major, with the numbers of the n-th
@@ -32,8 +32,8 @@ func (t table) values(dst []uint32, n int) {
 	}
 }
 
-// stretches calls do for each stretch of records, from several goroutines. A worker
-// hands the same buffer to each of its calls.
+// stretches calls do for each stretch of records, from several goroutines. Each worker reuses one
+// buffer for all its calls.
 func (t table) stretches(do func(values []uint32, n, from, to int) error) error {
 	next := make(chan int)
 	var wait sync.WaitGroup
@@ -58,13 +58,13 @@ func (t table) stretches(do func(values []uint32, n, from, to int) error) error 
 	return errors.Join(failures...)
 }
 
-// appendID appends the id of a record, 16 bytes.
+// appendID appends the 16-byte id of a record.
 func appendID(dst []byte, record int) []byte { return fmt.Appendf(dst, "P%015d", record) }
 
 func columnName(column int) string { return fmt.Sprintf("c%d", column) }
 
-// WriteTable writes a generated table of records × columns in the format that the
-// file's name asks for: Parquet for .parquet, else CSV.
+// WriteTable writes a generated table of records × columns: Parquet if the name ends in .parquet,
+// else CSV.
 func WriteTable(file string, records, columns int) error {
 	t := table{records, columns}
 	f, err := os.Create(file)
@@ -82,7 +82,7 @@ func WriteTable(file string, records, columns int) error {
 	return nil
 }
 
-// writeCSV writes rows of one width, so that each stretch has its place.
+// writeCSV writes rows of equal width, so that the offset of each stretch is known.
 func (t table) writeCSV(f *os.File) error {
 	header := []byte("id")
 	for j := range t.columns {
@@ -108,11 +108,11 @@ func (t table) writeCSV(f *os.File) error {
 	})
 }
 
-// groupRecords is the size of row groups, that of pyarrow.
+// groupRecords is the size of row groups, the default of pyarrow.
 const groupRecords = 1 << 20
 
-// writeParquet writes columns of doubles and one of strings, compressed with Snappy,
-// as pyarrow does by default for values that hardly repeat.
+// writeParquet writes columns of doubles and one of strings, compressed with Snappy, like pyarrow's
+// defaults for values with few repetitions.
 func (t table) writeParquet(f *os.File) error {
 	group := parquet.Group{"id": parquet.String()}
 	for j := range t.columns {

@@ -11,7 +11,7 @@ import (
 	"github.com/cosketch/cosketch/node/present"
 )
 
-// Text writes the comparison as tables, with what has to be known to read them.
+// Text writes the comparison as tables, with notes on how to read them.
 func Text(w io.Writer, c Comparison) error {
 	var out strings.Builder
 	if c.busy() {
@@ -42,13 +42,13 @@ func Text(w io.Writer, c Comparison) error {
 	return nil
 }
 
-// paragraph writes words in lines of the width.
+// paragraph writes wrapped text.
 func paragraph(out *strings.Builder, format string, args ...any) {
 	present.Paragraph(out, "", fmt.Sprintf(format, args...))
 }
 
-// writeTask writes the lines of one task. The methods of others have a letter, which
-// heads a column of ratios.
+// writeTask writes the lines of one task. Each of the others' methods has a letter, which heads a
+// column of ratios.
 func writeTask(out *strings.Builder, times []Time) {
 	var others []string
 	for _, t := range times {
@@ -88,5 +88,5 @@ func usesFamily(times []Time, f projection.Family) bool {
 	})
 }
 
-// method names a line of ours.
+// method returns the name of a method of ours.
 func method(f projection.Family) string { return "cosketch " + string(f) }

@@ -2,10 +2,10 @@ package bench
 
 import "fmt"
 
-// Workload is the shape of what is projected or analysed, on both sides of a comparison. Its
-// JSON is the argument of the script.
+// Workload is the shape of the data on both sides of a comparison. Its JSON is the argument of the
+// script.
 type Workload struct {
-	Repeat  int       `json:"repeat"` // times that each method runs; the best counts
+	Repeat  int       `json:"repeat"` // runs of each method; the best counts
 	Records []Records `json:"records"`
 	Columns Columns   `json:"columns"`
 	Points  Points    `json:"points"`
@@ -25,14 +25,14 @@ type Columns struct {
 	K int `json:"k"`
 }
 
-// MaxRows is the largest number of records of 1,024 columns, and what comparisons are
-// quoted for: data and results then need less than 3 GB.
+// MaxRows is the largest number of records of 1,024 columns, and the number that published
+// comparisons use. Data and results then need less than 3 GB.
 const MaxRows = 100_000
 
-// NewWorkload returns the usual shapes with rows records of 1,024 columns. Of 100
-// columns, and on the columns side, there are more records, and of 10,000 columns fewer,
-// so that a run takes about as long. It refuses rows outside 1 to MaxRows and a repeat
-// that is not positive.
+// NewWorkload returns the usual shapes with rows records of 1,024 columns. Shapes of 100 columns,
+// and those of the columns side, have more records, and those of 10,000 columns fewer, so that each
+// takes about as long. It returns an error if rows is outside 1 to MaxRows or repeat is not
+// positive.
 func NewWorkload(rows, repeat int) (Workload, error) {
 	if rows < 1 || rows > MaxRows {
 		return Workload{}, fmt.Errorf("%d rows: must be between 1 and %d", rows, MaxRows)
@@ -62,7 +62,7 @@ func (c Columns) task() string {
 	return fmt.Sprintf("columns %d × %d, k = %d", c.M, c.N, c.K)
 }
 
-// tasks names all tasks in the order of the report.
+// tasks returns the names of all tasks in the order of the report.
 func (w Workload) tasks() []string {
 	var out []string
 	for _, r := range w.Records {

@@ -10,7 +10,8 @@ import (
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
-// agreement is of a group that agrees on a seed: a member's work for each other one, and a signature.
+// agreement measures a group that agrees on a seed: a member's work per other member, and one
+// signature.
 func agreement() ([]Row, error) {
 	const members, signatures = 24, 200
 	var commits []agree.Posted[agree.Commit]

@@ -1,5 +1,5 @@
-// Package cost measures what parts of a study take, of one core, and holds the forecasts of
-// package plan against it.
+// Package cost measures the processor time of the steps of a study, and compares it with the
+// forecasts of package plan.
 package cost
 
 import (
@@ -22,14 +22,14 @@ import (
 	"github.com/cosketch/cosketch/seed"
 )
 
-// Row is one thing that was measured.
+// Row is one measurement.
 type Row struct {
 	What     string  `json:"what"`
-	Measured float64 `json:"measured"` // nanoseconds of one core, for a record, an entry or a party
+	Measured float64 `json:"measured"` // nanoseconds of one core, per record, entry or party
 	Planned  float64 `json:"planned"`
 }
 
-// shape is a sketch of so many columns.
+// shape is a sketch with a number of columns.
 type shape struct {
 	columns int
 	sketch  string
@@ -50,10 +50,10 @@ func shapes() (out []shape) {
 	return append(out, shape{20, "side: cells, L: 8, clip: 3", record})
 }
 
-// batch is how many records are added at once.
+// batch is the number of records added at once.
 const batch = 4096
 
-// Measure measures agreeing, reading, projecting and noise, each of so many parties or records.
+// Measure measures seed agreement, reading, projecting and noise, per record, entry or party.
 func Measure(ctx context.Context, dir string, records int) (out []Row, err error) {
 	if out, err = agreement(); err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func Measure(ctx context.Context, dir string, records int) (out []Row, err error
 	return out, nil
 }
 
-// study is one of three parties with a sketch of that shape.
+// study returns a study of three parties with this sketch.
 func (s shape) study() (*study.Study, error) { return s.studyOf(3) }
 
 func (s shape) studyOf(parties int) (*study.Study, error) {
@@ -150,7 +150,7 @@ func (s shape) measure(records int) ([]Row, error) {
 	return out, nil
 }
 
-// reading is of CSV.
+// reading measures reading CSV.
 func reading(ctx context.Context, dir string, records, columns int) (Row, error) {
 	path := filepath.Join(dir, fmt.Sprintf("cost-%d.csv", columns))
 	f, err := os.Create(path)
@@ -190,17 +190,17 @@ func reading(ctx context.Context, dir string, records, columns int) (Row, error)
 	return Row{fmt.Sprintf("a record of %d columns: reading CSV", columns), float64(took.Nanoseconds()) / float64(records), plan.ReadTime(columns)}, os.Remove(path)
 }
 
-// Planned is what plans say of a study of many records.
+// Planned is the forecast for one study.
 type Planned struct {
 	Records int64     `json:"records"` // of all parties
 	Columns int       `json:"columns"`
 	Parties int       `json:"parties"`
 	Sketch  string    `json:"sketch"`
-	Most    int64     `json:"most_records"` // that exact sums are sure to hold
+	Most    int64     `json:"most_records"` // records that exact sums are certain to hold
 	Cost    plan.Cost `json:"cost"`
 }
 
-// Plan asks plans for studies of these sizes.
+// Plan returns forecasts for studies of these sizes.
 func Plan(ctx context.Context, records []int64, columns, parties []int) (out []Planned, err error) {
 	for _, d := range columns {
 		for _, s := range []shape{

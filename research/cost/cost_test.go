@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-// Everything that plans reckon with is measured; by how much they differ is for people to judge.
+// Every cost that plans use is measured. The test does not judge how far forecasts are off.
 func TestMeasure(t *testing.T) {
 	rows, err := Measure(t.Context(), t.TempDir(), 2*batch)
 	if err != nil {
@@ -20,7 +20,7 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
-// The plans of large studies say which have more records than exact sums hold.
+// The plans of large studies say which exceed the records that exact sums hold.
 func TestPlan(t *testing.T) {
 	planned, err := Plan(t.Context(), []int64{1e6, 1e11}, []int{10}, []int{2})
 	if err != nil {

@@ -4,5 +4,5 @@ package cost
 
 import "time"
 
-// used is the time of day: processor time is not asked for here.
+// used returns wall time: this system's processor time is not read.
 func used() time.Duration { return time.Duration(time.Now().UnixNano()) }

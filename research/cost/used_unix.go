@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// used is the processor time of this process, which other processes take nothing of.
+// used returns the processor time of this process, which other processes do not affect.
 func used() time.Duration {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		panic(err) // it has no reason to
+		panic(err) // cannot fail for RUSAGE_SELF
 	}
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }

@@ -16,18 +16,18 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// bits is a vertical study of three parties with eight, eight and seven binary columns of
-// people of whom each party holds a random part, that protects whole records.
+// bits is a vertical study of three parties with eight, eight and seven binary columns, with
+// privacy unit record. Each party holds a random part of the people.
 type bits struct {
 	people  table
 	study   *study.Study
 	overlap float64
 }
 
-// bitOwner is whose a column is.
+// bitOwner returns the owner of a column, as a study file writes it.
 func bitOwner(j int) string { return fmt.Sprintf(", owner: %c", 'a'+j/8) }
 
-// drawBits draws n people with bits of given rates that hang on one normal factor.
+// drawBits draws n people with bits of given rates that depend on one normal factor.
 func drawBits(rng *rand.Rand, n, columns int, least, most float64) table {
 	t := table{}
 	thresholds, loadings := make([]float64, columns), make([]float64, columns)
@@ -49,7 +49,7 @@ func drawBits(rng *rand.Rand, n, columns int, least, most float64) table {
 	return t
 }
 
-// newBits is a study of people with a sketch and a promise.
+// newBits returns a study of these people with a sketch and a privacy block.
 func newBits(people table, overlap float64, sketch, privacy string) (*bits, error) {
 	var columns strings.Builder
 	for j, name := range people.names {
@@ -60,7 +60,7 @@ func newBits(people table, overlap float64, sketch, privacy string) (*bits, erro
 	return &bits{people, s, overlap}, err
 }
 
-// errorsOf is how far answers of one kind are from the truth.
+// errorsOf accumulates the errors of answers of one kind.
 type errorsOf struct {
 	squares, relative     float64
 	n, covered, undefined int
@@ -83,7 +83,8 @@ func (e *errorsOf) add(n analysis.Number, truth float64) {
 func (e *errorsOf) rmse() float64     { return math.Sqrt(e.squares / float64(e.n)) }
 func (e *errorsOf) coverage() float64 { return float64(e.covered) / float64(e.n) }
 
-// run plays the study once.
+// run plays the study once and adds the errors of correlations between parties, and of
+// intersections.
 func (v *bits) run(ctx context.Context, n uint64, correlations, intersections *errorsOf) error {
 	played := &vertical{people: v.people, study: v.study, overlap: v.overlap}
 	answer, known, err := played.play(ctx, n)
@@ -108,8 +109,8 @@ func (v *bits) run(ctx context.Context, n uint64, correlations, intersections *e
 
 const bitColumns = 23
 
-// layoutOf is the layout for three parties of eight, eight and seven columns of 40,000 records, of
-// which that is known, with a share of the budget of ε = 4.
+// layoutOf returns the layout for three parties of eight, eight and seven columns, 40,000 records,
+// with a share of the budget of ε = 4. known is what is known of each column.
 func layoutOf(t *testing.T, known forecast.Known, share float64) forecast.Layout {
 	t.Helper()
 	mu, err := dp.MuOf(dp.Budget{Epsilon: 4, Delta: 1e-6})
@@ -127,10 +128,10 @@ func layoutOf(t *testing.T, known forecast.Known, share float64) forecast.Layout
 	return forecast.VerticalLayout(holdings, mu*dp.Mu(math.Sqrt(share)))
 }
 
-// TestBitsOfThreeParties is the accuracy of correlations between parties that have eight, eight
-// and seven binary columns of 40,000 records, at ε = 4, and of how many they share: by the
-// layout that a draft has, with a twentieth of the budget for own sums. Rates are drawn evenly on
-// a logarithmic scale. Without own sums rare columns are lost.
+// TestBitsOfThreeParties checks the accuracy of correlations between parties and of intersections,
+// at ε = 4: 40,000 records; eight, eight and seven binary columns; the layout of a draft, with a
+// twentieth of the budget for own sums. Rates are log-uniform. Without own sums rare columns are
+// lost.
 func TestBitsOfThreeParties(t *testing.T) {
 	if testing.Short() {
 		t.Skip("whole studies")
@@ -139,9 +140,9 @@ func TestBitsOfThreeParties(t *testing.T) {
 	for _, test := range []struct {
 		least, most      float64
 		own              bool
-		below            float64 // limit of the error of correlations that are defined
-		lost             float64 // limit of the share of those that are not, as a variance does not stand out of the sketch's noise
-		overlap, counted float64 // share of the records that each party holds, and limit of the error of intersections
+		below            float64 // limit of the error of defined correlations
+		lost             float64 // limit of the share of undefined ones, whose variance is below the sketch's noise
+		overlap, counted float64 // share of the records that each party holds; limit of the relative error of intersections
 	}{
 		{least: 0.2, most: 0.8, own: true, below: 0.06, overlap: 1, counted: 0.03},
 		{least: 0.01, most: 0.5, own: true, below: 0.12, overlap: 1, counted: 0.03},
@@ -188,8 +189,8 @@ func TestBitsOfThreeParties(t *testing.T) {
 	}
 }
 
-// drawNumbers draws n people with positive numbers of skewed distributions that hang on one
-// normal factor, as codebooks bound them: most are in a small part of the range.
+// drawNumbers draws n people with numbers of skewed distributions that depend on one normal factor.
+// The bounds are wide, as in codebooks: most values lie in a small part of the range.
 func drawNumbers(rng *rand.Rand, n, columns int) table {
 	t := table{}
 	loadings, shapes := make([]float64, columns), make([]float64, columns)
@@ -209,8 +210,8 @@ func drawNumbers(rng *rand.Rand, n, columns int) table {
 	return t
 }
 
-// TestNumbersWithBoundsStandardised: numbers that fill a small part of their bounds drown where they are
-// sketched around the middle of these, and do not where parties standardise them.
+// TestNumbersWithBoundsStandardised checks that numbers in a small part of their bounds are lost in
+// the noise if they are centred on the middle of the bounds, but not if parties standardise them.
 func TestNumbersWithBoundsStandardised(t *testing.T) {
 	if testing.Short() {
 		t.Skip("whole studies")

@@ -1,7 +1,7 @@
-// Package coverage measures how often the intervals of results hold the truth: whole
-// releases of three parties in one process, from encoded values through noise and encoding
-// to the result document, repeated with new seeds, new noise and new record sets, and set
-// beside the pooled data.
+// Package coverage measures how often the intervals of results hold the truth. It runs whole
+// releases of three parties in one process, from encoded values through noise and encoding to the
+// result document, each with new seeds, noise and record sets, and compares the results with the
+// pooled data.
 package coverage
 
 import (
@@ -14,23 +14,23 @@ import (
 	"github.com/cosketch/cosketch/protocol/analysis"
 )
 
-// Nominal is the level of the intervals that are measured, and Least and Most what they
-// have to cover; those that are conservative by construction may cover up to 1.
+// Nominal is the level of the measured intervals. Their coverage must be between Least and Most, or
+// up to 1 for those that are conservative by construction.
 const (
 	Nominal = 0.95
 	Least   = 0.93
 	Most    = 0.98
 )
 
-// Allowed is how many standard errors a measured coverage may lie outside: by chance one
-// does with probability 3e-7 a row and side.
+// Allowed is how many standard errors a measured coverage may lie outside these limits. By chance
+// that happens with probability 3e-7 a row and side.
 const Allowed = 5
 
-// Condition is what a study was like.
+// Condition describes a measured study.
 type Condition struct {
-	Sketch  string  `json:"sketch"` // columns or records, and how the parties' data lie
+	Sketch  string  `json:"sketch"` // side of the sketch, and how the data are partitioned
 	Noise   bool    `json:"noise"`
-	Overlap float64 `json:"overlap"` // share of all records that each party holds; 0 where records are the parties' own
+	Overlap float64 `json:"overlap"` // share of all records that each party holds; 0 if parties hold disjoint records
 }
 
 func (c Condition) String() string {
@@ -48,18 +48,18 @@ func (c Condition) String() string {
 type Row struct {
 	Number        string    `json:"number"`
 	Condition     Condition `json:"condition"`
-	Target        string    `json:"target"`                 // what it was held against
-	Conservative  string    `json:"conservative,omitempty"` // why it covers more than it says; empty where it does not by construction
+	Target        string    `json:"target"`                 // the truth that the intervals are compared with
+	Conservative  string    `json:"conservative,omitempty"` // why it covers more than nominal; empty if it should not
 	Coverage      float64   `json:"coverage"`               // share of the intervals that hold the truth
-	StandardError float64   `json:"standard_error"`         // from how it differs between seeds
-	Halved        float64   `json:"halved"`                 // coverage of intervals of half the width: what a wrong standard error would do
-	Intervals     int       `json:"intervals"`              // that were measured
-	Undefined     int       `json:"undefined,omitempty"`    // numbers without one, left out
+	StandardError float64   `json:"standard_error"`         // from the variation between seeds
+	Halved        float64   `json:"halved"`                 // coverage of intervals of half the width, as a standard error half as large would give
+	Intervals     int       `json:"intervals"`              // measured
+	Undefined     int       `json:"undefined,omitempty"`    // numbers without an interval, not counted
 	Seeds         int       `json:"seeds"`
 }
 
-// OK reports whether the coverage is what intervals of 95 % promise, within five of its
-// standard errors.
+// OK reports whether the coverage is within Least and Most (1 if conservative), give or take
+// Allowed standard errors.
 func (r Row) OK() bool {
 	off := float64(Allowed) * r.StandardError
 	most := Most
@@ -69,15 +69,15 @@ func (r Row) OK() bool {
 	return r.Intervals > 0 && r.Coverage >= Least-off && r.Coverage <= most+off
 }
 
-// Options say how much is measured.
+// Options are the settings of a measurement.
 type Options struct {
 	Seeds int                   // studies of each condition; at least 2
-	Tell  func(done, total int) // of progress; nil for nobody
+	Tell  func(done, total int) // reports progress; may be nil
 }
 
-// A design is one condition with the study that is run under it.
+// A design is a condition with its study.
 type design interface {
-	// run plays the study once and counts its intervals.
+	// run plays the study once and adds its intervals to the ledger.
 	run(ctx context.Context, seed uint64, into *ledger) error
 	condition() Condition
 }
@@ -107,7 +107,7 @@ func Measure(ctx context.Context, o Options) (out []Row, err error) {
 	return out, nil
 }
 
-// designs are all conditions.
+// designs returns all conditions.
 func designs() (out []design, err error) {
 	people, err := population(records)
 	if err != nil {
@@ -132,7 +132,7 @@ func designs() (out []design, err error) {
 	return out, nil
 }
 
-// number says what an interval is of.
+// number identifies what an interval estimates.
 type number struct {
 	name, target, conservative string
 }
@@ -145,7 +145,7 @@ type tally struct {
 	before, coveredBefore         int
 }
 
-// ledger is the tallies of one condition, in the order in which they came.
+// ledger holds the tallies of one condition, in order of first use.
 type ledger struct{ tallies []*tally }
 
 func (l *ledger) of(what number) *tally {
@@ -158,7 +158,7 @@ func (l *ledger) of(what number) *tally {
 	return l.tallies[len(l.tallies)-1]
 }
 
-// add holds an interval against the truth.
+// add compares an interval with the truth.
 func (l *ledger) add(what number, n analysis.Number, truth float64) {
 	if n.Estimate == nil {
 		l.of(what).undefined++
@@ -167,7 +167,7 @@ func (l *ledger) add(what number, n analysis.Number, truth float64) {
 	l.bounds(what, *n.Estimate, *n.Low, *n.High, truth)
 }
 
-// slack is the part of a number by which the truth, summed another way, may differ.
+// slack is the relative rounding error allowed in the truth, which is summed in another order.
 const slack = 1e-9
 
 func (l *ledger) bounds(what number, estimate, low, high, truth float64) {
@@ -181,7 +181,7 @@ func (l *ledger) bounds(what number, estimate, low, high, truth float64) {
 	}
 }
 
-// close ends a seed: all intervals of one share R, and err together.
+// close ends a seed. The intervals of one seed share R, so their errors are correlated.
 func (l *ledger) close() {
 	for _, t := range l.tallies {
 		if n := t.n - t.before; n > 0 {
@@ -201,10 +201,11 @@ func (l *ledger) rows(c Condition) (out []Row) {
 			r.Coverage, r.Halved = float64(t.covered)/float64(t.n), float64(t.halved)/float64(t.n)
 		}
 		switch {
-		case len(t.seeds) == 1: // its intervals may all err together
+		case len(t.seeds) == 1: // the errors of its intervals may be fully correlated
 			r.StandardError = math.Sqrt(Nominal * (1 - Nominal))
 		case len(t.seeds) > 1:
-			// Where all seeds agree by chance, independent intervals still differ.
+			// If all seeds happen to agree, use at least the standard error of independent
+			// intervals.
 			least := math.Sqrt(Nominal * (1 - Nominal) / float64(t.n))
 			r.StandardError = max(stat.StdErr(stat.StdDev(t.seeds, nil), float64(len(t.seeds))), least)
 		}

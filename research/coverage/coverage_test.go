@@ -11,11 +11,11 @@ import (
 	"github.com/cosketch/cosketch/research/coverage"
 )
 
-// Every kind of interval covers the truth of the pooled data as often as it says, within
-// five standard errors: seeds are fixed, and over the choice of seeds some 120 rows would
-// be refused with probability below 1e-4. The power check is intervals of half the width,
-// as a standard error half as large would give: of the kinds that are not conservative they
-// cover .67, and every one less than .85.
+// Every kind of interval covers the truth of the pooled data as often as stated, within five
+// standard errors. Seeds are fixed; over the choice of seeds, some 120 rows would fail with
+// probability below 1e-4. Intervals of half the width check the power, as if the standard error
+// were half as large: for kinds that are not conservative they cover .67 on average, and each less
+// than .85.
 func TestCoverage(t *testing.T) {
 	seeds := 8
 	if full.Asked() {

@@ -12,7 +12,7 @@ import (
 	"github.com/cosketch/cosketch/testnet/cancer"
 )
 
-// horizontal is a study of three parties with other people each, dealt out anew.
+// horizontal is a study of three parties with disjoint records, dealt out anew for each seed.
 type horizontal struct {
 	people table
 	study  *study.Study
@@ -59,7 +59,7 @@ func (h *horizontal) run(ctx context.Context, n uint64, into *ledger) error {
 		return err
 	}
 	result, labels := answer.Result, answer.Labels
-	rows := make([][]int, parties) // the record of each row of a release
+	rows := make([][]int, parties) // record index of each row of a release
 	for p, order := range answer.Orders {
 		for _, i := range order {
 			rows[p] = append(rows[p], own[p][i])
@@ -73,7 +73,7 @@ func (h *horizontal) run(ctx context.Context, n uint64, into *ledger) error {
 	return neighbors(labels, points, rows, into)
 }
 
-// encoded are the values in the units of the answers.
+// encoded returns the values in the units of the answers.
 func (h *horizontal) encoded() [][]float64 {
 	one := float64(h.study.Bits.One())
 	out := make([][]float64, len(h.people.values))
@@ -103,7 +103,7 @@ func mean(points [][]float64, of []int) []float64 {
 	return out
 }
 
-// spread is the summed squared distance of some records from their mean.
+// spread returns the sum of squared distances of some records from their mean.
 func spread(points [][]float64, of []int) (sum float64) {
 	m := mean(points, of)
 	for _, r := range of {
@@ -135,7 +135,7 @@ func (h *horizontal) groups(a analysis.Analysis, points [][]float64, own [][]int
 	}
 }
 
-// inertia is that of the records themselves, in the clusters that were found.
+// inertia compares with the inertia of the true records in the clusters found.
 func (h *horizontal) inertia(a analysis.Analysis, labels []analysis.Labels, points [][]float64, rows [][]int, into *ledger) error {
 	if a.KMeans == nil || a.KMeans.Debiased == nil {
 		return errors.New("no inertia")
@@ -165,8 +165,8 @@ func (h *horizontal) inertia(a analysis.Analysis, labels []analysis.Labels, poin
 	return nil
 }
 
-// neighbors are the distances of those that a party is told of and holds itself: who the
-// others are, nobody is told.
+// neighbors checks the distances of neighbours that belong to the party itself. Parties are not
+// told which records of others are neighbours.
 func neighbors(labels []analysis.Labels, points [][]float64, rows [][]int, into *ledger) error {
 	for p, l := range labels {
 		at := map[string]analysis.RowColumn{}

@@ -23,10 +23,10 @@ type table struct {
 	values [][]float64
 }
 
-// records is how many people the vertical studies are about.
+// records is the number of people in the vertical studies.
 const records = 6000
 
-// shown are the columns of the vertical studies, three for each party: skewed and not,
+// shown are the columns of the vertical studies, three per party: skewed and symmetric ones,
 // strongly and weakly correlated.
 var shown = [...]string{
 	"mean radius", "mean texture", "mean smoothness",
@@ -34,7 +34,7 @@ var shown = [...]string{
 	"worst concavity", "worst texture", "worst symmetry",
 }
 
-// patients are the real data.
+// patients returns the real data.
 func patients(names []string) (table, error) {
 	real, err := cancer.Load()
 	if err != nil {
@@ -55,8 +55,8 @@ func patients(names []string) (table, error) {
 	return t, nil
 }
 
-// population is so many people, each like one of the real patients but for a fifth of a
-// standard deviation.
+// population returns n people, each a copy of a random real patient with normal noise of a fifth of
+// each column's standard deviation.
 func population(n int) (table, error) {
 	real, err := patients(shown[:])
 	if err != nil {
@@ -86,8 +86,8 @@ func (t table) column(j int) []float64 {
 	return out
 }
 
-// describe writes the columns of a study file. No value is clamped: the truth is that of
-// the values themselves.
+// describe writes the columns of a study file. No value is clamped, so the truth is that of the
+// values themselves.
 func (t table) describe(b *strings.Builder, owner func(j int) string) {
 	for j, name := range t.names {
 		x := t.column(j)
@@ -106,12 +106,12 @@ func parse(partition study.Partition, rest string, t table, owner func(j int) st
 	return parseColumns(partition, b.String(), rest)
 }
 
-// parseColumns is parse with columns that are written already.
+// parseColumns is parse for columns that describe has written.
 func parseColumns(partition study.Partition, columns, rest string) (*study.Study, error) {
 	return rehearsal.Study(parties, partition, "columns:\n"+columns+rest)
 }
 
-// held are some records of a party's own columns.
+// held returns some records of a party's own columns.
 func (t table) held(s *study.Study, party int, of []int) rehearsal.Held {
 	out, own := rehearsal.Held{IDs: of}, s.OwnColumns(party)
 	for _, r := range of {

@@ -9,7 +9,7 @@ import (
 	"github.com/cosketch/cosketch/node/present"
 )
 
-// Text writes rows as a table for each condition.
+// Text writes one table per condition.
 func Text(w io.Writer, rows []Row) error {
 	fmt.Fprintf(w, "Coverage of intervals of %.0f %%: how often they hold the truth of the pooled data. It has to be\n", 100*Nominal)
 	fmt.Fprintf(w, "from %.2f to %.2f, or to 1 where an interval is conservative by construction (c), within %d of its\n", Least, Most, Allowed)
@@ -43,7 +43,7 @@ func Text(w io.Writer, rows []Row) error {
 	return nil
 }
 
-// noted is the place of a text among others, from 1, where it is put if it is new.
+// noted returns the index of a text, from 1, and appends it if it is new.
 func noted(of *[]string, text string) int {
 	at := slices.Index(*of, text)
 	if at < 0 {

@@ -16,8 +16,8 @@ import (
 	"github.com/cosketch/cosketch/research/rehearsal"
 )
 
-// vertical is a study of three parties with three columns each of the same people, each
-// party lacking others of them by chance.
+// vertical is a study of three parties with three columns each. Each party holds a random subset of
+// the people.
 type vertical struct {
 	people  table
 	study   *study.Study
@@ -25,7 +25,7 @@ type vertical struct {
 	overlap float64
 }
 
-// regressed are the columns of the regression, target first: of all parties.
+// regressed are the columns of the regression, target first. They belong to all parties.
 var regressed = [...]string{"worst texture", "mean radius", "mean smoothness", "radius error", "texture error"}
 
 func newVertical(people table, noise bool, overlap float64) (*vertical, error) {
@@ -58,7 +58,7 @@ func (v *vertical) run(ctx context.Context, n uint64, into *ledger) error {
 	return nil
 }
 
-// play plays the study once, each party holding its part of the records by chance.
+// play plays the study once, with a random subset of the records for each party.
 func (v *vertical) play(ctx context.Context, n uint64) (*rehearsal.Answer, held, error) {
 	entropy, rng := rehearsal.Source(n, 1), rand.New(rehearsal.Source(n, 2))
 	known := held{vertical: v, common: map[string][]int{}}
@@ -81,12 +81,12 @@ func (v *vertical) play(ctx context.Context, n uint64) (*rehearsal.Answer, held,
 	return answer, known, err
 }
 
-// held is who held what in one study.
+// held says which party held which records in one study.
 type held struct {
 	*vertical
 	names   []string         // of parties
 	records [][]int          // ascending, by party
-	common  map[string][]int // what shared has found
+	common  map[string][]int // cache of shared
 }
 
 // Targets, in the words of docs/study.md.
@@ -102,7 +102,7 @@ const (
 	smaller   = "ends at the number of records of the smaller party"
 )
 
-// at says what a number is about: all records where all parties hold these.
+// at returns the target of a number: target, or all records if all parties hold all.
 func (h held) at(target string) string {
 	if h.overlap == 1 {
 		return all
@@ -112,7 +112,7 @@ func (h held) at(target string) string {
 
 func (h held) compare(a analysis.Analysis, into *ledger) error {
 	switch {
-	case a.Undefined != "" && a.Kind == study.Regression: // the columns are collinear within their error
+	case a.Undefined != "" && a.Kind == study.Regression: // the columns are collinear within their standard errors
 		into.of(h.coefficient()).undefined += len(regressed) - 1
 		return nil
 	case a.Undefined != "":
@@ -133,12 +133,12 @@ func (h held) compare(a analysis.Analysis, into *ledger) error {
 	return nil
 }
 
-// place is the party and column of a feature; the column is -1 where the feature is a party.
+// place returns the party and column of a feature; the column is -1 if the feature is a party.
 func (h held) place(f analysis.Feature) (party, column int) {
 	return slices.Index(h.names, f.Party), slices.Index(h.people.names, f.Column)
 }
 
-// shared are the records that all of some parties hold.
+// shared returns the records that all of the given parties hold.
 func (h held) shared(of ...int) (out []int) {
 	key := fmt.Sprint(of)
 	if known, ok := h.common[key]; ok {
@@ -155,7 +155,7 @@ func (h held) shared(of ...int) (out []int) {
 	return out
 }
 
-// values are those of a column in some records.
+// values returns the values of a column in some records.
 func (h held) values(column int, of []int) []float64 {
 	out := make([]float64, len(of))
 	for i, r := range of {
@@ -164,7 +164,7 @@ func (h held) values(column int, of []int) []float64 {
 	return out
 }
 
-// pair is the truth of a number of two features.
+// pair returns the kind of a pair's number, and its true value.
 func (h held) pair(a analysis.Analysis, p analysis.Pair) (number, float64) {
 	i, x := h.place(a.Features[p.I])
 	j, y := h.place(a.Features[p.J])
@@ -224,7 +224,7 @@ func (h held) sums(a analysis.Analysis, into *ledger) error {
 	return nil
 }
 
-// pooled are features of the records that all parties hold.
+// pooled returns the features of the records that all parties hold.
 func (h held) pooled(features []analysis.Feature) *mat.Dense {
 	together := h.shared(0, 1, 2)
 	out := mat.NewDense(len(together), len(features), nil)
@@ -269,7 +269,7 @@ func (h held) components(a analysis.Analysis, into *ledger) error {
 	return nil
 }
 
-// sampled is why an interval over the records that all parties hold is conservative.
+// sampled returns why an interval over the records that all parties hold is conservative.
 func (h held) sampled(otherwise string) string {
 	if h.overlap == 1 {
 		return otherwise

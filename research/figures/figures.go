@@ -1,6 +1,6 @@
-// Package figures counts what decides how easily the code is changed: its lines, what packages
-// export, files that lean on each other, the functions that one study runs, and the places on
-// which privacy rests.
+// Package figures measures how easily the code can be changed: its lines, exported names, files
+// that depend on each other, the functions that one study runs, and the calls that privacy depends
+// on.
 package figures
 
 import (
@@ -14,14 +14,14 @@ import (
 	"github.com/cosketch/cosketch/testnet/tree"
 )
 
-// Section is one figure, counted for each folder, package or file.
+// Section is one figure, with a count for each folder, package or file.
 type Section struct {
 	Title  string
-	Total  bool // the counts add up, and stand in the order of their names; else the greatest come first
+	Total  bool // print all counts, by name, and their sum; otherwise the largest first
 	Counts map[string]int
 }
 
-// Of counts the code that lies in a folder. With study it runs one study of the tests, too.
+// Of counts the code in a folder. With study it also runs the test that plays one study.
 func Of(ctx context.Context, root string, study bool) ([]Section, error) {
 	out, err := sources(root)
 	if err != nil {
@@ -51,12 +51,12 @@ func OfCommit(ctx context.Context, root, commit string, study bool) (out []Secti
 	return out, err
 }
 
-// Tell prints the figures of one state of the code, or of several side by side: of packages
-// and files those with the greatest counts, as many as rows says.
+// Tell prints the figures of one or several states of the code side by side. Of packages and files
+// it prints the rows with the largest counts.
 func Tell(w io.Writer, names []string, states [][]Section, rows int) {
 	for i, section := range states[0] {
 		head := []string{section.Title}
-		keys := map[string]int{} // the greatest count of each
+		keys := map[string]int{} // largest count over all states
 		for s, state := range states {
 			head = append(head, ">"+names[s])
 			for key, n := range state[i].Counts {
@@ -85,7 +85,7 @@ func Tell(w io.Writer, names []string, states [][]Section, rows int) {
 	}
 }
 
-// row is a row of a table: its name, and one count of each state.
+// row returns a row of a table: its name, and one count per state.
 func row(name string, states [][]Section, count func([]Section) int) []string {
 	out := []string{name}
 	for _, state := range states {

@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// house is a small module: in node, a.go and b.go use each other, by a method and by a field,
-// and 0.go uses a.go only.
+// house is a small module. In node, a.go and b.go use each other, by a method and by a field; 0.go
+// uses only a.go.
 var house = map[string]string{
 	"go.mod":          "module " + module + "\n\ngo 1.26.0\n",
 	"node/a.go":       "package node\n\ntype A struct{ B *B }\n\nfunc (a A) Debit() { a.B.n++ }\n\nfunc idle() {}\n",
@@ -27,7 +27,7 @@ var house = map[string]string{
 	"protocol/p.go":   "package protocol\n\ntype purse struct{}\n\nfunc (purse) Debit() {}\n\nfunc Pay() { purse{}.Debit() }\n",
 }
 
-// section returns the counts of a title's beginning.
+// section returns the counts of the section whose title begins so.
 func section(t *testing.T, all []Section, title string) map[string]int {
 	t.Helper()
 	for _, s := range all {
@@ -74,7 +74,8 @@ func TestFiguresOfASmallModule(t *testing.T) {
 	}
 }
 
-// The other commit's figures stand beside those of the files, and its working tree is gone afterwards.
+// The other commit's figures are printed beside those of the files, and its working tree is
+// removed.
 func TestFiguresBesideACommit(t *testing.T) {
 	ctx, root := t.Context(), t.TempDir()
 	git := func(args ...string) {
@@ -116,7 +117,7 @@ func TestFiguresBesideACommit(t *testing.T) {
 	}
 }
 
-// The calls that are counted are those that the layout's test allows in few places.
+// The counted calls are those that the layout's test restricts to few places.
 func TestPromisesAreThoseOfTheLayout(t *testing.T) {
 	parsed, err := parser.ParseFile(token.NewFileSet(), "../../docs/layout_test.go", nil, 0)
 	if err != nil {
@@ -150,7 +151,7 @@ func TestPromisesAreThoseOfTheLayout(t *testing.T) {
 	}
 }
 
-// Files of a node's packages use each other in one direction, but for few.
+// Few files of a node's packages use each other in both directions.
 func TestFilesOfNodesLeanOneWay(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it type-checks the whole module")

@@ -12,8 +12,8 @@ import (
 	"github.com/cosketch/cosketch/testnet/tree"
 )
 
-// sources counts packages and lines in each top-level folder. It reads the files of all
-// platforms; what tools wrote is no line of anybody's.
+// sources counts packages and lines in each top-level folder, with the files of all platforms but
+// without generated ones.
 func sources(root string) ([]Section, error) {
 	packages := Section{"packages", true, map[string]int{}}
 	lines := Section{"lines without tests and generated code", true, map[string]int{}}

@@ -19,8 +19,8 @@ import (
 // study is the test that plays one study, in package node.
 const study = "TestStudyOverTheNetwork"
 
-// ranInStudy counts the functions of each package that ran in one study, by its coverage.
-// Those of protocol/wire are not counted, as most are generated.
+// ranInStudy counts the functions of each package that ran in one study, from its coverage.
+// protocol/wire is left out because most of it is generated.
 func ranInStudy(ctx context.Context, root string, all []pkg) (Section, error) {
 	out := Section{"functions that one study runs (aim: 760 together)", true, map[string]int{}}
 	dir, err := os.MkdirTemp("", "cosketch-figures-")
@@ -69,8 +69,8 @@ func (p pkg) ran(fn *ast.FuncDecl, profile *cover.Profile) bool {
 	})
 }
 
-// command runs a program in a folder; an error has what it said. One that is to end is
-// interrupted first, so that it removes what it made.
+// command runs a program in a folder. An error includes its output. When ctx ends, the program is
+// interrupted before it is killed, so that it can clean up.
 func command(ctx context.Context, dir, name string, args ...string) error {
 	cmd := exec.CommandContext(ctx, name, args...)
 	var said bytes.Buffer

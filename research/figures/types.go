@@ -15,16 +15,16 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// module is what the import paths of the code begin with.
+// module is the prefix of the code's import paths.
 const module = "github.com/cosketch/cosketch"
 
-// A pkg is a package without its tests, by its folder.
+// A pkg is a package without its tests, identified by its folder.
 type pkg struct {
 	*packages.Package
 	dir string
 }
 
-// load type-checks all packages of the module, and of the laboratory's where there is one.
+// load type-checks all packages of the module and, if it exists, of the research module.
 func load(ctx context.Context, root string) (out []pkg, err error) {
 	for _, dir := range []string{root, filepath.Join(root, "research")} {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); errors.Is(err, os.ErrNotExist) {
@@ -49,10 +49,10 @@ func (p pkg) top() string {
 	return top
 }
 
-// file is the name of the file in which something stands.
+// file returns the name of the file that contains a position.
 func (p pkg) file(pos token.Pos) string { return filepath.Base(p.Fset.Position(pos).Filename) }
 
-// generated are the files that tools wrote.
+// generated returns the generated files.
 func (p pkg) generated() map[string]bool {
 	out := map[string]bool{}
 	for _, f := range p.Syntax {
@@ -61,7 +61,7 @@ func (p pkg) generated() map[string]bool {
 	return out
 }
 
-// exported counts the exported names of each package, those of types, functions, constants and variables.
+// exported counts the exported types, functions, constants and variables of each package.
 func exported(all []pkg) Section {
 	out := Section{"exported names (aim: 60 in node, 90 elsewhere)", false, map[string]int{}}
 	for _, p := range all {
@@ -76,7 +76,7 @@ func exported(all []pkg) Section {
 	return out
 }
 
-// pairs counts the pairs of files of a package each of which uses what the other declares.
+// pairs counts the pairs of files in a package that use each other's declarations.
 func pairs(all []pkg) Section {
 	out := Section{"pairs of files that use each other (aim: 10)", false, map[string]int{}}
 	for _, p := range all {
@@ -95,14 +95,14 @@ func pairs(all []pkg) Section {
 	return out
 }
 
-// The methods and functions on which privacy rests, as docs/layout_test.go has them: what
-// debits a ledger, and what draws noise into data.
+// The methods and functions that privacy depends on, as in docs/layout_test.go: those that debit a
+// ledger, and those that draw noise into data.
 var (
 	debits = []string{"Debit"}
 	draws  = []string{"Draw", "DrawSeen", "Randomise", "AddParallel"}
 )
 
-// callers counts the calls of such names in each file of nodes and protocol.
+// callers counts the calls of these names in each file of protocol, node and cmd.
 func callers(all []pkg, title string, names []string) Section {
 	out := Section{title, true, map[string]int{}}
 	for _, p := range all {
@@ -121,7 +121,8 @@ func callers(all []pkg, title string, names []string) Section {
 	return out
 }
 
-// callsOneOf reports whether a call is one of this code's functions or methods with such a name.
+// callsOneOf reports whether a call is of a function or method of this code with one of these
+// names.
 func (p pkg) callsOneOf(call *ast.CallExpr, names []string) bool {
 	sel, ok := call.Fun.(*ast.SelectorExpr)
 	if !ok {

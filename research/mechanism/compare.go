@@ -12,7 +12,7 @@ import (
 	"github.com/cosketch/cosketch/seed/stream"
 )
 
-// Comparison is all mechanisms in one setting.
+// Comparison compares all mechanisms in one setting.
 type Comparison struct {
 	K         int       `json:"k"`
 	D         int       `json:"d"`
@@ -37,11 +37,11 @@ type Line struct {
 	Pure      bool    `json:"pure"`
 	Record    bool    `json:"record,omitempty"` // protects a whole record, not one value
 	Variance  float64 `json:"variance"`         // of the squared distance, by formula
-	Times     float64 `json:"times"`            // over that of sparse s=1 + laplace
+	Times     float64 `json:"times"`            // ratio to that of sparse s=1 + laplace
 	Simulated float64 `json:"simulated,omitempty"`
-	Ratio     float64 `json:"ratio,omitempty"` // simulated over formula
+	Ratio     float64 `json:"ratio,omitempty"` // simulated variance over the formula's
 	Error     float64 `json:"ratio_standard_error,omitempty"`
-	Doubt     string  `json:"doubt,omitempty"` // what there is to know about the promise
+	Doubt     string  `json:"doubt,omitempty"` // caveat about the guarantee
 }
 
 // Optimum is one mechanism at one ε and one distance, at its own best k.
@@ -54,11 +54,10 @@ type Optimum struct {
 	RelativeRMSE float64 `json:"relative_rmse"`
 }
 
-// matrices is how many dense matrices are drawn for the longest row where nothing is
-// simulated.
+// matrices is how many dense matrices are drawn, for their longest rows, if nothing is simulated.
 const matrices = 20
 
-// Compare works out the formulas and, where the setting says so, simulates.
+// Compare evaluates the formulas and, if s.Trials is positive, simulates.
 func Compare(ctx context.Context, s Setting) (Comparison, error) {
 	if err := s.Check(); err != nil {
 		return Comparison{}, fmt.Errorf("comparing mechanisms: %w", err)
@@ -98,7 +97,8 @@ func Compare(ctx context.Context, s Setting) (Comparison, error) {
 	return out, nil
 }
 
-// best is the project's choice for records of many values: sparse s=1 with Laplace.
+// best returns the index of the project's choice for records of many values, sparse s=1 with
+// Laplace.
 func best(all []rival) int {
 	want := own(forecast.Method{Mechanism: dp.Laplace, Family: projection.Sparse, S: 1}, "").name
 	for i, r := range all {
@@ -109,7 +109,7 @@ func best(all []rival) int {
 	return 0
 }
 
-// statement says how far the sources are behind at one ε.
+// statement says how much larger the variances of the sources are at one ε.
 func statement(l Level) string {
 	text := fmt.Sprintf("At ε = %g the variance of sparse s=1 + laplace is", l.Epsilon)
 	for _, line := range l.Lines {
@@ -120,7 +120,7 @@ func statement(l Level) string {
 	return text[:len(text)-1] + "."
 }
 
-// twoDigits shows a number of at least 1 with two significant digits.
+// twoDigits formats a number of at least 1 with two significant digits.
 func twoDigits(x float64) string {
 	if x < 10 {
 		return fmt.Sprintf("%.1f", x)
@@ -129,7 +129,7 @@ func twoDigits(x float64) string {
 	return fmt.Sprintf("%.0f", math.Round(x/unit)*unit)
 }
 
-// sums are the moments of simulated errors.
+// sums are raw moments of simulated errors.
 type sums struct{ n, one, two, four float64 }
 
 func (m *sums) add(e float64) {
@@ -139,16 +139,16 @@ func (m *sums) add(e float64) {
 	m.four += e * e * e * e
 }
 
-// against returns the mean squared error, its ratio to a variance and the ratio's
-// standard error.
+// against returns the mean squared error, its ratio to a variance, and the standard error of that
+// ratio.
 func (m sums) against(variance float64) (mean, ratio, se float64) {
 	mean = m.two / m.n
 	spread := math.Sqrt(math.Max(0, m.four/m.n-mean*mean) / m.n)
 	return mean, mean / variance, spread / variance
 }
 
-// simulate runs the trials, and returns the moments by ε and mechanism, and the longest
-// row of every dense matrix.
+// simulate runs the trials. It returns the moments by ε and mechanism, and the norm of the longest
+// row of each dense matrix.
 func simulate(ctx context.Context, s Setting, all []rival) ([][]sums, []float64, error) {
 	labels := make([][]byte, s.D)
 	for j := range labels {
@@ -184,9 +184,9 @@ func simulate(ctx context.Context, s Setting, all []rival) ([][]sums, []float64,
 	return out, rows, nil
 }
 
-// optima are the errors at each mechanism's best k, for the setting's distance and one
-// sixteen times as large (with as many values at least). The longest row of a dense
-// projection is no longer than it is taken to be in half of all draws at least.
+// optima returns the error of each mechanism at its best k, for the setting's distance and for one
+// sixteen times as large (D is raised if needed). For dense projections it assumes a longest row
+// that at least half of all draws do not exceed.
 func optima(s Setting, all []rival) ([]Optimum, error) {
 	var out []Optimum
 	for _, r2 := range []int{s.R2, 16 * s.R2} {

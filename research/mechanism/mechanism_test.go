@@ -31,8 +31,8 @@ func (l Level) find(t *testing.T, name string) Line {
 	return Line{}
 }
 
-// At k = 128, d = 1,024 and r² = 100 the variances are those of the design's table, and
-// sparse s=1 with Laplace noise is below the sources by the factors that it states.
+// At k = 128, d = 1,024 and r² = 100 the variances match the design's table, and sparse s=1 with
+// Laplace noise is below the sources by the stated factors.
 func TestFactors(t *testing.T) {
 	c := compare(t, Setting{K: 128, D: 1024, R2: 100, Delta: 1e-6, Levels: []dp.Epsilon{1, 4, 8}})
 	one, four, eight := c.Levels[0], c.Levels[1], c.Levels[2]
@@ -67,9 +67,9 @@ func TestFactors(t *testing.T) {
 	}
 }
 
-// Every formula is met by simulation: of 1,500 draws the ratio's standard error is 3 to
-// 10 %, and each ratio must be within five of its own of 1 (false rejection below 1e-5 for
-// all together; the draws are fixed). A formula with half the noise is not met.
+// Simulation confirms every formula. With 1,500 draws the ratio has a standard error of 3 to 10 %;
+// each ratio must be within five of its standard errors of 1 (joint false rejection below 1e-5; the
+// draws are fixed). A formula with half the noise is rejected.
 func TestSimulation(t *testing.T) {
 	s := Setting{K: 16, D: 64, R2: 24, Delta: 1e-6, Levels: []dp.Epsilon{1, 6}, Trials: 1500}
 	c := compare(t, s)
@@ -89,7 +89,7 @@ func TestSimulation(t *testing.T) {
 	}
 }
 
-// A calibration outside its conditions says so.
+// A calibration outside its conditions has a doubt.
 func TestDoubts(t *testing.T) {
 	small := compare(t, Setting{K: 16, D: 64, R2: 24, Delta: 1e-6, Levels: []dp.Epsilon{1}}).Levels[0]
 	large := compare(t, Setting{K: 64, D: 64, R2: 24, Delta: 1e-6, Levels: []dp.Epsilon{1}}).Levels[0]

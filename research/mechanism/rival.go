@@ -12,22 +12,22 @@ import (
 // rival is one mechanism of the comparison.
 type rival struct {
 	name   string
-	source string // whose it is; empty for this project's own
-	pure   bool   // ε alone, no δ
-	step   int    // k is a multiple of it; 0: any k
+	source string // paper or method; empty for this project's own
+	pure   bool   // pure ε, without δ
+	step   int    // k must be a multiple of it; 0: any k
 	whole  bool   // k is d: nothing is projected
-	record bool   // protects a whole record, not one value: no fair comparison
+	record bool   // protects a whole record, not one value, so that the comparison is not fair
 
-	// variance is the formula for the squared distance at an ε and k; rows are the
-	// greatest lengths of rows that were drawn, for a mechanism that adapts to them.
+	// variance is the formula for the squared distance at an ε and k. rows are norms of the longest
+	// rows of drawn matrices, for a mechanism that adapts to them.
 	variance func(s Setting, k int, epsilon dp.Epsilon, rows []float64) (float64, error)
 	// once simulates one pair of records and returns the error of their distance.
 	once func(t *trial, epsilon dp.Epsilon) (float64, error)
-	// doubt says what there is to know about the promise; nil: nothing.
+	// doubt returns a caveat about the guarantee; nil: none.
 	doubt func(s Setting, epsilon dp.Epsilon) string
 }
 
-// rivals lists the mechanisms, the sources' first.
+// rivals returns the mechanisms, those of the sources first.
 func rivals() []rival {
 	out := []rival{
 		dense("gaussian + gaussian", "KKMM, lemma 2", false, lemma2).doubted(func(s Setting, epsilon dp.Epsilon) string {
@@ -81,7 +81,7 @@ func rivals() []rival {
 	})
 }
 
-// own is one of the project's own mechanisms, as studies select it.
+// own returns one of the project's mechanisms, as studies select it.
 func own(m forecast.Method, source string) rival {
 	name := fmt.Sprintf("%s + %s", m.Family, m.Mechanism)
 	if m.S > 0 {
@@ -112,7 +112,7 @@ func (s Setting) promise(m dp.Mechanism, epsilon dp.Epsilon) (dp.Guarantee, erro
 	return dp.Promise(m, b)
 }
 
-// difference is that of the two records: every value that differs does so by 1.
+// difference returns the difference of the two records: every value that differs does so by 1.
 func (s Setting) difference() forecast.Difference {
 	return forecast.Difference{Squared: float64(s.R2), Fourth: float64(s.R2)}
 }

@@ -7,26 +7,26 @@ import (
 	"github.com/cosketch/cosketch/kernel/projection"
 )
 
-// Setting is what all mechanisms are compared at: two records of D binary values that
-// differ in R2 of them, so that their squared distance is R2 and its fourth powers add
-// up to R2 too. One value of one record is protected (unit attribute).
+// Setting is the setting of a comparison: two records of D binary values that differ in R2 of them.
+// So their squared distance and the sum of fourth powers of their differences are both R2. One
+// value of one record is protected (unit attribute).
 type Setting struct {
 	K      int          // required: coordinates of a sketched record
 	D      int          // required: values of a record
 	R2     int          // required: squared distance of the two records
-	Delta  dp.Delta     // of the (ε, δ) mechanisms; others are pure ε
-	Levels []dp.Epsilon // required: the ε to compare at
-	Trials int          // simulated pairs for each mechanism and ε; 0: formulas only
+	Delta  dp.Delta     // of (ε, δ) mechanisms; pure ones ignore it
+	Levels []dp.Epsilon // required: the values of ε
+	Trials int          // simulated pairs per mechanism and ε; 0: formulas only
 }
 
-// Limits within which a comparison takes minutes and not days.
+// Limits within which a comparison takes minutes, not days.
 const (
 	maxK      = 4096
 	maxD      = 1 << 15
 	maxTrials = 1_000_000
 )
 
-// Check refuses a setting that means nothing or would take too long.
+// Check returns an error if the setting is invalid or would take too long.
 func (s Setting) Check() error {
 	switch {
 	case s.K < 1 || s.K > maxK:

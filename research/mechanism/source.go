@@ -5,11 +5,11 @@ import (
 	"github.com/cosketch/cosketch/research/sources"
 )
 
-// calibration is the noise of a mechanism over a dense Gaussian projection whose longest
-// row has the given length.
+// calibration returns the noise of a mechanism for a dense Gaussian projection whose longest row
+// has the given norm.
 type calibration func(s Setting, k int, epsilon dp.Epsilon, longest float64) (sources.Noise, error)
 
-// dense is a mechanism over a dense Gaussian projection with entries N(0, 1/k).
+// dense returns a mechanism with a dense Gaussian projection of entries N(0, 1/k).
 func dense(name, source string, pure bool, noise calibration) rival {
 	return rival{
 		name: name, source: source, pure: pure,
@@ -46,7 +46,7 @@ func (r rival) doubted(by func(Setting, dp.Epsilon) string) rival {
 	return r
 }
 
-// source is the setting as the papers' calibrations take it.
+// source converts the setting for the papers' calibrations.
 func (s Setting) source(k int, epsilon dp.Epsilon) sources.Setting {
 	return sources.Setting{Budget: dp.Budget{Epsilon: epsilon, Delta: s.Delta}, Columns: s.D, K: k}
 }

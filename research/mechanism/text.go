@@ -8,7 +8,7 @@ import (
 	"github.com/cosketch/cosketch/node/present"
 )
 
-// Text prints a comparison for people.
+// Text prints a comparison as text.
 func Text(w io.Writer, c Comparison) error {
 	present.Paragraph(w, "", c.Statement)
 	fmt.Fprintln(w)
@@ -70,7 +70,7 @@ func whose(source string) string {
 	return source
 }
 
-// number prints three significant digits.
+// number formats three significant digits.
 func number(x float64) string {
 	if x >= 1000 && x < 1e5 {
 		return strconv.FormatFloat(x, 'f', 0, 64)

@@ -15,22 +15,22 @@ import (
 	"github.com/cosketch/cosketch/seed/stream"
 )
 
-// trial is one draw of everything random: matrices and noise.
+// trial is one draw of all matrices and noise.
 type trial struct {
 	Setting
 	entropy io.Reader
 	key     [32]byte // of the matrices
 	labels  [][]byte
-	x, y    []int64 // the two records, 1 being forecast.One
+	x, y    []int64 // the two records, in units of forecast.One
 
-	// A dense Gaussian matrix, drawn when it is first asked for.
+	// A dense Gaussian matrix, drawn on first use.
 	drawn   bool
 	z       []float64 // the projected difference
-	longest float64   // w2, the greatest length of its rows
+	longest float64   // w2, the norm of its longest row
 }
 
-// newTrial is the n-th trial. Trials are the same in every run: nothing here protects
-// anybody.
+// newTrial returns the n-th trial. Trials are the same in every run; their noise protects no real
+// data.
 func newTrial(s Setting, labels [][]byte, n int) *trial {
 	var key [32]byte
 	binary.LittleEndian.PutUint64(key[:], uint64(n))
@@ -45,8 +45,8 @@ func newTrial(s Setting, labels [][]byte, n int) *trial {
 	return t
 }
 
-// own sketches both records with one of the project's mechanisms and estimates their
-// distance as the aggregator does.
+// own sketches both records with one of the project's mechanisms, estimates their distance as the
+// aggregator does, and returns its error.
 func (t *trial) own(m forecast.Method, epsilon dp.Epsilon) (float64, error) {
 	g, err := t.promise(m.Mechanism, epsilon)
 	if err != nil {
@@ -89,8 +89,8 @@ func (t *trial) fix(spec projection.Spec) (*projection.Fixed, error) {
 	return projection.FixHadamard(spec, source, stream.New(other), t.labels)
 }
 
-// dense adds the noise of both records to their difference, projected by the dense
-// matrix, which was drawn. It is drawn by package dp on a fine grid.
+// dense adds the noise of both records to their projected difference and returns the error of the
+// squared distance. draw must have been called. Package dp draws the noise, on a fine grid.
 func (t *trial) dense(n sources.Noise) (float64, error) {
 	noise, step, err := sized(n.Mechanism, n.Scale)
 	if err != nil {
@@ -109,7 +109,7 @@ func (t *trial) dense(n sources.Noise) (float64, error) {
 	return sum - 2*float64(t.K)*law.Variance - float64(t.R2), nil
 }
 
-// draw makes the dense matrix row by row.
+// draw draws the dense matrix row by row, once.
 func (t *trial) draw() error {
 	if t.drawn {
 		return nil
@@ -136,8 +136,8 @@ func (t *trial) draw() error {
 	return nil
 }
 
-// sized is noise of a given σ or scale on a grid, whose step comes with it: what dp
-// calibrates for ε = 1 and the sensitivity that leads to that size.
+// sized returns noise of a given σ or Laplace scale on a grid, and the grid's step. It calls dp
+// with ε = 1 and the sensitivity that yields that size.
 func sized(m dp.Mechanism, size float64) (noise dp.Noise, step float64, err error) {
 	const grains = 1 << 12
 	step = size / grains
@@ -159,7 +159,7 @@ func sized(m dp.Mechanism, size float64) (noise dp.Noise, step float64, err erro
 	return noise, step, nil
 }
 
-// respond randomises the bits of both records and estimates their distance.
+// respond randomises the bits of both records and returns the error of their estimated distance.
 func (t *trial) respond(epsilon dp.Epsilon) (float64, error) {
 	promise, err := t.promise(dp.RandomisedResponse, epsilon)
 	if err != nil {

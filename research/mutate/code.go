@@ -11,13 +11,13 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// code is the packages that are changed, type-checked.
+// code holds the type-checked packages to mutate.
 type code struct {
-	packages map[string]*packages.Package // by the subject's path
+	packages map[string]*packages.Package // by path of the subject
 	files    map[string][]byte            // by name
 }
 
-// load reads the packages of some subjects.
+// load loads the packages of some subjects.
 func load(ctx context.Context, root string, of []subject) (*code, error) {
 	c := &code{map[string]*packages.Package{}, map[string][]byte{}}
 	for _, s := range of {
@@ -34,7 +34,7 @@ func load(ctx context.Context, root string, of []subject) (*code, error) {
 	return c, nil
 }
 
-// source is a file's text.
+// source returns the text of a file, cached.
 func (c *code) source(name string) ([]byte, error) {
 	if text, ok := c.files[name]; ok {
 		return text, nil
@@ -44,7 +44,7 @@ func (c *code) source(name string) ([]byte, error) {
 	return text, err
 }
 
-// imports are a package's.
+// imports is an importer of a package's loaded imports.
 type imports map[string]*packages.Package
 
 func (i imports) Import(path string) (*types.Package, error) {
@@ -58,7 +58,7 @@ func (i imports) Import(path string) (*types.Package, error) {
 	return p.Types, nil
 }
 
-// compiles reports whether the package is still a package of Go with the mutant.
+// compiles reports whether the package type-checks with the mutant.
 func (c *code) compiles(m mutant) (bool, error) {
 	p := c.packages[m.subject.path]
 	text, err := c.source(m.change.File)

@@ -9,15 +9,15 @@ import (
 //go:embed equivalent.txt
 var equivalentText string
 
-// equivalent is a change that no test can notice.
+// equivalent is a change that no test can detect.
 type equivalent struct {
-	in, above, old, new string // as in mutant; above is empty where it does not matter
+	in, above, old, new string // as in mutant; above may be empty: any
 	reason              string
 }
 
-// equivalents reads equivalent.txt: blocks of lines, each a function, "^ " and the line above where the
-// function has the line more than once, "- " and the line that changes, "+ " and what it becomes, and the
-// reason. Lines that begin with # are comments.
+// equivalents parses equivalent.txt. Each block of lines has a function; "^ " and the line above,
+// if the function has the changed line more than once; "- " and the line before the change; "+ "
+// and the line after it; and the reason. Lines that begin with # are comments.
 func equivalents(text string) ([]equivalent, error) {
 	var out []equivalent
 	for block := range strings.SplitSeq(text, "\n\n") {
@@ -49,7 +49,7 @@ func equivalents(text string) ([]equivalent, error) {
 	return out, nil
 }
 
-// of reports whether a mutant is this one.
+// of reports whether a mutant is this change.
 func (e equivalent) of(m mutant) bool {
 	return e.in == m.in && (e.above == "" || e.above == m.above) && e.old == m.old && e.new == m.new
 }

@@ -18,15 +18,15 @@ import (
 // mutant is one change of a package.
 type mutant struct {
 	subject subject
-	in      string // function behind the package's path
+	in      string // package path and function
 	line    int
 	change  overlaytest.Change
 	above   string // the line above
-	old     string // the first line that changes
-	new     string // and what it becomes; empty: nothing
+	old     string // the first line that changes, before
+	new     string // after; empty: removed
 }
 
-// operators are what an operator becomes.
+// operators lists the replacements of each operator.
 var operators = map[token.Token][]token.Token{
 	token.LSS: {token.LEQ, token.GEQ}, token.LEQ: {token.LSS, token.GTR},
 	token.GTR: {token.GEQ, token.LEQ}, token.GEQ: {token.GTR, token.LSS},
@@ -39,8 +39,8 @@ var operators = map[token.Token][]token.Token{
 	token.INC: {token.DEC}, token.DEC: {token.INC},
 }
 
-// mutants are all changes of a package that the syntax tree allows, in the order of the files.
-// Some of them do not compile.
+// mutants returns all changes of a package that the syntax tree allows, in file order. Some do not
+// compile.
 func mutants(s subject, p *packages.Package, source func(string) ([]byte, error)) ([]mutant, error) {
 	var out []mutant
 	for _, file := range p.Syntax {
@@ -80,11 +80,11 @@ type finder struct {
 	file    string
 	text    []byte
 	in      string
-	results *types.Tuple // of the function around
+	results *types.Tuple // of the enclosing function
 	found   []mutant
 }
 
-// walk looks at a node and all below it.
+// walk finds the changes in a node and everything below it.
 func (f *finder) walk(root ast.Node) {
 	ast.Inspect(root, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -97,18 +97,18 @@ func (f *finder) walk(root ast.Node) {
 		case *ast.CallExpr:
 			if f.calls(n, "make") && len(n.Args) == 3 {
 				f.walk(n.Args[1])
-				return false // a capacity: append makes room
+				return false // a capacity does not matter, since append grows
 			}
 			if of, ok := n.Fun.(*ast.SelectorExpr); ok && of.Sel.Name == "Inf" {
-				return false // of a sign: -1 alone is another than 1
+				return false // math.Inf(-1): only the sign of the argument matters
 			}
 			return !f.words(n)
 		case *ast.UnaryExpr:
 			if one, ok := n.X.(*ast.BasicLit); ok && n.Op == token.SUB && one.Value == "1" {
-				f.replace(one, "0") // nowhere; -2 would say the same
+				f.replace(one, "0") // -1 means nowhere; -2 would mean the same
 				return false
 			}
-		case *ast.ImportSpec, *ast.ArrayType: // lengths of arrays are for the compiler
+		case *ast.ImportSpec, *ast.ArrayType: // the compiler checks lengths of arrays
 			return false
 		case *ast.BinaryExpr:
 			f.operator(n.Op, n.OpPos, n.X)
@@ -135,7 +135,7 @@ func (f *finder) walk(root ast.Node) {
 	})
 }
 
-// words reports whether a call makes the text of an error, which is for people.
+// words reports whether a call formats a text or panics. Texts are not mutated.
 func (f *finder) words(call *ast.CallExpr) bool {
 	switch fun := call.Fun.(type) {
 	case *ast.Ident:
@@ -150,7 +150,7 @@ func (f *finder) words(call *ast.CallExpr) bool {
 	return false
 }
 
-// calls reports whether a call is of a builtin function.
+// calls reports whether a call is to the named builtin function.
 func (f *finder) calls(call *ast.CallExpr, builtin string) bool {
 	fun, ok := call.Fun.(*ast.Ident)
 	if !ok {
@@ -160,7 +160,8 @@ func (f *finder) calls(call *ast.CallExpr, builtin string) bool {
 	return of && fun.Name == builtin
 }
 
-// fails reports whether what is returned ends with an error that is made there: nobody reads what is beside it.
+// fails reports whether a return statement ends with a newly made error; callers then ignore the
+// other results.
 func (f *finder) fails(n *ast.ReturnStmt) bool {
 	if len(n.Results) == 0 {
 		return false
@@ -182,7 +183,8 @@ func (f *finder) operator(op token.Token, at token.Pos, operand ast.Expr) {
 	}
 }
 
-// number is one more, and one less where that is not below zero. Octal numbers are modes of files.
+// number adds one, and subtracts one unless the result is negative. Octal numbers are file modes
+// and are left alone.
 func (f *finder) number(n *ast.BasicLit) {
 	if n.Kind != token.INT || strings.HasPrefix(n.Value, "0o") {
 		return
@@ -195,7 +197,7 @@ func (f *finder) number(n *ast.BasicLit) {
 	}
 }
 
-// result is another one: no error, or the other truth.
+// result replaces a returned error by nil, or negates a returned Boolean constant.
 func (f *finder) result(n *ast.ReturnStmt) {
 	if f.results == nil || len(n.Results) != f.results.Len() {
 		return
@@ -212,7 +214,7 @@ func (f *finder) result(n *ast.ReturnStmt) {
 	}
 }
 
-// statements are left out one by one.
+// statements removes statements one by one.
 func (f *finder) statements(list []ast.Stmt) {
 	for _, s := range list {
 		switch s := s.(type) {
@@ -251,7 +253,7 @@ func (f *finder) add(from, to token.Pos, by string) {
 	})
 }
 
-// place is where the change is, for people.
+// place returns the position of the change, for messages.
 func (m mutant) place() string {
 	return fmt.Sprintf("%s/%s:%d", m.subject.path, filepath.Base(m.change.File), m.line)
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// module writes a module with one package and its test, and returns where.
+// module writes a module with one package and its test, and returns its folder.
 func module(t *testing.T, code, test string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -24,7 +24,7 @@ func module(t *testing.T, code, test string) string {
 	return root
 }
 
-// drawn are all mutants that compile of a package, as "old => new".
+// drawn returns all mutants of a package that compile, as "old => new".
 func drawn(t *testing.T, code string, known ...equivalent) []string {
 	t.Helper()
 	root := module(t, code, "func Test(*testing.T) {}\n")
@@ -66,7 +66,8 @@ func g() {}
 		`if a < b && s+"x" != s { => if false && (a < b && s+"x" != s) {`,
 		`return false, nil => return true, nil`,
 	}
-	// Without fmt.Errorf the import is unused: that change does not compile. What is beside it is not read.
+	// Without fmt.Errorf the import is unused, so that change does not compile. Results beside an
+	// error are not changed.
 	if !slices.Equal(got, want) {
 		t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
@@ -81,7 +82,7 @@ func TestErrorsAreDropped(t *testing.T) {
 	}
 }
 
-// What nobody can see is not changed: a capacity, and what is less than nowhere.
+// Numbers without effect are not changed: a capacity, and -1 made smaller.
 func TestUnseenNumbersStay(t *testing.T) {
 	got := drawn(t, "func f(n int) ([]int, int) { return make([]int, 2, 9), -1 }\n")
 	var want []string
@@ -106,7 +107,7 @@ func TestKnownEquivalentsAreNotDrawn(t *testing.T) {
 	}
 }
 
-// A test at the boundary notices every change of a comparison; one away from it does not.
+// A test at the boundary detects every change of a comparison; a test away from it does not.
 func TestSurvivorsAreNamed(t *testing.T) {
 	const code = "func adult(age int) bool { return age >= limit }\n\nvar limit = len(\"eighteen years old\")\n"
 	for _, c := range []struct {
@@ -130,7 +131,7 @@ func TestSurvivorsAreNamed(t *testing.T) {
 	}
 }
 
-// Tests that fail without a change notice nothing.
+// Tests that fail without a change are an error.
 func TestTestsMustPassAtFirst(t *testing.T) {
 	root := module(t, "func f() int { return 5 }\n", "func Test(t *testing.T) { t.Fail() }\n")
 	_, err := run(t.Context(), Options{Root: root, Count: 1}, []subject{{path: "p"}}, nil, &strings.Builder{})
@@ -147,7 +148,7 @@ func TestScores(t *testing.T) {
 	}
 }
 
-// What is called equivalent is one change of the code that there is.
+// Each entry of equivalent.txt matches exactly one place in the code.
 func TestEquivalentsStand(t *testing.T) {
 	known, err := equivalents(equivalentText)
 	if err != nil {

@@ -12,15 +12,15 @@ import (
 	"github.com/cosketch/cosketch/protocol/protocoltest/overlaytest"
 )
 
-// Options say what is drawn.
+// Options say which mutants are drawn.
 type Options struct {
 	Root     string // of the repository
 	Seed     uint64
 	Count    int      // of mutants
-	Packages []string // of Packages(); none: all
+	Packages []string // paths from Packages; empty: all
 }
 
-// Packages are those whose code can be changed.
+// Packages returns the paths of the packages that can be mutated.
 func Packages() []string {
 	var out []string
 	for _, s := range subjects {
@@ -29,14 +29,14 @@ func Packages() []string {
 	return out
 }
 
-// Score counts what became of mutants.
+// Score counts drawn mutants and those that tests detected.
 type Score struct{ Drawn, Killed int }
 
-// Enough reports whether at least nine of ten were noticed.
+// Enough reports whether at least nine of ten were detected.
 func (s Score) Enough() bool { return 10*s.Killed >= 9*s.Drawn }
 
-// Run draws mutants, has them tested one after another, and prints what became of each, then the
-// scores. It returns that of all.
+// Run draws mutants, tests them one after another, and prints the verdict of each, then the scores.
+// It returns the total score.
 func Run(ctx context.Context, opts Options, out io.Writer) (Score, error) {
 	known, err := equivalents(equivalentText)
 	if err != nil {
@@ -60,7 +60,7 @@ func run(ctx context.Context, opts Options, of []subject, known []equivalent, ou
 		verdict, failed := limits.judge(ctx, m)
 		if failed != nil {
 			err = fmt.Errorf("%s: %w", m.place(), failed)
-			break // what was measured until then is told
+			break // still print the scores so far
 		}
 		score := scores[m.subject.path]
 		score.Drawn++
@@ -82,8 +82,8 @@ func run(ctx context.Context, opts Options, of []subject, known []equivalent, ou
 	return total, err
 }
 
-// draw are mutants that compile and are not known to be equivalent. The same seed draws the same ones
-// of the same code.
+// draw returns mutants that compile and are not known to be equivalent. For the same code, equal
+// seeds draw equal mutants.
 func draw(ctx context.Context, opts Options, of []subject, known []equivalent) ([]mutant, error) {
 	c, err := load(ctx, opts.Root, of)
 	if err != nil {
@@ -117,13 +117,13 @@ func draw(ctx context.Context, opts Options, of []subject, known []equivalent) (
 	return out, nil
 }
 
-// limits are how long tests may take, which is learned from the code as it is.
+// limits holds timeouts of tests, measured on the unchanged code.
 type limits struct {
 	root string
 	of   map[suite]time.Duration
 }
 
-// judge runs the tests until one notices the mutant, which compiles.
+// judge runs the tests until one detects the mutant, which must compile.
 func (l *limits) judge(ctx context.Context, m mutant) (overlaytest.Verdict, error) {
 	for _, t := range m.subject.tests() {
 		limit, err := l.limit(ctx, t)
@@ -131,7 +131,7 @@ func (l *limits) judge(ctx context.Context, m mutant) (overlaytest.Verdict, erro
 			return "", err
 		}
 		verdict, _, err := m.change.Test(ctx, l.root, limit, t.args()...)
-		if err != nil || verdict != overlaytest.Passed { // not built: tests that compile with the code as it is alone
+		if err != nil || verdict != overlaytest.Passed { // not built: tests that compile only with the unchanged code
 			return verdict, err
 		}
 	}
@@ -146,8 +146,8 @@ func (t suite) args() []string {
 	return append(args, "./"+t.path)
 }
 
-// limit is ten times what tests take without a change, and half a minute at least, as a machine has
-// other work, too.
+// limit returns ten times what the tests take without a change, but at least 30 seconds, because
+// the machine may be busy.
 func (l *limits) limit(ctx context.Context, t suite) (time.Duration, error) {
 	if limit, ok := l.of[t]; ok {
 		return limit, nil

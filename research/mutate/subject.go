@@ -1,9 +1,9 @@
 package mutate
 
-// subject is a package whose code is changed.
+// subject is a package to mutate.
 type subject struct {
 	path  string  // from the repository's root
-	users []suite // which are tried if the package's own tests notice nothing
+	users []suite // tried if the package's own tests detect nothing
 }
 
 // suite is a run of a package's tests.
@@ -12,7 +12,7 @@ type suite struct {
 	run  string // pattern of tests; empty: all
 }
 
-// subjects are the packages on which privacy, agreement and durability rest.
+// subjects are the packages on which privacy, agreement and durability depend.
 var subjects = []subject{
 	{path: "kernel/dp"},
 	{path: "protocol/ledger"},
@@ -23,7 +23,7 @@ var subjects = []subject{
 	{path: "node/store"},
 }
 
-// tests are the runs that may notice a change of the package, cheapest first.
+// tests returns the suites that may detect a change of the package, cheapest first.
 func (s subject) tests() []suite {
 	return append([]suite{{path: s.path}}, s.users...)
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/cosketch/cosketch/testnet/networks"
 )
 
-// dealt is a study of the demonstration, dealt out, without any answers.
+// dealt returns a study of the demonstration with its data, before it is played.
 func dealt(t *testing.T, name string) errortable.Played {
 	t.Helper()
 	found, err := networks.Find(name)
@@ -56,7 +56,7 @@ func dealt(t *testing.T, name string) errortable.Played {
 	return p
 }
 
-// compared sets the answers of a played study beside the truth.
+// compared compares a played study with the truth.
 func compared(t *testing.T, p errortable.Played) errortable.Table {
 	t.Helper()
 	out, err := errortable.Make(t.Context(), p)
@@ -66,7 +66,7 @@ func compared(t *testing.T, p errortable.Played) errortable.Table {
 	return out
 }
 
-// rehearsed plays a dealt study within this process under the n-th seed.
+// rehearsed plays a dealt study in this process with the n-th seed.
 func rehearsed(t *testing.T, r *rehearsal.Rehearsal, n int) *rehearsal.Answer {
 	t.Helper()
 	var key [32]byte
@@ -78,7 +78,7 @@ func rehearsed(t *testing.T, r *rehearsal.Rehearsal, n int) *rehearsal.Answer {
 	return answer
 }
 
-// held are the parties' values, in the study's order.
+// held returns the parties' values, in the study's order.
 func held(t *testing.T, p errortable.Played) *rehearsal.Rehearsal {
 	t.Helper()
 	var all []rehearsal.Held
@@ -112,19 +112,19 @@ func held(t *testing.T, p errortable.Played) *rehearsal.Rehearsal {
 	return r
 }
 
-// seeds is how many draws a coverage is averaged over.
+// seeds is the number of draws that a coverage is averaged over.
 const seeds = 20
 
-// coverage is how often intervals contained the truth, over the pairs of different parties
-// and over seeds.
+// coverage counts how often intervals contained the truth, over pairs of different parties and over
+// seeds.
 type coverage struct {
-	perSeed []float64 // share of covered pairs
+	perSeed []float64 // share of covered pairs, by seed
 	halved  int       // pairs covered by intervals of half the width
-	squares float64   // of errors
+	squares float64   // sum of squared errors
 	pairs   int
 }
 
-// add takes the correlations of one draw.
+// add adds the correlations of one draw.
 func (c *coverage) add(t *testing.T, p errortable.Played, answer *rehearsal.Answer) {
 	t.Helper()
 	p.Result = answer.Result
@@ -142,8 +142,8 @@ func (c *coverage) add(t *testing.T, p errortable.Played, answer *rehearsal.Answ
 	c.perSeed = append(c.perSeed, float64(n.Covered)/float64(n.Answers))
 }
 
-// check wants the mean coverage from 0.90 to 0.99 and, as a power check, that of intervals of
-// half the width outside.
+// check requires a mean coverage between 0.90 and 0.99 and, as a power check, that the coverage of
+// intervals of half the width is outside.
 func (c *coverage) check(t *testing.T) {
 	t.Helper()
 	inside := func(x float64) bool { return 0.90 <= x && x <= 0.99 }
@@ -159,10 +159,10 @@ func (c *coverage) check(t *testing.T) {
 
 func (c *coverage) rmse() float64 { return math.Sqrt(c.squares / float64(c.pairs)) }
 
-// TestCoverageOfLaboratories averages 300 correlations over 20 seeds, each with other
-// patients missing. Pairs of one seed share one R and miss together: the share of covered
-// pairs has standard deviation .052 between seeds about a mean of .946 (over 300 seeds), so
-// the mean over 20 has .012. Over the choice of seeds it leaves [0.90, 0.99] with
+// TestCoverageOfLaboratories averages 300 correlations over 20 seeds, each with other patients
+// missing. Pairs of one seed share one R, so their errors are correlated: the share of covered
+// pairs has standard deviation .052 between seeds about a mean of .946 (over 300 seeds), and the
+// mean over 20 has standard error .012. Over the choice of seeds it leaves [0.90, 0.99] with
 // probability about 1e-4; the seeds are fixed, so the test is deterministic.
 func TestCoverageOfLaboratories(t *testing.T) {
 	p := dealt(t, "laboratories")
@@ -177,12 +177,12 @@ func TestCoverageOfLaboratories(t *testing.T) {
 	c.check(t)
 }
 
-// TestCoverageOfRegistry averages 12 correlations under ε = 1 for whole records over 20 seeds
-// of one population: projection and noise are what errs here, as 190,000 records a party
-// leave nothing to the choice of people. With so few pairs the share has standard deviation
-// .068 between seeds about .945 (over 200 seeds), the mean over 20 has .015, and over the
-// choice of seeds it leaves [0.90, 0.99] with probability about 3e-3; the seeds are fixed, so
-// the test is deterministic.
+// TestCoverageOfRegistry averages 12 correlations at ε = 1 for whole records over 20 seeds of one
+// population. The error comes from projection and noise: with 190,000 records a party, the choice
+// of people hardly matters. With so few pairs the share has standard deviation .068 between seeds
+// about .945 (over 200 seeds), and the mean over 20 has standard error .015. Over the choice of
+// seeds it leaves [0.90, 0.99] with probability about 3e-3; the seeds are fixed, so the test is
+// deterministic.
 func TestCoverageOfRegistry(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a long statistic")
@@ -199,9 +199,9 @@ func TestCoverageOfRegistry(t *testing.T) {
 	}
 }
 
-// TestJoinedAgreesWithPooled: clusters of patients whose columns three laboratories hold, with
-// every value protected, agree with those of the pooled columns: over 40 seeds the agreement is
-// .94 with standard deviation .007. One cluster for everybody would agree by .66.
+// TestJoinedAgreesWithPooled checks that clusters of patients whose columns are spread over three
+// laboratories, with every value protected, agree with those of the pooled columns: over 40 seeds
+// the agreement is .94 with standard deviation .007. One cluster for everybody would agree by .66.
 func TestJoinedAgreesWithPooled(t *testing.T) {
 	p := dealt(t, "laboratories-joined")
 	r := held(t, p)

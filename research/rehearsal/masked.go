@@ -8,8 +8,8 @@ import (
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
-// pairs are the pairwise secrets of a masked study's parties, by the agreement that they
-// would run; nil of a plain one.
+// pairs returns the pairwise secrets of a masked study's parties, from the agreement protocol; nil
+// if the study is not masked.
 func pairs(of *study.Study, entropy io.Reader) ([]agree.Pairs, error) {
 	if !of.Masked() {
 		return nil, nil

@@ -1,7 +1,7 @@
-// Package rehearsal plays a study within one process: every party's release from its
-// records through clip, noise, masks and encoding, as a party makes it, read as the
-// aggregator reads it, and the analyses of all of them. There are no nodes and no network,
-// and the agreement on a seed is a draw, so that a study can be played many times.
+// Package rehearsal plays a study within one process. Every party makes its release from its
+// records as in production (clip, noise, masks, encoding); the release is decoded as by the
+// aggregator; then all analyses run. There are no nodes and no network, and the seed is drawn
+// instead of agreed, so that a study can be played many times.
 package rehearsal
 
 import (
@@ -21,11 +21,11 @@ import (
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
-// Held is what a party holds: a record has a value for each column of the study that the
-// party owns, in the study's order. NaN is a missing value; a categorical value is its place
-// in the column's list.
+// Held is the data of a party. A record has a value for each column of the study that the party
+// owns, in the study's order. NaN is a missing value; a categorical value is its index in the
+// column's list.
 type Held struct {
-	IDs    []int // of records, each once; nil: records are numbered from 0
+	IDs    []int // unique record ids; nil: numbered from 0
 	Values [][]float64
 }
 
@@ -35,14 +35,14 @@ type Rehearsal struct {
 	parties []held
 }
 
-// held is what a party adds to its builders.
+// held is the encoded data of a party.
 type held struct {
 	ids    [][]byte
-	width  int     // entries of a record: of all own columns
+	width  int     // entries per record, over all own columns
 	values []int64 // records × width
 }
 
-// New encodes what the parties hold, in the order of the study's parties.
+// New encodes the parties' data, given in the order of the study's parties.
 func New(s *study.Study, parties []Held) (*Rehearsal, error) {
 	if len(parties) != len(s.Parties) {
 		return nil, fmt.Errorf("rehearsing a study: data of %d parties, the study has %d", len(parties), len(s.Parties))
@@ -58,7 +58,7 @@ func New(s *study.Study, parties []Held) (*Rehearsal, error) {
 	return r, nil
 }
 
-// encode turns records into what a party's reader makes of them.
+// encode encodes records as a party's reader does.
 func encode(s *study.Study, own []int, h Held) (held, error) {
 	out := held{}
 	for _, c := range own {
@@ -84,7 +84,7 @@ func encode(s *study.Study, own []int, h Held) (held, error) {
 	return out, nil
 }
 
-// entries is how many integers a value of a column becomes.
+// entries returns how many integers encode a value of a column.
 func entries(c study.Column) int {
 	if c.Kind == study.Categorical {
 		return len(c.Values)
@@ -131,12 +131,12 @@ func appendValue(dst []int64, s *study.Study, c study.Column, x float64) ([]int6
 // Answer is a study's result.
 type Answer struct {
 	Result analysis.Result
-	Labels []analysis.Labels // by party; nil where no analysis labels records
-	Orders [][]int           // by party: which record each row of its release is, of the last sketch of the records side
-	Run    analysis.Options  // what the result was made of
+	Labels []analysis.Labels // by party; nil if no analysis labels records
+	Orders [][]int           // by party: the record index of each row of its release, for the last sketch of the records side
+	Run    analysis.Options  // the inputs of the result
 }
 
-// Draw plays the study once, with a seed, noise and masks that are drawn from entropy.
+// Draw plays the study once, with seed, noise and masks drawn from entropy.
 func (r *Rehearsal) Draw(ctx context.Context, entropy io.Reader) (*Answer, error) {
 	var key [seed.Size]byte
 	if _, err := io.ReadFull(entropy, key[:]); err != nil {
@@ -160,7 +160,7 @@ func (r *Rehearsal) Draw(ctx context.Context, entropy io.Reader) (*Answer, error
 	return out, err
 }
 
-// Cells are those of a sketch of side cells that a party's records are in.
+// Cells returns the cells of a party's records in a sketch of side cells.
 func (r *Rehearsal) Cells(party, index int, run analysis.Options) (out []int, err error) {
 	plan, err := release.For(r.study, party, index)
 	if err != nil {
@@ -194,10 +194,10 @@ func (r *Rehearsal) Cells(party, index int, run analysis.Options) (out []int, er
 	return out, err
 }
 
-// batch is how many records are added at a time.
+// batch is the number of records added at a time.
 const batch = 4096
 
-// contribute makes a party's release as a party does, and reads it as the aggregator does.
+// contribute makes a party's release as a party does, and decodes it as the aggregator does.
 func (r *Rehearsal) contribute(party int, root seed.Seed, pairs []agree.Pairs, entropy io.Reader) (c analysis.Contribution, order []int, err error) {
 	h := r.parties[party]
 	c = analysis.Contribution{Party: party, Records: int64(len(h.ids))}
@@ -250,7 +250,7 @@ func (r *Rehearsal) contribute(party int, root seed.Seed, pairs []agree.Pairs, e
 	return c, order, nil
 }
 
-// look takes the first look that a sketch may take.
+// look takes the first look at the data, if the sketch has one, and returns the plan after it.
 func (r *Rehearsal) look(party int, plan release.Plan, entropy io.Reader) (release.Plan, error) {
 	if !plan.Looks() {
 		return plan, nil
@@ -266,10 +266,10 @@ func (r *Rehearsal) look(party int, plan release.Plan, entropy io.Reader) (relea
 	return plan.After(moves)
 }
 
-// workers are the goroutines of one release.
+// workers is the number of goroutines of one release.
 const workers = 2
 
-// exact is a party's sketch before noise.
+// exact returns a party's sketch before noise.
 func (r *Rehearsal) exact(party int, plan release.Plan, root seed.Seed, entropy io.Reader) (release.Exact, error) {
 	b, err := plan.NewBuilder(root, workers)
 	if err != nil {
@@ -281,7 +281,7 @@ func (r *Rehearsal) exact(party int, plan release.Plan, root seed.Seed, entropy 
 	return b.Finish(entropy)
 }
 
-// each hands over what a sketch takes of a party's records, batch by batch.
+// each calls take with a sketch's inputs of a party's records, batch by batch.
 func (r *Rehearsal) each(party int, plan release.Plan, take func(ids [][]byte, values []int64) error) error {
 	h := r.parties[party]
 	at := picks(r.study, party, plan)
@@ -305,7 +305,7 @@ func (r *Rehearsal) each(party int, plan release.Plan, take func(ids [][]byte, v
 	return nil
 }
 
-// all reports whether picks are all of n entries in their order.
+// all reports whether at is 0, 1, …, n-1.
 func all(at []int, n int) bool {
 	for i, place := range at {
 		if i != place {
@@ -315,8 +315,7 @@ func all(at []int, n int) bool {
 	return len(at) == n
 }
 
-// picks are the places of what a sketch takes of a record among the entries of all its
-// columns.
+// picks returns the indices of a sketch's inputs among the entries of all columns of a record.
 func picks(s *study.Study, party int, plan release.Plan) (out []int) {
 	at, next := map[study.Feature]int{}, 0
 	for _, c := range s.OwnColumns(party) {
@@ -335,7 +334,7 @@ func picks(s *study.Study, party int, plan release.Plan) (out []int) {
 	return out
 }
 
-// Encoded are the entries of one of a party's records, of all its columns.
+// Encoded returns the entries of one of a party's records, over all its columns.
 func (r *Rehearsal) Encoded(party, record int) []int64 {
 	h := r.parties[party]
 	return h.values[record*h.width:][:h.width]

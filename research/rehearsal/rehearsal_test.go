@@ -12,7 +12,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study/file"
 )
 
-// rehearsed is a study of the simulated one's parties with other columns and questions.
+// rehearsed returns a study of the simulated one's parties with other columns and analyses.
 func rehearsed(t *testing.T, masked bool, rest string) *study.Study {
 	t.Helper()
 	example, err := protocoltest.NewStudy(protocoltest.Terms{Parties: 3})
@@ -40,21 +40,21 @@ privacy: {unit: record, mechanism: gaussian, epsilon: 100, delta: 1e-6}
 analyses: [{kind: mean}]
 `
 
-// Means of numeric, categorical and binary columns, with missing values, plain and masked,
-// are those of what was handed in.
+// Means of numeric, categorical and binary columns, with missing values, plain and masked, equal
+// those of the data.
 func TestMeansAreThoseOfWhatIsHeld(t *testing.T) {
 	for _, masked := range []bool{false, true} {
 		s := rehearsed(t, masked, moments)
 		var parties []Held
 		sums, rng := make([]float64, 5), rand.New(rand.NewPCG(1, 2))
-		const each = 4999 // more than a batch, and no multiple of one
+		const each = 4999 // more than a batch, and not a multiple of one
 		for range s.Parties {
 			var h Held
 			for i := range each {
 				x, group, ill := 10*rng.Float64(), float64(rng.IntN(3)), float64(rng.IntN(2))
 				h.Values = append(h.Values, []float64{x, group, ill})
 				if i%10 == 0 {
-					h.Values[i][0], x = math.NaN(), 5 // the middle of the bounds stands for it
+					h.Values[i][0], x = math.NaN(), 5 // a missing value is replaced by the middle of the bounds
 				}
 				sums[0], sums[1+int(group)], sums[4] = sums[0]+x, sums[1+int(group)]+1, sums[4]+ill
 			}
@@ -87,7 +87,7 @@ func TestOrderOfRows(t *testing.T) {
 	var parties []Held
 	for range s.Parties {
 		var h Held
-		for i := range 50 { // two clusters, of which the places of the records tell
+		for i := range 50 { // two clusters, which alternate with the record index
 			h.Values = append(h.Values, []float64{float64(i % 2 * 10), 0, float64(i % 2)})
 		}
 		parties = append(parties, h)

@@ -12,8 +12,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/study/file"
 )
 
-// Study reads a study file of so many parties a, b, c …, whose columns and all that follows
-// them are rest. Keys and dates are those of the simulation.
+// Study parses a study file of so many parties a, b, c …; rest is the file from the columns on.
+// Keys and dates are those of the simulation.
 func Study(parties int, partition study.Partition, rest string) (*study.Study, error) {
 	example, err := protocoltest.NewStudy(protocoltest.Terms{Parties: parties})
 	if err != nil {
@@ -28,9 +28,9 @@ func Study(parties int, partition study.Partition, rest string) (*study.Study, e
 	return s, nil
 }
 
-// Source is a stream of random bytes of its own for each list of up to four numbers, such as a
-// seed and what it is for. It stands for the operating system's: what is measured here is no
-// one's data.
+// Source returns a separate stream of random bytes for each list of up to four numbers, such as a
+// seed and a purpose. It replaces the operating system's randomness: no real data are protected
+// here.
 func Source(of ...uint64) *rand.ChaCha8 {
 	var key [32]byte
 	for i, n := range of {

@@ -24,37 +24,38 @@ import (
 	"github.com/cosketch/cosketch/testnet/steward"
 )
 
-// Apart is a study of so many records that the aggregator gathers them on its disk.
+// Apart is a study with so many records that the aggregator gathers them on disk.
 type Apart struct {
-	Records int    // of all parties together; joined: of each
-	K       int    // coordinates of each
-	Memory  int    // that the aggregator's analyses may take, in MiB
-	Party   int    // in MiB, what a party should take, which holds all of its own records
-	Join    bool   // two parties with the same people, in the place of three with their own
-	Python  string // a program that has scikit-learn and faiss, which do the same; none: it is not compared
-	Killed  bool   // the aggregator is killed in the midst of computing, and started again
+	Records int    // of all parties together; with Join: of each
+	K       int    // coordinates per record
+	Memory  int    // memory limit of the aggregator's analyses, in MiB
+	Party   int    // GOMEMLIMIT of a party, in MiB; it holds all of its own records
+	Join    bool   // two parties with the same people, instead of three with disjoint records
+	Python  string // Python with scikit-learn and faiss, for comparison; empty: no comparison
+	Killed  bool   // kill the aggregator while it computes, and restart it
 	Held    bool   // compute again with all records in memory, and compare
-	Within  int    // in MiB, what the system gives the aggregator's processes, pages of files and all; 0: as it likes
+	Within  int    // memory limit of the aggregator's processes in MiB, including page cache; 0: none
 
 	within *confined
 }
 
-// Step is what one process took for one thing.
+// Step is the cost of one process for one task.
 type Step struct {
 	What    string  `json:"what"`
 	Seconds float64 `json:"seconds"`
-	Own     int64   `json:"bytes"`          // most memory of its own
-	Peak    int64   `json:"resident_bytes"` // most that was resident, pages of files and all
+	Own     int64   `json:"bytes"`          // peak memory without pages of files
+	Peak    int64   `json:"resident_bytes"` // peak resident memory, with mapped file pages
 }
 
-// columnsApart is how many columns the parties have, mostClusters what is looked for in them.
+// columnsApart is the number of columns of the parties, clustersApart the number of clusters to
+// find.
 const (
 	columnsApart  = 16
 	clustersApart = 8
 	vectorsApart  = 1000
 )
 
-// Play plays it under dir, where network.Build has put the programs.
+// Play plays the study under dir, where network.Build has put the programs.
 func (a Apart) Play(ctx context.Context, dir string, log io.Writer) (out []Step, err error) {
 	home := filepath.Join(dir, fmt.Sprintf("apart-%t", a.Join))
 	template, err := a.network()
@@ -82,7 +83,7 @@ func (a Apart) Play(ctx context.Context, dir string, log io.Writer) (out []Step,
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, serving.Kill()) }() // whichever serves by then
+	defer func() { err = errors.Join(err, serving.Kill()) }() // the current value of serving, which a restart replaces
 	draft, err := site.Draft(steward.Dates{Expires: 12 * time.Hour, Deadline: 24 * time.Hour})
 	if err != nil {
 		return nil, err
@@ -185,7 +186,7 @@ func (a Apart) Play(ctx context.Context, dir string, log io.Writer) (out []Step,
 //go:embed beside.py
 var besideScript string
 
-// beside times what others do with as many points.
+// beside times other software on as many points.
 func (a Apart) beside(ctx context.Context, dir string) ([]Step, error) {
 	count := func(n int) string { return strconv.Itoa(n) }
 	cmd := exec.CommandContext(ctx, a.Python, "-c", besideScript, count(a.Records), count(a.K), count(clustersApart), count(vectorsApart), dir)
@@ -206,7 +207,7 @@ func (a Apart) beside(ctx context.Context, dir string) ([]Step, error) {
 	return said.Steps, nil
 }
 
-// result is the study's own, as the aggregator keeps it.
+// result returns the study's result, as the aggregator stores it.
 func (a Apart) result(aggregator *network.Node, id string) (out analysis.Result, err error) {
 	raw, err := os.ReadFile(filepath.Join(aggregator.StateDir(), "results", id, filename.Result))
 	if err != nil {
@@ -227,7 +228,7 @@ func (a Apart) serve(ctx context.Context, aggregator *network.Node, port int) (*
 	return serving, nil
 }
 
-// enclose puts a process of the aggregator where it has so much memory.
+// enclose puts a process of the aggregator under the memory limit, if there is one.
 func (a Apart) enclose(process *network.Started) error {
 	if a.within == nil {
 		return nil
@@ -235,7 +236,7 @@ func (a Apart) enclose(process *network.Started) error {
 	return a.within.take(process.PID())
 }
 
-// unharmed is an error where the system has killed a process for want of memory.
+// unharmed returns an error if the system killed a process that exceeded the memory limit.
 func (a Apart) unharmed() error {
 	n, err := a.within.killed()
 	if err == nil && n > 0 {
@@ -244,7 +245,7 @@ func (a Apart) unharmed() error {
 	return err
 }
 
-// midst waits until the aggregator has kept a step of its computation.
+// midst waits until the aggregator has stored a step of its computation.
 func (a Apart) midst(ctx context.Context, aggregator *network.Node) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -261,7 +262,7 @@ func (a Apart) midst(ctx context.Context, aggregator *network.Node) error {
 	}
 }
 
-// allow writes the aggregator's configuration.
+// allow sets the aggregator's memory limit in its configuration.
 func (a Apart) allow(aggregator *network.Node, mebibytes int) error {
 	return os.WriteFile(aggregator.SiteFile(), fmt.Appendf(nil, "analysis: {memory_mib: %d}\n", mebibytes), 0o600)
 }
@@ -302,7 +303,7 @@ func (a Apart) ask(ctx context.Context, aggregator *network.Node, id, what strin
 	return out, s, fmt.Errorf("no result of study %s in %v", id, files)
 }
 
-// watched is a process whose memory is looked at.
+// watched is a process whose memory is sampled.
 type watched struct {
 	of    *network.Started
 	began time.Time
@@ -312,7 +313,7 @@ type watched struct {
 
 func watch(of *network.Started) watched {
 	w := watched{of, time.Now(), make(chan struct{}), make(chan int64, 1)}
-	go func() { // waited for by done
+	go func() { // done waits for it
 		var most int64
 		tick := time.NewTicker(50 * time.Millisecond)
 		defer tick.Stop()
@@ -329,7 +330,7 @@ func watch(of *network.Started) watched {
 	return w
 }
 
-// done says what it took so far.
+// done stops the sampling and returns what the process took so far.
 func (w watched) done(what string) Step {
 	close(w.stop)
 	s := Step{What: what, Seconds: time.Since(w.began).Seconds(), Own: <-w.own}
@@ -342,7 +343,7 @@ func (w watched) done(what string) Step {
 	return s
 }
 
-// network is that of the study.
+// network returns the template of the study.
 func (a Apart) network() (networks.Template, error) {
 	parties, partition, terms := []string{"north", "south", "west"}, "horizontal", ""
 	if a.Join {
@@ -382,7 +383,7 @@ columns:
 %s`, partition, &list, len(parties), a.K, terms, clustersApart, &columns))
 }
 
-// share is how many records a party has.
+// share returns the number of records of a party.
 func (a Apart) share(party int) int {
 	if a.Join {
 		return a.Records
@@ -390,7 +391,7 @@ func (a Apart) share(party int) int {
 	return a.Records*(party+1)/3 - a.Records*party/3
 }
 
-// write writes what a party holds: records of eight groups.
+// write writes a party's data: records of eight groups.
 func (a Apart) write(path string, party int) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -418,7 +419,7 @@ func (a Apart) write(path string, party int) error {
 	return errors.Join(out.Flush(), f.Close())
 }
 
-// vectors writes those that are asked for.
+// vectors writes the query vectors.
 func (a Apart) vectors(path string) error {
 	var out strings.Builder
 	out.WriteString("query")

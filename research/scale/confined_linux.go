@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// confined is a control group of the system, whose processes together have so much memory, pages of
-// files and all: what they take beyond it is taken back from them, or they are killed.
+// confined is a control group with a memory limit for all its processes together, including page
+// cache. Beyond the limit the system reclaims memory or kills a process.
 type confined struct{ dir, events string }
 
-// confine makes one. It takes a system that has control groups of memory, and root.
+// confine creates one. It needs root and a system with memory control groups.
 func confine(bytes int64) (*confined, error) {
 	const root = "/sys/fs/cgroup"
 	name := fmt.Sprintf("cosketch-apart-%d", os.Getpid())
@@ -38,10 +38,10 @@ func (c *confined) write(file string, n int64) error {
 	return nil
 }
 
-// take puts a process into it.
+// take moves a process into the group.
 func (c *confined) take(pid int) error { return c.write("cgroup.procs", int64(pid)) }
 
-// killed is how many of its processes the system has killed for want of memory.
+// killed returns how many of its processes the system killed for exceeding the limit.
 func (c *confined) killed() (n int64, err error) {
 	raw, err := os.ReadFile(filepath.Join(c.dir, c.events))
 	if err != nil {
@@ -55,7 +55,7 @@ func (c *confined) killed() (n int64, err error) {
 	return 0, fmt.Errorf("%s does not say how many processes were killed", c.events)
 }
 
-// end removes it, once its processes have ended, which takes a moment.
+// end removes the group. It retries, since its processes take a moment to end.
 func (c *confined) end() (err error) {
 	for range 50 {
 		if err = os.Remove(c.dir); err == nil {

@@ -4,7 +4,7 @@ package scale
 
 import "errors"
 
-// confined is a control group, which this system has not.
+// confined is a control group, which this system does not have.
 type confined struct{}
 
 func confine(int64) (*confined, error) {

@@ -1,6 +1,5 @@
-// Package scale measures what many parties cost: studies of ever more parties over the
-// real network stack, with the aggregator as a process of its own and the parties in
-// this one.
+// Package scale measures how cost grows with the number of parties. It plays studies over the real
+// network stack, with the aggregator as a separate process and the parties in this one.
 package scale
 
 import (
@@ -28,17 +27,17 @@ import (
 	"github.com/cosketch/cosketch/testnet/networks"
 )
 
-// Measured is what a study of so many parties took.
+// Measured is the cost of one study.
 type Measured struct {
 	Parties   int     `json:"parties"`
 	Rounds    int     `json:"rounds,omitempty"`  // of Size
-	Sketch    int64   `json:"sketch_bytes"`      // of one party's release, as it is stored
-	Agreement float64 `json:"agreement_seconds"` // from the start to the last party's holding the seed
-	Whole     float64 `json:"seconds"`           // to the last party's result
-	Sent      int64   `json:"sent_bytes"`        // by a party, on average, with everything that TLS and TCP's payload hold
+	Sketch    int64   `json:"sketch_bytes"`      // stored size of one party's release
+	Agreement float64 `json:"agreement_seconds"` // from the start until the last party has the seed
+	Whole     float64 `json:"seconds"`           // until the last party has the result
+	Sent      int64   `json:"sent_bytes"`        // average per party, the whole TCP payload including TLS
 	Received  int64   `json:"received_bytes"`
-	Memory    int64   `json:"aggregator_bytes"` // most that was resident; 0 where the system does not say
-	Disk      int64   `json:"disk_bytes"`       // of the aggregator's state directory afterwards
+	Memory    int64   `json:"aggregator_bytes"` // peak resident memory; 0 if the system does not report it
+	Disk      int64   `json:"disk_bytes"`       // size of the aggregator's state directory afterwards
 }
 
 // timeout bounds one study.
@@ -47,25 +46,25 @@ const timeout = 30 * time.Minute
 // Size is a study to measure.
 type Size struct {
 	Parties int
-	// Megabytes is how large the release of each party is, roughly. 0: as small as can be,
-	// so that what is measured is the protocol.
+	// Megabytes is the rough size of each party's release. 0: as small as possible, so that the
+	// protocol is measured.
 	Megabytes int
-	// Records has a row for each record, which are clustered, in the place of sketched
-	// columns, which are compared.
+	// Records clusters sketched records, one row each, instead of comparing sketched columns.
 	Records bool
-	// Masked lets the aggregator see the sum of the parties' columns alone: entries of 8 bytes.
+	// Masked lets the aggregator see only the sum of the parties' columns: entries of 8 bytes.
 	Masked bool
-	// Rounds looks for three clusters in sums of 10,000 records of each party, in one round or in two. 0: none of that.
+	// Rounds finds three clusters in sums of 10,000 records of each party, in one round or two. 0:
+	// no clusters.
 	Rounds int
-	// Apart lets sealed texts travel apart from their shares, as those of more than 64 parties do.
+	// Apart sends sealed texts separately from their shares, as studies of more than 64 parties do.
 	Apart bool
 }
 
-// manyColumns reports data of many columns.
+// manyColumns reports whether the data have many columns.
 func (s Size) manyColumns() bool { return s.Megabytes > 0 || s.Rounds > 0 }
 
-// Run measures a study of each size in a directory of its own under dir, where
-// network.Build has put the programs.
+// Run measures a study of each size, each in a new directory under dir, where network.Build has put
+// the programs.
 func Run(ctx context.Context, dir string, sizes []Size, log io.Writer) ([]Measured, error) {
 	var out []Measured
 	for _, size := range sizes {
@@ -104,7 +103,7 @@ func one(ctx context.Context, dir string, size Size) (m Measured, err error) {
 	if err := t.seat(aggregator, relay.Port()); err != nil {
 		return m, err
 	}
-	// All parties have one address here, and come again while the machine is busy.
+	// All parties share one address here, and retry while the machine is busy.
 	if err := os.WriteFile(aggregator.SiteFile(), fmt.Appendf(nil, "limits: {connections: %d, connections_per_address: %d}\n", 1024+2*n, 256+2*n), 0o600); err != nil {
 		return m, fmt.Errorf("writing the configuration of the aggregator: %w", err)
 	}
@@ -134,7 +133,7 @@ func one(ctx context.Context, dir string, size Size) (m Measured, err error) {
 	return m, errors.Join(err, os.RemoveAll(home))
 }
 
-// table is the parties of one study, in this process.
+// table holds the parties of one study, in this process.
 type table struct {
 	home string
 	Size
@@ -142,7 +141,7 @@ type table struct {
 	stores []*store.Store
 }
 
-// seat makes the parties, their data and the study, which each approves.
+// seat creates the parties, their data and the study, which each approves.
 func (t *table) seat(aggregator *network.Node, port int) error {
 	var parties, columns strings.Builder
 	for i := range t.Parties {
@@ -221,28 +220,28 @@ func (t *table) path(i int, suffix string) string {
 	return filepath.Join(t.home, t.name(i)+"."+suffix)
 }
 
-// small is a study whose releases hardly weigh anything.
+// small is a study with tiny releases.
 const small = `partition: vertical
 sketches: [{side: columns, family: sparse, k: 256, s: 1, helpers: {ones: 1}}]
 privacy: {unit: attribute, mechanism: laplace, epsilon: 1}
 analyses: [{kind: intersection}]
 `
 
-// long is one whose releases have a row of about two kilobytes for each record.
+// long is a study whose releases have a row of about two kilobytes per record.
 const long = `partition: horizontal
 sketches: [{side: records, family: sparse, k: 1024, s: 1}]
 privacy: {unit: attribute, mechanism: laplace, epsilon: 8}
 analyses: [{kind: k-means, clusters: 3, restarts: 1}]
 `
 
-// wide is one whose releases are as large for any number of records.
+// wide is a study whose releases do not grow with the number of records.
 const wide = `partition: horizontal
 sketches: [{side: columns, family: sparse, k: %d, s: 1}]
 privacy: {unit: attribute, mechanism: laplace, epsilon: 8}
 analyses: [{kind: inner-product}]
 `
 
-// masked is one of which the aggregator sees the parties' sum.
+// masked is a study in which the aggregator sees only the parties' sum.
 const masked = `partition: horizontal
 sketches: [{side: columns, family: sparse, k: %d, s: 1}]
 privacy: {unit: attribute, mechanism: gaussian, epsilon: 8, delta: 1e-6}
@@ -251,13 +250,13 @@ colluding: 1
 analyses: [{kind: inner-product}]
 `
 
-// clusters are looked for in sums.
+// clusters is a study that finds clusters in sums.
 const clusters = `partition: horizontal
 privacy: {unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}
 analyses: [{kind: k-means, clusters: 3}]
 `
 
-// sum is what the aggregator sees of sums.
+// sum returns the keys of a study that mask its sums, if Masked.
 func (s Size) sum() string {
 	if s.Masked {
 		return "sum: masked\ncolluding: 1\n"
@@ -265,7 +264,7 @@ func (s Size) sum() string {
 	return ""
 }
 
-// How much makes a release of features columns a megabyte, roughly.
+// Sizes that make a release of features columns about one megabyte.
 const (
 	features             = 32
 	recordsOfMegabyte    = 370
@@ -273,8 +272,8 @@ const (
 	maskedOfMegabyte     = 3_900
 )
 
-// writeData writes what a party holds: the same hundred records as the others, or in a
-// large study as many records of three groups as its release wants.
+// writeData writes a party's data: a hundred records, or in a large study as many records of three
+// groups as the release needs. All parties have the same record ids.
 func (t *table) writeData(party int) error {
 	f, err := os.OpenFile(t.path(party, "csv"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -327,7 +326,7 @@ func (t *table) approve() error {
 
 func now() protocol.Instant { return protocol.Instant(time.Now().Unix()) }
 
-// run lets all parties serve the study at once, each with a network stack of its own.
+// run serves the study for all parties at once, each with its own network stack.
 func (t *table) run(ctx context.Context) (agreement, whole float64, err error) {
 	began := time.Now()
 	var mu sync.Mutex
@@ -335,7 +334,7 @@ func (t *table) run(ctx context.Context) (agreement, whole float64, err error) {
 	failures := make([]error, t.Parties)
 	for i, st := range t.stores {
 		observe := func(p event.Progress) {
-			if p.Milestone == event.Projected { // the seed is known, and hardly anything was to be projected
+			if p.Milestone == event.Projected { // the seed is known, and projecting took next to no time
 				mu.Lock()
 				agreement = max(agreement, time.Since(began).Seconds())
 				mu.Unlock()

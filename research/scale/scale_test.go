@@ -23,8 +23,8 @@ func TestRun(t *testing.T) {
 	if small.Parties != 2 || large.Parties != 5 || small.Agreement <= 0 || small.Whole < small.Agreement {
 		t.Errorf("measured %+v", measured)
 	}
-	// A share envelope holds a ciphertext of more than a kilobyte for each other member,
-	// and every party reads all of them.
+	// A share envelope holds a ciphertext of more than a kilobyte for each other member, and every
+	// party reads all envelopes.
 	if large.Sent < small.Sent+3000 || large.Received < small.Received+5*3000 {
 		t.Errorf("sent %d and %d bytes, received %d and %d", small.Sent, large.Sent, small.Received, large.Received)
 	}
@@ -35,8 +35,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// Records that the aggregator gathers on its disk have the answers of records in memory, of three parties
-// and joined of two, with all on real processes.
+// Records gathered on the aggregator's disk give the same answers as records in memory, for three
+// parties and for two joined ones, with real processes.
 func TestPlayApart(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds and runs the programs")

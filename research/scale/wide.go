@@ -17,33 +17,33 @@ import (
 	"github.com/cosketch/cosketch/testnet/steward"
 )
 
-// Wide is a study of two parties with many columns of the same people.
+// Wide is a study of two parties that hold many columns of the same people.
 type Wide struct {
-	Columns   int // of each party
+	Columns   int // per party
 	K         int
 	Records   int
-	Mechanism string // none, or that of noise at Epsilon
+	Mechanism string // none, or a noise mechanism with Epsilon
 	Epsilon   float64
 }
 
-// Played is what a wide study took.
+// Played is the cost of a wide study.
 type Played struct {
 	Mechanism string    `json:"mechanism"`
-	Refused   string    `json:"pca_refused"` // what study create says of a pca of as many columns
+	Refused   string    `json:"pca_refused"` // error of study create for a pca of all columns
 	Seconds   float64   `json:"seconds"`
-	Result    int64     `json:"result_bytes"` // at a party, with its tables
+	Result    int64     `json:"result_bytes"` // at a party, including its tables
 	Processes []Process `json:"processes"`
 }
 
-// Process is one of its processes.
+// Process is one process of the study.
 type Process struct {
 	Name   string `json:"name"`
-	Memory int64  `json:"bytes"` // most that was resident; 0 where the system does not say
+	Memory int64  `json:"bytes"` // peak resident memory; 0 if the system does not report it
 }
 
-// PlayWide plays covariances and correlations of all columns under dir, where network.Build has
-// put the programs, with every node a process of its own, and checks that both parties have a
-// result whose every part is what was signed.
+// PlayWide plays covariances and correlations of all columns under dir, where network.Build has put
+// the programs. Every node is a separate process. It checks that both parties have a result whose
+// every part is what was signed.
 func PlayWide(ctx context.Context, dir string, w Wide, log io.Writer) (out Played, err error) {
 	home := filepath.Join(dir, "wide-"+w.Mechanism)
 	template, err := w.network("[{kind: covariance}, {kind: correlation}]")
@@ -121,7 +121,7 @@ func PlayWide(ctx context.Context, dir string, w Wide, log io.Writer) (out Playe
 	return out, os.RemoveAll(home)
 }
 
-// refused is what study create says of principal components of all columns.
+// refused returns the error of study create for principal components of all columns.
 func (w Wide) refused(ctx context.Context, site steward.Site) (_ string, err error) {
 	if site.Template, err = w.network("[{kind: pca}]"); err != nil {
 		return "", err
@@ -141,7 +141,7 @@ func (w Wide) refused(ctx context.Context, site steward.Site) (_ string, err err
 	return "pca of " + said, nil
 }
 
-// network is that of the study.
+// network returns the template of the study.
 func (w Wide) network(analyses string) (networks.Template, error) {
 	var columns strings.Builder
 	for _, name := range []string{"north", "south"} {
@@ -173,8 +173,8 @@ columns:
 %s`, w.K, privacy, analyses, &columns))
 }
 
-// writeData writes columns of which neighbours are correlated, also across the parties, as all
-// lean on the same few factors.
+// writeData writes columns that depend on a few shared factors. So columns are correlated, also
+// across the parties.
 func (w Wide) writeData(path, party string, stream uint64) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

@@ -7,10 +7,9 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 )
 
-// KenthapadiTheorem1 is theorem 1 of Kenthapadi et al. 2012 for a projection whose longest
-// row has the norm w2: σ ≥ w2·√(2(ln(1/(2δ))+ε))/ε. As printed it divides by 2δ, not by
-// ε, which is σ = 243103 where 4.862 is meant (ε = 1, δ = 1e-5); lemma 1 and equation (3)
-// of the paper have it right.
+// KenthapadiTheorem1 is theorem 1 of Kenthapadi et al. 2012 for a projection whose longest row has
+// norm w2: σ ≥ w2·√(2(ln(1/(2δ))+ε))/ε. The printed theorem divides by 2δ instead of ε, which gives
+// σ = 243103 instead of 4.862 (ε = 1, δ = 1e-5). Lemma 1 and equation (3) of the paper are right.
 func KenthapadiTheorem1(b dp.Budget, w2 float64) (Noise, error) {
 	if err := (Setting{Budget: b, Columns: 1, K: 1}).check(true); err != nil {
 		return Noise{}, fmt.Errorf("calibrating by Kenthapadi's theorem 1: %w", err)
@@ -22,10 +21,9 @@ func KenthapadiTheorem1(b dp.Budget, w2 float64) (Noise, error) {
 	return Noise{dp.Gaussian, w2 * math.Sqrt(2*(-math.Log(2*float64(b.Delta))+e)) / e}, nil
 }
 
-// KenthapadiLemma2 is lemma 2 of Kenthapadi et al. 2012, which needs no look at the
-// projection: σ ≥ 4√(ln(1/δ))/ε for k > 2(ln d + ln(2/δ)) and ε < ln(1/δ). Half of δ pays
-// for a longest row beyond 2. Outside of those conditions there is no promise, and the
-// second result is false.
+// KenthapadiLemma2 is lemma 2 of Kenthapadi et al. 2012, which does not depend on the drawn
+// projection: σ ≥ 4√(ln(1/δ))/ε for k > 2(ln d + ln(2/δ)) and ε < ln(1/δ). Half of δ covers a
+// longest row beyond 2. Outside these conditions there is no guarantee, and holds is false.
 func KenthapadiLemma2(s Setting) (n Noise, holds bool, err error) {
 	if err := s.check(true); err != nil {
 		return Noise{}, false, fmt.Errorf("calibrating by Kenthapadi's lemma 2: %w", err)
@@ -35,9 +33,9 @@ func KenthapadiLemma2(s Setting) (n Noise, holds bool, err error) {
 	return Noise{dp.Gaussian, 4 * math.Sqrt(log) / e}, holds, nil
 }
 
-// LongestRow bounds the norm of the longest row of a d x k projection of N(0, 1/k)
-// entries: 1 + √(2(ln d + ln(1/β))/k) is exceeded with probability β at most (the proof
-// of lemma 2, which takes β = δ/2).
+// LongestRow bounds the norm of the longest row of a d x k projection with N(0, 1/k) entries: it
+// exceeds 1 + √(2(ln d + ln(1/β))/k) with probability at most β (the proof of lemma 2, which takes
+// β = δ/2).
 func LongestRow(columns, k int, beta float64) float64 {
 	return 1 + math.Sqrt(2*(math.Log(float64(columns))-math.Log(beta))/float64(k))
 }

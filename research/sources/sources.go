@@ -1,11 +1,9 @@
-// Package sources holds the calibrations of the papers that sketches with noise come
-// from, corrected where they are printed wrong, for comparison only. No study can ask
-// for them: each adds more noise than package dp does for the same promise, or promises
-// less than it says.
+// Package sources holds the calibrations of the papers that introduced noisy sketches, with
+// misprints corrected, for comparison only. Studies cannot use them: each adds more noise than
+// package dp for the same guarantee, or guarantees less than it says.
 //
-// All are for entries that change by at most 1 and for a projection P of d x k
-// independent entries N(0, 1/k), whose rows have norms that are themselves random. Noise
-// is in units of the change, on the projected data.
+// All assume that entries change by at most 1, and a projection P of d x k independent entries N(0,
+// 1/k), whose rows have random norms. Noise is added to the projected data, in units of the change.
 package sources
 
 import (
@@ -15,14 +13,14 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 )
 
-// Setting is what the calibrations depend on.
+// Setting holds the parameters of the calibrations.
 type Setting struct {
 	Budget  dp.Budget // required; Laplace ignores δ
 	Columns int       // d, of the data: at least 1
 	K       int       // k, of the sketch: at least 1
 }
 
-// Noise is the noise of one entry.
+// Noise is the noise distribution of one entry.
 type Noise struct {
 	Mechanism dp.Mechanism // gaussian or laplace
 	Scale     float64      // σ, or b

@@ -29,8 +29,7 @@ func gaussian(t *testing.T, b dp.Budget) (theorem1, lemma2 float64) {
 	return a.Scale, l.Scale
 }
 
-// TestAgainstAnalytic reproduces by how much the papers' σ exceed that of the analytic
-// calibration.
+// TestAgainstAnalytic reproduces the ratios of the papers' σ to that of the analytic calibration.
 func TestAgainstAnalytic(t *testing.T) {
 	for _, c := range []struct {
 		budget           dp.Budget
@@ -72,8 +71,7 @@ func TestLemma2Conditions(t *testing.T) {
 	}
 }
 
-// TestDhaliwal reproduces what the paper's table 1 was calibrated to (ε = 4) and its
-// probabilities.
+// TestDhaliwal reproduces the noise of the paper's table 1 (ε = 4) and its probabilities.
 func TestDhaliwal(t *testing.T) {
 	for _, c := range []struct {
 		d, k                     int

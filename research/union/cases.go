@@ -11,11 +11,11 @@ import (
 	"github.com/cosketch/cosketch/testnet/cancer"
 )
 
-// parties are how many hold the data of a case that does not say.
+// parties is the default number of parties of a case.
 const parties = 3
 
-// Typical gives each column the centre and spread that its values have, to two digits:
-// what earlier publications about such data would say.
+// Typical gives each column the mean and standard deviation of its values as centre and spread, to
+// two digits, like earlier publications about such data would.
 func Typical(names []string, records [][]float64) (out []Column) {
 	column := make([]float64, len(records))
 	for j, name := range names {
@@ -28,15 +28,15 @@ func Typical(names []string, records [][]float64) (out []Column) {
 	return out
 }
 
-// digits keeps two significant digits.
+// digits rounds to two significant digits.
 func digits(x float64) float64 {
 	var out float64
 	fmt.Sscan(fmt.Sprintf("%.1e", x), &out)
 	return out
 }
 
-// Bounded gives each column the least and greatest of its values, whose middle is not
-// typical of skewed ones.
+// Bounded gives each column the smallest and largest of its values as bounds. If a column is
+// skewed, their middle is not typical.
 func Bounded(names []string, records [][]float64) (out []Column) {
 	for j, name := range names {
 		lo, hi := math.Inf(1), math.Inf(-1)
@@ -48,16 +48,16 @@ func Bounded(names []string, records [][]float64) (out []Column) {
 	return out
 }
 
-// Pooled is a case before it is dealt out: what nobody holds.
+// Pooled is the pooled data of a case, which no party holds.
 type Pooled struct {
 	Name    string
 	Columns []Column
 	Records [][]float64
-	Known   []int   // a grouping of the records that no party puts into a study; nil without one
-	Parties [][]int // which records each party holds; nil: a third each, dealt out anew in every trial
+	Known   []int   // a grouping of the records that is not in the study; may be nil
+	Parties [][]int // the records of each party; nil: a random third each, dealt anew in every trial
 }
 
-// deal gives each party its records, and says which.
+// deal deals the records out to the parties; order holds their indices.
 func (p Pooled) deal(rng *rand.Rand) (out [][][]float64, order [][]int) {
 	order = p.Parties
 	if order == nil {
@@ -76,7 +76,7 @@ func (p Pooled) deal(rng *rand.Rand) (out [][][]float64, order [][]int) {
 	return out, order
 }
 
-// scaled is the records in encoded units, as k-means on the pooled data takes them.
+// scaled returns the records in encoded units, for k-means on the pooled data.
 func (p Pooled) scaled() *mat.Dense {
 	out := mat.NewDense(len(p.Records), len(p.Columns), nil)
 	for i, r := range p.Records {
@@ -92,9 +92,8 @@ func (p Pooled) scaled() *mat.Dense {
 	return out
 }
 
-// Hospitals are the 569 patients of the breast cancer data; the known grouping is the
-// diagnosis. Their pooled clusters are those of columns scaled to [0, 1], whatever scales
-// a study takes.
+// Hospitals returns the 569 patients of the breast cancer data; the known grouping is the
+// diagnosis. Pooled clusters are those of columns scaled to [0, 1], whatever scales a study uses.
 func Hospitals(typical bool) (Pooled, error) {
 	table, err := cancer.Load()
 	if err != nil {
@@ -114,8 +113,8 @@ func Hospitals(typical bool) (Pooled, error) {
 	return p, nil
 }
 
-// Mixture draws n records of d columns about k centres, the distance between which is
-// large beside the spread of each.
+// Mixture draws n records of d columns around k centres, whose distances are large compared with
+// the spread of each cluster.
 func Mixture(n, d, k int, rng *rand.Rand) Pooled {
 	p := Pooled{Name: fmt.Sprintf("mixture of %d clusters", k)}
 	centres := make([][]float64, k)
@@ -137,8 +136,8 @@ func Mixture(n, d, k int, rng *rand.Rand) Pooled {
 	return p
 }
 
-// Correlated draws n records of d normal columns that share two hidden factors, so that
-// their correlations are of every size.
+// Correlated draws n records of d normal columns that depend on two hidden factors, so that
+// correlations of all sizes occur.
 func Correlated(n, d int, rng *rand.Rand) Pooled {
 	p := Pooled{Name: fmt.Sprintf("%d correlated columns", d)}
 	loads := make([][3]float64, d)

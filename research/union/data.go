@@ -6,14 +6,14 @@ import (
 	"github.com/cosketch/cosketch/testnet/corpus"
 )
 
-// typical is a numeric column with what is typical of it; without a spread it is 0 or 1.
+// typical is a numeric column with a typical centre and spread; without a spread it is 0 or 1.
 type typical struct {
 	name           string
 	centre, spread float64
 }
 
-// heartColumns are those that all four hospitals recorded: the others are left out, among
-// them cholesterol, which one hospital wrote down as 0.
+// heartColumns are the columns that all four hospitals recorded. Others are left out, such as
+// cholesterol, which one hospital recorded as 0.
 var heartColumns = []typical{
 	{"age", 54, 9}, {"sex", 0, 0}, {"cp", 3, 1}, {"trestbps", 130, 18}, {"thalach", 140, 25}, {"exang", 0, 0}, {"oldpeak", 0.9, 1.1},
 }
@@ -35,7 +35,7 @@ func columnsOf(all []typical) (out []Column) {
 	return out
 }
 
-// numbers are columns of a table; absent values are the centre, as studies have it.
+// numbers returns columns of a table. Missing values are replaced by the centre, as in studies.
 func numbers(t corpus.Table, all []typical) ([][]float64, error) {
 	out := make([][]float64, len(t.Rows))
 	for _, c := range all {
@@ -55,8 +55,8 @@ func numbers(t corpus.Table, all []typical) ([][]float64, error) {
 	return out, nil
 }
 
-// Heart are the patients of four real hospitals, each at its own; the known grouping is
-// whether a patient has heart disease.
+// Heart returns the patients of four real hospitals, one party each; the known grouping is whether
+// a patient has heart disease.
 func Heart(data corpus.Corpus) (Pooled, error) {
 	p := Pooled{Name: "heart disease, four real hospitals", Columns: columnsOf(heartColumns)}
 	hospitals, err := data.Heart()
@@ -82,11 +82,10 @@ func Heart(data corpus.Corpus) (Pooled, error) {
 	return p, nil
 }
 
-// Diabetes are 101,766 admissions to 130 hospitals, by eight counts. Most are skewed, and
-// what clusters there are depends on how columns are scaled: those of columns in [0, 1],
-// which are told apart by three of them, are hardly those of columns by their spreads.
-// Bounded takes the counts' bounds, as the data's code book has them, instead of what is
-// typical of them.
+// Diabetes returns 101,766 admissions to 130 hospitals, with eight counts. Most are skewed, and
+// their clusters depend on the scaling: those of columns in [0, 1], which three columns separate,
+// hardly match those of columns scaled by their spreads. Bounded uses the bounds of the counts in
+// the data's code book instead of typical values.
 func Diabetes(data corpus.Corpus, bounded bool) (Pooled, error) {
 	p := Pooled{Name: "diabetes, 130 hospitals, typical centres", Columns: columnsOf(diabetesColumns)}
 	table, err := data.Diabetes130()

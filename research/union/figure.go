@@ -19,23 +19,23 @@ import (
 //go:embed figures.html.tmpl
 var page string
 
-// pictures collects what figures show.
+// pictures collects the data of the figures.
 type pictures struct {
-	cases   []*picture // of clusters, in the order in which they were measured
+	cases   []*picture // of clusters, in order of measurement
 	figures []figure.Figure
 }
 
-// picture is one case of clusters over ε.
+// picture is the agreement of clusters over ε, for one case.
 type picture struct {
 	of         Pooled
 	ours, rows []block.Point
 	baseline   float64
 }
 
-// deviations is how many standard errors whiskers reach to either side.
+// deviations is the half length of whiskers in standard errors.
 const deviations = 1.96
 
-// clusters adds what was measured at one ε.
+// clusters adds the measurements at one ε.
 func (p *pictures) clusters(of Pooled, epsilon dp.Epsilon, ours, rows Clusters) {
 	if n := len(p.cases); n == 0 || p.cases[n-1].of.Name != of.Name {
 		p.cases = append(p.cases, &picture{of: of, baseline: ours.Baseline})
@@ -48,7 +48,7 @@ func (p *pictures) clusters(of Pooled, epsilon dp.Epsilon, ours, rows Clusters) 
 	c.ours, c.rows = append(c.ours, point(ours)), append(c.rows, point(rows))
 }
 
-// Records that the accuracy of correlations is drawn for, and columns.
+// Numbers of records, and ε, for which the accuracy of correlations is drawn.
 var (
 	drawnRecords = []int{2_000, 6_000, 20_000, 60_000, 200_000}
 	drawnCurves  = []int{2_000, 20_000, 200_000}
@@ -57,13 +57,13 @@ var (
 
 const drawnColumns = 30
 
-// Accuracy is how the correlations of a study err, over several trials.
+// Accuracy is the error of a study's correlations over several trials.
 type Accuracy struct {
-	RMSE, Low, High float64 // root mean square of all errors, with an interval over the trials; NaN where some are undefined
-	Forecast        float64 // by the plan; NaN where that says there is no answer
+	RMSE, Low, High float64 // root mean square error with an interval over the trials; NaN if any correlation is undefined
+	Forecast        float64 // by the plan; NaN if it forecasts no answer
 }
 
-// MeasureAccuracy runs a study's correlations so many times.
+// MeasureAccuracy measures a study's correlations in so many trials.
 func MeasureAccuracy(ctx context.Context, p Pooled, a Ask, trials int) (Accuracy, error) {
 	a.Analyses = "{kind: correlation}"
 	f, err := Forecast(p, a)
@@ -95,7 +95,7 @@ func MeasureAccuracy(ctx context.Context, p Pooled, a Ask, trials int) (Accuracy
 	return out, nil
 }
 
-// accuracy measures correlations over ε and over the number of records, and draws all.
+// accuracy measures correlations over ε and over the number of records, and draws both.
 func (p *pictures) accuracy(ctx context.Context, o Options) error {
 	type at struct {
 		records int
@@ -178,10 +178,10 @@ func (p *pictures) accuracy(ctx context.Context, o Options) error {
 	return nil
 }
 
-// seeds is how many studies are run at each point.
+// seeds returns the number of studies per point.
 func (o Options) seeds() int { return min(max(o.Trials/4, 2), 5) }
 
-// draw is the agreement over ε of one case.
+// draw draws the agreement over ε for one case.
 func (c *picture) draw(index, trials int) figure.Figure {
 	return figure.Chart{
 		ID:          fmt.Sprintf("clusters-%d", index),
@@ -198,7 +198,7 @@ func (c *picture) draw(index, trials int) figure.Figure {
 	}.Figure()
 }
 
-// write makes a page of the figures.
+// write writes the page of figures.
 func (p *pictures) write(w io.Writer) error {
 	t, err := template.New("figures").Parse(page)
 	if err == nil {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A masked sum of three parties has √2 times narrower intervals than a plain one at the same
-// promise, for the same data, and keeps their coverage.
+// For the same data and guarantee, a masked sum of three parties has intervals √2 times narrower
+// than a plain one, with the same coverage.
 func TestMaskedCorrelations(t *testing.T) {
 	p := Correlated(20_000, 30, rand.New(rand.NewPCG(2, 2)))
 	ask := Ask{Sketches: []string{"{side: moments, clip: 2.5}"}, Privacy: Promise(1)}

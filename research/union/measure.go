@@ -17,25 +17,25 @@ import (
 	"github.com/cosketch/cosketch/testnet/networks"
 )
 
-// Promise is unit record with gaussian noise at an ε, as studies write it.
+// Promise returns the privacy block of a study: unit record, gaussian noise, this ε.
 func Promise(epsilon dp.Epsilon) string {
 	return fmt.Sprintf("{unit: record, mechanism: gaussian, epsilon: %s, delta: 1e-6}", networks.Decimal(float64(epsilon)))
 }
 
-// Clusters is how the clusters that a study finds agree with others, on average over
-// trials.
+// Clusters holds agreements of a study's clusters with other groupings, averaged over trials.
 type Clusters struct {
-	Pooled    float64 // with k-means on the pooled records
-	Deviation float64 // standard error of that over the trials; 0 for one trial
+	Pooled    float64 // with k-means on the pooled records, columns scaled to [0, 1] (the pooled clusters)
+	Deviation float64 // standard error of Pooled over the trials; 0 for one trial
 	Known     float64 // with the known grouping; 0 without one
-	Scales    float64 // of k-means on the pooled records as the study scales them, without noise, with the pooled clusters, which are of columns scaled to [0, 1]
-	Baseline  float64 // of one cluster for everybody with the pooled clusters
+	Scales    float64 // of noiseless k-means on the pooled records in the study's scales, with the pooled clusters
+	Baseline  float64 // of one cluster for all records, with the pooled clusters
 	Ceiling   float64 // of the pooled clusters with the known grouping
-	Suggested []int   // by trial, where cells suggest a number
-	Faint     int     // trials in which too few cells stood out; they count as one cluster for everybody
+	Suggested []int   // number of clusters that the cells suggest, by trial
+	Faint     int     // trials in which too few cells stood out of the noise; they count as one cluster for all
 }
 
-// MeasureClusters runs a study's k-means so many times, dealing the records out anew.
+// MeasureClusters measures a study's k-means in so many trials, dealing the records out anew in
+// each.
 func MeasureClusters(ctx context.Context, p Pooled, clusters int, a Ask, trials int) (out Clusters, err error) {
 	a.Analyses = fmt.Sprintf("{kind: k-means, clusters: %d}", clusters)
 	bounded := p
@@ -97,15 +97,15 @@ func MeasureClusters(ctx context.Context, p Pooled, clusters int, a Ask, trials 
 	return out, nil
 }
 
-// Correlations is how the correlations that a study finds err, over all pairs.
+// Correlations is the accuracy of a study's correlations, over all pairs.
 type Correlations struct {
 	RMSE      float64
 	Covered   float64 // share of the intervals that hold the pooled correlation
 	Half      float64 // mean half width of an interval
-	Undefined int     // pairs without a number
+	Undefined int     // pairs without an estimate
 }
 
-// Forecast is what a plan says of the first analysis of a study of the pooled records,
+// Forecast returns the plan's forecast for the first analysis of a study of the pooled records,
 // dealt out evenly.
 func Forecast(p Pooled, a Ask) (plan.Analysis, error) {
 	own, _ := p.deal(rand.New(rehearsal.Source(0, 1)))
@@ -129,8 +129,8 @@ func Forecast(p Pooled, a Ask) (plan.Analysis, error) {
 	return plan.Analysis{}, errors.New("the plan forecasts nothing")
 }
 
-// trial deals the records out anew and plays a study of them; order is which record each of a
-// party's is.
+// trial deals the records out and plays a study of them; order holds the record indices of each
+// party.
 func (p Pooled) trial(ctx context.Context, a Ask, trial uint64) (answer *Answer, order [][]int, err error) {
 	own, order := p.deal(rand.New(rehearsal.Source(trial, 1)))
 	study, err := prepare(Data{Columns: p.Columns, Parties: own}, a)
@@ -141,7 +141,7 @@ func (p Pooled) trial(ctx context.Context, a Ask, trial uint64) (answer *Answer,
 	return answer, order, err
 }
 
-// MeasureCorrelations runs a study's correlations once.
+// MeasureCorrelations measures a study's correlations once.
 func MeasureCorrelations(ctx context.Context, p Pooled, a Ask, trial uint64) (out Correlations, err error) {
 	a.Analyses = "{kind: correlation}"
 	answer, _, err := p.trial(ctx, a, trial)

@@ -12,15 +12,15 @@ import (
 	"github.com/cosketch/cosketch/testnet/corpus"
 )
 
-// Options say what Report measures.
+// Options says what Report measures.
 type Options struct {
-	Corpus  *corpus.Corpus // real data sets; nil: only what the project has itself
-	Trials  int            // required: of each study of few records; of many, a tenth, at least 1
-	Epsilon []dp.Epsilon   // required: the ε for whole records at which the hospitals are measured
-	Figures io.Writer      // where a page of figures goes; nil: they are not made
+	Corpus  *corpus.Corpus // real data sets; nil: only the project's own
+	Trials  int            // required: trials per study of few records; large ones get a tenth, at least 1
+	Epsilon []dp.Epsilon   // required: the ε for whole records in studies of the hospitals
+	Figures io.Writer      // receives the page of figures; nil: no figures
 }
 
-// Sketches of the studies that are measured: sums, and what would be projected instead.
+// Sketches of the measured studies: sums, and the projection that would replace them.
 func sums(l, q int, clip float64) []string {
 	return []string{fmt.Sprintf("{side: moments, clip: %v}", clip), fmt.Sprintf("{side: cells, L: %d, q: %d, clip: %v, share: 0.4}", l, q, clip)}
 }
@@ -29,7 +29,7 @@ func rows(clip float64) []string {
 	return []string{fmt.Sprintf("{side: records, family: identity, clip: %v}", clip)}
 }
 
-// Report measures and tells, in lines of at most 100 columns.
+// Report measures, and writes the results in lines of at most 100 columns.
 func Report(ctx context.Context, o Options, w io.Writer) error {
 	pictures := &pictures{}
 	if err := o.report(ctx, w, pictures); err != nil || o.Figures == nil {
@@ -77,7 +77,7 @@ func (o Options) report(ctx context.Context, w io.Writer, pictures *pictures) er
 	return o.real(ctx, w, few, pictures)
 }
 
-// real measures the data sets of a folder, and says which it lacks.
+// real measures the data sets of a folder, and says which are missing.
 func (o Options) real(ctx context.Context, w io.Writer, few int, pictures *pictures) error {
 	heart, err := Heart(*o.Corpus)
 	switch {
@@ -114,10 +114,10 @@ func (o Options) real(ctx context.Context, w io.Writer, few int, pictures *pictu
 	return nil
 }
 
-// littleAgreed is below which agreement the clusters of two ways of scaling are not the same.
+// littleAgreed is the agreement below which clusters of two scalings count as different.
 const littleAgreed = 0.75
 
-// clusters measures one case at some ε, by sums and by row sketches.
+// clusters measures one case at several ε, with sums and with row sketches.
 func (o Options) clusters(ctx context.Context, w io.Writer, p Pooled, k int, by, instead []string, trials int, epsilons []dp.Epsilon, pictures *pictures) error {
 	fmt.Fprintf(w, "CLUSTERS: %s, %d records, k = %d, whole records protected, %d trials\n", p.Name, len(p.Records), k, trials)
 	fmt.Fprintln(w, "  agreement with the pooled clusters and, behind the slash, with the known grouping")
@@ -163,7 +163,7 @@ func (c Clusters) text() string {
 	return fmt.Sprintf("%.3f / %.3f", c.Pooled, c.Known)
 }
 
-// correlations measures one case by moments and by a projection.
+// correlations measures one case with moments and with a projection.
 func correlations(ctx context.Context, w io.Writer, p Pooled, by []string, instead string) error {
 	ours, err := MeasureCorrelations(ctx, p, Ask{Sketches: by, Privacy: Promise(1)}, 1)
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package union measures what horizontal studies under unit record get from moments and
-// cells, beside what the projections get from the same promise: whole releases of several
-// parties in one process, from encoded values through noise and encoding to the result
-// document, repeated with new seeds and new noise, and set beside the pooled data.
+// Package union compares sums (moments and cells) with projections in horizontal studies with
+// privacy unit record. It runs whole releases of several parties in one process, from encoded
+// values through noise and encoding to the result document, each with new seeds and noise, and
+// compares the results with the pooled data.
 package union
 
 import (
@@ -16,10 +16,10 @@ import (
 	"github.com/cosketch/cosketch/testnet/networks"
 )
 
-// Column is one public column description.
+// Column is the public description of a column.
 type Column struct {
 	Name  string
-	Range Range // how values become fixed-point integers
+	Range Range // fixed-point encoding of the values
 }
 
 // Range is either Lo and Hi, or Centre and Spread; the other two are zero.
@@ -28,35 +28,35 @@ type Range struct {
 	Centre, Spread float64
 }
 
-// Data are what the parties of a study hold: the same columns of other records.
+// Data is the parties' data: the same columns of different records.
 type Data struct {
-	Columns []Column      // Range is used, and Name
+	Columns []Column      // only Name and Range are used
 	Parties [][][]float64 // party, record, column
 }
 
-// Ask is what a study asks of data, in the words of a study file.
+// Ask holds parts of a study file.
 type Ask struct {
 	Sketches []string // entries of sketches
 	Privacy  string
 	Analyses string // entries of analyses
-	Masked   bool   // the aggregator sees the parties' sum alone, of which one party may collude
+	Masked   bool   // the aggregator sees only the parties' sum; one party may collude
 }
 
-// Answer is a study's result, with the cluster of each record where one was asked for.
+// Answer is a study's result, with the cluster of each record if k-means was asked for.
 type Answer struct {
 	Study  *study.Study
 	Result analysis.Result
 	Labels [][]int // by party; nil without k-means
 }
 
-// prepared is a study of data whose exact values are encoded.
+// prepared is a study with encoded data.
 type prepared struct {
 	study  *study.Study
 	played *rehearsal.Rehearsal
 	counts []int
 }
 
-// prepare writes the study's file, reads it and encodes the data once for all draws.
+// prepare writes and parses the study file, and encodes the data once for all draws.
 func prepare(d Data, a Ask) (*prepared, error) {
 	var b strings.Builder
 	b.WriteString("columns:\n")
@@ -86,7 +86,7 @@ func prepare(d Data, a Ask) (*prepared, error) {
 	return p, nil
 }
 
-// draw runs the study once, with a seed and noise of its own.
+// draw runs the study once, with a new seed and noise from entropy.
 func (p *prepared) draw(ctx context.Context, entropy io.Reader) (*Answer, error) {
 	drawn, err := p.played.Draw(ctx, entropy)
 	if err != nil {

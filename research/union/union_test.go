@@ -23,8 +23,8 @@ var hospitalAsk = Ask{
 	Privacy:  Promise(1),
 }
 
-// At ε = 1 for whole records, moments and cells find the hospitals' two clusters, where
-// row sketches find none.
+// At ε = 1 for whole records, moments and cells find the hospitals' two clusters; row sketches do
+// not.
 func TestHospitalsAtRecordLevel(t *testing.T) {
 	p, err := Hospitals(true)
 	if err != nil {
@@ -103,8 +103,8 @@ func TestCorrelations(t *testing.T) {
 	}
 }
 
-// What a plan forecasts is what releases show: the half width of an interval, for columns
-// as they are declared.
+// A plan forecasts the half width of intervals that releases then have, for columns as they are
+// declared.
 func TestForecastIsWhatReleasesShow(t *testing.T) {
 	p := Correlated(20_000, 30, rand.New(rand.NewPCG(2, 2)))
 	ask := Ask{Sketches: []string{"{side: moments, clip: 2.5}"}, Privacy: Promise(1)}
@@ -127,7 +127,7 @@ func TestForecastIsWhatReleasesShow(t *testing.T) {
 	}
 }
 
-// Real hospitals, where their data are.
+// Real hospitals, if their data are available.
 func TestRealHospitals(t *testing.T) {
 	data, err := corpus.Open("", os.Getenv)
 	if errors.Is(err, corpus.ErrNone) {
@@ -159,8 +159,8 @@ func TestRealHospitals(t *testing.T) {
 	}
 }
 
-// The plan's forecast lies on what is measured, at small and at large ε, and the page of
-// figures holds both.
+// The plan's forecast matches the measurements, at small and at large ε, and the page of figures
+// shows both.
 func TestFigures(t *testing.T) {
 	p := Correlated(6000, 30, rand.New(rand.NewPCG(2, 2)))
 	for _, epsilon := range []dp.Epsilon{1, 8} {

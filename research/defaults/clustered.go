@@ -7,33 +7,31 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Rejection is the probability with which a row fails whose coverage is just at its limit.
+// Rejection is the probability that a row fails whose coverage is exactly at its limit.
 const Rejection = 1e-6
 
-// leastIntervals is how many intervals a coverage is judged by, at least.
+// leastIntervals is the smallest number of intervals by which a coverage is judged.
 const leastIntervals = 1000
 
-// wrongCoverage is the coverage that rows have to tell from their lower limit.
+// wrongCoverage is a coverage that rows must be able to distinguish from their lower limit.
 const wrongCoverage = 0.85
 
 // coverage counts intervals that hold the truth, by seed.
 //
-// Intervals of one seed are not independent: they share declared centres and spreads, the
-// clip and, in vertical studies, the projection. So that a binomial test keeps its level, it
-// takes the effective number of intervals of Korn and Graubard (Survey Methodology 24, 1998,
-// pages 193 to 201) instead of their number n. With n_s intervals of which c_s cover in each
-// of S seeds, p = Σc/n, and
+// Intervals of one seed are not independent: they share declared centres and spreads, the clip and,
+// in vertical studies, the projection. To keep the level of a binomial test, it uses the effective
+// number of intervals of Korn and Graubard (Survey Methodology 24, 1998, pages 193 to 201) instead
+// of their number n. With n_s intervals of which c_s cover in each of S seeds, p = Σc/n, and
 //
 //	v  = S/(S-1) Σ (c_s - p n_s)² / n²       the variance of p by seed (linearised ratio)
 //	n' = min(n, p(1-p)/v)                    n over the design effect, which is at least 1
 //	n* = n' (z/t)²                           z and t: the 1-α quantiles of the normal
 //	                                         distribution and of Student's with S-1 degrees
 //
-// where the last factor pays for v's being estimated from S seeds. A lower limit L is
-// rejected where a binomial variable of n* trials of probability L is at most p n* with
-// probability below α (Clopper and Pearson 1934, by the incomplete beta function, as n* is
-// no whole number); an upper one by the other tail. Where no seed, or every seed, has all
-// intervals covering, v is 0 and n' is n.
+// The last factor allows for v being estimated from S seeds. A lower limit L is rejected if a
+// binomial variable of n* trials with probability L is at most p n* with probability below α
+// (Clopper and Pearson 1934, by the incomplete beta function, since n* is not an integer). An upper
+// limit uses the other tail. If no interval covers, or all do, v is 0 and n' is n.
 type coverage struct {
 	n, covered []int // by seed
 }
@@ -49,13 +47,13 @@ func (c coverage) total() (n, covered int) {
 	return n, covered
 }
 
-// share is p; NaN without intervals.
+// share returns p; NaN without intervals.
 func (c coverage) share() float64 {
 	n, covered := c.total()
 	return float64(covered) / float64(n)
 }
 
-// effective is n* at the level alpha; 0 where there are too few seeds.
+// effective returns n* at the level alpha; 0 with fewer than two seeds.
 func (c coverage) effective(alpha float64) float64 {
 	n, covered := c.total()
 	seeds, squares := 0.0, 0.0
@@ -78,7 +76,7 @@ func (c coverage) effective(alpha float64) float64 {
 	return effective * z * z / t / t
 }
 
-// atMost is the probability that of n trials of probability p at most x succeed.
+// atMost returns the probability of at most x successes in n trials with probability p.
 func atMost(n, x, p float64) float64 {
 	switch {
 	case x < 0:
@@ -89,26 +87,26 @@ func atMost(n, x, p float64) float64 {
 	return mathext.RegIncBeta(n-x, x+1, 1-p)
 }
 
-// below reports whether the coverage is below a limit, at a level.
+// below reports whether a test at level alpha finds the coverage below a limit.
 func (c coverage) below(limit, alpha float64) bool {
 	n := c.effective(alpha)
 	return n > 0 && atMost(n, c.share()*n, limit) < alpha
 }
 
-// above reports whether the coverage is above a limit, at a level.
+// above reports whether a test at level alpha finds the coverage above a limit.
 func (c coverage) above(limit, alpha float64) bool {
 	n := c.effective(alpha)
 	return n > 0 && atMost(n, (1-c.share())*n, 1-limit) < alpha
 }
 
-// power is the probability that intervals of a true coverage are found to be below a limit,
-// of as many with the same design effect.
+// power returns the probability that below finds intervals of this true coverage, for as many
+// intervals with the same design effect.
 func (c coverage) power(limit, coverage, alpha float64) float64 {
 	n := c.effective(alpha)
 	if n == 0 || atMost(n, 0, limit) >= alpha {
 		return 0
 	}
-	lo, hi := 0.0, n // the most that may cover to be found below lies between
+	lo, hi := 0.0, n // the largest count that is rejected lies between them
 	for range 60 {
 		if x := (lo + hi) / 2; atMost(n, x, limit) < alpha {
 			lo = x

@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// simulated counts intervals of seeds whose own coverages vary by a beta distribution
-// about p, so that two intervals of one seed have the correlation given.
+// simulated counts intervals of seeds. The coverage of each seed has a beta distribution about p,
+// so that two intervals of one seed have the given correlation.
 func simulated(rng *rand.Rand, seeds, each int, p, correlation float64) (out coverage) {
 	for range seeds {
 		own := p
@@ -29,8 +29,8 @@ func simulated(rng *rand.Rand, seeds, each int, p, correlation float64) (out cov
 	return out
 }
 
-// designs are those of the table's rows: how many seeds, intervals of each, how they hang
-// together, and the lower limit.
+// designs are the designs of the table's rows: seeds, intervals per seed, their correlation, and
+// the lower limit.
 var designs = []struct {
 	seeds, each        int
 	correlation, limit float64
@@ -39,8 +39,8 @@ var designs = []struct {
 	{340, 3, 0, 0.93}, {340, 3, 0.05, 0.93}, {150, 176, 0.02, 0.90}, {150, 435, 0.02, 0.90},
 }
 
-// At the sizes used, coverage .85 is rejected and .95 accepted, each every time: of the
-// first, power says so, and of the second, the level.
+// At the sizes used, coverage .85 is always rejected, as the power implies, and .95 always
+// accepted, as the level implies.
 func TestCoverageTold(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 3))
 	for _, s := range designs {
@@ -64,13 +64,13 @@ func TestCoverageTold(t *testing.T) {
 	}
 }
 
-// Of coverage at its limit no more than the level is rejected, also where the intervals of
-// a seed hang together and seeds are few; a test that took them for independent would
-// reject several times as often.
+// A coverage at its limit is rejected with at most the level's probability, also if intervals of a
+// seed are correlated and seeds are few. A test that assumed independence would reject several
+// times as often.
 func TestCoverageKeepsItsLevel(t *testing.T) {
 	const alpha, runs = 0.01, 1500
 	rng := rand.New(rand.NewPCG(5, 8))
-	most := alpha + 4.75*math.Sqrt(alpha*(1-alpha)/runs) // rejected by chance once in a million
+	most := alpha + 4.75*math.Sqrt(alpha*(1-alpha)/runs) // exceeded by chance once in a million
 	naive := 0
 	for _, s := range []struct {
 		seeds, each int

@@ -15,9 +15,9 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// clustered asks a horizontal study for clusters. Inertia, the mean squared distance of the
-// raw records from the nearest centre in declared spreads, is compared with that of a
-// curator's DP-Lloyd at the same ε.
+// clustered measures clusters of a horizontal study. Inertia is the mean squared distance of the
+// raw records from the nearest centre in declared spreads. It is compared with that of a curator's
+// DP-Lloyd at the same ε.
 func clustered(d *data, clusters int, worst float64) measured {
 	s := setting{data: d, partition: study.Horizontal, epsilon: 1, by: bySpread, ask: []string{fmt.Sprintf("{kind: k-means, clusters: %d}", clusters)}}
 	d.truth()
@@ -42,7 +42,7 @@ func clustered(d *data, clusters int, worst float64) measured {
 			if err != nil {
 				return err
 			}
-			ratio := p.inertia(centres) / p.inertia(curator) // by the same declared spreads
+			ratio := p.inertia(centres) / p.inertia(curator) // in the same declared spreads
 			t.squares, t.defined = t.squares+ratio*ratio, t.defined+1
 			return nil
 		}},
@@ -50,10 +50,10 @@ func clustered(d *data, clusters int, worst float64) measured {
 	}, seedsFor(clusters)}
 }
 
-// inertias is how many seeds inertia is averaged over.
+// inertias is the number of seeds that inertia is averaged over.
 const inertias = 10
 
-// centres of a result, in the columns' own units.
+// centres returns a result's centres, in the columns' own units.
 func (p *played) centres(a analysis.Analysis) (*mat.Dense, error) {
 	if a.CellMeans == nil {
 		return nil, errors.New("k-means was not answered by cells")
@@ -84,7 +84,7 @@ func (p *played) points(centres *mat.Dense) (rows [][]float64, scaled *mat.Dense
 	for _, row := range p.data.rows {
 		point := make([]float64, len(features))
 		for j, f := range features {
-			if x := p.data.entry(row, f); !math.IsNaN(x) { // what is missing is at the centre
+			if x := p.data.entry(row, f); !math.IsNaN(x) { // missing values are at the centre
 				point[j] = 3 * (x - origins[j]) / units[j]
 			}
 		}
@@ -93,7 +93,7 @@ func (p *played) points(centres *mat.Dense) (rows [][]float64, scaled *mat.Dense
 	return rows, scaled
 }
 
-// inertia is the mean squared distance of the rows from the nearest centre.
+// inertia returns the mean squared distance of the rows from the nearest centre.
 func (p *played) inertia(centres *mat.Dense) (out float64) {
 	rows, scaled := p.points(centres)
 	for _, x := range rows {
@@ -105,8 +105,8 @@ func (p *played) inertia(centres *mat.Dense) (out float64) {
 	return out
 }
 
-// sizes are of the records in the cells of each cluster, as a result says: of no other does it
-// promise anything, such as of those that the model is nearest to.
+// sizes checks the numbers of records in the cells of each cluster. The result makes no claim about
+// other numbers, such as of records nearest to a centre.
 func sizes(p *played, t *tally) error {
 	a, err := p.answer(study.KMeans)
 	if err != nil || a.CellMeans == nil {
@@ -137,13 +137,14 @@ func sizes(p *played, t *tally) error {
 	return nil
 }
 
-// Of DP-Lloyd.
+// Parameters of DP-Lloyd.
 const (
 	rounds   = 5
-	packings = 200 // tries of placing the first centres apart
+	packings = 200 // attempts to place the first centres apart
 )
 
-// lloyd is what a curator has of the study's rows, at its promise, in the columns' own units.
+// lloyd returns the centres of a curator with the study's rows and budget, in the columns' own
+// units.
 func (p *played) lloyd(clusters int, rng *rand.Rand) (*mat.Dense, error) {
 	mu, err := dp.MuOf(dp.Budget{Epsilon: p.study.Privacy.Epsilon, Delta: p.study.Privacy.Delta})
 	if err != nil {
@@ -162,12 +163,11 @@ func (p *played) lloyd(clusters int, rng *rand.Rand) (*mat.Dense, error) {
 	return out, nil
 }
 
-// curated is a curator's differentially private k-means (Su, Cao, Li, Bertino and Jin 2016,
-// section 3): the first centres lie apart from each other without a look at the data, and
-// each of five rounds releases noisy counts and sums of the clusters with an equal part of
-// the budget. A record around the declared centres is cut to r, the rule's length for
-// cells, and adds (r, x) to its cluster, so that the l2 sensitivity is √2 r. Centres stay
-// within r. The rows are cut in place.
+// curated is a curator's differentially private k-means (Su, Cao, Li, Bertino and Jin 2016, section
+// 3). The first centres are placed apart from each other, independently of the data. Each of five
+// rounds releases noisy counts and sums of the clusters with an equal part of the budget. A record,
+// centred on the declared centres, is clipped to length r, the rule for cells, and adds (r, x) to
+// its cluster, so the l2 sensitivity is √2 r. Centres stay within r. The rows are clipped in place.
 func curated(rows [][]float64, clusters int, r float64, mu dp.Mu, rng *rand.Rand) *mat.Dense {
 	d := len(rows[0])
 	for _, x := range rows {
@@ -199,7 +199,7 @@ func curated(rows [][]float64, clusters int, r float64, mu dp.Mu, rng *rand.Rand
 			var squares float64
 			if n < 1 {
 				for j := range own {
-					own[j] += sd * rng.NormFloat64() // drawn all the same
+					own[j] += sd * rng.NormFloat64() // as many draws as otherwise
 				}
 				continue
 			}
@@ -217,8 +217,8 @@ func curated(rows [][]float64, clusters int, r float64, mu dp.Mu, rng *rand.Rand
 	return model
 }
 
-// packed places centres in a ball of that radius, apart from each other and from its edge
-// by the largest of a few distances that many tries can keep (sphere packing).
+// packed places centres in a ball of this radius, as far apart from each other and from the surface
+// as random attempts manage, over a few distances (sphere packing).
 func packed(clusters, d int, radius float64, rng *rand.Rand) *mat.Dense {
 	best := mat.NewDense(clusters, d, nil)
 	for apart := radius; apart > radius/64; apart *= 0.9 {

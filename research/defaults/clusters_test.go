@@ -13,9 +13,9 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// The curator's DP-Lloyd is no straw man: with little noise in 30,000 records, it comes as
-// near to k-means on the records as its five rounds from centres chosen blindly allow, and
-// more budget takes it nowhere else than rounds would.
+// The curator's DP-Lloyd is a fair reference. With little noise in 30,000 records its inertia is
+// close to that of k-means on the records, as far as five rounds from blind starting centres allow.
+// A larger budget would help only through more rounds.
 func TestLloyd(t *testing.T) {
 	for _, c := range []struct {
 		of       *data
@@ -63,8 +63,8 @@ func TestLloyd(t *testing.T) {
 	}
 }
 
-// Sizes are held against the records in the cells of a cluster: where clusters overlap, the model
-// is nearest to others, by far more than the noise of the counts.
+// Sizes count the records in the cells of a cluster. If clusters overlap, the counts of records
+// nearest to each centre differ by far more than the noise.
 func TestSizesAreOfCells(t *testing.T) {
 	s := setting{data: mixture("8 weak clusters", 20_000, 16, 8, 0.4).fixed(), partition: study.Horizontal, epsilon: 16, by: bySpread, ask: []string{"{kind: k-means, clusters: 8}"}}
 	p, err := s.play(context.Background(), 0)

@@ -8,25 +8,25 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// data is a set of records of all parties, with what a code book would say of its columns.
+// data holds the records of all parties, and the code book of their columns.
 type data struct {
 	name    string
 	real    bool
 	columns []column
-	rows    [][]float64 // NaN is missing; a categorical value is its place in the list
-	parties [][]int     // horizontal: the rows of each, where they are given; else they are dealt out to three
-	known   summary     // of all rows, once asked for
+	rows    [][]float64 // NaN is missing; a categorical value is its index in the list
+	parties [][]int     // horizontal: the rows of each party; nil: dealt out to three
+	known   summary     // of all rows, computed by truth
 }
 
-// column is one of them.
+// column describes a column.
 type column struct {
 	name   string
 	kind   study.ColumnKind
-	lo, hi float64  // numeric: the bounds of a code book
+	lo, hi float64  // numeric: bounds in the code book
 	values []string // categorical
 	label  bool     // role: label
-	owner  int      // vertical: which party has it
-	below  bool     // where centres are off, the declared one is too low
+	owner  int      // vertical: index of its party
+	below  bool     // the declared centre always errs low
 }
 
 func numeric(name string, lo, hi float64) column {
@@ -39,7 +39,7 @@ func categorical(name string, values ...string) column {
 	return column{name: name, kind: study.Categorical, values: values}
 }
 
-// numerics are columns x0, x1, … with one code book.
+// numerics returns columns x0, x1, … with equal bounds.
 func numerics(d int, lo, hi float64) (out []column) {
 	for j := range d {
 		out = append(out, numeric(fmt.Sprintf("x%d", j), lo, hi))
@@ -47,23 +47,23 @@ func numerics(d int, lo, hi float64) (out []column) {
 	return out
 }
 
-// feature is a column or, of a categorical one, one of its values.
+// feature is a column or one value of a categorical column.
 type feature struct {
 	column int
 	value  string
 }
 
-// summary is what the raw data say: the truth that answers are held against. Values that
-// are missing have no part in it, and a pair is of the rows that have both.
+// summary holds moments of the raw data, the truth for answers. Missing values are left out; a pair
+// uses the rows that have both.
 type summary struct {
 	features    []feature
-	at          map[[2]string]int // place by names of column and value
+	at          map[[2]string]int // index by names of column and value
 	means, sds  []float64
-	covariances [][]float64 // divided by the number of rows, not one less
-	sds2        [][]float64 // of feature i over the rows that have j too
+	covariances [][]float64 // divided by the number of rows n, not n-1
+	sds2        [][]float64 // standard deviation of feature i over the rows that also have j
 }
 
-// entry is the value of a feature in a row.
+// entry returns the value of a feature in a row.
 func (d *data) entry(row []float64, f feature) float64 {
 	x := row[f.column]
 	if d.columns[f.column].kind != study.Categorical || math.IsNaN(x) {
@@ -75,8 +75,8 @@ func (d *data) entry(row []float64, f feature) float64 {
 	return 0
 }
 
-// truth summarises the rows. Sums are about the first value of a column, so that nothing
-// cancels.
+// truth summarises the rows. Sums are centred on the first value of a column, to avoid
+// cancellation.
 func (d *data) truth() *summary {
 	if d.known.features != nil {
 		return &d.known
@@ -137,12 +137,12 @@ func (d *data) truth() *summary {
 	return &d.known
 }
 
-// correlation is that of the rows that have both features.
+// correlation returns that of the rows that have both features.
 func (s *summary) correlation(i, j int) float64 {
 	return s.covariances[i][j] / (s.sds2[i][j] * s.sds2[j][i])
 }
 
-// deal gives three parties equal parts of the rows, or each what it has.
+// deal deals the rows out to three parties evenly, or as parties says.
 func (d *data) deal(rng *rand.Rand) [][]int {
 	if d.parties != nil {
 		return d.parties

@@ -1,14 +1,13 @@
-// Package defaults measures what drafted studies answer: whether it is true to its label,
-// and how close it is to the best that its budget can buy. Every study is written by the
-// draft, from what people would know of the columns and from nothing else, played with the
-// real code within one process, many times, with data dealt out, described and noised anew,
-// and held against the raw records: not against what the study's own terms make of them.
+// Package defaults measures the answers of drafted studies: whether they are as accurate as their
+// labels say, and how close they are to the best that the budget can buy. Each study is written by
+// the draft, only from what people would know of the columns. It is played many times with the real
+// code within one process; each time data are dealt out, described and noised anew. Answers are
+// compared with the raw records, not with the records as the study's terms transform them.
 //
-// A row of the table is one kind of answer of one setting. It fails where a test rejects its
-// coverage at the level Rejection, where its errors are larger than a reference allows,
-// where its numbers are undefined, or where the plan said that it would be usable and it is
-// not. Docs of type coverage say how the test allows for intervals of one study that hang
-// together.
+// A row of the table is one kind of answer in one setting. It fails if a test rejects its coverage
+// at the level Rejection, if its errors are larger than a reference allows, if its numbers are
+// undefined, or if the plan forecast a usable answer and it is not. Type coverage documents how the
+// test allows for correlated intervals of one study.
 package defaults
 
 import (
@@ -19,7 +18,7 @@ import (
 	"github.com/cosketch/cosketch/testnet/corpus"
 )
 
-// Measure runs the whole table. The data sets of the folder are required.
+// Measure measures the whole table. It needs the data sets of the folder.
 func Measure(ctx context.Context, folder *corpus.Corpus, o Options) ([]Row, error) {
 	if folder == nil {
 		return nil, fmt.Errorf("measuring the defaults: %w", corpus.ErrNone)
@@ -42,10 +41,10 @@ func Measure(ctx context.Context, folder *corpus.Corpus, o Options) ([]Row, erro
 	return out, nil
 }
 
-// malignant is the label of the breast cancer data.
+// malignant is the label column of the breast cancer data.
 const malignant = "malignant"
 
-// long is the whole table.
+// long returns the whole table.
 func long(sets real, high []bool) (out []measured) {
 	horizontal := []*data{sets.adult, sets.diabetes, sets.heart, sets.retail, sets.cancer}
 	for _, g := range generated() {
@@ -74,7 +73,7 @@ func long(sets real, high []bool) (out []measured) {
 	return append(out, studies()...)
 }
 
-// generated are the horizontal ones.
+// generated returns the generators of horizontal data.
 func generated() []generator {
 	return []generator{
 		normal(15_000, 0.3), normal(15_000, 0.95), skewed(15_000, 1, 0), skewed(60_000, 1, 0.95), pareto(20_000), oneSided(40_000),
@@ -116,7 +115,7 @@ func verticals(sets real) []measured {
 	return out
 }
 
-// studies are three that were drafted by their users and went wrong.
+// studies returns three studies that users drafted and that went wrong.
 func studies() []measured {
 	amounts := moments(credit().fixed(), 1, false, byBounds)
 	sugar := diabetics().fixed()
@@ -128,7 +127,7 @@ func studies() []measured {
 	return []measured{amounts, moments(sugar, 1, false, byBounds), few}
 }
 
-// short is a part of the table on what needs no folder.
+// short returns a part of the table that needs no folder.
 func short(sets real) []measured {
 	weak := limits{low: 0.93}
 	return []measured{

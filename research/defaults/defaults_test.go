@@ -33,8 +33,8 @@ func rehearsedRows(t *testing.T) []Row {
 	return rows
 }
 
-// The short form of the table: no row of any setting fails. Seeds are fixed; 30 of them find
-// any coverage that is far off, which the long form tells better.
+// The short form of the table: no row of any setting fails. Seeds are fixed. 30 of them detect
+// coverages that are far off; the long form detects smaller errors.
 func TestDraftsAnswerTrulyShortForm(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a simulation; the short form of the long table")
@@ -69,7 +69,7 @@ func TestDraftsAnswerTrulyShortForm(t *testing.T) {
 	}
 }
 
-// A seed gives the same rows however many settings are measured at a time, and alone.
+// A seed gives the same rows, however many settings are measured at once.
 func TestRowsFollowFromTheirSeeds(t *testing.T) {
 	sets, err := load(nil)
 	if err != nil {
@@ -81,7 +81,7 @@ func TestRowsFollowFromTheirSeeds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		raw, err := json.Marshal(rows[:len(rows)-2]) // but for those about all
+		raw, err := json.Marshal(rows[:len(rows)-2]) // without the rows about all
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,7 +104,8 @@ func TestRowsFollowFromTheirSeeds(t *testing.T) {
 	}
 }
 
-// How many forecasts come true is judged of the whole table, and reported of a part.
+// The share of forecasts that come true has a limit for the whole table, and is only reported for a
+// part.
 func TestForecastsAreJudgedTogether(t *testing.T) {
 	off := 10.
 	rows := []Row{{Forecast: &Forecast{Realised: &off}}, {By: string(byBounds), Partition: study.Horizontal, RMSE: &off, Forecast: &Forecast{Realised: &off, Best: 11}}}
@@ -137,7 +138,7 @@ func TestForecastsAreJudgedTogether(t *testing.T) {
 	}
 }
 
-// What rows are judged by: coverage, widening, undefined numbers, ratios, marks and verdicts.
+// Rows are judged by coverage, widening, undefined numbers, ratios, cautions and verdicts.
 func TestJudgement(t *testing.T) {
 	counted := func(n, covered int) *tally {
 		out := &tally{}
@@ -194,7 +195,7 @@ func TestJudgement(t *testing.T) {
 	for i := range 150 {
 		hidden.number("a", analysisNumber(0, 1, -1.96, 1.96), 0, 1, false)
 		hidden.number("b", analysisNumber(float64(i%3*5), 1, float64(i%3*5)-1.96, float64(i%3*5)+1.96), 0, 1, false)
-		hidden.number(fmt.Sprint("c", i), analysisNumber(9, 1, 7, 11), 0, 1, false) // too few of each to tell
+		hidden.number(fmt.Sprint("c", i), analysisNumber(9, 1, 7, 11), 0, 1, false) // too few intervals of each number
 	}
 	if w := hidden.row(s, asked{}, 150, 0).Worst; w == nil || w.Of != "b" || w.Intervals != 150 || w.Coverage != 50./150 {
 		t.Errorf("the worst number is %+v", w)
@@ -205,7 +206,7 @@ func TestJudgement(t *testing.T) {
 	}
 }
 
-// The data are what the table says they are, where they are.
+// The data sets, if available, are what the table says.
 func TestDataSets(t *testing.T) {
 	folder, err := corpus.Open("", os.Getenv)
 	if err != nil {
@@ -227,7 +228,7 @@ func TestDataSets(t *testing.T) {
 	}
 }
 
-// Generated rows are within the bounds of their code book, but for a few, and have a truth.
+// Nearly all generated values are within the bounds of their code book, and the rows have a truth.
 func TestGenerated(t *testing.T) {
 	for _, g := range append(generated(), classes(5_000), answers("answers", 5_000, 0.01, 0.5), credit(), diabetics(), clinic(), mixture("mixture", 5_000, 5, 3, 1)) {
 		g.n = min(g.n, 20_000)

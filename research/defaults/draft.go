@@ -13,24 +13,24 @@ import (
 	"github.com/cosketch/cosketch/testnet/networks"
 )
 
-// described says how the columns of a draft are known.
+// described says what a draft knows of the columns.
 type described string
 
 const (
-	bySpread described = "spread" // a typical centre and spread, both somewhat wrong
-	byBounds described = "bounds" // those of a code book
-	byRates  described = "rates"  // of binary columns of vertical studies the share of ones, somewhat wrong; of others as bySpread
+	bySpread described = "spread" // typical centres and spreads, both somewhat wrong
+	byBounds described = "bounds" // bounds of a code book
+	byRates  described = "rates"  // vertical studies: shares of ones of binary columns, somewhat wrong; other columns as bySpread
 )
 
-// What people know of a column is off by so much: a part of its spread, and of the spread
-// itself. Which way is drawn.
+// Errors of what people know: of a centre, in spreads, and of a spread, relative. The sign is
+// random.
 const (
 	centreOff = 0.3
 	spreadOff = 0.22
-	oddsOff   = 1.4 // of a rate
+	oddsOff   = 1.4 // factor on the odds of a rate
 )
 
-// terms are what the parties' column lists say of a numeric column.
+// terms returns the entries of a numeric column in the parties' column lists.
 func (c column) terms(by described, mean, sd float64, rng *rand.Rand) []file.DraftTerm {
 	if by == byBounds {
 		return []file.DraftTerm{{Key: "bounds", Value: fmt.Sprintf("[%s, %s]", networks.Decimal(c.lo), networks.Decimal(c.hi))}}
@@ -45,21 +45,20 @@ func (c column) terms(by described, mean, sd float64, rng *rand.Rand) []file.Dra
 	return []file.DraftTerm{{Key: "centre", Value: decimal(mean + centre*sd)}, {Key: "spread", Value: decimal(sd * (1 + spread))}}
 }
 
-// decimal writes a number with four digits, as people do.
+// decimal writes a number with four significant digits, as people do.
 func decimal(x float64) string {
 	rounded, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 4, 64), 64)
 	if err != nil {
-		rounded = x // not reached: the input is FormatFloat's own
+		rounded = x // unreachable: the input is FormatFloat's own
 	}
 	return networks.Decimal(rounded)
 }
 
-// partyName is that of the n-th party of every setting.
+// partyName returns the name of the n-th party in every setting.
 func partyName(n int) string { return "p" + strconv.Itoa(n) }
 
-// draft is the study as it is drafted for somebody who knows the columns as described, the
-// number of records of each party, ε and the questions, and nothing else. All that the
-// table shows comes from what this writes.
+// draft returns the drafted study, given only the columns as described, the number of records of
+// each party, ε and the questions. The whole table depends on this draft.
 func (s setting) draft(nonce uint64, records []int, rng *rand.Rand) (*study.Study, error) {
 	example, err := protocoltest.NewStudy(protocoltest.Terms{})
 	if err != nil {
@@ -75,7 +74,7 @@ func (s setting) draft(nonce uint64, records []int, rng *rand.Rand) (*study.Stud
 	}
 	d.Masked = s.masked
 	if !s.planned {
-		d.Rounds = 1 // in two rounds: see Rounds
+		d.Rounds = 1 // Rounds measures two rounds
 	}
 	for p, n := range records {
 		d.Parties = append(d.Parties, file.DraftParty{Name: partyName(p), ID: protocoltest.Identity(partyName(p)).ID(), Records: int64(n)})

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 )
 
-// generator draws rows of one shape. A row has what its columns say.
+// generator draws rows of one shape.
 type generator struct {
 	name    string
 	n       int
@@ -23,7 +23,7 @@ func (g generator) draw(rng *rand.Rand) *data {
 	return out
 }
 
-// fixed are the rows that every run of the table has.
+// fixed returns the rows that every run of the table uses.
 func (g generator) fixed() *data { return g.draw(rand.New(rand.NewPCG(hash(g.name), 1))) }
 
 // hash of a name (FNV-1a), so that rows and seeds do not depend on what else is measured.
@@ -35,7 +35,7 @@ func hash(name string) uint64 {
 	return h
 }
 
-// equicorrelated draws d standard normals of which each two have the correlation rho.
+// equicorrelated draws d standard normals with pairwise correlation rho.
 func equicorrelated(rng *rand.Rand, d int, rho float64) []float64 {
 	out, shared := make([]float64, d), math.Sqrt(rho)*rng.NormFloat64()
 	for j := range out {
@@ -51,7 +51,7 @@ func each(x []float64, f func(float64) float64) []float64 {
 	return x
 }
 
-// logNormal takes a normal to a lognormal of mean 1, of that sigma.
+// logNormal returns a map from normals to lognormals of mean 1 and this sigma.
 func logNormal(sigma float64) func(float64) float64 {
 	return func(x float64) float64 { return math.Exp(sigma*x - sigma*sigma/2) }
 }
@@ -77,7 +77,7 @@ func pareto(n int) generator {
 	}}
 }
 
-// oneSided are skewed columns of which every declared centre is too low.
+// oneSided has skewed columns whose declared centres are all too low.
 func oneSided(n int) generator {
 	const d = 5
 	columns := numerics(d, 0, 100)
@@ -89,7 +89,7 @@ func oneSided(n int) generator {
 	}}
 }
 
-// rare has four binary columns that are 1 in one record of 200, beside six normal ones.
+// rare has four binary columns that are 1 in one record of 200, and six normal ones.
 func rare(n int) generator {
 	columns := numerics(6, -6, 6)
 	for j := range 4 {
@@ -111,7 +111,7 @@ func yes(is bool) float64 {
 	return 0
 }
 
-// letters have 26 classes, by Zipf's law, and eight columns that hang on them.
+// letters has 26 classes, by Zipf's law, and eight columns that depend on them.
 func letters(n int) generator {
 	const classes, d = 26, 8
 	var names []string
@@ -140,8 +140,8 @@ func letters(n int) generator {
 	}}
 }
 
-// constant has two columns that hardly vary: one with a value that one record of a hundred
-// does not have, and one whose values lie within a thousandth of its bounds.
+// constant has two nearly constant columns. One has the same value in 99 of 100 records; the values
+// of the other lie within a thousandth of its bounds.
 func constant(n int) generator {
 	columns := append(numerics(6, -6, 6), numeric("mostly5", 0, 10), numeric("narrow", 0, 1000))
 	return generator{"nearly constant", n, columns, func(rng *rand.Rand) []float64 {
@@ -149,7 +149,8 @@ func constant(n int) generator {
 	}}
 }
 
-// lacking misses one value of ten: of every third column only values above the median.
+// lacking has one value of ten missing; in every third column only values above the median are
+// missing.
 func lacking(n int) generator {
 	return generator{"10 % missing", n, numerics(generatedColumns, 0, 50), func(rng *rand.Rand) []float64 {
 		out := each(equicorrelated(rng, generatedColumns, 0.3), logNormal(0.5))
@@ -163,8 +164,8 @@ func lacking(n int) generator {
 	}}
 }
 
-// classes are labelled 70, 20 and 10 % of the records; the last class has skewed values,
-// and far ones, so that a clip cuts it more than the others.
+// classes has labels with shares 70, 20 and 10 %. The last class has skewed, large values, so that
+// the clip shortens it more than the others.
 func classes(n int) generator {
 	const d = 8
 	label := categorical("class", "most", "some", "few")
@@ -184,8 +185,8 @@ func classes(n int) generator {
 	}}
 }
 
-// answers are binary columns of three parties, eight, eight and seven, with rates between
-// two ends, evenly by their logits. They share two hidden causes.
+// answers has binary columns of three parties, eight, eight and seven, with logits of rates evenly
+// spaced between two ends. They share two hidden causes.
 func answers(name string, n int, low, high float64) generator {
 	const d = 23
 	var columns []column
@@ -212,8 +213,8 @@ func answers(name string, n int, low, high float64) generator {
 	}}
 }
 
-// mixture has k normal clusters in d columns, apart by that many of their own spreads in
-// each column, on average.
+// mixture has k normal clusters in d columns. apart is the standard deviation of the centres in
+// each column, in spreads of a cluster.
 func mixture(name string, n, d, k int, apart float64) generator {
 	shape := rand.New(rand.NewPCG(hash(name), 2))
 	centres := make([][]float64, k)
@@ -231,9 +232,8 @@ func mixture(name string, n, d, k int, apart float64) generator {
 	}}
 }
 
-// credit is of the shape of the amounts of a credit-card bank in Taiwan (Yeh and Lien
-// 2009), with the bounds of its code book: a limit, an age, six bills that follow each
-// other, and six payments most of which are small.
+// credit resembles the amounts of a credit-card bank in Taiwan (Yeh and Lien 2009), with the bounds
+// of its code book: a limit, an age, six successive bills, and six payments, most of them small.
 func credit() generator {
 	columns := []column{numeric("LIMIT_BAL", 0, 1e6), numeric("AGE", 18, 100)}
 	for i := range 6 {
@@ -263,8 +263,8 @@ func credit() generator {
 	}}
 }
 
-// diabetics are what three hospitals have of 15,000 patients, with the bounds of a code
-// book; of HbA1c 8 % are missing.
+// diabetics has the data of three hospitals on 15,000 patients, with the bounds of a code book; 8 %
+// of HbA1c are missing.
 func diabetics() generator {
 	columns := []column{
 		numeric("Alter", 18, 110), numeric("Größe", 130, 215), numeric("Gewicht", 35, 250), numeric("HbA1c", 4, 12),
@@ -284,7 +284,7 @@ func diabetics() generator {
 	}}
 }
 
-// clinic is a vertical study of 4,500 people, whom three organisations have nine columns of.
+// clinic is a vertical study of 4,500 people; three organisations hold nine columns.
 func clinic() generator {
 	columns := []column{
 		numeric("Alter", 18, 110), numeric("BMI", 12, 70), binary("Raucher"),

@@ -11,7 +11,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// told asks a horizontal study with a label for its discriminant.
+// told measures the discriminant of a horizontal study with a label.
 func told(d *data, epsilon float64, masked bool) measured {
 	s := setting{data: d, partition: study.Horizontal, epsilon: epsilon, masked: masked, by: bySpread, ask: []string{"lda"}}
 	l := limits{low: 0.93, excused: masked}
@@ -23,7 +23,7 @@ func told(d *data, epsilon float64, masked bool) measured {
 	}, seedsFor(2)}
 }
 
-// defined counts answers, not their numbers.
+// defined counts whole answers, not their numbers.
 func defined(kind study.AnalysisKind) func(*played, *tally) error {
 	return func(p *played, t *tally) error {
 		a, err := p.answer(kind)
@@ -39,7 +39,7 @@ func defined(kind study.AnalysisKind) func(*played, *tally) error {
 	}
 }
 
-// members are the rows of each class of the label.
+// members returns the rows of each class of the label.
 func (d *data) members() (label column, of map[string][]int) {
 	at := slices.IndexFunc(d.columns, func(c column) bool { return c.label })
 	label, of = d.columns[at], map[string][]int{}
@@ -65,7 +65,7 @@ func classShares(p *played, t *tally) error {
 	return nil
 }
 
-// classMeans are in spreads of the column over all classes.
+// classMeans compares means of classes, in spreads of the column over all classes.
 func classMeans(p *played, t *tally) error {
 	a, err := p.answer(study.LDA)
 	if err != nil || a.LDA == nil {
@@ -94,7 +94,7 @@ func classMeans(p *played, t *tally) error {
 	return nil
 }
 
-// explained asks a horizontal study for a regression of a column on all others.
+// explained measures the regression of a column on all others in a horizontal study.
 func explained(d *data, epsilon float64, masked bool, target string) measured {
 	s := setting{data: d, partition: study.Horizontal, epsilon: epsilon, masked: masked, by: bySpread, ask: []string{"{kind: regression, target: " + target + "}"}}
 	d.truth()
@@ -104,7 +104,7 @@ func explained(d *data, epsilon float64, masked bool, target string) measured {
 	}, seedsFor(6)}
 }
 
-// coefficients are held against those of the same ridge on the raw data.
+// coefficients compares coefficients with those of the same ridge on the raw data.
 func coefficients(p *played, t *tally) error {
 	a, err := p.answer(study.Regression)
 	if err != nil || a.Regression == nil {
@@ -130,7 +130,7 @@ func coefficients(p *played, t *tally) error {
 	return nil
 }
 
-// regression is by the correlations, with a ridge on their diagonal.
+// regression solves the regression from correlations, with a ridge on their diagonal.
 func (s *summary) regression(on []int, target int, ridge float64) ([]float64, error) {
 	r, y := mat.NewSymDense(len(on), nil), mat.NewVecDense(len(on), nil)
 	for a, i := range on {

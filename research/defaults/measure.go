@@ -11,14 +11,14 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// measured is a setting with the rows that are taken from it.
+// measured is a setting with the rows that it fills.
 type measured struct {
 	setting
 	rows  []asked
 	seeds int
 }
 
-// records of all parties together.
+// records returns the number of records of all parties together.
 func (s setting) records() int {
 	n := len(s.data.rows)
 	if s.fresh != nil {
@@ -27,14 +27,14 @@ func (s setting) records() int {
 	return n
 }
 
-// references is of how many seeds a reference is computed.
+// references is the number of seeds for which a reference is computed.
 const references = 3
 
-// mostSeeds is how many times as many seeds as planned are played at most, where intervals hang together so
-// much that these do not tell.
+// mostSeeds bounds the seeds played, as a multiple of those planned. More are played if intervals
+// of a seed are too correlated to judge the coverage.
 const mostSeeds = 3
 
-// short reports whether some row has too few intervals to tell a wrong coverage.
+// short reports whether some row has too few intervals to detect a wrong coverage.
 func (m measured) short(tallies []*tally, enough int) bool {
 	if enough == 0 {
 		return false
@@ -52,8 +52,8 @@ func (m measured) short(tallies []*tally, enough int) bool {
 	return false
 }
 
-// run plays a setting and judges its rows. Seeds over 0 stand for the setting's own, and
-// then a row is not asked for enough intervals.
+// run plays a setting and judges its rows. If seeds is positive it replaces the setting's number,
+// and rows need not have enough intervals.
 func (m measured) run(ctx context.Context, seeds int) ([]Row, error) {
 	enough := leastIntervals
 	if seeds == 0 {
@@ -99,15 +99,15 @@ func (m measured) run(ctx context.Context, seeds int) ([]Row, error) {
 	return out, nil
 }
 
-// Options say what is measured.
+// Options says what is measured.
 type Options struct {
-	Only    string                                // part of a row's data or setting, so that only those are measured, and summaries have no limit; empty: all
-	Seeds   int                                   // of each setting; 0: as many as its rows' tests need. With fewer, tests have less power
-	Workers int                                   // settings that are measured at a time; default 1
-	Tell    func(name string, took time.Duration) // of each setting that is done; nil for nobody
+	Only    string                                // measure only settings whose name contains it, and report summaries without limits; empty: all
+	Seeds   int                                   // per setting; 0: as many as the tests need. Fewer reduce the power of tests
+	Workers int                                   // settings measured at once; default 1
+	Tell    func(name string, took time.Duration) // called after each setting; may be nil
 }
 
-// measureAll runs settings, and keeps the rows in their order.
+// measureAll runs settings and returns their rows in order.
 func measureAll(ctx context.Context, all []measured, o Options) ([]Row, error) {
 	var chosen []measured
 	for _, m := range all {
@@ -157,8 +157,8 @@ func measureAll(ctx context.Context, all []measured, o Options) ([]Row, error) {
 	return append(out, together(out, len(chosen) == len(all))...), nil
 }
 
-// together are the rows about all others: how many forecasts come true. Their limit is meant for the whole table: of a
-// part, which may well be the hardest, the share is reported.
+// together returns the rows about all others: how many forecasts come true. Their limit holds for
+// the whole table; for a part, which may be the hardest, the share is only reported.
 func together(rows []Row, whole bool) []Row {
 	good, all, inside, bounded := 0, 0, 0, 0
 	for _, r := range rows {
@@ -168,7 +168,7 @@ func together(rows []Row, whole bool) []Row {
 		}
 		if r.By == string(byBounds) && r.Partition == study.Horizontal {
 			bounded++
-			if *r.RMSE >= f.Best && (f.Worst == 0 || *r.RMSE <= f.Worst) { // at worst there is no answer
+			if *r.RMSE >= f.Best && (f.Worst == 0 || *r.RMSE <= f.Worst) { // Worst 0: in the worst case there is no answer
 				inside++
 			}
 			continue

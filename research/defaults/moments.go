@@ -11,7 +11,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// place is where a feature of an answer is in the truth.
+// place returns the index of an answer's feature in the summary.
 func (s *summary) place(f analysis.Feature) (int, error) {
 	if at, ok := s.at[[2]string{f.Column, f.Value}]; ok {
 		return at, nil
@@ -19,7 +19,7 @@ func (s *summary) place(f analysis.Feature) (int, error) {
 	return 0, fmt.Errorf("the data have no %q %q", f.Column, f.Value)
 }
 
-// places are those of an answer's features.
+// places returns the indices of an answer's features.
 func (s *summary) places(a analysis.Analysis) (out []int, err error) {
 	for _, f := range a.Features {
 		at, err := s.place(f)
@@ -31,7 +31,7 @@ func (s *summary) places(a analysis.Analysis) (out []int, err error) {
 	return out, nil
 }
 
-// called is what a feature is, in a row.
+// called returns the name of a feature.
 func called(f analysis.Feature) string {
 	if f.Value != "" {
 		return f.Column + "=" + f.Value
@@ -39,7 +39,7 @@ func called(f analysis.Feature) string {
 	return strings.Join(slices.DeleteFunc([]string{f.Party, f.Column}, func(s string) bool { return s == "" }), ".")
 }
 
-// beside is what a pair of features is; with itself, one.
+// beside returns the name of a pair of features; for equal ones, of the feature.
 func beside(f, g analysis.Feature) string {
 	if f == g {
 		return called(f)
@@ -50,7 +50,7 @@ func beside(f, g analysis.Feature) string {
 // indicator reports whether a feature is 0 or 1, so that its mean is a share.
 func (d *data) indicator(f feature) bool { return d.columns[f.column].kind != study.Numeric }
 
-// means are those of numeric columns, in spreads, or the shares of the others.
+// means compares means of numeric columns, in spreads, or shares of the other columns.
 func means(shares bool) func(*played, *tally) error {
 	return func(p *played, t *tally) error {
 		truth := p.data.truth()
@@ -84,7 +84,7 @@ func means(shares bool) func(*played, *tally) error {
 	}
 }
 
-// pairs of an answer, between those for which take says so.
+// pairs compares the pairs of an answer that take accepts.
 func pairs(kind study.AnalysisKind, take func(i, j int) bool) func(*played, *tally) error {
 	return func(p *played, t *tally) error {
 		truth := p.data.truth()
@@ -124,14 +124,14 @@ func pairs(kind study.AnalysisKind, take func(i, j int) bool) func(*played, *tal
 func different(i, j int) bool { return i != j }
 func same(i, j int) bool      { return i == j }
 
-// moments asks a horizontal study for means, covariances and correlations.
+// moments measures means, covariances and correlations of a horizontal study.
 func moments(d *data, epsilon float64, masked bool, by described) measured {
 	s := setting{data: d, partition: study.Horizontal, epsilon: epsilon, masked: masked, by: by, ask: []string{"mean", "covariance", "correlation"}}
 	mean := limits{low: 0.93, high: 0.98, excused: masked}
 	pair := limits{low: 0.90, high: 0.97, excused: masked}
 	ofMean := mean
 	switch {
-	case by == byBounds: // its limit is that of the mean's coverage: what can be had differs
+	case by == byBounds: // only the coverage is limited, as the achievable error differs
 	case masked:
 		ofMean.ratio = 2
 	case d.real:
@@ -142,7 +142,7 @@ func moments(d *data, epsilon float64, masked bool, by described) measured {
 	parties := partiesOf(d)
 	spread := float64(parties)
 	if masked {
-		spread = 1 // a curator's
+		spread = 1 // like a curator's
 	}
 	rows := []asked{
 		{what: rowMeans, measure: "spreads", kind: study.Mean, limits: ofMean, numbers: means(false), reference: func(p *played) (float64, error) { return p.bestClip(spread) }},
@@ -161,15 +161,15 @@ func moments(d *data, epsilon float64, masked bool, by described) measured {
 		rows = append(rows, asked{what: "shares", measure: "share", limits: l, numbers: means(true)})
 		n = min(n, shares)
 	}
-	// Variances are the fewest numbers with the limit .90, from which .85 is harder to tell.
+	// Variances have the fewest numbers with the limit .90, which is harder to tell from .85.
 	return measured{s, rows, max(seedsFor(n), variancesTold/len(d.truth().features))}
 }
 
-// seedsFor is how many seeds give enough intervals of so many each, and clusters enough for
-// the test to have its power at a limit of .93.
+// seedsFor returns how many seeds give enough intervals, at so many a seed, and enough seeds for
+// the test's power at a limit of .93.
 func seedsFor(each int) int { return max(150, leastIntervals/max(each, 1)+1) }
 
-// variancesTold is how many intervals tell a coverage of .85 from a limit of .90.
+// variancesTold is how many intervals distinguish a coverage of .85 from a limit of .90.
 const variancesTold = 2800
 
 func partiesOf(d *data) int {
@@ -179,12 +179,12 @@ func partiesOf(d *data) int {
 	return 3
 }
 
-// bestClip is the mean square error of means, in spreads, of the same mechanism with the
-// clip that is best for these records: found by search, which no promise allows. The
-// mechanism is that of sums of squares, products and values, weighted 5, 7 and w = 3 as in
-// docs: the noise of one party on a mean is C √(25 + w²)/(w μ n), with the columns as they
-// are declared. Bias is that of the records cut to C, noise that of so many parties. Where
-// values are missing, a mean is over those that are there, and these counts are free.
+// bestClip returns the mean squared error of means, in spreads, of the same mechanism with the best
+// clip for these records. It searches the raw data, which no private mechanism could. The mechanism
+// releases sums of squares, products and values, weighted 5, 7 and w = 3 as in docs. The noise of
+// one party on a mean is C √(25 + w²)/(w μ n), with the columns as declared. The bias is that of
+// records clipped to C, the noise that of so many parties. With missing values a mean is over those
+// present, and these counts have no noise.
 func (p *played) bestClip(parties float64) (float64, error) {
 	mu, err := dp.MuOf(dp.Budget{Epsilon: p.study.Privacy.Epsilon, Delta: p.study.Privacy.Delta})
 	if err != nil {
@@ -250,7 +250,8 @@ func (p *played) bestClip(parties float64) (float64, error) {
 	return best, nil
 }
 
-// encoding is how the study scales the features: around which value, and what 1 is.
+// encoding returns how the study scales each feature: the value it is centred on (origin), and the
+// length of 1 (unit).
 func (p *played) encoding() (features []feature, units, origins []float64) {
 	for _, f := range p.data.truth().features {
 		name := p.data.columns[f.column].name

@@ -24,16 +24,16 @@ import (
 	"github.com/cosketch/cosketch/testnet/steward"
 )
 
-// onNodes is what came of the studies of a set at one promise, on nodes. Ratios are of inertia over that of k-means
-// on the records.
+// onNodes sums the results of a set's studies at one budget, on nodes. Ratios divide inertia by
+// that of k-means on the records.
 type onNodes struct {
 	answers, rounds int
 	curator, ratio  float64
 }
 
-// OnNodes plays the studies of Rounds as their users do, as a table in Markdown: each is drafted, with as many rounds
-// as the planner takes, and played on three parties and an aggregator, processes of this machine, whose programs are
-// in a directory.
+// OnNodes plays the studies of Rounds as users do, and writes a Markdown table. Each is drafted,
+// with as many rounds as the planner chooses, and played by three parties and an aggregator, each a
+// process on this machine. programs is the directory of their programs.
 func OnNodes(ctx context.Context, folder *corpus.Corpus, only string, seeds int, programs string, w io.Writer) error {
 	sets, err := roundsSets(folder)
 	if err != nil {
@@ -66,7 +66,7 @@ func OnNodes(ctx context.Context, folder *corpus.Corpus, only string, seeds int,
 	return nil
 }
 
-// onNodes plays one study, and adds what came of it.
+// onNodes plays one study, and adds its result to sum.
 func (s setting) onNodes(ctx context.Context, programs string, clusters int, seed uint64, sum *onNodes) (err error) {
 	rng := rand.New(source(s.name(), seed, 2))
 	p := &played{setting: s, held: s.data.deal(rng)}
@@ -111,7 +111,7 @@ func (s setting) onNodes(ctx context.Context, programs string, clusters int, see
 	return sum.add(ctx, p, a, clusters, rng)
 }
 
-// add holds an answer against a curator's.
+// add compares an answer with a curator's.
 func (o *onNodes) add(ctx context.Context, p *played, a analysis.Analysis, clusters int, rng *rand.Rand) error {
 	centres, err := p.centres(a)
 	if err != nil {
@@ -136,7 +136,7 @@ func (o *onNodes) add(ctx context.Context, p *played, a analysis.Analysis, clust
 	return nil
 }
 
-// blank is a study's text with the names of what each network fills in.
+// blank returns a study's text with placeholders for what each network fills in.
 func blank(s *study.Study) string {
 	pairs := []string{
 		fmt.Sprintf("%x", s.Nonce), "NONCE", s.Aggregator.ID.String(), "AGGREGATOR_ID", protocoltest.Expires.String(), "EXPIRES", protocoltest.Deadline.String(), "DEADLINE",
@@ -148,7 +148,7 @@ func blank(s *study.Study) string {
 	return strings.NewReplacer(pairs...).Replace(string(s.Source))
 }
 
-// dealt are the rows as the parties' files have them. What is missing is empty.
+// dealt returns the rows for the parties' files. Missing values are empty.
 func (d *data) dealt(held [][]int) networks.Dealt {
 	out := networks.Dealt{Pooled: corpus.Table{Names: []string{"id"}}}
 	for _, c := range d.columns {
@@ -167,7 +167,7 @@ func (d *data) dealt(held [][]int) networks.Dealt {
 	return out
 }
 
-// cell is a value as a file has it.
+// cell formats a value for a file.
 func (c column) cell(x float64) string {
 	switch {
 	case math.IsNaN(x):

@@ -7,8 +7,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// population asks studies whose people are drawn anew each time, and holds the answers
-// against what is true of all people like these.
+// population measures studies whose people are drawn anew each time, and compares the answers with
+// the truth about the population.
 func population(n int, epsilon, sigma float64) measured {
 	const rho = 0.5
 	g := normal(n, rho)
@@ -24,7 +24,7 @@ func population(n int, epsilon, sigma float64) measured {
 	s := setting{data: people, fresh: &g, partition: study.Horizontal, epsilon: epsilon, by: bySpread, ask: []string{"mean", "covariance", "correlation", "{kind: regression, target: x0}"}}
 	l, ofVariances := limits{low: 0.93}, limits{low: 0.93}
 	if sigma >= 1 {
-		ofVariances.low = 0.91 // fourth moments hang on a few records
+		ofVariances.low = 0.91 // fourth moments depend on a few records
 	}
 	return measured{s, []asked{
 		{what: "means of people", measure: "spreads", limits: l, numbers: means(false)},
@@ -35,8 +35,8 @@ func population(n int, epsilon, sigma float64) measured {
 	}, seedsFor(len(g.columns))}
 }
 
-// exactly is what is true of people whose columns are normal, or lognormal with mean 1, of
-// normals that are all correlated alike.
+// exactly returns the moments of a population of equicorrelated normal columns, or of lognormal
+// ones with mean 1.
 func exactly(d int, sigma, rho float64) summary {
 	s := summary{at: map[[2]string]int{}, means: make([]float64, d), sds: make([]float64, d)}
 	variance, covariance, mean := 1., rho, 0.
@@ -54,8 +54,8 @@ func exactly(d int, sigma, rho float64) summary {
 	return s
 }
 
-// interval is the one that is held against the truth: for people like these where records
-// are drawn anew, else for these records.
+// interval returns the number with the interval to compare: that for the population if records are
+// drawn anew, else that for these records.
 func (s setting) interval(n analysis.Number) analysis.Number {
 	if s.fresh != nil && n.PopulationLow != nil && n.PopulationHigh != nil {
 		n.Low, n.High = n.PopulationLow, n.PopulationHigh

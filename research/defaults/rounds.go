@@ -25,16 +25,16 @@ import (
 	"github.com/cosketch/cosketch/testnet/corpus"
 )
 
-// Of the studies that Rounds plays: three parties, and terms that the planner would choose.
+// Settings of the studies in Rounds: three parties, and terms like the planner's.
 const (
 	roundsBits    = fixedpoint.Bits(11)
 	roundsParties = 3
-	firstShare    = .3 // of μ² for the moments of the first of two rounds
+	firstShare    = .3 // share of μ² for the moments in the first of two rounds
 	sumWeight     = 3
 )
 
-// roundsRow adds up the studies of a set at one promise: by a curator, in one round, and in two. Ratios are
-// of the records' inertia over that of k-means on the records themselves, as they are encoded.
+// roundsRow sums the studies of a set at one budget: by a curator, in one round, and in two. Ratios
+// divide the records' inertia by that of k-means on the encoded records.
 type roundsRow struct {
 	epsilon                     dp.Epsilon
 	masked                      bool
@@ -42,7 +42,7 @@ type roundsRow struct {
 	codes, axes                 float64
 }
 
-// roundsSet is a set and how many clusters are looked for in it.
+// roundsSet is a data set and the number of clusters to find.
 type roundsSet struct {
 	data     *data
 	clusters int
@@ -67,10 +67,10 @@ func roundsSets(folder *corpus.Corpus) ([]roundsSet, error) {
 	return out, nil
 }
 
-// Rounds compares k-means in one round, by cells of random directions, with that in two, by the
-// cells of a codebook that the first round's moments make, and with a curator's DP-Lloyd, as a table in
-// Markdown: of sets with a text in their name, and so many studies of each row, with other declared scales, directions
-// and noise. The sets of the folder are left out without one.
+// Rounds compares k-means in one round, by cells of random directions, with k-means in two rounds,
+// by cells of a codebook made from the first round's moments, and with a curator's DP-Lloyd. It
+// writes a Markdown table of the sets whose names contain only. Each row averages seeds studies
+// with different declared scales, directions and noise. Without a folder its sets are left out.
 func Rounds(ctx context.Context, folder *corpus.Corpus, only string, seeds int, w io.Writer) error {
 	sets, err := roundsSets(folder)
 	if err != nil {
@@ -98,7 +98,7 @@ func Rounds(ctx context.Context, folder *corpus.Corpus, only string, seeds int, 
 	return nil
 }
 
-// text is a ratio, with the studies in which too few cells were heard.
+// text formats a ratio, with the number of studies in which too few cells stood out.
 func (r roundsRow) text(i, seeds int) string {
 	out := fmt.Sprintf("%.3f", r.ratio[i]/r.answers[i])
 	if lost := seeds - int(r.answers[i]); lost > 0 {
@@ -107,19 +107,20 @@ func (r roundsRow) text(i, seeds int) string {
 	return out
 }
 
-// encoded are the records of one study, as integers around their public centres.
+// encoded holds the records of one study, as integers around their public centres.
 type encoded struct {
 	x       []int64
 	d, n    int
 	typical float64 // squared length of a typical record
-	longest float64 // and of the longest
+	longest float64 // squared length of the longest record
 	points  *mat.Dense
 	mu      dp.Mu
-	parties float64 // whose noise is in a sum
+	parties float64 // variance of the noise in a sum, in units of one party's
 	rng     *rand.Rand
 }
 
-// encode declares centres within .3 spreads of the means, and spreads within 22 %. What is missing is at the centre.
+// encode declares centres within .3 spreads of the means, and spreads within 22 %. Missing values
+// are at the centre.
 func (s roundsSet) encode(rng *rand.Rand) *encoded {
 	known, one := s.data.truth(), roundsBits.One()
 	e := &encoded{d: len(known.features), n: len(s.data.rows), rng: rng}
@@ -144,7 +145,7 @@ func (s roundsSet) encode(rng *rand.Rand) *encoded {
 	return e
 }
 
-// clip is the rule's length of records, in steps, less so many times that of a typical one.
+// clip returns the clip of the rule in steps, shortened by less lengths of a typical record.
 func (e *encoded) clip(less float64) int64 {
 	nu := math.Sqrt(25+sumWeight*sumWeight) / sumWeight * math.Sqrt(float64(e.d)) * math.Sqrt(e.parties) / (float64(e.mu) * float64(e.n))
 	m := max(forecast.ClipRule(e.d, nu)-less, 1)
@@ -155,7 +156,7 @@ func (e *encoded) sums(clip int64) sketch.SumsOptions {
 	return sketch.SumsOptions{Centre: make([]int64, e.d), Largest: roundsBits.One(), Clip: clip}
 }
 
-// noised adds noise of all parties for a share of the promise, and returns its variance.
+// noised adds the noise of all parties for a share of the budget, and returns its variance.
 func (e *encoded) noised(s sketch.Sketch, of dp.Sensitivity, share float64) (sketch.Sketch, float64) {
 	sd := math.Sqrt(float64(of.L2Squared)*e.parties) / (float64(e.mu) * math.Sqrt(share))
 	out := s
@@ -166,7 +167,7 @@ func (e *encoded) noised(s sketch.Sketch, of dp.Sensitivity, share float64) (ske
 	return out, sd * sd
 }
 
-// moments are what a first release tells, and the variance of the noise on a covariance.
+// moments returns the estimates of a first release, and the variance of the noise on a covariance.
 func (e *encoded) moments(share float64) (*estimate.Summed, float64, error) {
 	clip, layout := e.clip(0), sketch.MomentLayout{Columns: e.d, Products: true}
 	weights, err := dp.NewMomentWeights(clip, dp.MomentParts{Products: true, SumWeight: sumWeight})
@@ -198,14 +199,14 @@ func (e *encoded) moments(share float64) (*estimate.Summed, float64, error) {
 	return out, of.Noise.Product / float64(e.n*e.n), err
 }
 
-// roundsAnswer is the model of a k-means and what its sizes were held against.
+// roundsAnswer is a k-means model, and how many of its sizes hold the truth.
 type roundsAnswer struct {
 	model       *mat.Dense
 	held, sizes int
 	codes, axes int
 }
 
-// one round: moments and cells of random directions.
+// one plays one round: moments, and cells of random directions.
 func (e *encoded) one(ctx context.Context, clusters int) (*roundsAnswer, error) {
 	choice := forecast.CellTerms{Columns: e.d, Clusters: clusters, Mu: e.mu, Parties: e.parties, Records: float64(e.n)}.Choose()
 	share := float64(choice.Moments) / float64(choice.Moments+choice.Cells)
@@ -259,7 +260,7 @@ func (e *encoded) one(ctx context.Context, clusters int) (*roundsAnswer, error) 
 	return e.grouped(ctx, cells, b.Sketch(), weight, &cluster.Subspace{Through: m.Means(), Axes: axes}, clusters)
 }
 
-// two rounds: moments, and then the cells of the codebook that they make.
+// two plays two rounds: moments, and then the cells of the codebook made from them.
 func (e *encoded) two(ctx context.Context, clusters int) (*roundsAnswer, error) {
 	m, noise, err := e.moments(firstShare)
 	if err != nil {
@@ -297,7 +298,8 @@ func (e *encoded) two(ctx context.Context, clusters int) (*roundsAnswer, error) 
 	return out, nil
 }
 
-// grouped groups cells, and counts the sizes that hold what the exact sums say of the same cells. Nil: too few are heard.
+// grouped groups cells, and counts the sizes whose intervals hold the exact sums of the same cells.
+// Nil: too few cells stand out.
 func (e *encoded) grouped(ctx context.Context, cells cluster.Cells, exact sketch.Sketch, weight float64, space *cluster.Subspace, clusters int) (*roundsAnswer, error) {
 	found, err := cells.Group(ctx, space, cluster.Options{Clusters: clusters, Rand: e.rng})
 	if faint := (*cluster.ErrFaint)(nil); errors.As(err, &faint) {
@@ -321,7 +323,7 @@ func (e *encoded) grouped(ctx context.Context, cells cluster.Cells, exact sketch
 	return out, nil
 }
 
-// source is another stream of public numbers each time.
+// source returns a new stream of public numbers at each call.
 func (e *encoded) source() projection.Source {
 	var key [32]byte
 	for i := range key {
@@ -330,7 +332,7 @@ func (e *encoded) source() projection.Source {
 	return stream.New(key)
 }
 
-// inertia is the summed squared distance of the records from the nearest centre.
+// inertia returns the sum of squared distances of the records from the nearest centre.
 func (e *encoded) inertia(model *mat.Dense) (sum float64) {
 	for i := range e.n {
 		x := e.points.RawRowView(i)
@@ -342,7 +344,7 @@ func (e *encoded) inertia(model *mat.Dense) (sum float64) {
 	return sum
 }
 
-// measure plays the studies of a set: each seed's records at both ε, plain and masked.
+// measure plays the studies of a set: the records of each seed at both ε, plain and masked.
 func (s roundsSet) measure(ctx context.Context, seeds int) ([]roundsRow, error) {
 	rows := []roundsRow{{epsilon: 1}, {epsilon: 4}, {epsilon: 1, masked: true}, {epsilon: 4, masked: true}}
 	for seed := range seeds {
@@ -367,7 +369,7 @@ func (s roundsSet) measure(ctx context.Context, seeds int) ([]roundsRow, error) 
 	return rows, nil
 }
 
-// play adds one study, in which clusters may not be told.
+// play adds one study. A way may find no clusters.
 func (r *roundsRow) play(ctx context.Context, e *encoded, clusters int, best float64) error {
 	for i, way := range []func(context.Context, int) (*roundsAnswer, error){e.curator, e.one, e.two} {
 		answer, err := way(ctx, clusters)
@@ -387,7 +389,7 @@ func (r *roundsRow) play(ctx context.Context, e *encoded, clusters int, best flo
 	return nil
 }
 
-// curator is DP-Lloyd with all of the promise.
+// curator is DP-Lloyd with the whole budget.
 func (e *encoded) curator(_ context.Context, clusters int) (*roundsAnswer, error) {
 	const unit = 3 / float64(1<<roundsBits)
 	var rows [][]float64

@@ -12,12 +12,11 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Outcome is what became of a row.
+// Outcome is the verdict on a row.
 type Outcome string
 
-// Outcomes. Marked is of rows whose answers say first that they are of shortened data, where
-// that excuses them; reported rows have no limit; and of those that are not told nothing was
-// found, with fewer seeds than it takes to find it.
+// Outcomes. Marked: the answers carry a caution about clipped data, which excuses the row.
+// Reported: the row has no limit. Untold: there were too few seeds to judge the row.
 const (
 	Pass     Outcome = "pass"
 	Fail     Outcome = "FAIL"
@@ -31,27 +30,27 @@ type Row struct {
 	Data      string          `json:"data"`
 	Real      bool            `json:"real"`
 	Partition study.Partition `json:"partition"`
-	Sum       string          `json:"sum,omitempty"` // plain or masked; empty of a vertical study
+	Sum       string          `json:"sum,omitempty"` // plain or masked; empty for a vertical study
 	Epsilon   float64         `json:"epsilon"`
-	By        string          `json:"by"` // how columns are described: spread or bounds
+	By        string          `json:"by"` // what the draft knows of the columns: spread, bounds or rates
 	What      string          `json:"what"`
 	Records   int             `json:"records"` // of all parties together
 	Seeds     int             `json:"seeds"`
 
 	Intervals int      `json:"intervals"`
-	Undefined int      `json:"undefined"` // numbers, or whole answers, without one
-	Marked    int      `json:"marked"`    // of Intervals, in answers marked as standing on shortened data
+	Undefined int      `json:"undefined"` // numbers or whole answers without an estimate
+	Marked    int      `json:"marked"`    // of Intervals: those in answers with a caution about clipped data
 	Coverage  *float64 `json:"coverage,omitempty"`
-	Plain     *float64 `json:"coverage_plain,omitempty"` // of the intervals of studies in which none was widened
-	Worst     *Worst   `json:"worst,omitempty"`          // of the numbers that several seeds have
-	Length    *float64 `json:"length,omitempty"`         // of intervals, over that which their standard errors make
-	Effective float64  `json:"effective,omitempty"`      // intervals after their dependence, n*
-	Power     float64  `json:"power,omitempty"`          // to reject the lower limit at a coverage of .85
+	Plain     *float64 `json:"coverage_plain,omitempty"` // of the intervals of seeds in which none was widened
+	Worst     *Worst   `json:"worst,omitempty"`          // of the numbers with enough intervals
+	Length    *float64 `json:"length,omitempty"`         // mean length of intervals, relative to that from their standard errors
+	Effective float64  `json:"effective,omitempty"`      // effective number of intervals, n*
+	Power     float64  `json:"power,omitempty"`          // probability to reject the lower limit if the coverage is .85
 	Limit     string   `json:"limit"`
 
 	RMSE      *float64 `json:"rmse,omitempty"`
 	Measure   string   `json:"measure,omitempty"`
-	Reference *float64 `json:"reference,omitempty"` // what RMSE is compared with
+	Reference *float64 `json:"reference,omitempty"` // RMSE of the reference method
 	Ratio     *float64 `json:"ratio,omitempty"`     // RMSE over Reference
 
 	Forecast *Forecast `json:"forecast,omitempty"`
@@ -59,15 +58,15 @@ type Row struct {
 	Why      []string  `json:"why,omitempty"`
 }
 
-// Worst is the number whose intervals hold its truth least often: where a row has many numbers, its
-// coverage hides the one that is always missed.
+// Worst is the number with the lowest coverage. In a row of many numbers, the overall coverage can
+// hide one whose interval always misses.
 type Worst struct {
-	Of        string  `json:"of"` // the number's columns, values or class
+	Of        string  `json:"of"` // column, pair, value or class
 	Intervals int     `json:"intervals"`
 	Coverage  float64 `json:"coverage"`
 }
 
-// Name is the row's own.
+// Name returns the unique name of the row.
 func (r Row) Name() string {
 	parts := []string{r.Data, string(r.Partition)}
 	if r.Sum != "" {
@@ -76,20 +75,20 @@ func (r Row) Name() string {
 	return strings.Join(append(parts, fmt.Sprintf("ε %g", r.Epsilon), r.By, r.What), "/")
 }
 
-// Forecast is what the plan said before.
+// Forecast is the plan's forecast.
 type Forecast struct {
-	Easiest  float64  `json:"easiest"` // standard errors, of the answer that errs least and most
+	Easiest  float64  `json:"easiest"` // standard errors of the most and the least accurate answer
 	Hardest  float64  `json:"hardest"`
 	Typical  float64  `json:"typical"`
-	Best     float64  `json:"best"`               // of the answer that errs least, for the kindest data
-	Worst    float64  `json:"worst"`              // of the one that errs most, for the worst
+	Best     float64  `json:"best"`               // most accurate answer, most favourable data
+	Worst    float64  `json:"worst"`              // least accurate answer, least favourable data; 0: no answer
 	Realised *float64 `json:"realised,omitempty"` // RMSE over Typical
 	Usable   bool     `json:"usable"`
 	Verdict  string   `json:"verdict"`
-	Right    *bool    `json:"right,omitempty"` // whether the verdict was; null where what came of it does not tell
+	Right    *bool    `json:"right,omitempty"` // whether the verdict was right; null if the outcome does not tell
 }
 
-// What rows are of, where another place has to know.
+// Values of Row.What that other code uses.
 const (
 	rowMeans        = "means"
 	rowCorrelations = "correlations"
@@ -97,14 +96,14 @@ const (
 	rowShared       = "shared records"
 )
 
-// limits of a row; what is 0 has none.
+// limits are the limits of a row; 0 is no limit.
 type limits struct {
-	low, high float64 // coverage, the second of intervals that were not widened
-	ratio     float64 // RMSE over the reference's, at most
-	rmse      float64 // at most
-	undefined float64 // share, at most; with none it has to be usable
+	low, high float64 // coverage; high applies to seeds without widened intervals
+	ratio     float64 // largest RMSE over the reference's
+	rmse      float64 // largest RMSE
+	undefined float64 // largest share of undefined answers
 	none      bool    // nothing may be undefined
-	excused   bool    // marks excuse
+	excused   bool    // cautions excuse the row
 }
 
 func (l limits) String() string {
@@ -130,45 +129,45 @@ func (l limits) String() string {
 	return strings.Join(out, ", ")
 }
 
-// asked is one row of a setting: what is taken from its answers, and how it is judged.
+// asked is one row of a setting: how its numbers are taken from answers, and its limits.
 type asked struct {
 	what    string
 	measure string
-	kind    study.AnalysisKind // whose forecast it is; empty: of none
+	kind    study.AnalysisKind // analysis whose forecast applies; empty: none
 	limits  limits
 	numbers func(p *played, l *tally) error
-	// reference is the mean square error, in the row's measure, of what RMSE is compared
-	// with; of the first seeds. Nil without one.
+	// reference returns the mean squared error of the method that RMSE is compared with, in the
+	// row's measure. It runs for the first seeds. Nil: no comparison.
 	reference func(p *played) (float64, error)
 }
 
-// tally counts one row.
+// tally accumulates one row.
 type tally struct {
 	all, unmarked, plain coverage
 	squares, length      float64
-	defined              int // numbers that squares is of
-	lengths              int // intervals that length is of
-	answered             int // answers that are counted without their numbers
+	defined              int // numbers summed in squares
+	lengths              int // intervals summed in length
+	answered             int // answers counted as a whole
 	undefined, marked    int
 	references           []float64
 	forecasts            []Forecast
-	each                 map[string]hits // by the number's name
+	each                 map[string]hits // by name of the number
 	seed                 counted
 }
 
-// hits are intervals, and how many of them hold the truth.
+// hits counts intervals, and those that hold the truth.
 type hits struct{ n, covered int }
 
-// counted are the intervals of one seed.
+// counted counts the intervals of one seed.
 type counted struct {
 	n, covered, unmarked, coveredUnmarked int
-	widened                               bool // one at least
+	widened                               bool // at least one is
 }
 
-// slack is the part of a truth by which it may differ where it is summed another way.
+// slack is the relative rounding error allowed in the truth, which is summed in another order.
 const slack = 1e-9
 
-// number holds the interval of what is named against the truth; scale is what one of the measure is.
+// number compares the interval of a named number with the truth. Errors are divided by scale.
 func (t *tally) number(of string, n analysis.Number, truth, scale float64, marked bool) {
 	if n.Estimate == nil {
 		t.undefined++
@@ -198,7 +197,7 @@ func (t *tally) number(of string, n analysis.Number, truth, scale float64, marke
 	t.seed.widened = t.seed.widened || widened(n)
 }
 
-// widened reports whether an interval is longer than its standard error makes it.
+// widened reports whether an interval is longer than its standard error implies.
 func widened(n analysis.Number) bool {
 	const more = 1.05
 	return *n.High-*n.Low > more*2*1.96**n.StandardError
@@ -209,16 +208,17 @@ func (t *tally) close() {
 	s := &t.seed
 	t.all.add(s.n, s.covered)
 	t.unmarked.add(s.unmarked, s.coveredUnmarked)
-	if !s.widened { // by how much a number's interval is widened may hang on the number
+	if !s.widened { // how much an interval is widened may depend on the estimate
 		t.plain.add(s.n, s.covered)
 	}
 	*s = counted{}
 }
 
-// leastOfEach is how many intervals of one number its own coverage is told by, at least.
+// leastOfEach is how many intervals a number needs for a coverage of its own.
 const leastOfEach = 20
 
-// worst is the number that is held least often, the first by name of those; nil without one.
+// worst returns the number with the lowest coverage, the first by name among equals; nil if none
+// has enough intervals.
 func (t *tally) worst() *Worst {
 	var out *Worst
 	for _, of := range slices.Sorted(maps.Keys(t.each)) {
@@ -230,10 +230,10 @@ func (t *tally) worst() *Worst {
 	return out
 }
 
-// marked reports whether an answer says first that it stands on shortened data.
+// marked reports whether an answer carries a caution about clipped data.
 func marked(a analysis.Analysis) bool { return a.Caution != "" }
 
-// foretold is what a plan says of a kind of analysis.
+// foretold returns the plan's forecast for a kind of analysis.
 func foretold(p plan.Plan, kind study.AnalysisKind) (Forecast, bool) {
 	for _, s := range p.Sketches {
 		for _, a := range s.Analyses {
@@ -248,8 +248,8 @@ func foretold(p plan.Plan, kind study.AnalysisKind) (Forecast, bool) {
 	return Forecast{}, false
 }
 
-// mean puts the forecasts of several seeds together: their geometric means, and the verdict
-// of the first, usable if any is.
+// mean averages the forecasts of several seeds: geometric means, and the first verdict. The mean is
+// usable if any forecast is.
 func mean(all []Forecast) *Forecast {
 	if len(all) == 0 {
 		return nil
@@ -271,7 +271,7 @@ func mean(all []Forecast) *Forecast {
 	return &out
 }
 
-// row judges what was counted. Enough is how many intervals it takes.
+// row judges the tally. enough is the number of intervals that a row needs.
 func (t *tally) row(s setting, a asked, seeds, enough int) Row {
 	r := Row{
 		Data: s.data.name, Real: s.data.real, Partition: s.partition, Sum: s.sum(), Epsilon: s.epsilon, By: string(s.by), What: a.what,
@@ -312,13 +312,13 @@ func (t *tally) row(s setting, a asked, seeds, enough int) Row {
 	return r
 }
 
-// leastPower is with which probability a coverage of .85 has to be found.
+// leastPower is the required probability to detect a coverage of .85.
 const leastPower = 0.9
 
-// foretoldRows are those whose errors are compared with the plan's: in the same measure.
+// foretoldRows are the rows whose errors are in the plan's measure and so are compared with it.
 var foretoldRows = []string{rowMeans, rowCorrelations, rowAcross, rowShared}
 
-// judge holds a row against its limits.
+// judge compares a row with its limits.
 func (t *tally) judge(r *Row, l limits, judged coverage, enough int) {
 	fail := func(format string, args ...any) { r.Outcome, r.Why = Fail, append(r.Why, fmt.Sprintf(format, args...)) }
 	if l == (limits{}) {
@@ -331,7 +331,7 @@ func (t *tally) judge(r *Row, l limits, judged coverage, enough int) {
 		r.Outcome, l = Marked, limits{}
 	}
 	if l.low > 0 {
-		said := f != nil && !f.Usable && t.undefined+n >= enough // that there would hardly be any
+		said := f != nil && !f.Usable && t.undefined+n >= enough // the plan forecast few defined numbers
 		switch {
 		case judged.below(l.low, Rejection):
 			fail("covers less than %.2f", l.low)
@@ -350,7 +350,7 @@ func (t *tally) judge(r *Row, l limits, judged coverage, enough int) {
 	if l.ratio > 0 && r.Ratio != nil && *r.Ratio > l.ratio {
 		if enough > 0 {
 			fail("errs by %.2f times the reference", *r.Ratio)
-		} else if r.Outcome != Fail { // of few seeds the ratio itself errs
+		} else if r.Outcome != Fail { // with few seeds the ratio itself is inaccurate
 			r.Outcome, r.Why = Untold, append(r.Why, fmt.Sprintf("errs by %.2f times the reference, by few seeds", *r.Ratio))
 		}
 	}
@@ -369,7 +369,7 @@ func (t *tally) judge(r *Row, l limits, judged coverage, enough int) {
 	if r.RMSE != nil && f.Typical > 0 && slices.Contains(foretoldRows, r.What) {
 		f.Realised = number(*r.RMSE / f.Typical)
 	}
-	// A verdict is wrong that promises an answer which is often undefined or does not cover.
+	// A verdict of usable is wrong if the answer is often undefined or does not cover.
 	wrong := undefined > 0.05 || r.Coverage != nil && *r.Coverage < wrongCoverage && r.Outcome != Marked
 	if right := !wrong; f.Usable {
 		f.Right = &right

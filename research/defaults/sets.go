@@ -9,14 +9,14 @@ import (
 	"github.com/cosketch/cosketch/testnet/corpus"
 )
 
-// real are the public data sets. Those of the folder are nil without one.
+// real holds the public data sets. Those of the folder are nil without one.
 type real struct {
 	adult, diabetes, heart, retail, cancer *data
 	baskets                                *data  // retail as a vertical study
-	malignant                              []bool // the label of cancer
+	malignant                              []bool // by row of cancer
 }
 
-// load reads the data sets; folder is nil where only what is embedded is wanted.
+// load loads the data sets; with a nil folder only the embedded ones.
 func load(folder *corpus.Corpus) (real, error) {
 	out := real{}
 	var err error
@@ -36,8 +36,8 @@ func load(folder *corpus.Corpus) (real, error) {
 	return out, err
 }
 
-// patients are those of the breast cancer data; a code book has no bounds of their columns
-// but 0 and what instruments show, which is taken to be twice the greatest value.
+// patients returns the breast cancer data. Its code book has no bounds, so bounds are 0 and twice
+// the largest value, as the range of an instrument.
 func patients() (*data, []bool, error) {
 	table, err := cancer.Load()
 	if err != nil {
@@ -65,7 +65,7 @@ func labelled(d *data, name string, is func(row int) bool) *data {
 	return out
 }
 
-// table takes columns of a table as numbers.
+// table converts columns of a table to numbers.
 func table(name string, from corpus.Table, columns []column) (*data, error) {
 	out := &data{name: name, real: true, columns: columns, rows: make([][]float64, len(from.Rows))}
 	for _, c := range columns {
@@ -80,7 +80,7 @@ func table(name string, from corpus.Table, columns []column) (*data, error) {
 	return out, nil
 }
 
-// people are those of the census data, by its six numeric columns.
+// people returns the census data with its six numeric columns.
 func people(folder corpus.Corpus) (*data, error) {
 	from, err := folder.Adult()
 	if err != nil {
@@ -92,7 +92,7 @@ func people(folder corpus.Corpus) (*data, error) {
 	})
 }
 
-// rich reports who earns above 50,000 a year.
+// rich reports, by row, who earns above 50,000 a year.
 func rich(folder corpus.Corpus) ([]bool, error) {
 	from, err := folder.Adult()
 	if err != nil {
@@ -106,7 +106,7 @@ func rich(folder corpus.Corpus) ([]bool, error) {
 	return out, err
 }
 
-// admissions are those of the diabetes data, by their eight counts.
+// admissions returns the diabetes data with its eight counts.
 func admissions(folder corpus.Corpus) (*data, error) {
 	from, err := folder.Diabetes130()
 	if err != nil {
@@ -118,7 +118,7 @@ func admissions(folder corpus.Corpus) (*data, error) {
 	})
 }
 
-// hospitals are the heart disease data, each hospital a party with its own patients; some
+// hospitals returns the heart disease data; each hospital is a party with its own patients. Some
 // values are missing.
 func hospitals(folder corpus.Corpus) (*data, error) {
 	all, err := folder.Heart()
@@ -143,9 +143,9 @@ func hospitals(folder corpus.Corpus) (*data, error) {
 	return out, nil
 }
 
-// baskets are those of the retail data: how many items each has, and whether it has each of
-// those that are bought most; nine for a horizontal study, and 23 of the first 40,000
-// baskets for one of three parties.
+// baskets returns the retail data: the number of items of each basket, and whether it has each of
+// the most frequent items. There are nine of them for a horizontal study, and 23 of the first
+// 40,000 baskets for a vertical study of three parties.
 func baskets(folder corpus.Corpus) (horizontal, vertical *data, err error) {
 	lists, err := folder.Retail()
 	if err != nil {
@@ -173,7 +173,7 @@ func baskets(folder corpus.Corpus) (horizontal, vertical *data, err error) {
 		}
 		return out
 	}
-	const few, many, first = 9, 23, 40_000 // three parties take turns, and have 8, 8 and 7
+	const few, many, first = 9, 23, 40_000 // dealt in turn to three parties: 8, 8 and 7
 	horizontal = &data{name: "retail", real: true, columns: []column{numeric("items", 1, 100)}}
 	vertical = &data{name: "retail, 23 items", real: true}
 	for j, item := range items[:many] {

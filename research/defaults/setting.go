@@ -13,20 +13,20 @@ import (
 	"github.com/cosketch/cosketch/research/rehearsal"
 )
 
-// setting is one study, drafted and played anew for every seed.
+// setting is a kind of study, drafted and played anew for every seed.
 type setting struct {
 	data      *data
-	fresh     *generator // where records are drawn anew for every seed, too
+	fresh     *generator // draws new records for every seed; nil: data has them
 	partition study.Partition
 	epsilon   float64
 	masked    bool
-	planned   bool // as many rounds as the planner takes; else one
+	planned   bool // as many rounds as the planner chooses; else one
 	by        described
-	hold      float64 // vertical: the share of the records that each party has, at random
+	hold      float64 // vertical: share of the records that each party holds, at random
 	ask       []string
 }
 
-// name is the setting's own: its seeds follow from it.
+// name returns the unique name of the setting, from which its seeds derive.
 func (s setting) name() string {
 	return fmt.Sprintf("%s/%s/%s/%g/%s/%v", s.data.name, s.partition, s.sum(), s.epsilon, s.by, s.ask)
 }
@@ -41,30 +41,30 @@ func (s setting) sum() string {
 	return "plain"
 }
 
-// played is what came of one seed.
+// played is the result of one seed.
 type played struct {
 	setting
 	study     *study.Study
-	held      [][]int // by party: the rows that it has
+	held      [][]int // rows by party
 	rehearsed *rehearsal.Rehearsal
-	run       analysis.Options // what the result was made of
+	run       analysis.Options // the inputs of the result
 	result    analysis.Result
-	forecast  plan.Plan // of the first seeds alone
+	forecast  plan.Plan // only for the first seeds
 }
 
-// source is a stream of its own for each setting, seed and use.
+// source returns a separate stream for each setting, seed and use.
 func source(name string, seed, use uint64) *rand.ChaCha8 {
 	return rehearsal.Source(hash(name), seed, use)
 }
 
-// planned is how many seeds are forecast.
+// planned is the number of seeds that are forecast.
 const planned = 3
 
 // play drafts and plays the study once.
 func (s setting) play(ctx context.Context, seed uint64) (*played, error) {
 	if s.fresh != nil {
 		fresh := s.fresh.draw(rand.New(source(s.name(), seed, 1)))
-		fresh.known = *s.data.truth() // what is known beforehand stays as it is
+		fresh.known = *s.data.truth() // prior knowledge stays the same
 		s.data = fresh
 	}
 	rng := rand.New(source(s.name(), seed, 2))
@@ -110,7 +110,7 @@ func (s setting) play(ctx context.Context, seed uint64) (*played, error) {
 	return out, nil
 }
 
-// share gives each party of a vertical study its own part of the rows.
+// share draws the rows of each party of a vertical study.
 func (s setting) share(rng *rand.Rand) (out [][]int) {
 	parties := 0
 	for _, c := range s.data.columns {
@@ -125,7 +125,7 @@ func (s setting) share(rng *rand.Rand) (out [][]int) {
 	return out
 }
 
-// shared are the rows that two parties of a vertical study both have, ascending.
+// shared returns the rows that two parties of a vertical study share, ascending.
 func shared(a, b []int) (out []int) {
 	for len(a) > 0 && len(b) > 0 {
 		switch {
@@ -140,7 +140,7 @@ func shared(a, b []int) (out []int) {
 	return out
 }
 
-// values are the rows of a party's own columns.
+// values returns the rows of a party's own columns.
 func (d *data) values(s *study.Study, party int, rows []int) rehearsal.Held {
 	var at []int
 	for _, c := range s.OwnColumns(party) {
@@ -156,7 +156,7 @@ func (d *data) values(s *study.Study, party int, rows []int) rehearsal.Held {
 	return out
 }
 
-// answer is the answered analysis of a kind.
+// answer returns the analysis of a kind.
 func (p *played) answer(kind study.AnalysisKind) (analysis.Analysis, error) {
 	for _, a := range p.result.Analyses {
 		if a.Kind == kind {

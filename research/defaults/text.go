@@ -8,8 +8,8 @@ import (
 	"text/tabwriter"
 )
 
-// Text writes the table for people: the rows, then what failed and why, then the verdicts
-// of plans, right and wrong.
+// Text writes the table as text: the rows, then the failures with reasons, then the verdicts of
+// plans, right and wrong.
 func Text(w io.Writer, rows []Row) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	head := []string{"data", "study", "ε", "by", "what", "N", "seeds", "intervals", "undef", "cover", "worst", "of", "plain", "length", "power", "limit", "RMSE", "ref", "÷ref", "forecast", "÷fc", "plan", "outcome"}
@@ -86,7 +86,7 @@ func verdict(right *bool) string {
 	return "wrong"
 }
 
-// part writes a share.
+// part formats a share.
 func part(x *float64) string {
 	if x == nil {
 		return "–"
@@ -94,7 +94,7 @@ func part(x *float64) string {
 	return fmt.Sprintf("%.3f", *x)
 }
 
-// digits writes a number with three.
+// digits formats three significant digits.
 func digits(x *float64) string {
 	if x == nil {
 		return "–"
@@ -102,7 +102,7 @@ func digits(x *float64) string {
 	return fmt.Sprintf("%.3g", *x)
 }
 
-// Failed reports whether a row fails.
+// Failed reports whether any row fails.
 func Failed(rows []Row) bool {
 	return slices.ContainsFunc(rows, func(r Row) bool { return r.Outcome == Fail })
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// party is which one of the data's an answer's feature is of.
+// party returns the index of the party that owns a feature.
 func (p *played) party(f analysis.Feature) (int, error) {
 	for n := range p.held {
 		if partyName(n) == f.Party {
@@ -19,7 +19,7 @@ func (p *played) party(f analysis.Feature) (int, error) {
 	return 0, fmt.Errorf("no party %q", f.Party)
 }
 
-// across are correlations of columns of different parties, over the records that both have.
+// across compares correlations of columns of different parties, over the records that both hold.
 func across(p *played, t *tally) error {
 	a, err := p.answer(study.Correlation)
 	if err != nil {
@@ -54,7 +54,7 @@ func across(p *played, t *tally) error {
 	return nil
 }
 
-// overlaps are the rows that each two parties both have.
+// overlaps returns the rows that each pair of parties shares.
 func (p *played) overlaps() [][][]int {
 	out := make([][][]int, len(p.held))
 	for m := range p.held {
@@ -67,8 +67,8 @@ func (p *played) overlaps() [][][]int {
 	return out
 }
 
-// correlation is that of two columns over some rows, of which values that are missing in
-// one have no part.
+// correlation returns that of two columns over some rows, without those in which either value is
+// missing.
 func (d *data) correlation(f, g analysis.Feature, rows []int) float64 {
 	at := func(name string) int {
 		return slices.IndexFunc(d.columns, func(c column) bool { return c.name == name })
@@ -87,7 +87,7 @@ func (d *data) correlation(f, g analysis.Feature, rows []int) float64 {
 	return (ab - a*b/n) / math.Sqrt((aa-a*a/n)*(bb-b*b/n))
 }
 
-// intersections are how many records each two parties share; errors are in shares of them.
+// intersections compares the numbers of records that pairs of parties share; errors are relative.
 func intersections(p *played, t *tally) error {
 	a, err := p.answer(study.Intersection)
 	if err != nil {
@@ -112,11 +112,11 @@ func intersections(p *played, t *tally) error {
 	return nil
 }
 
-// vertical asks parties of the same people for correlations and shared records.
+// vertical measures correlations and shared records of parties with the same people.
 func vertical(d *data, epsilon, hold float64, by described, correlations, shared limits) measured {
 	s := setting{data: d, partition: study.Vertical, epsilon: epsilon, by: by, hold: hold, ask: []string{"correlation", "intersection"}}
 	d.truth()
-	const pairs = 3 // of parties
+	const pairs = 3 // pairs of parties
 	return measured{s, []asked{
 		{what: rowAcross, measure: "correlation", kind: study.Correlation, limits: correlations, numbers: across},
 		{what: rowShared, measure: "share of them", kind: study.Intersection, limits: shared, numbers: intersections},

@@ -11,9 +11,8 @@ import (
 	"github.com/cosketch/cosketch/research/sources"
 )
 
-// kenthapadiAlgorithms simulates algorithms 1 to 6 on pairs of records of bits: projecting,
-// noise on distances and randomised response, each with the algorithm that recovers the
-// squared distance.
+// kenthapadiAlgorithms simulates algorithms 1 to 6 on pairs of binary records: projection, noise on
+// distances and randomised response, each with its estimator of the squared distance.
 func kenthapadiAlgorithms(ctx context.Context, o Options) (Table, error) {
 	const d, k, people, epsilon, delta = 256, 32, 1000, 2, 1e-6
 	mu, err := dp.MuOf(dp.Budget{Epsilon: epsilon, Delta: delta})
@@ -89,7 +88,7 @@ func kenthapadiAlgorithms(ctx context.Context, o Options) (Table, error) {
 	return t, nil
 }
 
-// kenthapadiBest is the best k by claim 2 of theorem 2: r²/(2σ²), with variance 16σ²r².
+// kenthapadiBest computes the best k by claim 2 of theorem 2: r²/(2σ²), with variance 16σ²r².
 func kenthapadiBest(ctx context.Context, o Options) (Table, error) {
 	t := Table{
 		Question: "Is the variance of a recovered squared distance least at k = r²/(2σ²), and 16σ²r² there?",

@@ -11,36 +11,37 @@ import (
 	"github.com/cosketch/cosketch/research/sources"
 )
 
-// Beyond sets a source's mechanism beside this project's best one at the same ε, beside what
-// a curator gets who is trusted with all data, and beside what no two parties can get below.
+// Beyond compares a source's mechanism with this project's best one at the same ε, with a trusted
+// curator, and with a lower bound for two parties.
 type Beyond struct {
 	Statistic string       `json:"statistic"`
 	Lines     []BeyondLine `json:"lines"`
 	Notes     []string     `json:"notes"`
 }
 
-// BeyondLine is one privacy. Cells without an entry are empty.
+// BeyondLine is the comparison at one privacy level. Missing values are empty cells.
 type BeyondLine struct {
 	Privacy string `json:"privacy"`
-	Source  string `json:"source"`  // its mechanism
-	Ours    string `json:"ours"`    // the best of the menu
-	Method  string `json:"method"`  // which that is
+	Source  string `json:"source"`  // the source's mechanism
+	Ours    string `json:"ours"`    // the best method of the menu
+	Method  string `json:"method"`  // name of that method
 	Curator string `json:"curator"` // the Gaussian mechanism on the true statistic
-	Bound   string `json:"bound"`   // for two parties
+	Bound   string `json:"bound"`   // lower bound for two parties
 }
 
-// limitNote says what the bound is.
+// limitNote explains the bound.
 const limitNote = "Two parties without a curator: McGregor et al. 2010 show that under ε of each other's view the product of two vectors of n bits, and so their distance, cannot be had with an error below the order of √n/(e^ε·log n) on random bits. Their theorem leaves its constant open; 1 and the logarithm to base 2 are taken here, so that this column is an order of magnitude. Records that are nearer to each other than random ones, as r² much below n/2, may be told apart better."
 
-// curatorNote says what the curator does.
+// curatorNote explains the curator.
 const curatorNote = "A curator who holds all data and is trusted adds noise once, to the number that is asked for: the Gaussian mechanism, by the exact trade-off."
 
-// limit is that order of magnitude.
+// limit returns the order of magnitude that limitNote explains.
 func limit(n int, epsilon dp.Epsilon) float64 {
 	return math.Sqrt(float64(n)) / math.Exp(float64(epsilon)) / math.Log2(float64(n))
 }
 
-// distanceBeyond is about a squared distance of two records of d bits that differ in r2.
+// distanceBeyond compares methods for the squared distance of two records of d bits that differ in
+// r2.
 func distanceBeyond(d int, r2 float64, delta dp.Delta, levels ...dp.Epsilon) *Beyond {
 	out := &Beyond{
 		Statistic: fmt.Sprintf("Standard deviation of a squared distance of %.3g between two records of %d bits, one bit protected at δ = %g; every mechanism at its best k.", r2, d, float64(delta)),
@@ -49,7 +50,7 @@ func distanceBeyond(d int, r2 float64, delta dp.Delta, levels ...dp.Epsilon) *Be
 	for _, epsilon := range levels {
 		mu, err := dp.MuOf(dp.Budget{Epsilon: epsilon, Delta: delta})
 		if err != nil {
-			continue // not reached: levels are the tables' own
+			continue // unreachable: levels are fixed by the tables
 		}
 		theirs := leastDeviation(d, func(k int) float64 {
 			n, _, err := sources.KenthapadiLemma2(sources.Setting{Budget: dp.Budget{Epsilon: epsilon, Delta: delta}, Columns: d, K: k})
@@ -67,7 +68,7 @@ func distanceBeyond(d int, r2 float64, delta dp.Delta, levels ...dp.Epsilon) *Be
 	return out
 }
 
-// leastDeviation is at the k up to the number of columns with the least variance.
+// leastDeviation returns the smallest standard deviation over k up to most.
 func leastDeviation(most int, variance func(k int) float64) float64 {
 	best := math.Inf(1)
 	for k := 1; k <= most; k++ {
@@ -76,7 +77,8 @@ func leastDeviation(most int, variance func(k int) float64) float64 {
 	return math.Sqrt(best)
 }
 
-// bestDistance is the method of the menu that errs least, with its k, and how far it errs.
+// bestDistance returns the most accurate method of the menu, with its k, and its standard
+// deviation.
 func bestDistance(d int, r2 float64, delta dp.Delta, epsilon dp.Epsilon) (method string, deviation float64) {
 	deviation = math.Inf(1)
 	difference := forecast.Difference{Squared: r2, Fourth: r2}
@@ -107,8 +109,8 @@ func bestDistance(d int, r2 float64, delta dp.Delta, epsilon dp.Epsilon) (method
 	return method, deviation
 }
 
-// columnsBeyond is about the product or distance of two columns of many records, of which
-// bounds of 0 and the greatest value are public.
+// columnsBeyond compares methods for the product or distance of two columns of many records with
+// public bounds 0 and the largest value.
 func columnsBeyond(table liuTable, x, y []float64) *Beyond {
 	const delta = 1e-6
 	n := len(x)
@@ -127,13 +129,13 @@ func columnsBeyond(table liuTable, x, y []float64) *Beyond {
 	for _, epsilon := range []dp.Epsilon{1, 4, 8} {
 		mu, err := dp.MuOf(dp.Budget{Epsilon: epsilon, Delta: delta})
 		if err != nil {
-			continue // not reached
+			continue // unreachable
 		}
 		line := BeyondLine{Privacy: fmt.Sprintf("ε = %g", float64(epsilon)), Source: "no ε"}
 		best := math.Inf(1)
 		for _, m := range []struct {
 			name  string
-			v, k4 float64 // of the noise on a coordinate, where a value goes up to 1
+			v, k4 float64 // of the noise on a coordinate, for values up to 1
 		}{{"sparse s=1, laplace", 2 / float64(epsilon*epsilon), 12 / math.Pow(float64(epsilon), 4)}, {"rademacher, gaussian", 1 / float64(mu*mu), 0}} {
 			for k := 16; k <= 1<<20; k *= 2 {
 				if v := table.noised(xx, yy, xy, both, k, noised{m.v * hx * hx, m.v * hy * hy, m.k4 * (math.Pow(hx, 4) + math.Pow(hy, 4))}); v < best {
@@ -149,23 +151,23 @@ func columnsBeyond(table liuTable, x, y []float64) *Beyond {
 	return out
 }
 
-// noised is the noise on the coordinates of two columns: variances, and the sum of both
-// fourth cumulants.
+// noised describes the noise on the coordinates of two columns: both variances, and the sum of
+// their fourth cumulants.
 type noised struct{ x, y, fourth float64 }
 
-// productVariance is that of the product of two sketched columns by matrices with rows of
-// length one.
+// productVariance returns the variance of the product of two sketched columns, for matrices with
+// rows of length one.
 func productVariance(xx, yy, xy, both float64, k int, v noised) float64 {
 	return (xx*yy+xy*xy-2*both)/float64(k) + v.y*xx + v.x*yy + float64(k)*v.x*v.y
 }
 
-// distanceVariance is that of their squared distance.
+// distanceVariance returns the variance of the squared distance of two sketched columns.
 func distanceVariance(xx, yy, xy, _ float64, k int, v noised) float64 {
 	r2, sum := xx+yy-2*xy, v.x+v.y
 	return 2*r2*r2/float64(k) + 4*sum*r2 + 2*float64(k)*sum*sum + float64(k)*v.fourth
 }
 
-// figures prints a number with three digits.
+// figures formats three significant digits.
 func figures(x float64) string {
 	switch size := math.Abs(x); {
 	case size >= 1e5 || size < 1e-3 && size > 0:

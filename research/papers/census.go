@@ -20,8 +20,8 @@ import (
 	"github.com/cosketch/cosketch/testnet/networks"
 )
 
-// census is Adult for a classifier: complete records, numbers scaled to [0, 1] and one
-// column a category, as whole numbers of which censusGrain is 1.
+// census is Adult prepared for a classifier: complete records, numbers scaled to [0, 1], one column
+// per category, as integers with 1 encoded as censusGrain.
 type census struct {
 	x      []int64 // row-major
 	d      int
@@ -32,7 +32,7 @@ const censusGrain = 1 << 10
 
 var censusNumbers = []string{"age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week"}
 
-// newCensus leaves the label's column out, and those that say the same.
+// newCensus leaves out the label's column, and the columns in leave, which duplicate others.
 func newCensus(t corpus.Table, label, positive string, leave ...string) (census, error) {
 	at := slices.Index(t.Names, label)
 	if at < 0 {
@@ -116,8 +116,8 @@ func categories(rows [][]string, j int) (out [][]int64) {
 // drawNoise draws one number.
 type drawNoise func(r *rand.Rand) float64
 
-// dpproClassifier is figure 5 on Adult: an SVM on released records, judged by records as
-// they are.
+// dpproClassifier is figure 5 on Adult: an SVM trained on released records, and tested on original
+// ones.
 func dpproClassifier(ctx context.Context, o Options) (Table, error) {
 	adult, err := o.Corpus.Adult()
 	if err != nil {
@@ -219,28 +219,28 @@ func dpproClassifier(ctx context.Context, o Options) (Table, error) {
 	return t, censusPlayed(ctx, o, adult, &t)
 }
 
-// attributes is how many columns a record has before categories become columns: no record
-// is longer than the root of it.
+// attributes is the number of columns before categories become columns; no record is longer than
+// its square root.
 const attributes = 14
 
-// Moments are the products of each two entries of v = (x, 1, ±1), a record with a one and its
-// label, |v|² ≤ attributes + 2; those of two different entries have the weight √2, so that the
-// products of one record are as long as |v|².
+// Moments are the products of all pairs of entries of v = (x, 1, ±1): a record, a one and its
+// label, |v|² ≤ attributes + 2. Products of two different entries have weight √2, so that the
+// vector of a record's products has length |v|².
 
-// curatorNoise is the deviation of a curator's noise on weighted moments: one changed value
-// moves v by √2 at most, and vvᵀ by √2·2|v|.
+// curatorNoise returns the standard deviation of a curator's noise on weighted moments. One changed
+// value moves v by at most √2, and vvᵀ by √2·2|v|.
 func curatorNoise(mu dp.Mu) float64 {
 	return math.Sqrt2 * 2 * math.Sqrt(attributes+2) / float64(mu)
 }
 
-// sumsNoise is that of three parties whose noisy moments are added, each covering a whole
-// record of its own.
+// sumsNoise returns that of three parties whose noisy moments are added. Each noise covers a whole
+// record.
 func sumsNoise(mu dp.Mu) float64 {
 	return math.Sqrt(float64(parties)) * (attributes + 2) / float64(mu)
 }
 
-// ridgeWrong is how many percent a ridge classifier gets wrong that was made of second moments
-// with noise of a deviation on weighted ones, off the diagonal √½ of it.
+// ridgeWrong returns the error in percent of a ridge classifier trained on noisy second moments.
+// sigma is the standard deviation on weighted moments; off the diagonal it is √½ of that.
 func ridgeWrong(data census, split []int, train int, sigma float64, i int) (float64, error) {
 	r, d := source("dppro-5-moments", i), data.d+1
 	row := func(at int) []float64 {
@@ -259,7 +259,7 @@ func ridgeWrong(data census, split []int, train int, sigma float64, i int) (floa
 			first[j] += v * float64(2*data.labels[at]-1)
 		}
 	}
-	ridge := 2 * sigma * math.Sqrt(float64(d)) // above what the noise takes off any eigenvalue
+	ridge := 2 * sigma * math.Sqrt(float64(d)) // more than the noise lowers any eigenvalue
 	for a := range d {
 		for b := a + 1; b < d; b++ {
 			second.SetSym(a, b, second.At(a, b)+sigma*math.Sqrt(0.5)*r.NormFloat64())
@@ -280,7 +280,7 @@ func ridgeWrong(data census, split []int, train int, sigma float64, i int) (floa
 	return 100 * float64(wrong) / float64(len(split)-train), nil
 }
 
-// censusPlayed learns the income from the numbers of some records, as released.
+// censusPlayed learns the income from the numeric columns of some records, as released.
 func censusPlayed(ctx context.Context, o Options, adult corpus.Table, t *Table) error {
 	const records, epsilon = 3000, 8
 	s := Study{
@@ -343,7 +343,7 @@ func censusPlayed(ctx context.Context, o Options, adult corpus.Table, t *Table) 
 	return nil
 }
 
-// misclassified trains on records that were released and tests on others as they are.
+// misclassified trains on released records and tests on other, original ones.
 func misclassified(ctx context.Context, data census, split []int, train int, spec projection.Spec, add drawNoise, i int) (float64, error) {
 	f, err := fixed(spec, data.d, "dppro-5", i)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/block"
 )
 
-// newChart is a figure of a table; its name is that of its file.
+// newChart returns a figure of a table; name is its file name.
 func newChart(name, title, x, y string, curves ...block.Curve) figure.Chart {
 	return figure.Chart{
 		ID:          strings.ToLower(name),
@@ -24,14 +24,14 @@ func newChart(name, title, x, y string, curves ...block.Curve) figure.Chart {
 	}
 }
 
-// logarithmic makes both axes so.
+// logarithmic makes both axes logarithmic.
 func logarithmic(c figure.Chart) figure.Chart {
 	c.X.Log, c.Y.Log = true, true
 	return c
 }
 
-// errorChart collects a table's lines as curves: published points, ours with an interval,
-// theory.
+// errorChart collects a table's lines as curves: published points, our results with an interval,
+// and theory.
 type errorChart struct {
 	chart                   figure.Chart
 	published, ours, theory block.Curve
@@ -45,7 +45,7 @@ func newErrorChart(name, title, x, y string) *errorChart {
 	}
 }
 
-// add takes a line; NaN is for what it does not have.
+// add adds a line; NaN is for missing values.
 func (c *errorChart) add(x, published, ours, low, high, theory float64) {
 	put := func(to *block.Curve, p block.Point) {
 		if !math.IsNaN(p.Y) {
@@ -57,21 +57,21 @@ func (c *errorChart) add(x, published, ours, low, high, theory float64) {
 	put(&c.theory, block.Point{X: x, Y: theory})
 }
 
-// also takes a point of another curve.
+// also adds a point to another curve.
 func (c *errorChart) also(name string, x, y, low, high float64) {
 	at := slices.IndexFunc(c.others, func(o block.Curve) bool { return o.Name == name })
 	if at < 0 {
 		at = len(c.others)
 		one := block.Curve{Name: name}
 		if low == high {
-			one.Look = block.Marks // without an interval: published
+			one.Look = block.Marks // published values have no interval
 		}
 		c.others = append(c.others, one)
 	}
 	c.others[at].Points = append(c.others[at].Points, block.Point{X: x, Y: y, Low: low, High: high})
 }
 
-// done is the chart of what was added.
+// done returns the chart.
 func (c *errorChart) done() figure.Chart {
 	for _, one := range append([]block.Curve{c.ours, c.theory, c.published}, c.others...) {
 		if len(one.Points) > 0 {
@@ -81,8 +81,8 @@ func (c *errorChart) done() figure.Chart {
 	return c.chart
 }
 
-// histogram counts values in 24 bins, beside a normal density of a deviation where there is
-// one.
+// histogram counts values in 24 bins. A positive deviation adds the normal density with that
+// standard deviation.
 func histogram(name, title, x string, values []float64, deviation float64) figure.Chart {
 	const bins = 24
 	low, high := slices.Min(values), slices.Max(values)

@@ -17,11 +17,11 @@ import (
 // Sizes of the paper's example: four signals of 8,000 moments.
 const signals, moments = 4, 8000
 
-// clearly is the correlation from which a signal counts as recovered.
+// clearly is the correlation above which a signal counts as recovered.
 const clearly = 0.9
 
-// sounds are four independent signals that are not normal, of unit variance but for the last,
-// whose deviation is loud.
+// sounds draws four independent non-normal signals of unit variance, except that the last has
+// standard deviation loud.
 func sounds(r *rand.Rand, n int, loud float64) *mat.Dense {
 	out := mat.NewDense(n, signals, nil)
 	phase := [2]float64{r.Float64(), r.Float64()}
@@ -35,14 +35,14 @@ func sounds(r *rand.Rand, n int, loud float64) *mat.Dense {
 	return out
 }
 
-// recovery is what independent components show of the signals.
+// recovery measures what independent components reveal of the signals.
 type recovery struct {
-	worst, best, share float64 // correlations, and the share of signals recovered clearly
-	off                float64 // most that a squared distance is off by, over the distance
+	worst, best, share float64 // correlations, and the share of signals recovered
+	off                float64 // largest relative error of a squared distance
 }
 
-// liuComponents is sections III and IV: square matrices hide nothing from whoever looks for
-// independent components, and matrices of half the size hide most.
+// liuComponents is sections III and IV: square matrices hide nothing from a search for independent
+// components; matrices of half the size hide most.
 func liuComponents(ctx context.Context, o Options) (Table, error) {
 	t := Table{
 		Question: "What does a search for independent components recover of four signals that were mixed into four, and into two?",
@@ -94,7 +94,7 @@ func liuComponents(ctx context.Context, o Options) (Table, error) {
 	return t, nil
 }
 
-// recovered mixes signals and looks for them.
+// recovered mixes signals and searches for them.
 func recovered(ctx context.Context, spec projection.Spec, loud float64, i int) (recovery, error) {
 	const grain = 1 << 12
 	x := sounds(source("liu-sections", i), moments, loud)
@@ -132,7 +132,7 @@ func recovered(ctx context.Context, spec projection.Spec, loud float64, i int) (
 	return out, nil
 }
 
-// soundsPlayed lets a party attack its own release with party advanced audit, before it leaves.
+// soundsPlayed lets a party attack its own release with party advanced audit before sending it.
 func soundsPlayed(ctx context.Context, o Options, t *Table, name string, spec projection.Spec, here []float64) error {
 	const n = 6000
 	x, rows := sounds(source(name, -1), n, 1), make([][]float64, n)

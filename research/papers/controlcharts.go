@@ -14,7 +14,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// liuClusters is table III.
+// liuClusters computes table III.
 func liuClusters(ctx context.Context, o Options) (Table, error) {
 	charts, err := o.Corpus.SyntheticControl()
 	if err != nil {
@@ -82,7 +82,7 @@ func liuClusters(ctx context.Context, o Options) (Table, error) {
 		})
 		chart.add(float64(line.k), line.published, quantile(warmSizes, 0.5), quantile(warmSizes, 0.25), quantile(warmSizes, 0.75), math.NaN())
 		chart.also("records in another cluster", float64(line.k), quantile(warmMembers, 0.5), quantile(warmMembers, 0.25), quantile(warmMembers, 0.75))
-		playedSizes, playedMembers = sizes, members // of the last line
+		playedSizes, playedMembers = sizes, members // the last line's are compared with nodes
 	}
 	t.charts = append(t.charts, chart.done())
 	const k = 10
@@ -102,7 +102,7 @@ func liuClusters(ctx context.Context, o Options) (Table, error) {
 	return t, nil
 }
 
-// chartStudy clusters the charts. Their classes are dealt out evenly.
+// chartStudy clusters the charts. Their classes are spread evenly over the parties.
 func chartStudy(charts [][]float64, k int) Study {
 	names := numbered(len(charts[0]))
 	s := Study{
@@ -117,7 +117,7 @@ func chartStudy(charts [][]float64, k int) Study {
 	return s
 }
 
-// warmStart is Lloyd's iteration from the centroids of the points under given labels.
+// warmStart runs Lloyd's iteration from the centroids of the points with given labels.
 func warmStart(points *mat.Dense, labels []int, clusters int) []int {
 	n, k := points.Dims()
 	labels = slices.Clone(labels)
@@ -156,8 +156,8 @@ func quartiles(x []float64) string {
 	return fmt.Sprintf("%s [%.2f, %.2f]", percent(quantile(x, 0.5)), quantile(x, 0.25), quantile(x, 0.75))
 }
 
-// sizeError is the paper's: half of how much the sizes differ, in percent of the records,
-// clusters taken in the order of those of a that they share most records with.
+// sizeError is the paper's error: half the sum of the differences in size, in percent of the
+// records. Clusters of a and b are matched greedily by shared records.
 func sizeError(a, b []int, clusters int) float64 {
 	shared := make([][]int, clusters)
 	for c := range shared {

@@ -21,10 +21,10 @@ const (
 	blobDistance = 4
 	blobEpsilon  = 4
 	blobRecords  = 1000
-	blobGrain    = 1 << 10 // of values as whole numbers
+	blobGrain    = 1 << 10 // scale of values as integers
 )
 
-// blobs are records of two clusters in d dimensions as whole numbers, and which is whose.
+// blobs draws records of two clusters in d dimensions as integers, with their labels.
 func blobs(r *rand.Rand, n, d int) (x []int64, labels []int) {
 	for i := range n {
 		labels = append(labels, i%2)
@@ -39,7 +39,7 @@ func blobs(r *rand.Rand, n, d int) (x []int64, labels []int) {
 // laplace draws noise of scale b.
 func laplace(r *rand.Rand, b float64) float64 { return b * (r.ExpFloat64() - r.ExpFloat64()) }
 
-// clustered is the share of records that 2-means puts where they are from.
+// clustered returns the share of records that 2-means assigns to their own cluster.
 func clustered(ctx context.Context, points []float64, k int, labels []int, i int) (float64, error) {
 	found, err := cluster.KMeans(ctx, mat.NewDense(len(labels), k, points), cluster.Options{Clusters: 2, Restarts: 10, Rand: source("k-means", i)})
 	if err != nil {
@@ -61,7 +61,7 @@ func released(spec projection.Spec, x []int64, d int, b float64, i int) ([]float
 	return y, nil
 }
 
-// dhaliwalClusters is table 1, and the project's own choice in the same setting.
+// dhaliwalClusters computes table 1, with the project's own choice in the same setting.
 func dhaliwalClusters(ctx context.Context, o Options) (Table, error) {
 	t := Table{
 		Question: "How many records does 2-means still put into the right cluster?",
@@ -101,7 +101,7 @@ func dhaliwalClusters(ctx context.Context, o Options) (Table, error) {
 				one.Because, one.Holds = claimAtHundred(mode.name, mean(got))
 			}
 			t.Lines = append(t.Lines, one)
-			if line.k < 100 { // of the two columns at d = 100, the paper's own
+			if line.k < 100 { // of the lines at d = 100, draw the paper's own
 				chart.also(mode.name, float64(line.d), mean(got), low, high)
 			}
 			if mode.published > 0 {
@@ -130,10 +130,10 @@ type blobMode struct {
 	name      string
 	published float64 // accuracy; 0: not in the paper
 	spec      projection.Spec
-	b         float64 // of the noise
+	b         float64 // scale of the noise
 }
 
-// blobModes are those of table 1, and ours.
+// blobModes returns those of table 1, and ours.
 func blobModes(d, k int, none, element, row float64) []blobMode {
 	whole, normal := projection.Spec{Family: projection.Identity, K: d}, projection.Spec{Family: projection.Gaussian, K: k}
 	return []blobMode{
@@ -145,7 +145,7 @@ func blobModes(d, k int, none, element, row float64) []blobMode {
 	}
 }
 
-// accuracies draws data, R and noise as often as the options say.
+// accuracies draws data, R and noise o.Repeats times.
 func (m blobMode) accuracies(ctx context.Context, o Options, d int) ([]float64, error) {
 	return each(ctx, o, o.Repeats, func(i int) (float64, error) {
 		x, labels := blobs(source("dhaliwal-1", i), blobRecords, d)
@@ -157,8 +157,8 @@ func (m blobMode) accuracies(ctx context.Context, o Options, d int) ([]float64, 
 	})
 }
 
-// curatedBlobs is the accuracy by the two clusters' means, which a curator releases with
-// Gaussian noise at the same ε and δ = 10⁻⁶; who is in which cluster is taken as public.
+// curatedBlobs returns the accuracy with the two clusters' means, which a curator releases with
+// Gaussian noise at the same ε and δ = 10⁻⁶. Membership of clusters is taken as public.
 func curatedBlobs(d, i int) (float64, error) {
 	x, labels := blobs(source("dhaliwal-1", i), blobRecords, d)
 	mu, err := dp.MuOf(dp.Budget{Epsilon: blobEpsilon, Delta: 1e-6})
@@ -191,7 +191,7 @@ func curatedBlobs(d, i int) (float64, error) {
 	return float64(right) / blobRecords, nil
 }
 
-// claimAtHundred is what is asked at d = k = 100, where the paper's noise leaves nothing.
+// claimAtHundred checks the accuracy at d = k = 100, where the paper's noise leaves nothing.
 func claimAtHundred(mode string, accuracy float64) (string, bool) {
 	switch mode {
 	case "element":
@@ -204,7 +204,7 @@ func claimAtHundred(mode string, accuracy float64) (string, bool) {
 	return "", true
 }
 
-// dhaliwalDistances is figure 3: recovered squared distances are right on average.
+// dhaliwalDistances computes figure 3: recovered squared distances are unbiased.
 func dhaliwalDistances(ctx context.Context, o Options) (Table, error) {
 	t, err := distancesAgainst(ctx, o, func(k int, r2, b float64) float64 {
 		return sources.DistanceVariance(k, r2, sources.Noise{Mechanism: dp.Laplace, Scale: b})
@@ -216,9 +216,9 @@ func dhaliwalDistances(ctx context.Context, o Options) (Table, error) {
 	return t, blobsPlayed(ctx, o, &t, func(d played) ([]Drawn, []reference) { return d.drawn[1:2], []reference{spread(d.off).of(0)} })
 }
 
-// blobsBeyond is about a squared distance of two records in the paper's setting.
+// blobsBeyond compares methods for the squared distance of two records in the paper's setting.
 func blobsBeyond() *Beyond {
-	const d, r2, delta = 3, 14., 1e-6 // 2d for one cluster, and 16 more for two
+	const d, r2, delta = 3, 14., 1e-6 // r2: 2d within a cluster, 16 more between two
 	out := &Beyond{
 		Statistic: fmt.Sprintf("Standard deviation of a squared distance of %g at d = %d, for a change of l1 norm 1, δ = 10⁻⁶ where there is one.", r2, d),
 		Notes:     []string{"Source: theorem 3, element, at k = 2. The curator's number moves by 2|z| + 1 at most where a record moves by 1; |z| = √14 is taken, which a bound on records would have to promise. Bounds for two parties are about long vectors, and say nothing at d = 3."},
@@ -226,7 +226,7 @@ func blobsBeyond() *Beyond {
 	for _, epsilon := range []dp.Epsilon{1, 4, 8} {
 		mu, err := dp.MuOf(dp.Budget{Epsilon: epsilon, Delta: delta})
 		if err != nil {
-			continue // not reached
+			continue // unreachable
 		}
 		theirs := sources.DistanceVariance(2, r2, sources.Noise{Mechanism: dp.Laplace, Scale: 2 * math.Sqrt2 / float64(epsilon)})
 		b := 1 / float64(epsilon)
@@ -238,7 +238,7 @@ func blobsBeyond() *Beyond {
 	return out
 }
 
-// distancesAgainst holds the recovered distances against a theory of their variance.
+// distancesAgainst compares the recovered distances with a theoretical variance.
 func distancesAgainst(ctx context.Context, o Options, theory func(k int, r2, b float64) float64) (Table, error) {
 	const d, k, pairs = 3, 2, 1000
 	x, _ := blobs(source("dhaliwal-3", -1), 2*pairs, d)
@@ -302,7 +302,7 @@ func offsOf[T any](runs []T, of func(T) float64) (out []float64) {
 	return out
 }
 
-// dhaliwalSpread is figure 4: the standard deviation of released coordinates.
+// dhaliwalSpread computes figure 4: the standard deviation of released coordinates.
 func dhaliwalSpread(ctx context.Context, o Options) (Table, error) {
 	const d = 100
 	t := Table{
@@ -343,16 +343,16 @@ func dhaliwalSpread(ctx context.Context, o Options) (Table, error) {
 	return t, blobsPlayed(ctx, o, &t, func(d played) ([]Drawn, []reference) { return d.drawn[2:3], []reference{spread(d.width)} })
 }
 
-// played is the study of the paper's records on running nodes, and the same in this process.
+// played holds the study of the paper's records on running nodes, and draws in this process.
 type played struct {
-	drawn                []Drawn // accuracy, what a recovered mean distance is off by, deviation of released coordinates
+	drawn                []Drawn // accuracy, error of a recovered mean distance, standard deviation of released coordinates
 	accuracy, off, width []float64
 }
 
-// playedRange is the bound of a value in the study: none of the records lies beyond.
+// playedRange is the bound of values in the study; all records lie within.
 const playedRange = 8
 
-// blobsPlayed runs the study, once for all three tables, and adds the number of this one.
+// blobsPlayed runs the study once for all three tables, and adds this table's number.
 func blobsPlayed(ctx context.Context, o Options, t *Table, of func(played) ([]Drawn, []reference)) error {
 	const d, n, draws = 100, 999, 60
 	x, labels := blobs(source("dhaliwal-played", -1), n, d)
@@ -363,7 +363,7 @@ func blobsPlayed(ctx context.Context, o Options, t *Table, of func(played) ([]Dr
 		}
 	}
 	b := 1. / blobEpsilon
-	// The mean squared distance between the first two parties' records.
+	// between returns the mean squared distance between the first two parties' records.
 	between := func(y []float64, k int) (sum float64) {
 		third := n / parties
 		for i := range third {
@@ -407,7 +407,7 @@ func blobsPlayed(ctx context.Context, o Options, t *Table, of func(played) ([]Dr
 	return nil
 }
 
-// deviationOf is that of the entries around the means of their columns.
+// deviationOf returns the standard deviation of the entries around their column means.
 func deviationOf(y *mat.Dense) float64 {
 	n, k := y.Dims()
 	var sum float64
@@ -417,7 +417,7 @@ func deviationOf(y *mat.Dense) float64 {
 	return math.Sqrt(sum / float64(k))
 }
 
-// readBlobs takes the numbers of the three tables from the study.
+// readBlobs reads the numbers of the three tables from the study.
 func readBlobs(out Outcome, labels []int, truth float64) ([]Drawn, error) {
 	found, err := clustersOf(out, len(labels))
 	if err != nil {
@@ -435,7 +435,7 @@ func readBlobs(out Outcome, labels []int, truth float64) ([]Drawn, error) {
 	if err != nil {
 		return nil, err
 	}
-	const unit = 2 * playedRange // of encoded values
+	const unit = 2 * playedRange // 1 in encoded values
 	distance, err := number("mean recovered less mean true squared distance between two parties", n, unit*unit)
 	if err != nil {
 		return nil, err

@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// What Write makes of a folder.
+// Files that Write writes.
 const (
 	Document = "papers.md"           // the tables
-	Folder   = "papers"              // figures, by the names of tables
-	Studies  = "papers/studies.json" // what studies on running nodes gave
+	Folder   = "papers"              // figures, named after tables
+	Studies  = "papers/studies.json" // results of studies on running nodes
 )
 
 // Write writes the document, its figures and the record of studies below a folder.
@@ -33,8 +33,7 @@ func Write(dir string, tables []Table, drawn map[string][]Drawn) error {
 	return nil
 }
 
-// Files are those that Write writes, by their slash-separated paths. They depend on the
-// arguments alone.
+// Files returns the files of Write, by slash-separated path. They depend only on the arguments.
 func Files(tables []Table, drawn map[string][]Drawn) (map[string][]byte, error) {
 	record, err := json.MarshalIndent(drawn, "", " ")
 	if err != nil {
@@ -49,7 +48,7 @@ func Files(tables []Table, drawn map[string][]Drawn) (map[string][]byte, error) 
 	return out, nil
 }
 
-// ReadStudies reads the record of a folder.
+// ReadStudies reads the recorded results of studies from a folder.
 func ReadStudies(dir string) (map[string][]Drawn, error) {
 	content, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(Studies)))
 	if err != nil {
@@ -81,7 +80,7 @@ of the draws. Where a paper's mechanism cannot be had in a study, the nearest on
 why the sources deviate where they do.
 `
 
-// document is the tables as Markdown.
+// document returns the tables as Markdown.
 func document(tables []Table) []byte {
 	var out strings.Builder
 	out.WriteString(preamble + "\n")

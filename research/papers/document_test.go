@@ -18,10 +18,10 @@ import (
 	"github.com/cosketch/cosketch/testnet/network"
 )
 
-// docs is where the document is committed.
+// docs is the folder of the committed document.
 const docs = "../docs"
 
-// section is what the document says of a table.
+// section returns the document's section about a table.
 func section(t *testing.T, document, name string) string {
 	t.Helper()
 	_, rest, found := strings.Cut(document, "\n## "+name+"\n")
@@ -32,8 +32,8 @@ func section(t *testing.T, document, name string) string {
 	return text
 }
 
-// TestDocumentIsWhole: every table has its section, with what nodes gave where it has a study,
-// every figure is there, and no table of it is off.
+// TestDocumentIsWhole checks that every table has its section, with results of nodes if it has a
+// study, that every figure is shown, and that no table is off.
 func TestDocumentIsWhole(t *testing.T) {
 	content, err := os.ReadFile(filepath.Join(docs, Document))
 	if err != nil {
@@ -68,13 +68,13 @@ func TestDocumentIsWhole(t *testing.T) {
 	}
 }
 
-// unplayed are tables without a study of their own: the formulas of kenthapadi-3 and -5 and of
-// dppro-2 are those that the others' studies show.
+// unplayed are tables without a study. Studies of other tables show the formulas of kenthapadi-3,
+// kenthapadi-5 and dppro-2.
 var unplayed = []string{"kenthapadi-3", "kenthapadi-5", "dppro-2"}
 
-// TestDocumentIsGenerated makes some sections anew, from the record of studies, and with
-// COSKETCH_FULL and the data all files, which must come out as they are committed. Last digits
-// may differ on other architectures.
+// TestDocumentIsGenerated regenerates some sections from the recorded studies, and compares them
+// with the committed document. With COSKETCH_FULL and the data it regenerates all files. Last
+// digits may differ on other architectures.
 func TestDocumentIsGenerated(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("the document was made on amd64")
@@ -128,9 +128,8 @@ func TestDocumentIsGenerated(t *testing.T) {
 	}
 }
 
-// TestPlayed plays the studies that need no data, and holds what they give against draws in
-// this process: a real seed, real noise and a fresh play each time. A sound one is off with a
-// probability of about 1e-6.
+// TestPlayed plays the studies that need no data, with a real seed and real noise, and compares
+// their numbers with draws in this process. A correct play fails with probability about 1e-6.
 func TestPlayed(t *testing.T) {
 	full.Only(t, "builds and starts nodes")
 	dir := t.TempDir()
@@ -158,8 +157,8 @@ func (failing) Play(context.Context, Study) (Outcome, error) {
 	return Outcome{}, errors.New("no network")
 }
 
-// TestPlayedIsHeld: what was recorded is not played again, a number that is far off fails its
-// table, and an error of the network is the table's.
+// TestPlayedIsHeld checks that a recorded study is not played again, that a number far off fails
+// its table, and that Make returns an error of the network.
 func TestPlayedIsHeld(t *testing.T) {
 	drawn := map[string][]Drawn{"kenthapadi-noise": {{What: "σ", Value: 1.88}}}
 	table, err := Make(context.Background(), "kenthapadi-1", Options{Player: failing{}, Drawn: drawn})

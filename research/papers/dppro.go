@@ -16,17 +16,17 @@ import (
 	"github.com/cosketch/cosketch/protocol/block"
 )
 
-// baskets are a data set's records, rows of zeros and ones of its most frequent items, and
-// some pairs of them that differ.
+// baskets holds a data set's records, as zeros and ones of its most frequent items, and some pairs
+// of records that differ.
 type baskets struct {
 	name   string
 	rows   [][]int64
 	pairs  [][2]int
-	far    [][2]float64 // squared distances that pairs have, and the share of the pairs that has it
+	far    [][2]float64 // squared distances of pairs, each with its share of the pairs
 	r2, r4 float64      // mean squared distance of the pairs, and mean of its square
 }
 
-// newBaskets takes the most frequent items for columns.
+// newBaskets uses the most frequent items as columns.
 func newBaskets(name string, lists [][]int, items int) baskets {
 	count := map[int]int{}
 	for _, list := range lists {
@@ -70,7 +70,7 @@ func newBaskets(name string, lists [][]int, items int) baskets {
 	return out
 }
 
-// basketData are Retail and, where the folder has a file of it, AOL; and what is missing.
+// basketData returns Retail and, if the folder has it, AOL; missing is a note about AOL.
 func basketData(o Options) (sets []baskets, missing string, err error) {
 	retail, err := o.Corpus.Retail()
 	if err != nil {
@@ -89,17 +89,17 @@ func basketData(o Options) (sets []baskets, missing string, err error) {
 	return sets, missing, nil
 }
 
-// l2 is equation 12 by theorem 2: errors over squared squared distances.
+// l2 is equation 12 by theorem 2: squared errors relative to squares of squared distances.
 func (b baskets) l2(k int, sigma float64) float64 {
 	return (2/float64(k)*b.r4 + 8*sigma*sigma*b.r2 + 8*math.Pow(sigma, 4)*float64(k)) / b.r4
 }
 
-// bestK is lemma 5's for the pairs: ρ² is the root of the mean of r⁴.
+// bestK is the best k by lemma 5 for the pairs; ρ² is the square root of the mean of r⁴.
 func (b baskets) bestK(sigma float64) float64 { return math.Sqrt(b.r4) / (2 * sigma * sigma) }
 
 const dpproDelta = 1e-5
 
-// dpproErrors is figure 3: as published, and with the noise that the claimed ε asks for.
+// dpproErrors computes figure 3: as published, and with the noise that the claimed ε needs.
 func dpproErrors(ctx context.Context, o Options) (Table, error) {
 	sets, missing, err := basketData(o)
 	if err != nil {
@@ -151,19 +151,19 @@ func dpproErrors(ctx context.Context, o Options) (Table, error) {
 	return t, dpproPlayed(ctx, o, sets[0], &t)
 }
 
-// dpproPlayed has 99 of the baskets at three parties.
+// dpproPlayed plays a study of 99 baskets of three parties.
 func dpproPlayed(ctx context.Context, o Options, set baskets, t *Table) error {
 	p := pairwise{name: "dppro-pairs", spec: projection.Spec{Family: projection.Rademacher, K: 20}, sigma: 0.1, delta: dpproDelta}
-	// Every 800th: neighbours in the file are of one day. Baskets without any of the items, or
-	// alike, say nothing of errors.
+	// Take every 800th, as neighbours in the file are of the same day. Empty and equal baskets say
+	// nothing about errors.
 	for i := 0; len(p.rows) < pairedRecords; i += 800 {
 		p.rows = append(p.rows, set.rows[i])
 	}
 	return p.add(ctx, o, t, fmt.Sprintf("Three parties with 33 baskets each, records side, family rademacher, k = 20, mechanism gaussian with ε = %.3g, which is what σ = 0.1 means at δ = 10⁻⁵: family gaussian takes no noise in a study.", float64(dp.EpsilonOf(10, dpproDelta))))
 }
 
-// dpproPrivacy is figure 2: the error by ε. Published, it does not depend on ε, as σ does
-// not.
+// dpproPrivacy computes figure 2: the error by ε. As published it does not depend on ε, because σ
+// does not.
 func dpproPrivacy(ctx context.Context, o Options) (Table, error) {
 	sets, missing, err := basketData(o)
 	if err != nil {
@@ -216,7 +216,7 @@ func dpproPrivacy(ctx context.Context, o Options) (Table, error) {
 	return t, nil
 }
 
-// best is the method of the menu with the least L2 error over the pairs.
+// best returns the method of the menu with the smallest L2 error over the pairs.
 func (b baskets) best(epsilon dp.Epsilon) (string, float64) {
 	name, least := "", math.Inf(1)
 	for _, m := range forecast.Menu(sketch.Records, dp.Attribute, true) {
@@ -247,8 +247,8 @@ func (b baskets) best(epsilon dp.Epsilon) (string, float64) {
 	return name, least
 }
 
-// draw is equation 12 for one draw of R and noise: the squared errors over the squared
-// squared distances.
+// draw is equation 12 for one draw of R and noise: squared errors relative to squares of squared
+// distances.
 func (b baskets) draw(spec projection.Spec, sigma float64, i int) (float64, error) {
 	items := len(b.rows[0])
 	f, err := fixed(spec, items, "dppro-3", i*100+spec.K)

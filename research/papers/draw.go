@@ -11,21 +11,21 @@ import (
 	"github.com/cosketch/cosketch/seed/stream"
 )
 
-// key is of the i-th matrix of a table.
+// key returns the key of a table's i-th matrix.
 func key(table string, i int) (out [32]byte) {
 	copy(out[8:], table)
 	binary.LittleEndian.PutUint64(out[:], uint64(i))
 	return out
 }
 
-// source is of what is random and no matrix. Nothing here protects anybody.
+// source returns randomness for everything but matrices. It protects no real data.
 func source(table string, i int) *rand.Rand {
 	k := key(table, i)
 	k[31] = 1
 	return rand.New(rand.NewChaCha8(k))
 }
 
-// fixed is the i-th matrix of a family for d columns.
+// fixed returns the i-th matrix of a family for d columns.
 func fixed(spec projection.Spec, d int, table string, i int) (*projection.Fixed, error) {
 	labels := make([][]byte, d)
 	for j := range labels {
@@ -40,7 +40,7 @@ func fixed(spec projection.Spec, d int, table string, i int) (*projection.Fixed,
 	return projection.FixHadamard(spec, stream.New(k), stream.New(other), labels)
 }
 
-// project sketches m records of d whole numbers, row-major, and applies R's scale.
+// project sketches m records of d integers, row-major, and applies R's scale.
 func project(f *projection.Fixed, x []int64) []float64 {
 	k := f.Spec().K
 	y := make([]int64, len(x)/f.Columns()*k)
@@ -73,7 +73,7 @@ func mean(x []float64) (sum float64) {
 	return sum
 }
 
-// variance divides by the number of values less one.
+// variance returns the sample variance, with divisor n-1.
 func variance(x []float64) (sum float64) {
 	m := mean(x)
 	for _, v := range x {
@@ -82,13 +82,13 @@ func variance(x []float64) (sum float64) {
 	return sum
 }
 
-// quantile of values, by the nearest rank.
+// quantile returns a quantile by nearest rank.
 func quantile(x []float64, p float64) float64 {
 	sorted := slices.Sorted(slices.Values(x))
 	return sorted[min(len(sorted)-1, int(p*float64(len(sorted))))]
 }
 
-// means draws so many means of n of the values, with replacement.
+// means draws means of n of the values each, with replacement.
 func means(x []float64, n, draws int, r *rand.Rand) []float64 {
 	out := make([]float64, draws)
 	for i := range out {
@@ -99,5 +99,5 @@ func means(x []float64, n, draws int, r *rand.Rand) []float64 {
 	return out
 }
 
-// standardError of a mean of values.
+// standardError returns the standard error of the mean.
 func standardError(x []float64) float64 { return math.Sqrt(variance(x) / float64(len(x))) }

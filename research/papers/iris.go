@@ -14,7 +14,7 @@ import (
 	"github.com/cosketch/cosketch/testnet/corpus"
 )
 
-// liuIris is table IV: the voted perceptron on projected flowers.
+// liuIris computes table IV: the voted perceptron on projected flowers.
 func liuIris(ctx context.Context, o Options) (Table, error) {
 	iris, err := o.Corpus.Iris()
 	if err != nil {
@@ -101,7 +101,7 @@ func liuIris(ctx context.Context, o Options) (Table, error) {
 	return t, nil
 }
 
-// irisStudy learns on projected flowers. The species are dealt out evenly.
+// irisStudy learns from projected flowers. The species are spread evenly over the parties.
 func irisStudy(iris corpus.Table, labels []int) Study {
 	const d = 4
 	names := append(numbered(d), "virginica")
@@ -114,7 +114,7 @@ func irisStudy(iris corpus.Table, labels []int) Study {
 	for i, row := range iris.Rows {
 		var values []float64
 		for _, cell := range row[:d] {
-			v, _ := strconv.ParseFloat(cell, 64) // Numbers has read them all
+			v, _ := strconv.ParseFloat(cell, 64) // cannot fail: Numbers has parsed them all
 			values = append(values, v)
 		}
 		at := &s.Data[i%parties]

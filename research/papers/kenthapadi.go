@@ -15,9 +15,8 @@ import (
 	"github.com/cosketch/cosketch/research/sources"
 )
 
-// kenthapadiTradeoff is figure 1. The values are those of the exact trade-off, which the
-// figure shows (and theorem 1 does not); the paper prints a curve without numbers, and one
-// of them in the text.
+// kenthapadiTradeoff computes figure 1. The values follow the exact trade-off, as the figure does
+// and theorem 1 does not. The paper prints a curve without numbers, and one number in the text.
 func kenthapadiTradeoff(ctx context.Context, o Options) (Table, error) {
 	t := Table{
 		Question: "Which δ does Gaussian noise of σ on a change of one give, at each ε?",
@@ -50,7 +49,7 @@ func kenthapadiTradeoff(ctx context.Context, o Options) (Table, error) {
 	return t, noiseOfNodes(ctx, o, &t)
 }
 
-// tradeoffChart is the figure: feasible (ε, δ) for each σ.
+// tradeoffChart draws the feasible (ε, δ) for each σ.
 func tradeoffChart() figure.Chart {
 	out := newChart("kenthapadi-1", "Least δ at each ε, for noise of σ on a change of one", "ε", "δ")
 	for _, sigma := range []float64{0.5, 1, 1.5, 2} {
@@ -64,9 +63,9 @@ func tradeoffChart() figure.Chart {
 	return out
 }
 
-// noiseOfNodes releases zeros, so that what leaves the parties is their noise alone.
+// noiseOfNodes releases zeros, so that releases are pure noise.
 func noiseOfNodes(ctx context.Context, o Options, t *Table) error {
-	const records, values, epsilon, delta = 300, 20, 1, 0.01 // no study may have a larger δ
+	const records, values, epsilon, delta = 300, 20, 1, 0.01 // the largest δ of a study
 	names, rows := numbered(values), make([][]float64, records)
 	for i := range rows {
 		rows[i] = make([]float64, values)
@@ -101,7 +100,7 @@ func gaussianDelta(sigma, epsilon float64) float64 {
 	return phi(1/(2*sigma)-epsilon*sigma) - math.Exp(epsilon)*phi(-1/(2*sigma)-epsilon*sigma)
 }
 
-// kenthapadiVariance is theorem 2, and what becomes of it with other projections.
+// kenthapadiVariance computes theorem 2, and the variance with other projections.
 func kenthapadiVariance(ctx context.Context, o Options) (Table, error) {
 	t := Table{
 		Question: "Is the recovered squared distance right on average, and how far does it spread?",
@@ -115,8 +114,8 @@ func kenthapadiVariance(ctx context.Context, o Options) (Table, error) {
 			r2     int
 			sigma  float64
 			k      int
-			stated float64 // of theorem 2
-			hard   bool    // takes long
+			stated float64 // by theorem 2
+			hard   bool    // slow
 		}{{50, 1, 25, 800, false}, {50, 2, 25, 5000, false}, {100, 2, 64, 11704.5, false}, {400, 3, 128, 114244, true}} {
 			spec := family
 			spec.K = line.k
@@ -126,7 +125,7 @@ func kenthapadiVariance(ctx context.Context, o Options) (Table, error) {
 			}
 			width := d
 			if spec.Family != projection.Hadamard {
-				width = line.r2 // rows of columns that do not differ count for nothing
+				width = line.r2 // columns that do not differ have no effect
 			}
 			errs, err := each(ctx, o, draws, func(i int) (float64, error) {
 				f, err := fixed(spec, width, "kenthapadi-2", i)
@@ -153,8 +152,8 @@ func kenthapadiVariance(ctx context.Context, o Options) (Table, error) {
 			law := spec.Variance(d)
 			own := printed - 2*float64(line.r2*line.r2)/float64(line.k) + law.Distance(float64(line.r2), float64(line.r2))
 			m, v := mean(errs), variance(errs)
-			// The fourth moment of such sums is near that of a normal variable; six deviations
-			// of their sample variance allow for more.
+			// The fourth moment of such sums is near that of a normal variable. Six standard
+			// deviations of the sample variance leave room for the difference.
 			t.Lines = append(t.Lines, Line{
 				Cells: []string{spec.String(), fmt.Sprint(line.r2), fmt.Sprint(line.sigma), fmt.Sprint(line.k), fmt.Sprintf("%.1f", printed), fmt.Sprintf("%.1f", own), fmt.Sprintf("%.2f", m), fmt.Sprintf("%.1f", v)},
 				Holds: math.Abs(m-float64(line.r2)) < 5*standardError(errs) && math.Abs(v/own-1) < 6*math.Sqrt(2.5/float64(len(errs))) &&
@@ -168,7 +167,7 @@ func kenthapadiVariance(ctx context.Context, o Options) (Table, error) {
 	return t, p.add(ctx, o, &t, "Three parties with 33 records of 128 bits each, mostly zeros or mostly ones, records side, family hadamard, k = 64, mechanism gaussian with the ε that means σ = 1 at δ = 10⁻⁶: families whose rows differ in length take no noise in a study.")
 }
 
-// kenthapadiRivals compares with noise on the distances (algorithms 3 and 4) and with
+// kenthapadiRivals compares projection with noise on the distances (algorithms 3 and 4) and with
 // randomised response (5 and 6).
 func kenthapadiRivals(ctx context.Context, o Options) (Table, error) {
 	const delta, k = 1e-6, 128
@@ -206,7 +205,7 @@ func kenthapadiRivals(ctx context.Context, o Options) (Table, error) {
 	return t, p.add(ctx, o, &t, "Algorithms 5 and 6: three parties with 33 records of 128 bits each, mostly zeros or mostly ones, family identity, mechanism randomised-response, ε = 2. Algorithms 3 and 4 stay in this process: whoever adds noise to all distances holds all data.")
 }
 
-// rivalsChart is the standard deviation of a squared distance by three algorithms.
+// rivalsChart draws the standard deviation of a squared distance by three algorithms.
 func rivalsChart(epsilon float64, d, people, k int, delta dp.Delta) figure.Chart {
 	out := logarithmic(newChart("kenthapadi-4", fmt.Sprintf("Standard deviation of a squared distance at ε = %g, d = 2²⁰, k = %d", epsilon, k), "squared distance r²", "standard deviation"))
 	mu, err := dp.MuOf(dp.Budget{Epsilon: dp.Epsilon(epsilon), Delta: delta})
@@ -233,7 +232,7 @@ func rivalsChart(epsilon float64, d, people, k int, delta dp.Delta) figure.Chart
 	return out
 }
 
-// responseVariance is that of a squared distance of d bits under randomised response.
+// responseVariance returns the variance of a squared distance of d bits under randomised response.
 func responseVariance(d int, epsilon float64) float64 {
 	p := 1 / (1 + math.Exp(epsilon))
 	q := p*p + (1-p)*(1-p)
@@ -247,7 +246,8 @@ func upTo(r2 float64) string {
 	return fmt.Sprintf("%.0f", r2)
 }
 
-// crossing is the greatest r² at which a growing variance is below a constant, 0 for none.
+// crossing returns the largest r² at which an increasing variance is below a constant; 0 if there
+// is none.
 func crossing(variance func(r2 float64) float64, constant float64) float64 {
 	if variance(0) >= constant {
 		return 0

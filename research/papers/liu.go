@@ -13,20 +13,20 @@ import (
 	"github.com/cosketch/cosketch/testnet/networks"
 )
 
-// liuTable is one of tables I and II.
+// liuTable describes table I or II.
 type liuTable struct {
 	name      string
 	what      string
 	estimate  func(u, v []float64) float64
 	truth     func(xx, yy, xy float64) float64
-	deviation func(xx, yy, xy float64, k int) float64 // relative, by theory
+	deviation func(xx, yy, xy float64, k int) float64 // relative standard deviation, by theory
 	published map[int]float64                         // mean relative error in %
-	drawn     int                                     // which number of the study on nodes is its
+	drawn     int                                     // index of its number in the study on nodes
 
-	// With noise, for columns with bounds 0 and hx, hy.
+	// With noise, for columns with bounds 0 and hx, or 0 and hy.
 	noised      func(xx, yy, xy, both float64, k int, v noised) float64
-	sensitivity func(hx, hy float64) float64 // of the true number to one value
-	crossed     float64                      // how often the product is in it
+	sensitivity func(hx, hy float64) float64 // of the exact number to a change of one value
+	crossed     float64                      // coefficient of the product in it
 }
 
 var (
@@ -52,7 +52,7 @@ var (
 	}
 )
 
-// publishedRuns is how many matrices a mean of the paper is over.
+// publishedRuns is the number of matrices behind each of the paper's means.
 const publishedRuns = 20
 
 func liuErrors(ctx context.Context, o Options, table liuTable) (Table, error) {
@@ -85,7 +85,7 @@ func liuErrors(ctx context.Context, o Options, table liuTable) (Table, error) {
 	}
 	r := source(table.name, -1)
 	chart := newErrorChart(table.name, "Mean relative error of the "+table.what+", by k", "k", "mean relative error, %")
-	var asPlayed []float64 // signed errors at the k of the study
+	var asPlayed []float64 // signed errors at the k of the study on nodes
 	for _, k := range []int{100, 500, 1000, 2000, 3000} {
 		spec := projection.Spec{Family: projection.Gaussian, K: k}
 		errs, err := each(ctx, o, o.Repeats, func(i int) (float64, error) {
@@ -139,11 +139,11 @@ func liuErrors(ctx context.Context, o Options, table liuTable) (Table, error) {
 	return t, nil
 }
 
-// lawRuns is how many runs the law of the errors is drawn for.
+// lawRuns is the number of draws from the distribution of errors.
 const lawRuns = 2000
 
-// law draws relative errors, in percent, by the law that two columns sketched with normal
-// entries have: k pairs of normal variables with the columns' products for covariance.
+// law draws relative errors, in percent, from their distribution for two columns sketched with
+// normal entries: k pairs of normal variables whose covariance is that of the columns' products.
 func (t liuTable) law(xx, yy, xy float64, k, runs int) []float64 {
 	r, out := source(t.name+"-law", k), make([]float64, runs)
 	slope, rest := xy/math.Sqrt(xx), math.Sqrt(yy-xy*xy/xx)
@@ -160,11 +160,11 @@ func (t liuTable) law(xx, yy, xy float64, k, runs int) []float64 {
 	return out
 }
 
-// adultK is that of the study on running nodes.
+// adultK is k of the study on running nodes.
 const adultK = 1000
 
-// adultStudy has the two columns at two parties and a third column, of which nothing is
-// asked, at the third.
+// adultStudy gives the two columns to two parties, and a third column, whose answers are not used,
+// to the third.
 func adultStudy(x, y []float64) Study {
 	s := Study{
 		Name: "liu-adult", Partition: study.Vertical,
@@ -190,7 +190,7 @@ func adultStudy(x, y []float64) Study {
 	return s
 }
 
-// readAdult takes the relative errors of product and distance.
+// readAdult reads the relative errors of product and distance.
 func readAdult(out Outcome, xx, yy, xy float64) (drawn []Drawn, err error) {
 	for _, one := range []struct {
 		kind  string

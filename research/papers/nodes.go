@@ -19,7 +19,7 @@ import (
 	"github.com/cosketch/cosketch/testnet/steward"
 )
 
-// partyNames are the three parties of every study that is played.
+// partyNames are the three parties of every study.
 var partyNames = [...]string{"north", "south", "west"}
 
 // parties is their number.
@@ -28,54 +28,54 @@ const parties = len(partyNames)
 // idColumn is the heading of the record ids.
 const idColumn = "record"
 
-// Records are what a party holds: one id and one value per column each.
+// Records is a party's data: for each record an id and one value per column.
 type Records struct {
 	Columns []string
 	IDs     []string
 	Values  [][]float64
 }
 
-// Study is a study of three parties and the data that they hold.
+// Study is a study of three parties, with their data.
 type Study struct {
-	Name      string // required: of letters, digits and hyphens
+	Name      string // required: letters, digits and hyphens
 	Partition study.Partition
-	Columns   []string // required: entries of columns, as a study file has them
+	Columns   []string // required: entries of columns, as in a study file
 	Sketches  []string // required: entries of sketches
 	Privacy   string   // required: the entry of privacy
 	Analyses  []string // entries of analyses
 
-	// Data is required: what each party holds. Values of categorical columns have no place
-	// in it; a binary column's are 0 and 1.
+	// Data is required: each party's records. Categorical columns are not supported; binary values
+	// are 0 and 1.
 	Data [parties]Records
 
-	Audit bool // whether the first party attacks a release of its own before the study runs
+	Audit bool // the first party attacks its own release before the study runs
 }
 
-// Outcome is what came of a study.
+// Outcome is the result of a study.
 type Outcome struct {
 	Study    *study.Study
 	Result   analysis.Result
-	Own      [parties][]map[string]string // what each party is told of each of its records, by heading; nil if nothing
+	Own      [parties][]map[string]string // by party: results about each of its own records, by heading; nil if none
 	Releases [parties]steward.Release
-	Attacked audit.Attacked // what party advanced audit --data said, where it was asked for
+	Attacked audit.Attacked // output of party advanced audit --data, if requested
 }
 
-// Nodes plays studies between three party processes and an aggregator process of this
-// machine, which each study has anew.
+// Nodes plays studies between three party processes and an aggregator process on this machine,
+// started anew for each study.
 type Nodes struct{ dir string }
 
-// Built takes the directory where network.Build put the programs. The nodes' state goes there,
-// too.
+// Built returns Nodes for the directory where network.Build put the programs. The nodes' state goes
+// there too.
 func Built(dir string) *Nodes { return &Nodes{dir: dir} }
 
-// How long a study may take.
+// Time limits of a study.
 const (
-	expires  = 8 * time.Minute // approval closes, and parties wait no longer for each other
+	expires  = 8 * time.Minute // approval ends, and parties stop waiting for each other
 	deadline = 10 * time.Minute
 )
 
-// Play runs a study from its file to the results. The parties' stewards accept whatever it
-// gives away: the data are public.
+// Play runs a study from its file to the results. The parties' stewards accept everything it
+// reveals, because the data are public.
 func (n *Nodes) Play(ctx context.Context, s Study) (out Outcome, err error) {
 	template, err := networks.Parse(s.Name, s.manifest())
 	if err != nil {
@@ -128,8 +128,8 @@ func play(ctx context.Context, site *steward.Site, s Study) (out Outcome, err er
 	return out, nil
 }
 
-// dealt is the data as the parties' files have them: every record of every party is a row of
-// its own, as nobody asks for the pooled data.
+// dealt returns the data for the parties' files. Every record of every party is a separate row; the
+// pooled data are not used.
 func (s Study) dealt() networks.Dealt {
 	pooled := corpus.Table{Names: []string{idColumn}}
 	at := map[string]int{}
@@ -159,7 +159,7 @@ func (s Study) dealt() networks.Dealt {
 	return out
 }
 
-// manifest renders the network of a study.
+// manifest returns the network description of a study.
 func (s Study) manifest() string {
 	var out strings.Builder
 	out.WriteString("data: given\nsplit: {deal: given}\naccept_reconstruction: true\n---\n")
@@ -181,8 +181,8 @@ func (s Study) manifest() string {
 	return out.String()
 }
 
-// entries are those of a sketch of a release, rows × columns, in encoded units: with R's scale,
-// and a bound or 3 spreads as 1.
+// entries returns the entries of a release's i-th sketch, rows × columns, in encoded units: with
+// R's scale, and a bound or 3 spreads as 1.
 func entries(r steward.Release, i int) *mat.Dense {
 	s, unit := r.Sketches[i], r.Plans[i].Unit()
 	out := mat.NewDense(s.Rows, s.Cols, nil)

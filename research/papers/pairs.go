@@ -15,22 +15,22 @@ import (
 	"github.com/cosketch/cosketch/testnet/networks"
 )
 
-// pairwise is a study of few binary records, each pair of which has its squared distance
-// told to the party that holds both: the L2 error of DPPro's equation 12 comes of it.
+// pairwise is a study of few binary records. For each pair, the party that holds both learns their
+// squared distance; from these follows the L2 error of DPPro's equation 12.
 type pairwise struct {
 	name string
-	rows [][]int64 // zeros and ones; as many as have their neighbours told
+	rows [][]int64 // zeros and ones; pairedRecords of them
 	spec projection.Spec
-	// One of the two.
-	sigma      float64    // of Gaussian noise on a coordinate
-	delta      dp.Delta   // at which a study's ε means sigma
-	randomised dp.Epsilon // randomised response instead
+	// Either sigma or randomised.
+	sigma      float64    // σ of Gaussian noise on a coordinate
+	delta      dp.Delta   // δ at which the study's ε means sigma
+	randomised dp.Epsilon // ε of randomised response
 }
 
-// pairedRecords is one more than the neighbours that a study can ask for.
+// pairedRecords is one more than the largest number of neighbours in a study.
 const pairedRecords = 99
 
-// study asks for all neighbours of every record.
+// study returns a study that asks for all neighbours of every record.
 func (p pairwise) study() Study {
 	names, rows := numbered(len(p.rows[0])), make([][]float64, len(p.rows))
 	for i, row := range p.rows {
@@ -53,7 +53,7 @@ func (p pairwise) study() Study {
 	}
 }
 
-// apart is the number of values in which two records differ.
+// apart returns the number of values in which two records differ.
 func (p pairwise) apart(i, j int) (n float64) {
 	for c, v := range p.rows[i] {
 		n += math.Abs(float64(v - p.rows[j][c]))
@@ -61,7 +61,7 @@ func (p pairwise) apart(i, j int) (n float64) {
 	return n
 }
 
-// read takes the error from the tables that the parties got of their own records.
+// read computes the error from the parties' tables of their own records.
 func (p pairwise) read(out Outcome) ([]Drawn, error) {
 	for _, a := range out.Result.Analyses {
 		if a.Undefined != "" {
@@ -79,7 +79,7 @@ func (p pairwise) read(out Outcome) ([]Drawn, error) {
 			for n := 1; n < len(p.rows); n++ {
 				other := record[fmt.Sprintf("neighbor_%d", n)]
 				if !held[other] {
-					continue // another party's record, by a handle
+					continue // another party's record, named by a handle
 				}
 				i, _ := strconv.Atoi(record[idColumn])
 				j, _ := strconv.Atoi(other)
@@ -101,7 +101,7 @@ func (p pairwise) read(out Outcome) ([]Drawn, error) {
 	return []Drawn{{What: fmt.Sprintf("L2 error over %d pairs", pairs), Value: errors / truths}}, nil
 }
 
-// here draws the same number in this process.
+// here draws the same error in this process.
 func (p pairwise) here(ctx context.Context, o Options, draws int) ([]float64, error) {
 	return each(ctx, o, draws, func(i int) (float64, error) {
 		r, d := source(p.name, i), len(p.rows[0])
@@ -140,7 +140,7 @@ func (p pairwise) here(ctx context.Context, o Options, draws int) ([]float64, er
 	})
 }
 
-// theory is the error that the formulas give.
+// theory returns the error by formula.
 func (p pairwise) theory() float64 {
 	law := forecast.Law{Projection: p.spec, Features: len(p.rows[0]), Noise: estimate.Noise{Variance: p.sigma * p.sigma}}
 	if p.randomised > 0 {
@@ -151,7 +151,7 @@ func (p pairwise) theory() float64 {
 	return p.over(func(r2 float64) float64 { return law.Distance(forecast.Difference{Squared: r2, Fourth: r2}) })
 }
 
-// over sums variances over the pairs, over the squares of the distances.
+// over divides the sum of variances over the pairs by the sum of squares of squared distances.
 func (p pairwise) over(variance func(r2 float64) float64) float64 {
 	var errors, truths float64
 	third := len(p.rows) / parties
@@ -164,8 +164,8 @@ func (p pairwise) over(variance func(r2 float64) float64) float64 {
 	return errors / truths
 }
 
-// add plays the study, where there are nodes or a record of it, and sets it beside draws in
-// this process.
+// add plays the study, or takes its recorded result, and compares it with draws in this process.
+// Without nodes or a record it does nothing.
 func (p pairwise) add(ctx context.Context, o Options, t *Table, setting string) error {
 	drawn, err := o.play(ctx, p.study(), p.read)
 	if err != nil || drawn == nil {
@@ -180,9 +180,8 @@ func (p pairwise) add(ctx context.Context, o Options, t *Table, setting string) 
 	return nil
 }
 
-// bits are random records, one in twenty of whose bits differ from the others: every other
-// record is of zeros, the others are of ones. A study tells distances where they differ by more
-// than their errors.
+// bits draws records that alternate between zeros and ones, with one bit in twenty flipped. A study
+// returns distances where they differ by more than their errors.
 func bits(r *rand.Rand, n, d int) [][]int64 {
 	out := make([][]int64, n)
 	for i := range out {

@@ -1,9 +1,9 @@
-// Package papers computes the tables and figures of the project's sources anew, each beside
-// the published value and the theory: with the project's own projections, noise and
-// analyses, called in this process where a table takes hundreds of repetitions.
+// Package papers recomputes the tables and figures of the project's sources, each beside the
+// published value and the theory. It uses the project's own projections, noise and analyses, called
+// in this process where a table takes hundreds of repetitions.
 //
-// A published number that depends on one drawn matrix is no target: what is compared is the
-// distribution over matrices that it was drawn from.
+// A published number that depends on one drawn matrix is not a target. It is compared with the
+// distribution over matrices.
 package papers
 
 import (
@@ -19,27 +19,27 @@ import (
 
 // Table is one table or figure of a source.
 type Table struct {
-	Name     string   `json:"name"`   // as it is asked for
-	Source   string   `json:"source"` // paper, and what of it
+	Name     string   `json:"name"`   // name on the command line
+	Source   string   `json:"source"` // paper, and its table or figure
 	Question string   `json:"question"`
 	Setting  string   `json:"setting"`
 	Columns  []string `json:"columns"`
 	Lines    []Line   `json:"lines"`
 	Notes    []string `json:"notes"`
 	Played   []Played `json:"played,omitempty"`  // studies on running nodes
-	Beyond   *Beyond  `json:"beyond,omitempty"`  // what others and nobody can do
+	Beyond   *Beyond  `json:"beyond,omitempty"`  // comparison with other mechanisms and a lower bound
 	Missing  string   `json:"missing,omitempty"` // why there are no lines
 	charts   []figure.Chart
 }
 
-// Line is one row of a table: cells as text, and whether ours is within its tolerance.
+// Line is one row of a table: cells as text, and whether our result is within its tolerance.
 type Line struct {
-	Cells   []string `json:"cells"` // of Columns
+	Cells   []string `json:"cells"` // one per column
 	Holds   bool     `json:"holds"`
-	Because string   `json:"because"` // what was asked of it
+	Because string   `json:"because"` // the condition that was checked
 }
 
-// Holds reports whether every line does.
+// Holds reports whether all lines and studies hold.
 func (t Table) Holds() bool {
 	for _, p := range t.Played {
 		if slices.ContainsFunc(p.Lines, func(l PlayedLine) bool { return !l.Holds }) {
@@ -51,13 +51,13 @@ func (t Table) Holds() bool {
 
 // Options of a run.
 type Options struct {
-	Corpus  *corpus.Corpus // nil: tables that need data say so
-	Repeats int            // how often what is random is drawn anew; default: each table's own
-	Workers int            // goroutines; default 1. They change speed alone
+	Corpus  *corpus.Corpus // nil: tables that need data have Missing set
+	Repeats int            // number of random draws; default: each table's own
+	Workers int            // goroutines; default 1. They affect only the speed
 	Player  Player         // nil: no studies are played
 
-	// Drawn is what studies gave, by their names: such a study is not played again, and
-	// what others give is added. Tables share studies through it.
+	// Drawn holds the results of studies, by name. A study in it is not played again; others are
+	// added. Tables share studies through it.
 	Drawn map[string][]Drawn
 }
 
@@ -92,7 +92,7 @@ func makers() []maker {
 	}
 }
 
-// About lists the names of all tables, each with what it is.
+// About returns the name of each table with a description.
 func About() (out [][2]string) {
 	for _, m := range makers() {
 		out = append(out, [2]string{m.name, m.about})
@@ -100,7 +100,7 @@ func About() (out [][2]string) {
 	return out
 }
 
-// Make computes one table. Where it needs data that are not there, Missing says so.
+// Make computes one table. If data are missing, Missing says so.
 func Make(ctx context.Context, name string, o Options) (Table, error) {
 	at := slices.IndexFunc(makers(), func(m maker) bool { return m.name == name })
 	if at < 0 {
@@ -126,7 +126,7 @@ func Make(ctx context.Context, name string, o Options) (Table, error) {
 	return t, nil
 }
 
-// each runs f for 0 to n-1 on the workers and returns what it gave, in order.
+// each calls f for 0 to n-1 on the workers and returns the results in order.
 func each[T any](ctx context.Context, o Options, n int, f func(i int) (T, error)) ([]T, error) {
 	out, errs := make([]T, n), make([]error, o.Workers)
 	done := make(chan struct{})

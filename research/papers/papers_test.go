@@ -9,11 +9,11 @@ import (
 	"testing"
 )
 
-// quick are tables that take no data and little time at so many repeats; 0: the default.
+// quick are tables that need no data and little time, with their repeats; 0: the default.
 var quick = map[string]int{"kenthapadi-1": 0, "kenthapadi-2": 300, "kenthapadi-3": 400, "kenthapadi-4": 0, "kenthapadi-5": 1000, "liu-sections": 5, "dhaliwal-3": 20, "dhaliwal-4": 100}
 
-// TestTablesHold makes the tables that are quick. All randomness has fixed seeds.
-// TestDocument makes all of them.
+// TestTablesHold makes the quick tables. All randomness has fixed seeds. TestDocumentIsGenerated
+// makes all of them.
 func TestTablesHold(t *testing.T) {
 	for name, repeats := range quick {
 		t.Run(name, func(t *testing.T) {
@@ -26,7 +26,7 @@ func TestTablesHold(t *testing.T) {
 	}
 }
 
-// check holds a table against what is asked of it.
+// check fails if a line of the table does not hold.
 func check(t *testing.T, table Table) {
 	t.Helper()
 	if len(table.Lines) == 0 {
@@ -46,14 +46,14 @@ func check(t *testing.T, table Table) {
 	}
 }
 
-// published are the means of Liu's tables I and II, and the sums of Adult's two columns that
-// the law of their errors depends on.
+// Sums over Adult's two columns, which the distribution of their errors depends on.
 const (
 	adultXX, adultYY, adultXY = 4.76537842972074e14, 1080304., 1.9062032061e10
 )
 
-// TestPublishedMeans: each of the ten published means of 20 runs lies where 95 % of such means
-// lie, by the law of the errors; with errors of a third more or less, some do not.
+// TestPublishedMeans checks that each of the ten published means of 20 runs lies in the central 95
+// % of such means, by the distribution of the errors. With errors a third smaller or half larger,
+// some do not.
 func TestPublishedMeans(t *testing.T) {
 	misses := map[float64]int{}
 	for _, table := range []liuTable{tableOne, tableTwo} {
@@ -73,9 +73,9 @@ func TestPublishedMeans(t *testing.T) {
 	}
 }
 
-// TestBlobs: without noise 2-means puts .977 ± .003 of Dhaliwal's records right; in the
-// setting of the last column at k = 100 the paper's mechanism about .52 and ours above .87,
-// each over 60 draws of R.
+// TestBlobs checks that without noise 2-means assigns .977 ± .003 of Dhaliwal's records correctly.
+// In the setting of the last column at k = 100 the paper's mechanism assigns about .52 and ours
+// above .87, each over 60 draws of R.
 func TestBlobs(t *testing.T) {
 	const d = 100
 	o := Options{Repeats: 60, Workers: runtime.GOMAXPROCS(0)}
@@ -99,8 +99,8 @@ func TestBlobs(t *testing.T) {
 	}
 }
 
-// TestWrongVarianceIsCaught: with claim 7 as printed for the theory of figure 3, no line
-// holds.
+// TestWrongVarianceIsCaught checks that no line holds if figure 3 is compared with claim 7 as
+// printed.
 func TestWrongVarianceIsCaught(t *testing.T) {
 	table, err := distancesAgainst(context.Background(), Options{Repeats: 50, Workers: 1}, func(k int, r2, b float64) float64 {
 		s2 := 2 * b * b

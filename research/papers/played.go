@@ -15,37 +15,37 @@ type Player interface {
 	Play(ctx context.Context, s Study) (Outcome, error)
 }
 
-// Drawn is a number that one study on running nodes gave. The nodes agree on a fresh seed
-// and draw fresh noise, so that another play gives another one.
+// Drawn is a number from one study on running nodes. The nodes agree on a fresh seed and draw fresh
+// noise, so every play gives another number.
 type Drawn struct {
 	What  string   `json:"what"`
 	Value float64  `json:"value"`
-	Low   *float64 `json:"low,omitempty"` // ends of the study's own interval, where it states one
+	Low   *float64 `json:"low,omitempty"` // ends of the study's own interval, if it has one
 	High  *float64 `json:"high,omitempty"`
 }
 
-// Played is one study on running nodes beside draws in this process.
+// Played compares one study on running nodes with draws in this process.
 type Played struct {
-	Study string       `json:"study"` // what it was
+	Study string       `json:"study"` // description
 	Lines []PlayedLine `json:"lines"`
 }
 
-// PlayedLine holds a number that the nodes gave against the same one of draws in this
-// process, of which Value must not be further away than farthest deviations.
+// PlayedLine compares a number from the nodes with draws of it in this process. Value may differ
+// from Mean by at most farthest standard deviations.
 type PlayedLine struct {
 	Drawn
-	Truth     *float64 `json:"truth,omitempty"` // what an unbiased estimate aims at
+	Truth     *float64 `json:"truth,omitempty"` // the expected value of an unbiased estimate
 	Mean      float64  `json:"mean"`            // of draws in this process
-	Deviation float64  `json:"deviation"`       // of single ones
+	Deviation float64  `json:"deviation"`       // standard deviation of a single draw
 	Unit      string   `json:"unit,omitempty"`
 	Holds     bool     `json:"holds"`
 }
 
-// farthest is how many deviations a number of one play may lie from the mean of draws: a
-// normal one lies beyond with a probability of 6e-7.
+// farthest is how many standard deviations a number of one play may lie from the mean of draws. A
+// normal variable is farther off with probability 6e-7.
 const farthest = 5
 
-// play returns what a study on nodes gave: as it was recorded, or anew. Without either it
+// play returns the recorded result of a study, or plays it. Without a record and a player it
 // returns nil.
 func (o Options) play(ctx context.Context, s Study, read func(Outcome) ([]Drawn, error)) ([]Drawn, error) {
 	if given, ok := o.Drawn[s.Name]; ok {
@@ -68,14 +68,14 @@ func (o Options) play(ctx context.Context, s Study, read func(Outcome) ([]Drawn,
 	return drawn, nil
 }
 
-// reference is what draws in this process say of a number.
+// reference describes a number by draws in this process.
 type reference struct {
 	mean, deviation float64
 	truth           *float64
 	unit            string
 }
 
-// spread is the reference of values that were drawn.
+// spread returns the reference of drawn values.
 func spread(values []float64) reference {
 	return reference{mean: mean(values), deviation: math.Sqrt(variance(values))}
 }
@@ -83,7 +83,7 @@ func spread(values []float64) reference {
 func (r reference) of(truth float64) reference { r.truth = &truth; return r }
 func (r reference) in(unit string) reference   { r.unit = unit; return r }
 
-// compare sets the numbers of a play beside references, in the same order.
+// compare adds a comparison of a play's numbers with references, in the same order.
 func (t *Table) compare(setting string, drawn []Drawn, refs ...reference) {
 	if drawn == nil {
 		return
@@ -99,7 +99,7 @@ func (t *Table) compare(setting string, drawn []Drawn, refs ...reference) {
 	t.Played = append(t.Played, played)
 }
 
-// number reads an estimate of a result.
+// number converts an estimate of a result.
 func number(what string, n analysis.Number, scale float64) (Drawn, error) {
 	if n.Estimate == nil {
 		return Drawn{}, fmt.Errorf("%s is undefined: %s", what, n.Undefined)
@@ -112,7 +112,7 @@ func number(what string, n analysis.Number, scale float64) (Drawn, error) {
 	return d, nil
 }
 
-// less takes something off a number and its interval.
+// less subtracts x from a number and its interval.
 func (d Drawn) less(x float64) Drawn {
 	d.Value -= x
 	if d.Low != nil {
@@ -122,7 +122,7 @@ func (d Drawn) less(x float64) Drawn {
 	return d
 }
 
-// answer is the first analysis of a kind.
+// answer returns the first analysis of a kind.
 func answer(r analysis.Result, kind string) (analysis.Analysis, error) {
 	for _, a := range r.Analyses {
 		if string(a.Kind) == kind {
@@ -135,8 +135,8 @@ func answer(r analysis.Result, kind string) (analysis.Analysis, error) {
 	return analysis.Analysis{}, fmt.Errorf("there is no %s in the result", kind)
 }
 
-// pairOf is the number for two features, by their columns, or by their parties where
-// features have no column.
+// pairOf returns the number for two features, given by column, or by party if features have no
+// column.
 func pairOf(a analysis.Analysis, x, y string) (analysis.Number, error) {
 	name := func(i int) string {
 		if f := a.Features[i]; f.Column != "" {
@@ -152,8 +152,7 @@ func pairOf(a analysis.Analysis, x, y string) (analysis.Number, error) {
 	return analysis.Number{}, fmt.Errorf("there is no pair of %s and %s", x, y)
 }
 
-// dealt gives each party a run of the records, in their order, with ids that say which:
-// those of integer gives back.
+// dealt gives each party consecutive records. Their ids are their indices.
 func dealt(names []string, rows [][]float64) (out [parties]Records) {
 	for p := range out {
 		out[p].Columns = names
@@ -165,7 +164,7 @@ func dealt(names []string, rows [][]float64) (out [parties]Records) {
 	return out
 }
 
-// columns are entries of a study file's columns, all alike but for the name.
+// columns returns entries of a study file's columns that differ only in name.
 func columns(names []string, rest string) (out []string) {
 	for _, name := range names {
 		out = append(out, fmt.Sprintf("name: %s, %s, source: public data", name, rest))
@@ -173,7 +172,7 @@ func columns(names []string, rest string) (out []string) {
 	return out
 }
 
-// numbered names so many columns.
+// numbered returns n column names.
 func numbered(n int) (out []string) {
 	for j := range n {
 		out = append(out, fmt.Sprintf("x%d", j+1))
@@ -181,8 +180,8 @@ func numbered(n int) (out []string) {
 	return out
 }
 
-// clustersOf are the clusters that the parties were told of their own records, in the order
-// of the ids that dealt gave.
+// clustersOf returns the clusters that the parties received for their own records, in the order of
+// dealt's ids.
 func clustersOf(out Outcome, n int) ([]int, error) {
 	labels := make([]int, n)
 	for _, own := range out.Own {

@@ -12,7 +12,7 @@ import (
 	"github.com/cosketch/cosketch/seed/stream"
 )
 
-// liuProducts is figure 6: the errors of the inner products of two sets of columns.
+// liuProducts computes figure 6: the errors of inner products between two sets of columns.
 func liuProducts(ctx context.Context, o Options) (Table, error) {
 	const records, columns = productRecords, productColumns
 	r := source("liu-6", -1)
@@ -33,12 +33,12 @@ func liuProducts(ctx context.Context, o Options) (Table, error) {
 	for _, k := range []int{200, 500, 1000, 5000} {
 		spec := projection.Spec{Family: projection.Gaussian, K: k}
 		type run struct {
-			square, mean, part, within float64 // the last two of the pairs that the study on nodes has: mean square, and intervals that hold
+			square, mean, part, within float64 // part, within: mean square, and share of intervals that hold, over the pairs of the study on nodes
 			errors                     []float64
 		}
 		repeats := o.Repeats
 		if k <= 500 {
-			repeats = 4 * o.Repeats // they take a tenth of the time
+			repeats = 4 * o.Repeats // small k take a tenth of the time
 		}
 		runs, err := each(ctx, o, repeats, func(i int) (run, error) {
 			matrix, err := projection.New(spec, stream.New(key("liu-6", i*10_000+k)))
@@ -83,10 +83,10 @@ func liuProducts(ctx context.Context, o Options) (Table, error) {
 			squares, centres = append(squares, one.square), append(centres, one.mean)
 		}
 		error := math.Sqrt(mean(squares))
-		theory := math.Sqrt((1 + 0.75*0.75) / float64(k)) // cosines of uniform columns are 3/4
+		theory := math.Sqrt((1 + 0.75*0.75) / float64(k)) // the cosine of two uniform columns is 3/4
 		t.Lines = append(t.Lines, Line{
 			Cells: []string{fmt.Sprint(k), fmt.Sprintf("%.4f", math.Sqrt(2/float64(k))), fmt.Sprintf("%.4f", error), fmt.Sprintf("%.4f", theory), fmt.Sprintf("%.4f", math.Sqrt(variance(centres)))},
-			// Errors of one matrix go together, so that a matrix is about two draws.
+			// Errors of one matrix are correlated, so that a matrix counts like about two draws.
 			Holds:   math.Abs(mean(squares)-theory*theory) < 5*standardError(squares),
 			Because: "the mean squared error is within five standard errors of theory",
 		})
@@ -116,11 +116,11 @@ const (
 	playedColumns, productK        = 10, 500
 )
 
-// normal95 is how many deviations a normal variable keeps to in 95 % of draws.
+// normal95 is the half width, in standard deviations, of a 95 % interval of a normal variable.
 const normal95 = 1.96
 
-// productStudy has ten of the columns of the first set at one party, ten of the second at
-// another, and ten of the rest at the third.
+// productStudy gives ten columns of the first set to one party, ten of the second to another, and
+// ten of the rest to the third.
 func productStudy(x []int64) Study {
 	s := Study{
 		Name: "liu-products", Partition: study.Vertical,
@@ -148,8 +148,8 @@ func productStudy(x []int64) Study {
 // playedFirst is the first column of each party.
 var playedFirst = [parties]int{0, productColumns, productColumns - playedColumns}
 
-// readProducts takes the errors of the products between the first two parties' columns, and
-// how many of their intervals hold.
+// readProducts reads the errors of the products between the first two parties' columns, and how
+// many of their intervals hold.
 func readProducts(out Outcome, x []int64, length []float64) ([]Drawn, error) {
 	a, err := answer(out.Result, "inner-product")
 	if err != nil {
@@ -184,11 +184,11 @@ func readProducts(out Outcome, x []int64, length []float64) ([]Drawn, error) {
 	}, nil
 }
 
-// productGrain is the greatest value, 1 in the paper.
+// productGrain is the largest value, which is 1 in the paper.
 const productGrain = 1 << 14
 
-// uniformColumns draws whole numbers up to productGrain, records × columns, and their columns'
-// lengths.
+// uniformColumns draws integers up to productGrain, records × columns, and returns the columns'
+// lengths too.
 func uniformColumns(r *rand.Rand, records, columns int) (x []int64, length []float64) {
 	x, length = make([]int64, records*columns), make([]float64, columns)
 	for i := range x {

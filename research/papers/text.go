@@ -10,7 +10,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/block"
 )
 
-// Text prints tables for people.
+// Text prints tables as text.
 func Text(w io.Writer, tables []Table) error {
 	var out strings.Builder
 	for i, t := range tables {
@@ -69,7 +69,7 @@ func verdict(holds bool) string {
 	return "OFF"
 }
 
-// rows are a table's headings and lines.
+// rows returns a table's headings and lines.
 func (t Table) rows() [][]string {
 	out := [][]string{append(t.Columns[:len(t.Columns):len(t.Columns)], "")}
 	for _, l := range t.Lines {
@@ -127,7 +127,7 @@ func writeRows(out *strings.Builder, rows [][]string) {
 	}
 }
 
-// heading breaks the names of columns into lines that fit.
+// heading breaks column names into lines that fit.
 func heading(names []string, widths []int) [][]string {
 	parts, most := make([][]string, len(names)), 0
 	for c, name := range names {

@@ -1,3 +1,2 @@
-// Package docs holds the documents, and tests that keep them and the layout that
-// they describe true.
+// Package docs holds the documents, and tests that keep them and the code's layout in agreement.
 package docs

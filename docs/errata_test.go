@@ -8,19 +8,19 @@ import (
 	"testing"
 )
 
-// named matches a test as the documents name it: its package's folder and its name.
+// Patterns for tests that documents name: the folder of a package, and its tests.
 var (
-	// named matches a package with the tests of it that are named behind.
+	// named matches a package followed by names of its tests.
 	named = regexp.MustCompile("`([a-z0-9/]+)`((?:\\s`Test[A-Za-z0-9]+`)+)")
 	// one matches a test.
 	one = regexp.MustCompile("Test[A-Za-z0-9]+")
 )
 
-// errata is the document of what the sources print wrong.
+// errata is the document of errors in the sources.
 const errata = "../research/docs/errata.md"
 
-// TestNamedTestsExist holds that every test that errata.md and privacy.md point at is there,
-// that every item of errata.md points at one, and that every test of an erratum is named.
+// TestNamedTestsExist checks that every test named in errata.md and privacy.md exists, that every
+// item of errata.md names one, and that every test of an erratum is named.
 func TestNamedTestsExist(t *testing.T) {
 	have := map[[2]string]bool{}
 	for _, f := range parseAll(t) {

@@ -13,7 +13,7 @@ import (
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
-// errorsPage is the document.
+// errorsPage returns the document.
 func errorsPage() string {
 	var b strings.Builder
 	b.WriteString(`# Errors
@@ -77,7 +77,7 @@ func TestErrorsPage(t *testing.T) {
 	}
 }
 
-// uncatalogued are the errors without a row, and why they need none.
+// uncatalogued are the errors without a row, and why.
 var uncatalogued = map[string]string{
 	"node/dataset.CommandError":              "the cause of a dataset.Error, which has one",
 	"node/aggregator/upload.DamagedChunk":    "has the chunk dropped, and sent again",
@@ -112,7 +112,7 @@ func TestErrorsHaveRows(t *testing.T) {
 		}
 		for _, d := range f.ast.Decls {
 			switch d := d.(type) {
-			case *ast.FuncDecl: // of a type of errors
+			case *ast.FuncDecl: // method of an error type
 				if d.Recv == nil || d.Type.Params.NumFields() > 0 || d.Name.Name != "Error" && d.Name.Name != "Fail" {
 					continue
 				}
@@ -155,7 +155,7 @@ func TestErrorsHaveRows(t *testing.T) {
 	}
 }
 
-// ofCatalogue reports a value such as fail.NoSeed.
+// ofCatalogue reports whether an expression is a constant of the catalogue, such as fail.NoSeed.
 func ofCatalogue(e ast.Expr) bool {
 	sel, ok := e.(*ast.SelectorExpr)
 	if !ok {
@@ -165,10 +165,10 @@ func ofCatalogue(e ast.Expr) bool {
 	return ok && pkg.Name == "fail"
 }
 
-// Every row is that of an error which the program has: something outside the catalogue names it.
+// Every row belongs to an error of the program: code outside the catalogue names it.
 func TestRowsAreUsed(t *testing.T) {
 	used := map[string]bool{}
-	var names map[string]string // of constants, by id
+	var names map[string]string // constants, by id
 	for _, f := range parseAll(t) {
 		if f.pkg == "protocol/fail" && strings.HasSuffix(f.path, "rows.go") {
 			names = idNames(f)
@@ -181,10 +181,10 @@ func TestRowsAreUsed(t *testing.T) {
 				switch n := n.(type) {
 				case *ast.SelectorExpr:
 					used[n.Sel.Name] = used[n.Sel.Name] || ofCatalogue(n)
-				case *ast.Ident: // of the operating system's
+				case *ast.Ident: // errors of the operating system, found in find.go
 					used[n.Name] = used[n.Name] || f.pkg == "protocol/fail"
 				case *ast.BasicLit:
-					used[strings.Trim(n.Value, `"`)] = true // of seed, by FailID
+					used[strings.Trim(n.Value, `"`)] = true // errors of seed, by FailID
 				}
 				return true
 			})
@@ -198,14 +198,14 @@ func TestRowsAreUsed(t *testing.T) {
 			t.Errorf("nothing is a %s", name)
 		}
 	}
-	for _, err := range []error{agree.ErrTranscript, agree.ErrConfirmTag, agree.ErrPublished} { // which know no catalogue
+	for _, err := range []error{agree.ErrTranscript, agree.ErrConfirmTag, agree.ErrPublished} { // these do not import the catalogue
 		if found := fail.Find(err); names[string(found.ID)] == "" || found.ID.Error() != err.Error() {
 			t.Errorf("%v is %s, which says %v", err, string(found.ID), found.ID)
 		}
 	}
 }
 
-// idNames are the names of a file's constants, by value.
+// idNames returns the names of a file's constants, by value.
 func idNames(f file) map[string]string {
 	out := map[string]string{}
 	ast.Inspect(f.ast, func(n ast.Node) bool {
@@ -219,7 +219,7 @@ func idNames(f file) map[string]string {
 	return out
 }
 
-// The catalogue stands below everything of protocol.
+// The catalogue imports nothing of this module.
 func TestCatalogueImportsNothingOfOurs(t *testing.T) {
 	for _, f := range parseAll(t) {
 		if f.pkg == "protocol/fail" && !f.test && slices.ContainsFunc(f.imports(t), func(name string) bool { return strings.HasPrefix(name, module) }) {

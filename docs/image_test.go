@@ -19,16 +19,15 @@ import (
 	"github.com/cosketch/cosketch/kernel/full"
 )
 
-// image is what operations/Dockerfile makes, without docker and without the base that a
-// registry would give: the build stage is run on this machine, and what the last stage copies
-// is all that its programs see.
+// image is the image of operations/Dockerfile, made without docker and without the base from a
+// registry. The build stage runs on this machine; programs see only what the last stage copies.
 type image struct {
-	root    string // as it is after the build
-	volumes string // by name, with what the image has at the place
-	place   string // of the volume
-	user    string // and group, as chroot wants them
+	root    string // root directory after the build
+	volumes string // directory of the volumes, by name; each starts with the image's files
+	place   string // mount point of the volume
+	user    string // user and group, in chroot's form
 	env     []string
-	tools   map[string]string // of this machine
+	tools   map[string]string // paths of this machine's tools
 }
 
 var (
@@ -39,7 +38,7 @@ var (
 	stageDirs = regexp.MustCompile(`(^|\s)(/(?:out|root-of-image|state)\b)`)
 )
 
-// newImage builds what the Dockerfile says, and refuses a line that it does not know.
+// newImage follows the Dockerfile, and fails on an unknown line.
 func newImage(t *testing.T) *image {
 	t.Helper()
 	im := &image{tools: map[string]string{}}
@@ -109,8 +108,8 @@ func (im *image) do(t *testing.T, tool string, args ...string) {
 	}
 }
 
-// enter is what docker does before the program starts: $1 is the root, $2 mount, $3 chroot, $4 ip,
-// $5 who; then come folders and their places, and after -- the program.
+// enter does what docker does before the program starts. Arguments: $1 is the root, $2 mount, $3
+// chroot, $4 ip, $5 the user; then pairs of folder and mount point; after -- the program.
 const enter = `root=$1 mount=$2 chroot=$3 ip=$4 user=$5
 shift 5
 "$ip" link set lo up
@@ -123,8 +122,7 @@ done
 shift
 exec "$chroot" --userspec="$user" --groups= "$root" "$@"`
 
-// run is what `docker run` does with a line, with a root that cannot be written to whatever it says, and a
-// network of its own.
+// run runs a `docker run` line. The root is always read-only, and the network isolated.
 func (im *image) run(t *testing.T, line string) *exec.Cmd {
 	t.Helper()
 	args := []string{"--mount", "--net", im.tools["sh"], "-euc", enter, "enter", im.root, im.tools["mount"], im.tools["chroot"], im.tools["ip"], im.user}
@@ -149,11 +147,12 @@ func (im *image) run(t *testing.T, line string) *exec.Cmd {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, im.tools["unshare"], append(append(args, "--"), words[1:]...)...)
-	cmd.Env, cmd.WaitDelay = append([]string{"HOME=/"}, im.env...), 10*time.Second // no such user: docker's home is /
+	cmd.Env, cmd.WaitDelay = append([]string{"HOME=/"}, im.env...), 10*time.Second // the user has no entry, so docker sets HOME to /
 	return cmd
 }
 
-// volume returns the folder of a volume, which begins as what the image has at its place.
+// volume returns the folder of a volume. A new one is a copy of the image's files at its mount
+// point.
 func (im *image) volume(t *testing.T, name, place string) string {
 	t.Helper()
 	if err := os.MkdirAll(im.root+place, 0o755); err != nil {
@@ -166,7 +165,7 @@ func (im *image) volume(t *testing.T, name, place string) string {
 	return dir
 }
 
-// says runs a line to its end.
+// says runs a line, and checks its output.
 func (im *image) says(t *testing.T, line, want string) {
 	t.Helper()
 	out, err := im.run(t, line).CombinedOutput()
@@ -175,7 +174,7 @@ func (im *image) says(t *testing.T, line, want string) {
 	}
 }
 
-// serves runs a line until the program has said that it is up, and ends it.
+// serves runs a line until the program reports that it is up, and stops it.
 func (im *image) serves(t *testing.T, line, want string) {
 	t.Helper()
 	cmd := im.run(t, line)
@@ -202,8 +201,8 @@ func (im *image) serves(t *testing.T, line, want string) {
 	}
 }
 
-// The programs run in an image that holds nothing else, as no root, with a root that cannot be
-// written to: all of docker that the documents show, as it stands, but docker itself.
+// The programs run in an image without anything else, not as root, with a read-only root. All
+// docker commands of the documents are run as written, except docker itself.
 func TestImage(t *testing.T) {
 	full.Only(t, "builds the image's files")
 	if os.Getuid() != 0 {
@@ -256,8 +255,8 @@ func TestImage(t *testing.T) {
 	im.says(t, "docker run --rm --read-only cosketch party --help", `Usage: party`)
 }
 
-// probe shows that what must not be there is not: whoever wants a libc does not start, only the
-// volume can be written to, and nobody is root.
+// probe checks the isolation: a program that needs a libc does not start, only the volume is
+// writable, and no process is root.
 func (im *image) probe(t *testing.T) {
 	t.Helper()
 	const run = "docker run -v probe:/probe -v state:/var/lib/cosketch cosketch "

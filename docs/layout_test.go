@@ -18,14 +18,13 @@ import (
 	"github.com/cosketch/cosketch/testnet/tree"
 )
 
-// The tests of this file hold what architecture.md says about the layout: they
-// parse every Go file of the module. They read the files themselves, so that no
-// cached answer of a tool stands between them and the code.
+// The tests of this file check what architecture.md says about the layout. They parse every Go file
+// of the module themselves, so that no tool's cache can hide a change.
 
 const module = "github.com/cosketch/cosketch"
 
-// layers are the top-level folders, from the lowest; a package may import from
-// its own folder and from those below. seed and kernel are siblings.
+// layers are the top-level folders, from the lowest. A package may import from its own folder and
+// lower ones. seed and kernel are siblings.
 var layers = map[string]int{"kernel": 0, "seed": 0, "protocol": 1, "node": 2, "cmd": 3, "testnet": 4, "research": 5, "docs": 6}
 
 type file struct {
@@ -35,7 +34,7 @@ type file struct {
 	ast  *ast.File
 }
 
-// forTests reports whether a package is for tests alone.
+// forTests reports whether only tests use a package.
 func forTests(pkg string) bool {
 	return slices.Contains([]string{"kernel/full", "node/dataset/postgrestest", "node/store/storetest", "protocol/protocoltest/overlaytest", "protocol/release/releasetest"}, pkg)
 }
@@ -68,7 +67,7 @@ func parseAll(t *testing.T) []file {
 	return out
 }
 
-// parsed reads every file once for all tests, which only look at them.
+// parsed parses every file once for all tests, which must not change them.
 var parsed = sync.OnceValues(func() (out []file, err error) {
 	set := token.NewFileSet()
 	err = tree.Files("..", func(name string, text []byte) error {
@@ -103,8 +102,8 @@ func TestImportArrowsRunDown(t *testing.T) {
 	}
 }
 
-// rooms are the packages of the drivers, from the lowest: each may import those below it, and none beside it.
-// The last are what the commands call, by way of console and pages.
+// rooms are the packages of the drivers, from the lowest. Each may import lower ones, and none of
+// its own level. Commands call those of the last level, through console and pages.
 var rooms = [][]string{{"event"}, {"."}, {"filename"}, {"calls"}, {"stored"}, {"api", "source"}, {"carry"}, {"aggregator/inbox", "aggregator/upload"}, {"aggregator", "audit", "local", "party", "views"}}
 
 func TestDriversImportDownward(t *testing.T) {
@@ -133,7 +132,7 @@ func TestDriversImportDownward(t *testing.T) {
 	}
 }
 
-// pure are the folders without I/O, clock or randomness of their own.
+// pure are the folders without I/O, clock or own randomness.
 var pure = []string{"kernel", "seed", "protocol"}
 
 func TestPureCodeStaysPure(t *testing.T) {
@@ -144,8 +143,8 @@ func TestPureCodeStaysPure(t *testing.T) {
 		}
 		for _, name := range f.imports(t) {
 			for _, bad := range forbidden {
-				seeded := name == "math/rand/v2"                   // takes an explicit source: see below
-				if f.pkg == "protocol/fail" && name == "syscall" { // the names of its errors alone
+				seeded := name == "math/rand/v2"                   // allowed: it takes an explicit source, see below
+				if f.pkg == "protocol/fail" && name == "syscall" { // uses only its error constants
 					continue
 				}
 				if name == bad || strings.HasPrefix(name, bad+"/") && !seeded {
@@ -161,8 +160,8 @@ func TestPureCodeStaysPure(t *testing.T) {
 	}
 }
 
-// Below node all goroutines are kernel/parallel's, which carries their panics to who waits for
-// them; so are those that read a node's data.
+// Below node, and in node/dataset, only kernel/parallel starts goroutines: it passes their panics
+// to the waiting goroutine.
 func TestGoroutinesStartInOnePlace(t *testing.T) {
 	for _, f := range parseAll(t) {
 		if f.test || f.pkg == "kernel/parallel" || !slices.Contains(pure, f.top()) && f.pkg != "node/dataset" {
@@ -215,7 +214,7 @@ func TestOneImporterEach(t *testing.T) {
 		"go.yaml.in/yaml":             {"protocol/schema", "protocol/study/file", "node/config", "testnet/networks"},
 		"golang.org/x/crypto/blake2b": {"seed/stream"},
 		"golang.org/x/sys/cpu":        {"kernel/cpu", "seed/stream"},
-		"github.com/chromedp":         nil, // tests alone
+		"github.com/chromedp":         nil, // only tests
 	}
 	used := map[string]bool{}
 	for _, f := range parseAll(t) {
@@ -258,7 +257,7 @@ func TestEveryPackageSaysWhatItIs(t *testing.T) {
 	}
 }
 
-// The table of architecture.md has every package, but for those within others.
+// The table of architecture.md lists every package, except those within others.
 func TestArchitectureHasEveryPackage(t *testing.T) {
 	text, err := os.ReadFile("architecture.md")
 	if err != nil {
@@ -282,10 +281,10 @@ func TestArchitectureHasEveryPackage(t *testing.T) {
 	}
 }
 
-// goFile matches a Go file as architecture.md names it, with the function of it that is named before.
+// goFile matches a Go file named in architecture.md, with the function named before or after it.
 var goFile = regexp.MustCompile("(?:`([A-Z][A-Za-z]*)` (?:in|of) )?`((?:kernel|node|protocol|seed|cmd)/[a-z/]+\\.go)`(?: \\(`([A-Za-z]+)`)?")
 
-// Every file that architecture.md leads to is there, and declares or calls what it is named for.
+// Every file that architecture.md names exists, and contains the function named with it.
 func TestArchitectureNamesFiles(t *testing.T) {
 	text, err := os.ReadFile("architecture.md")
 	if err != nil {
@@ -327,7 +326,7 @@ func TestHouseRules(t *testing.T) {
 	}
 }
 
-// Records are read by one loop.
+// Only one loop reads records.
 func TestRecordsAreReadInOnePlace(t *testing.T) {
 	for _, f := range parseAll(t) {
 		if f.test || f.pkg == "node/dataset" {
@@ -339,10 +338,10 @@ func TestRecordsAreReadInOnePlace(t *testing.T) {
 	}
 }
 
-// Files get their names in one place, which makes them durable first: a rename elsewhere can be
-// undone by a power cut, or leave a name without its bytes.
+// Only node/durable renames or writes files, since it makes them durable first. After a plain
+// rename a power failure can undo it, or leave a name without its bytes.
 func TestFilesAreMadeDurableInOnePlace(t *testing.T) {
-	passing := map[string]bool{"node/aggregator/inbox/inbox.go": true, "node/aggregator/tables.go": true} // bundles that another process waits for, and tables of an answer that is not kept
+	passing := map[string]bool{"node/aggregator/inbox/inbox.go": true, "node/aggregator/tables.go": true} // bundles for another waiting process, and tables of an answer that is not kept
 	for _, f := range parseAll(t) {
 		if f.test || f.top() != "node" && f.top() != "cmd" || f.pkg == "node/durable" || strings.HasSuffix(f.pkg, "test") || passing[f.path] {
 			continue
@@ -355,13 +354,13 @@ func TestFilesAreMadeDurableInOnePlace(t *testing.T) {
 	}
 }
 
-// What a promise rests on is called in few places: where noise is drawn into data, and where a budget is debited.
-// A call elsewhere is a way around the order of protocol/release/job. Each place is a folder or a file.
+// Few places draw noise into data or debit a budget, since the privacy guarantee depends on them. A
+// call elsewhere would bypass the order of protocol/release/job. Each place is a folder or a file.
 func TestNoiseAndDebitsHaveFewCallers(t *testing.T) {
 	drawing := []string{"protocol/release", "protocol/release/job", "protocol/audit"}
 	places := map[string][]string{
 		"Draw": drawing, "DrawSeen": drawing, "Randomise": drawing,
-		"AddParallel": {"protocol/release"}, // what those draw with
+		"AddParallel": {"protocol/release"}, // used by the others to draw
 		"Debit":       {"protocol/release/job", "node/source/policy.go"},
 	}
 	used := map[string]bool{}
@@ -394,7 +393,7 @@ func TestNoiseAndDebitsHaveFewCallers(t *testing.T) {
 	}
 }
 
-// callsMethod reports whether a file calls a method, or a package's function, of that name.
+// callsMethod reports whether a file calls a method, or a package's function, of this name.
 func callsMethod(f *ast.File, name string) bool {
 	found := false
 	ast.Inspect(f, func(n ast.Node) bool {
@@ -407,7 +406,7 @@ func callsMethod(f *ast.File, name string) bool {
 	return found
 }
 
-// documents are those of this folder and of the laboratory's, as they are reached from here.
+// documents returns paths of the documents in this folder and in research/docs.
 func documents(t *testing.T) []string {
 	t.Helper()
 	docs, err := filepath.Glob("*.md")
@@ -421,7 +420,7 @@ func documents(t *testing.T) []string {
 	return append(docs, others...)
 }
 
-// The documents name no file that is not there.
+// The documents name only existing files.
 func TestDocumentsPointAtFiles(t *testing.T) {
 	for _, doc := range append(documents(t), "../README.md", "../research/README.md") {
 		text, err := os.ReadFile(doc)
@@ -453,7 +452,7 @@ func TestDocumentsPointAtFiles(t *testing.T) {
 	}
 }
 
-// The list of documents has them all.
+// The list of documents is complete.
 func TestDocumentsAreListed(t *testing.T) {
 	list, err := os.ReadFile("README.md")
 	if err != nil {
@@ -466,7 +465,7 @@ func TestDocumentsAreListed(t *testing.T) {
 	}
 }
 
-// places are what links may name behind #: the headings, as they are turned into names, and anchors.
+// places returns the possible link fragments: slugs of headings, and anchors.
 func places(markdown string) (out []string) {
 	for line := range strings.SplitSeq(markdown, "\n") {
 		if heading := strings.TrimLeft(line, "#"); heading != line && strings.HasPrefix(heading, " ") {

@@ -16,12 +16,12 @@ import (
 	"testing"
 )
 
-// Rows stand in files of their own, and the list of them is made from these files, so that one more is a file more
-// and changes no other.
+// Each row is in its own file, and the list of rows is generated from these files. So a new row
+// adds a file and changes no other.
 
-// list is one such list: what a package has that gives or is a row of a type.
+// list is one generated list: the declarations in a package that are, or return, a row of a type.
 type list struct {
-	dir, row, name string // the package, the type of a row, the function that lists them
+	dir, row, name string // package folder, type of a row, generated function
 	says           string
 }
 
@@ -60,7 +60,7 @@ func TestLists(t *testing.T) {
 	}
 }
 
-// write makes a list anew. Rows keep the order that they have; new ones are the last.
+// write generates a list. Old rows keep their order; new ones come last.
 func (l list) write(t *testing.T, old string) []byte {
 	var rows []string
 	sections := map[string]string{} // field by type
@@ -115,8 +115,8 @@ func (l list) write(t *testing.T, old string) []byte {
 	return out
 }
 
-// sectionField is the field of a type that is marked as one: //section:KEY, or //section:KEY,by=WORD where the items of a
-// list are named by a word, and behind it of what it is.
+// sectionField returns the field of a type that is marked //section:KEY, or //section:KEY,by=WORD
+// if list items are named by a word. The rest of the mark becomes the field's comment.
 func sectionField(of *ast.TypeSpec, doc *ast.CommentGroup) (field string, ok bool) {
 	if doc == nil {
 		return "", false
@@ -145,7 +145,7 @@ func isNamed(of ast.Expr, name string) bool {
 	return ok && id.Name == name
 }
 
-// packageFiles are those of a package, without tests and the list.
+// packageFiles parses the files of a package, without tests and the list.
 func packageFiles(t *testing.T, dir string) (out []*ast.File) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {

@@ -19,13 +19,13 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// noStudies is a state directory without any.
+// noStudies is a state directory without studies.
 type noStudies struct{}
 
 func (noStudies) Snapshots() ([]stored.Snapshot, error) { return nil, nil }
 func (noStudies) Free() (int64, error)                  { return 1, nil }
 
-// exposed returns the names of all metrics that nodes have, and up, which Prometheus adds.
+// exposed returns the names of all metrics of nodes, and up, which Prometheus adds.
 func exposed(t *testing.T) []string {
 	t.Helper()
 	var text strings.Builder
@@ -56,7 +56,7 @@ func exposed(t *testing.T) []string {
 
 var metricName = regexp.MustCompile(`\b(cosketch|go|process)_[a-z_]+|\bup\b`)
 
-// expressions of the kept dashboard and alert rules.
+// expressions returns those of the committed dashboard and alert rules.
 func expressions(t *testing.T) []string {
 	t.Helper()
 	var dashboard struct {
@@ -106,8 +106,8 @@ func expressions(t *testing.T) []string {
 	return out
 }
 
-// Every metric that the dashboard and the alerts name exists, and every metric that nodes
-// have is looked at by one of them.
+// Every metric in the dashboard and the alerts exists, and every metric of nodes is used in one of
+// them.
 func TestDashboardAndAlertsNameMetrics(t *testing.T) {
 	names, used := exposed(t), map[string]bool{}
 	for _, e := range expressions(t) {
@@ -133,7 +133,7 @@ func TestDashboardAndAlertsNameMetrics(t *testing.T) {
 	}
 }
 
-// The alert rules say what their tests expect, and every alert has one.
+// The alert rules behave as their tests expect, and every alert has a test.
 func TestAlertRules(t *testing.T) {
 	rules, err := os.ReadFile("operations/alerts.yaml")
 	if err != nil {

@@ -1,6 +1,6 @@
 package docs_test
 
-// takenApart are the places that take text apart, by file, and what text that is.
+// takenApart lists the functions that parse text, by file, with the text that they parse.
 var takenApart = map[string]map[string]string{
 	"cmd/aggregator/http.go":        {"shown.invitation": "a URL"},
 	"cmd/aggregator/invitedraft.go": {"inviting.describe": "the parts of a flag"},
@@ -283,8 +283,8 @@ var takenApart = map[string]map[string]string{
 	"testnet/standing/up.go":      {"aggregatorServes": "a URL"},
 }
 
-// owed are the places that still take apart what this project words: what each reads, and what should say it
-// instead. No place is added here.
+// owed lists functions that still parse this project's own messages: what each reads, and what
+// should replace it. Add none here.
 var owed = map[string]map[string]string{
 	"node/local/fsckrows.go": {
 		"fsck.letGo":  "the mark of a held sketch is read from the end of the log's note: an entry should have it as a field",

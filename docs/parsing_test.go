@@ -11,18 +11,18 @@ import (
 	"testing"
 )
 
-// Decisions are made on types and codes. A sentence that this project words is never read
-// back: what somebody needs to know of it is beside it as a code. So every place that takes
-// text apart stands in a list, with what it takes apart.
+// Decisions depend on types and codes. A message of this project is never parsed: whatever code
+// needs from it is beside it as a code. So every function that parses text is listed, with the text
+// that it parses.
 
-// takes are the functions that take text apart, of the packages strings and bytes.
+// takes are the functions of strings and bytes that parse text.
 var takes = []string{
 	"Contains", "Cut", "CutPrefix", "CutSuffix", "Fields", "FieldsFunc", "FieldsSeq", "HasPrefix", "HasSuffix",
 	"Index", "IndexAny", "IndexByte", "IndexRune", "LastIndex", "LastIndexAny", "LastIndexByte",
 	"Split", "SplitAfter", "SplitN", "SplitSeq", "TrimPrefix", "TrimSuffix",
 }
 
-// takesApart reports whether a function of a package, by its path, takes text apart.
+// takesApart reports whether a function of a package path parses text.
 func takesApart(pkg, name string) bool {
 	switch pkg {
 	case "strings", "bytes":
@@ -33,8 +33,8 @@ func takesApart(pkg, name string) bool {
 	return pkg == "regexp" && ast.IsExported(name)
 }
 
-// readers are the places of a file that take text apart: functions, methods as Type.Method, and
-// variables.
+// readers returns the declarations of a file that parse text: functions, methods as Type.Method,
+// and variables.
 func readers(t *testing.T, f file) []string {
 	packages := map[string]string{} // by the name in this file
 	for i, name := range f.imports(t) {
@@ -72,7 +72,7 @@ func readers(t *testing.T, f file) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// types reports a name of package regexp that is a type and takes nothing apart by itself.
+// types reports whether a name of package regexp is a type, which parses nothing.
 func types(pkg, name string) bool { return pkg == "regexp" && name == "Regexp" }
 
 func placeOf(d *ast.FuncDecl) string {
@@ -96,8 +96,8 @@ func placeOf(d *ast.FuncDecl) string {
 	}
 }
 
-// Every place that takes text apart is known, and none takes a sentence of this project apart
-// but the few that are listed as owed.
+// Every function that parses text is listed, and none parses a message of this project, except
+// those listed as owed.
 func TestTextIsTakenApartInKnownPlaces(t *testing.T) {
 	listed := map[string]string{}
 	for _, list := range []map[string]map[string]string{takenApart, owed} {
@@ -127,8 +127,8 @@ func TestTextIsTakenApartInKnownPlaces(t *testing.T) {
 	}
 }
 
-// The test sees calls however a package is named, methods, variables and functions that are
-// handed on, and nothing else.
+// The test finds calls under any package name, in methods and variables, and functions passed as
+// values, and nothing else.
 func TestReadersAreFound(t *testing.T) {
 	const source = `package p
 import (

@@ -15,14 +15,14 @@ import (
 	studyfile "github.com/cosketch/cosketch/protocol/study/file"
 )
 
-// peopleParties are those of head, whose ids are there.
+// peopleParties are the parties of head, with their ids.
 var peopleParties = []string{
 	"12D3KooWK99VoVxNE7XzyBwXEzW7xhK7Gpv85r9F3V3fyKSUKPH5",
 	"12D3KooWJWoaqZhDaoEFshF7Rh1bpY9ohihFhzcW6d69Lr2NASuq",
 	"12D3KooWJvMgpmgDGzBXzzVmHHsrxhTr8stGFWqVBDAkYE9pf6dw",
 }
 
-// peopleAsked are the questions of the table, each the only one of a drafted study.
+// peopleAsked are the questions of the table; each is the only one of a drafted study.
 var peopleAsked = []struct {
 	partition study.Partition
 	ask, says string
@@ -40,7 +40,8 @@ var (
 	peopleEpsilons = []string{"0.5", "1", "2"}
 )
 
-// peoplePlan plans what aggregator study draft drafts for parties of so many records each.
+// peoplePlan returns the plan of a study that aggregator study draft would draft for parties of so
+// many records each.
 func peoplePlan(t *testing.T, partition study.Partition, ask, epsilon string, records int64) plan.Choice {
 	t.Helper()
 	ids := make([]protocol.PeerID, len(peopleParties))
@@ -95,10 +96,10 @@ func peoplePlan(t *testing.T, partition study.Partition, ask, epsilon string, re
 	return plan.Choice{}
 }
 
-// Between these lines study.md has the table.
+// The table in study.md is between these lines.
 const peopleFrom, peopleTo = "<!-- people: made by go test ./docs -run People -update -->\n", "<!-- end of people -->\n"
 
-// people is the table: how far answers err by the number of people and ε.
+// people returns the table: errors of answers by number of people and ε.
 func people(t *testing.T) string {
 	t.Helper()
 	cells := make([][]string, len(peopleAsked)*len(peopleEpsilons))
@@ -134,13 +135,13 @@ func people(t *testing.T) string {
 	return b.String()
 }
 
-// plain writes a number with two digits, rounded up.
+// plain formats a number with two significant digits, rounded up.
 func plain(x float64) string {
 	unit := math.Pow(10, math.Floor(math.Log10(x))-1)
 	return strconv.FormatFloat(math.Ceil(x/unit-1e-6)*unit, 'g', 2, 64)
 }
 
-// study.md says how many people a question needs, as plans of today do.
+// study.md says how many people a question needs, according to current plans.
 func TestPeople(t *testing.T) {
 	if testing.Short() {
 		t.Skip("plans a hundred studies")

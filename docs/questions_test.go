@@ -9,11 +9,11 @@ import (
 	"testing"
 )
 
-// question is what a newcomer to the code asks, and where the answer is.
+// question is a question of a newcomer to the code, with the place of the answer.
 type question struct {
 	asks string
-	path string // of the file with the answer
-	name string // what it declares
+	path string // file with the answer
+	name string // identifier in that file
 }
 
 var questions = []question{
@@ -31,8 +31,8 @@ var questions = []question{
 	{"how are a new study's rows of R made?", "seed/stream/stream.go", "Stream"},
 }
 
-// architecture.md leads to each answer: it names the file, or the folder's row has the package, which has so few
-// files that the next step finds it.
+// architecture.md leads to each answer: it names the file, or the folder's row lists the package,
+// which is small enough to find the file in.
 func TestNewcomersFindTheirWay(t *testing.T) {
 	text, err := os.ReadFile("architecture.md")
 	if err != nil {
@@ -53,7 +53,7 @@ func TestNewcomersFindTheirWay(t *testing.T) {
 	}
 }
 
-// leadsTo reports whether a text names a file, or its package: by its path, or in the row of the folder that it is in.
+// leadsTo reports whether a text names a file or its package, by path or in the row of its folder.
 func leadsTo(text, file string) bool {
 	pkg := path.Dir(file)
 	top, rest, _ := strings.Cut(pkg, "/")

@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "write reference.md anew")
 
-// reference is the document: the tables of keys by which files are read.
+// reference returns the document: the tables of keys in files.
 func reference() string {
 	var b strings.Builder
 	b.WriteString(`# Reference of the study file and the configuration files
@@ -41,7 +41,7 @@ repeated keys are errors, with a suggestion; so are anchors, aliases, tags and a
 	return b.String()
 }
 
-// writeAnalyses lists the kinds of analyses with the options that each has, and what these say.
+// writeAnalyses lists the kinds of analyses with their options and what these mean.
 func writeAnalyses(b *strings.Builder) {
 	b.WriteString("\n### Entries of analyses\n\n| kind | options |\n|---|---|\n")
 	rows := studyfile.AnalysisKeys()

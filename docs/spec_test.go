@@ -15,12 +15,12 @@ import (
 	studyfile "github.com/cosketch/cosketch/protocol/study/file"
 )
 
-// spoken are the constants that other implementations must know, by where they are
-// declared: SPEC.md has to name the value of each.
+// spoken are the constants that other implementations must know, by place of declaration. SPEC.md
+// must contain the value of each.
 var spoken = []struct {
 	pkg   string
 	name  *regexp.Regexp
-	least int // how many there are at least: a pattern that matches nothing holds nothing
+	least int // minimum number of matches, so that a pattern cannot match nothing
 }{
 	{"protocol", regexp.MustCompile(`^(Kind|Cause)[A-Z]`), 21},
 	{"protocol", regexp.MustCompile(`Prefix$`), 5},
@@ -38,13 +38,13 @@ var spoken = []struct {
 	{"protocol/study", regexp.MustCompile(`^(KMeans|InnerProduct|Distance|Cosine|Mean|Covariance|Correlation|Intersection|GroupDistance)$`), 9},
 }
 
-// constant is one declared constant and the literal of its value.
+// constant is a declared constant with its literal value.
 type constant struct {
 	pkg, name, value string
 	text             bool
 }
 
-// constants returns all constants of the module's code whose value is written as a literal.
+// constants returns all constants of the module's code with literal values.
 func constants(t *testing.T, files []file) (out []constant) {
 	t.Helper()
 	for _, f := range files {
@@ -89,7 +89,7 @@ func readSpec(t *testing.T) string {
 	return string(text)
 }
 
-// section returns a section of the specification, by the beginning of its heading.
+// section returns the section of the specification whose heading begins so.
 func section(t *testing.T, spec, heading string) string {
 	t.Helper()
 	_, rest, found := strings.Cut(spec, "\n"+heading)
@@ -109,7 +109,7 @@ func TestSpecNamesWhatIsSpoken(t *testing.T) {
 				continue
 			}
 			found++
-			// A zero byte or a line feed at the end is written beside the text.
+			// SPEC.md describes a zero byte or line feed at the end outside the quoted text.
 			if value := strings.TrimRight(c.value, "\x00\n"); !quoted(spec, value) {
 				t.Errorf("SPEC.md does not name %q, which is %s.%s", value, c.pkg, c.name)
 			}
@@ -120,12 +120,12 @@ func TestSpecNamesWhatIsSpoken(t *testing.T) {
 	}
 }
 
-// quoted reports whether a text stands in quotes or in a code span, as a word of it.
+// quoted reports whether a text appears in quotes or in a code span, as a whole word.
 func quoted(spec, value string) bool {
 	return regexp.MustCompile("[`\" ]" + regexp.QuoteMeta(value) + "([`\" :,/]|NAME)").MatchString(spec)
 }
 
-// The labels of protocol.Hash are written where they are used.
+// SPEC.md names the labels of all calls of protocol.Hash.
 func TestSpecNamesEveryHash(t *testing.T) {
 	spec, found := readSpec(t), 0
 	for _, f := range parseAll(t) {
@@ -153,10 +153,10 @@ func TestSpecNamesEveryHash(t *testing.T) {
 	}
 }
 
-// joins reports whether a function is one of the labelled joins and hashes.
+// joins reports whether a function is a labelled join or hash.
 func joins(fn ast.Expr) bool {
 	switch fn := fn.(type) {
-	case *ast.Ident: // in package protocol itself
+	case *ast.Ident: // within package protocol
 		return fn.Name == "Hash"
 	case *ast.SelectorExpr:
 		from, ok := fn.X.(*ast.Ident)
@@ -165,7 +165,7 @@ func joins(fn ast.Expr) bool {
 	return false
 }
 
-// Every code of a refusal and of a process has its row, and no row is of nothing.
+// Every code of a refusal and of a process has a row, and every row has a code.
 func TestSpecTabulatesCodes(t *testing.T) {
 	spec, all := readSpec(t), constants(t, parseAll(t))
 	row := regexp.MustCompile(`(?m)^\| ([0-9]+) \|`)
@@ -183,7 +183,7 @@ func TestSpecTabulatesCodes(t *testing.T) {
 			got = append(got, m[1])
 		}
 		if c.pkg == "node/p2p" {
-			want = append(want, "0") // an answer that is none of the refusals
+			want = append(want, "0") // the code of answers that are not refusals
 		}
 		slices.Sort(want)
 		slices.Sort(got)
@@ -228,7 +228,7 @@ func TestSpecNamesTheMeaning(t *testing.T) {
 		}
 		for rest, at := studyfile.Encoding(s), 0; len(rest) > 0; at++ {
 			n := binary.BigEndian.Uint32(rest)
-			if at%2 == 0 { // a path, and then its value
+			if at%2 == 0 { // paths and their values alternate
 				found[string(rest[4:4+n])] = true
 			}
 			rest = rest[4+n:]

@@ -13,7 +13,8 @@ import (
 	studyfile "github.com/cosketch/cosketch/protocol/study/file"
 )
 
-// example returns the YAML block of a document: a study file of study.md, a site file of steward.md.
+// example returns the YAML block of a document: a study file in study.md, a site file in
+// steward.md.
 func example(t *testing.T, document string) string {
 	t.Helper()
 	blocks := blocksOf(t, document, "yaml")
@@ -57,7 +58,7 @@ func hpkeKey(t *testing.T) string {
 	return base64.StdEncoding.EncodeToString(key.PublicKey().Bytes())
 }
 
-// head begins studies to try pieces out in.
+// head is the beginning of study files for testing pieces.
 const head = `cosketch: study/2
 name: x
 nonce: 5f0c1b0e7a3d4c2f9b8e6d1a2c3f4e5d
@@ -70,7 +71,7 @@ expires: 2026-12-01T17:00:00Z
 deadline: 2026-12-15T17:00:00Z
 `
 
-// wide is a study in which the pieces of study.md can stand.
+// wide is a study file that accepts the pieces of study.md.
 const wide = head + `partition: horizontal
 records: {id: [patient]}
 columns:
@@ -84,7 +85,7 @@ privacy: {unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}
 analyses: [{kind: correlation}]
 `
 
-// keyed cuts YAML into its top-level keys, with all that belongs to each.
+// keyed splits YAML into its top-level keys with their content.
 func keyed(text string) (keys []string, parts map[string]string) {
 	parts = map[string]string{}
 	for line := range strings.Lines(text) {
@@ -96,7 +97,7 @@ func keyed(text string) (keys []string, parts map[string]string) {
 	return keys, parts
 }
 
-// The pieces of study files that study.md shows are accepted in a study.
+// Pieces of study files in study.md parse within a study.
 func TestPiecesOfStudiesParse(t *testing.T) {
 	text, err := os.ReadFile("study.md")
 	if err != nil {
@@ -104,7 +105,7 @@ func TestPiecesOfStudiesParse(t *testing.T) {
 	}
 	pieces := 0
 	for i, block := range strings.Split(string(text), "```") {
-		if i%2 == 0 || !strings.HasPrefix(block, "\n") { // between blocks, or a block that says what it is
+		if i%2 == 0 || !strings.HasPrefix(block, "\n") { // text between blocks, or a block of another kind
 			continue
 		}
 		pieces++
@@ -135,7 +136,7 @@ func TestPiecesOfStudiesParse(t *testing.T) {
 	}
 }
 
-// So are those of configuration files that api.md shows.
+// Pieces of configuration files in api.md parse.
 func TestPiecesOfConfigurationParse(t *testing.T) {
 	text, err := os.ReadFile("api.md")
 	if err != nil {
@@ -144,7 +145,7 @@ func TestPiecesOfConfigurationParse(t *testing.T) {
 	pieces := 0
 	for _, block := range strings.Split(string(text), "```yaml\n")[1:] {
 		body, _, _ := strings.Cut(block, "```")
-		if !strings.HasPrefix(body, "http:") { // another program's
+		if !strings.HasPrefix(body, "http:") { // configuration of another program
 			continue
 		}
 		pieces++

@@ -13,7 +13,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/full"
 )
 
-// blocksOf returns the blocks of a document that begin with these words.
+// blocksOf returns the code blocks of a document whose info string begins with these words.
 func blocksOf(t *testing.T, document, info string) (blocks []string) {
 	t.Helper()
 	text, err := os.ReadFile(document)
@@ -27,8 +27,9 @@ func blocksOf(t *testing.T, document, info string) (blocks []string) {
 	return blocks
 }
 
-// The units start under a real systemd, as the guides and their first lines say, and carry a
-// study to its result: ready when they say so, sandboxed as they say, back after a crash, ended when told to.
+// The units work under a real systemd as the guides and their own header comments say. A study
+// reaches its result. Each unit reports readiness, is sandboxed, restarts after a crash, and stops
+// when told to.
 func TestSystemdUnits(t *testing.T) {
 	full.Only(t, "boots a container")
 	for _, program := range []string{"systemd-nspawn", "unshare", "sudo", "systemd-analyze"} {

@@ -16,18 +16,18 @@ import (
 	"time"
 )
 
-// entry is a file or a directory, which has no text, in an archive.
+// entry is a file in an archive, or a directory, which has no text.
 type entry struct {
 	text  []byte
 	mode  int64
-	owner int // and group
+	owner int // user and group
 	dir   bool
 }
 
 //go:embed files/README.txt
 var readme string
 
-// archive writes what one downloads without a package manager: a tar.gz, or a zip for Windows.
+// archive writes the download for use without a package manager: a tar.gz, or a zip for Windows.
 func (m *maker) archive(name string, b built, share map[string][]byte) error {
 	files := map[string]entry{
 		"LICENSES-OF-MODULES.txt": {text: b.licences, mode: 0o644},
@@ -66,7 +66,7 @@ func (m *maker) archive(name string, b built, share map[string][]byte) error {
 	})
 }
 
-// write makes a file of what fill writes.
+// write creates a file, and calls fill to write it.
 func write(name string, fill func(io.Writer) error) error {
 	var text bytes.Buffer
 	if err := fill(&text); err != nil {
@@ -75,7 +75,7 @@ func write(name string, fill func(io.Writer) error) error {
 	return os.WriteFile(name, text.Bytes(), 0o644)
 }
 
-// sorted adds the directories that files are in, and returns all names in order.
+// sorted adds the parent directories of files, and returns all names in order.
 func sorted(files map[string]entry) []string {
 	for name := range maps.Clone(files) {
 		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
@@ -87,7 +87,7 @@ func sorted(files map[string]entry) []string {
 	return slices.Sorted(maps.Keys(files))
 }
 
-// tarred writes a tar whose bytes depend on nothing but the files and the time.
+// tarred writes a tar whose bytes depend only on the files and the time.
 func tarred(w io.Writer, files map[string]entry, at time.Time) error {
 	t := tar.NewWriter(w)
 	for _, name := range sorted(files) {
@@ -106,7 +106,7 @@ func tarred(w io.Writer, files map[string]entry, at time.Time) error {
 	return t.Close()
 }
 
-// zipped writes such a zip.
+// zipped writes a zip whose bytes depend only on the files and the time.
 func zipped(w io.Writer, files map[string]entry, at time.Time) error {
 	z := zip.NewWriter(w)
 	for _, name := range sorted(files) {

@@ -13,12 +13,12 @@ import (
 	"strings"
 )
 
-// built is what one platform needs: the programs, by name, with what is known of them.
+// built holds the programs of one platform, by name, with their modules, licences and SBOM.
 type built struct {
 	platform platform
 	programs map[string][]byte
-	modules  []module // that are linked into one program or both
-	licences []byte   // their texts
+	modules  []module // linked into one program or both
+	licences []byte   // licence texts of the modules
 	sbom     []byte
 }
 
@@ -49,7 +49,8 @@ func (m *maker) build(p platform) (built, error) {
 	return b, err
 }
 
-// compile makes both programs. The tag leaves out a second reader of JSON, of 1.4 MB, that Arrow would bring.
+// compile builds both programs. The tag leaves out a second JSON parser of 1.4 MB, which Arrow
+// would link.
 func (m *maker) compile(p platform, dir string) error {
 	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=true", "-tags=arrow_json_stdlib", "-ldflags=-s -w -buildid=", "-o", dir+"/", "./cmd/party", "./cmd/aggregator")
 	cmd.Dir = m.source
@@ -60,8 +61,8 @@ func (m *maker) compile(p platform, dir string) error {
 	return nil
 }
 
-// shared returns the files that are the same for all platforms, by their names below share/: manuals and
-// completions, which programs of this machine print, and the documents.
+// shared returns the files that are equal for all platforms, by name below share/: documents, and
+// manuals and completions, which programs built for this machine print.
 func (m *maker) shared() (map[string][]byte, error) {
 	dir := filepath.Join(m.work, "tools")
 	if err := m.compile(platform{runtime.GOOS, runtime.GOARCH}, dir); err != nil {
@@ -75,7 +76,7 @@ func (m *maker) shared() (map[string][]byte, error) {
 		}
 		for name, args := range print {
 			cmd := exec.Command(filepath.Join(dir, program), args...)
-			cmd.Env = []string{"HOME=" + m.work} // nothing of this machine's settings
+			cmd.Env = []string{"HOME=" + m.work} // no settings of this machine
 			text, err := cmd.Output()
 			if err != nil {
 				return nil, fmt.Errorf("running %s %s: %w", program, args[0], err)

@@ -19,11 +19,11 @@ import (
 	"golang.org/x/crypto/x509roots/fallback/bundle"
 )
 
-// nobody is the user and group of the images.
+// nobody is the user and group id in the images.
 const nobody = 65532
 
-// image writes an OCI layout, in a tar, with an image of the program for each architecture. It
-// starts from nothing: there is no shell and no package manager in it.
+// image writes an OCI layout as a tar, with an image of the program for each architecture. The
+// image has no base: it contains no shell and no package manager.
 func (m *maker) image(program string, of []built) error {
 	labels := map[string]string{
 		"org.opencontainers.image.title":    "cosketch-" + program,
@@ -68,7 +68,7 @@ func (m *maker) image(program string, of []built) error {
 	return write(filepath.Join(m.out, "cosketch-"+program+"-"+m.version+"-oci.tar"), func(w io.Writer) error { return tarred(w, files, m.time) })
 }
 
-// imageOf is the image of a program for one architecture.
+// imageOf returns the image of a program for one architecture.
 func (m *maker) imageOf(program string, b built, labels map[string]string) (v1.Image, error) {
 	licence, err := os.ReadFile(filepath.Join(m.source, "LICENSE"))
 	if err != nil {
@@ -114,7 +114,8 @@ func (m *maker) imageOf(program string, b built, labels map[string]string) (v1.I
 	return mutate.ConfigFile(img, file)
 }
 
-// roots are Mozilla's certificates, but those that are good for some names only, which a file cannot say.
+// roots returns Mozilla's certificates, except those restricted to some names, since a file cannot
+// state the restriction.
 func roots() []byte {
 	var out bytes.Buffer
 	for root := range bundle.Roots() {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// box runs a script, $2, with this machine's files, where all that is changed is in memory, and no network.
-// $1 is a directory: what is in $1/release is in the script's.
+// box runs a script, $2, on this machine's files without network; all changes stay in memory. $1 is
+// a directory; the files of $1/release are copied to the script's working directory.
 const box = `set -eu
 mount --make-rprivate /
 mkdir "$1/box"
@@ -24,7 +24,7 @@ mount -t proc proc "$1/box/root/proc"
 exec chroot "$1/box/root" bash -c "cd /srv; $2"
 `
 
-// probes are looked at after the line that has these words.
+// probes are checks to run after the line that contains after.
 var probes = []struct{ after, look string }{
 	{"apt install", `
 echo "enabled: $(systemctl is-enabled cosketch-party)"
@@ -46,7 +46,7 @@ dpkg --purge cosketch-party >/dev/null 2>&1 || echo WRONG: purge
 stat -c 'kept: %n %a %U' /var/lib/cosketch/party /etc/cosketch/party.yaml`},
 }
 
-// What docs/install.md shows for Linux is typed, line by line, on a copy of this machine.
+// The Linux commands of docs/install.md run, line by line, on a copy of this machine.
 func TestInstall(t *testing.T) {
 	release := releaseDir(t)
 	if os.Getenv("COSKETCH_FULL") != "1" {
@@ -77,7 +77,7 @@ func TestInstall(t *testing.T) {
 		t.Fatal(err)
 	}
 	var script strings.Builder
-	script.WriteString("systemctl() { command systemctl \"${@/--now/--quiet}\"; }\n") // no service manager runs in the copy: docs/systemd_test.go starts the units
+	script.WriteString("systemctl() { command systemctl \"${@/--now/--quiet}\"; }\n") // no service manager runs in the copy; docs/systemd_test.go starts the units
 	lines := 0
 	text := string(read(t, "../../docs/install.md"))
 	for _, block := range strings.Split(text, "```sh not install\n")[1:] {
@@ -98,7 +98,7 @@ func TestInstall(t *testing.T) {
 	}
 	cmd := exec.Command("unshare", "--mount", "--net", "sh", "-c", box, "box", dir, script.String())
 	cmd.Env = []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "DEBIAN_FRONTEND=noninteractive"}
-	cmd.Stdin = strings.NewReader(strings.Repeat("y\n", 10)) // as apt asks
+	cmd.Stdin = strings.NewReader(strings.Repeat("y\n", 10)) // answers to apt's questions
 	out, err := cmd.CombinedOutput()
 	said := string(out)
 	if strings.Contains(said, "mount:") && !strings.Contains(said, "== ") {

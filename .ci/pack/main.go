@@ -1,6 +1,7 @@
-// Command pack makes what a release ships from a clean clone of the project: archives, Debian and RPM packages,
-// OCI images, SBOMs, and their checksums. The same commit gives the same bytes on every machine. It is a
-// module of its own, in a directory that the go command skips: what it needs is no dependency of the programs.
+// Command pack makes the files of a release from a clean clone of the project: archives, Debian and
+// RPM packages, OCI images, SBOMs, and their checksums. The same commit gives the same bytes on
+// every machine. It is a separate module, in a directory that the go command skips, so that the
+// programs do not depend on what it needs.
 package main
 
 import (
@@ -15,10 +16,10 @@ import (
 	"time"
 )
 
-// programs are what is shipped.
+// programs are the shipped programs.
 var programs = []string{"party", "aggregator"}
 
-// platforms are where to, unless the command line says otherwise.
+// platforms are the default platforms.
 var platforms = []platform{{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}, {"windows", "amd64"}, {"windows", "arm64"}}
 
 // platform is an operating system and an architecture, as Go names them.
@@ -36,7 +37,7 @@ func (p platform) file(program string) string {
 
 // maker makes a release.
 type maker struct {
-	source, out, work string // directories
+	source, out, work string // directories of the clone, of the release, and for temporary files
 	version           string // the commit's tag without its v, or the short commit
 	commit            string
 	time              time.Time // of the commit
@@ -108,15 +109,15 @@ func newMaker(source, out string) (*maker, error) {
 	return m, err
 }
 
-// packageVersion is what package managers compare: they want a number first, and the newer commit later.
+// packageVersion returns a version that package managers order by commit; it starts with a number.
 func (m *maker) packageVersion() string {
 	if m.version[0] >= '0' && m.version[0] <= '9' && strings.Contains(m.version, ".") {
-		return strings.ReplaceAll(m.version, "-", "~") // before the release that it leads to
+		return strings.ReplaceAll(m.version, "-", "~") // a pre-release sorts before its release
 	}
 	return "0~" + m.time.Format("20060102150405") + "." + m.version
 }
 
-// release makes all files of a release but the checksums.
+// release makes all files of a release except the checksums.
 func (m *maker) release(wanted []platform) error {
 	share, err := m.shared()
 	if err != nil {
@@ -157,7 +158,7 @@ func (m *maker) git(args ...string) (string, error) {
 	return said(exec.Command("git", append([]string{"-C", m.source}, args...)...))
 }
 
-// said runs a command and returns what it writes.
+// said runs a command and returns its output.
 func said(cmd *exec.Cmd) (string, error) {
 	var complaint strings.Builder
 	cmd.Stderr = &complaint

@@ -12,18 +12,18 @@ import (
 	"strings"
 )
 
-// module is what a program is made of, beside the project's own packages.
+// module is a module linked into the programs, or Go's own packages.
 type module struct {
 	path, version string
-	users         []string // the programs that link it
-	licences      []string // SPDX ids of the texts that are known; none is said to be unknown
+	users         []string // programs that link it
+	licences      []string // SPDX ids of the recognised texts; may be empty
 	texts         [][]byte
 }
 
-// std is the name that SBOMs have for Go's own packages.
+// std is the name of Go's own packages in SBOMs.
 const std = "std"
 
-// modules reads from the programs what is linked into them, and finds the licences.
+// modules returns the modules linked into the programs, with their licences.
 func (m *maker) modules(infos map[string]*debug.BuildInfo) ([]module, error) {
 	places, err := m.moduleDirs()
 	if err != nil {
@@ -66,7 +66,8 @@ func (m *maker) modules(infos map[string]*debug.BuildInfo) ([]module, error) {
 	return out, nil
 }
 
-// moduleDirs returns where the source of each module is that was fetched by now: a build fetches what it links.
+// moduleDirs returns the source directory of each module in the module cache. A build has fetched
+// what it links.
 func (m *maker) moduleDirs() (map[string]string, error) {
 	list := func(args ...string) (string, error) {
 		cmd := exec.Command("go", args...)
@@ -93,7 +94,7 @@ func (m *maker) moduleDirs() (map[string]string, error) {
 
 var licenceName = regexp.MustCompile(`(?i)^((un)?licen[cs]e|copying|notice|patents)([.-].*)?$`)
 
-// licenceFiles returns the texts at the root of a module, in the order of their names.
+// licenceFiles returns the licence texts at the root of a module, in order of file name.
 func licenceFiles(dir string) (texts [][]byte, err error) {
 	files, err := os.ReadDir(dir)
 	if err != nil {
@@ -112,7 +113,7 @@ func licenceFiles(dir string) (texts [][]byte, err error) {
 	return texts, nil
 }
 
-// phrases are what only the text of a licence says, by SPDX id; a text that also says without is another one.
+// phrases identify licences: a text that contains says, and not without, has the licence id (SPDX).
 var phrases = []struct{ id, says, without string }{
 	{"Apache-2.0", "apache license version 2.0, january 2004", ""},
 	{"Apache-2.0", "licensed under the apache license, version 2.0", ""},
@@ -126,7 +127,7 @@ var phrases = []struct{ id, says, without string }{
 	{"Unlicense", "this is free and unencumbered software released into the public domain", ""},
 }
 
-// licencesIn returns the licences whose words are in a text.
+// licencesIn returns the licences recognised in a text.
 func licencesIn(text []byte) (ids []string) {
 	words := strings.ToLower(string(bytes.Join(bytes.Fields(text), []byte(" "))))
 	for _, p := range phrases {
@@ -138,7 +139,7 @@ func licencesIn(text []byte) (ids []string) {
 	return slices.Compact(ids)
 }
 
-// licenceTexts is the file that the licences ask for: each module with its texts.
+// licenceTexts returns the file that the licences require: each module with its licence texts.
 func licenceTexts(modules []module) []byte {
 	var out bytes.Buffer
 	for _, mod := range modules {

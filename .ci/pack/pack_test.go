@@ -19,7 +19,7 @@ func sample() map[string]entry {
 	}
 }
 
-// The same files give the same bytes, in whatever order they come; another time or mode gives others.
+// Equal files give equal bytes, in any order; another time or mode gives other bytes.
 func TestArchivesAreReproducible(t *testing.T) {
 	at := time.Unix(1_700_000_000, 0).UTC()
 	for name, form := range map[string]func(io.Writer, map[string]entry, time.Time) error{"tar": tarred, "zip": zipped} {
@@ -54,7 +54,8 @@ func TestArchivesAreReproducible(t *testing.T) {
 	}
 }
 
-// Package managers take a release for newer than the commits before it, and later commits for newer than earlier ones.
+// Package managers sort a release after the commits before it, and later commits after earlier
+// ones.
 func TestPackageVersions(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	older := (&maker{version: "ffffffffffff", time: at}).packageVersion()
@@ -73,7 +74,7 @@ func TestPackageVersions(t *testing.T) {
 	}
 }
 
-// A unit that is no more what it was is not installed half changed.
+// If a unit of the documents changes so that it cannot be adapted, that is an error.
 func TestInstalledUnit(t *testing.T) {
 	for _, program := range programs {
 		unit, err := os.ReadFile("../../docs/operations/systemd/cosketch-" + program + ".service")
@@ -106,7 +107,7 @@ func TestLicencesAreKnownByTheirWords(t *testing.T) {
 	}
 }
 
-// The signature is the releaser's, of these sums, for a release.
+// A signature is valid only for these sums and for a release.
 func TestSignature(t *testing.T) {
 	if _, err := exec.LookPath("ssh-keygen"); err != nil {
 		t.Skip("needs ssh-keygen")
@@ -142,7 +143,7 @@ func TestSignature(t *testing.T) {
 	}
 }
 
-// sign signs what is in a directory with a new key, and returns the file of who may sign.
+// sign signs the sums of a directory with a new key, and returns the allowed signers file.
 func sign(t *testing.T, dir string) (signers string) {
 	t.Helper()
 	key := filepath.Join(t.TempDir(), "key")

@@ -17,7 +17,7 @@ import (
 	"github.com/goreleaser/nfpm/v2/rpm"
 )
 
-// user is who the services run as; the packages make it.
+// user is the user of the services; the packages create it.
 const user = "cosketch"
 
 //go:embed files/*.sh files/settings
@@ -75,7 +75,7 @@ func (m *maker) packages(program string, b built, share map[string][]byte) error
 		}
 		contents = append(contents, &files.Content{Source: from, Destination: f.to, Type: f.kind, FileInfo: &files.ContentFileInfo{Owner: "root", Group: "root", Mode: f.mode, MTime: m.time}})
 	}
-	for _, kept := range []string{"/etc/cosketch", "/var/lib/cosketch"} { // with keys, ledgers and tokens in them
+	for _, kept := range []string{"/etc/cosketch", "/var/lib/cosketch"} { // they hold keys, ledgers and tokens
 		contents = append(contents, &files.Content{Destination: kept, Type: files.TypeDir, FileInfo: &files.ContentFileInfo{Owner: user, Group: user, Mode: 0o700, MTime: m.time}})
 	}
 	var scripts []string
@@ -101,7 +101,7 @@ func (m *maker) packages(program string, b built, share map[string][]byte) error
 			},
 		}
 		if format == "deb" {
-			info.Release, info.Deb.Predepends = "", []string{"passwd"} // has useradd, for who owns the directories
+			info.Release, info.Deb.Predepends = "", []string{"passwd"} // passwd has useradd; the user must exist before its directories are unpacked
 		} else {
 			info.Depends = []string{"/usr/sbin/useradd"}
 		}
@@ -117,7 +117,8 @@ func (m *maker) packages(program string, b built, share map[string][]byte) error
 	return nil
 }
 
-// filled reads a file of this package's, with the program's name in the place of PROGRAM.
+// filled returns an embedded file, with PROGRAM replaced by the program's name and UPPER by that in
+// capitals.
 func (m *maker) filled(name, program string) ([]byte, error) {
 	text, err := packageFiles.ReadFile(name)
 	return []byte(strings.NewReplacer("PROGRAM", program, "UPPER", strings.ToUpper(program)).Replace(string(text))), err
@@ -125,7 +126,7 @@ func (m *maker) filled(name, program string) ([]byte, error) {
 
 var head = regexp.MustCompile(`^(?:#.*\n)+`)
 
-// installedUnit is the unit of the documents, which is for a program in /usr/local, for one in /usr.
+// installedUnit adapts a unit of the documents, which runs a program in /usr/local, to one in /usr.
 func installedUnit(unit []byte, program string) ([]byte, error) {
 	text := head.ReplaceAllString(string(unit), "# To change it: systemctl edit cosketch-"+program+"\n")
 	for _, change := range [][2]string{

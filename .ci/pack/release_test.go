@@ -31,15 +31,16 @@ import (
 	"github.com/sassoftware/go-rpmutils"
 )
 
-// largest is how many bytes a program may have. The aggregator has 46.9 MB for linux/amd64, the party 51.5, of which 3.5
-// are for Arrow. In each, 8 are methods that nobody calls: kong and html/template find methods by names that the linker
-// does not know, so that it keeps all. Nobody has looked at what a program that exceeds this links.
+// largest is the size limit of a program in bytes. On linux/amd64 the aggregator has 46.9 MB and
+// the party 51.5, of which 3.5 are for Arrow. In each, 8 are methods that nobody calls: kong and
+// html/template find methods by name at run time, so the linker keeps all. If a program exceeds the
+// limit, check what it newly links.
 var largest = map[string]int{"party": 52_400_000, "aggregator": 47_700_000}
 
-// unwanted are modules that no program needs: what libp2p links by itself, and tools.
+// unwanted are modules that no program needs: what libp2p links by default, and tools.
 var unwanted = []string{"github.com/pion/", "github.com/quic-go/webtransport-go", "go.uber.org/fx", "go.uber.org/dig", "github.com/libp2p/zeroconf", "honnef.co/", "github.com/chromedp/", "github.com/goreleaser/", "pgregory.net/"}
 
-// releaseDir is what .ci/release made; .ci/steps names it.
+// releaseDir returns the output of .ci/release; .ci/steps sets the variable.
 func releaseDir(t *testing.T) string {
 	t.Helper()
 	dir := os.Getenv("COSKETCH_RELEASE")
@@ -49,7 +50,7 @@ func releaseDir(t *testing.T) string {
 	return dir
 }
 
-// named returns the names in a release that match.
+// named returns the file names in a release that match.
 func named(t *testing.T, dir, pattern string) []string {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(dir, pattern))
@@ -68,7 +69,7 @@ func read(t *testing.T, name string) []byte {
 	return text
 }
 
-// member is a file of an archive.
+// member is a file in an archive.
 type member struct {
 	text         []byte
 	mode         os.FileMode
@@ -145,7 +146,7 @@ func TestSumsCoverTheRelease(t *testing.T) {
 
 var archiveName = regexp.MustCompile(`^cosketch-(.+)-(linux|darwin|windows)-(amd64|arm64)\.(tar\.gz|zip)$`)
 
-// Each archive holds both programs for its platform, with what is said of them.
+// Each archive contains both programs for its platform, with documents.
 func TestArchives(t *testing.T) {
 	dir := releaseDir(t)
 	seen := 0
@@ -196,7 +197,8 @@ func TestArchives(t *testing.T) {
 	}
 }
 
-// looksRight holds that a program is for its platform, small, stripped, static, and made of what it needs.
+// looksRight checks that a program is for its platform, small, stripped, static, and links only
+// what it needs.
 func looksRight(t *testing.T, p platform, program string, text []byte) {
 	t.Helper()
 	if len(text) > largest[program] {
@@ -234,7 +236,7 @@ func looksRight(t *testing.T, p platform, program string, text []byte) {
 	}
 }
 
-// runs holds that the programs run, and say what they are.
+// runs checks that the programs print their version and initialise.
 func runs(t *testing.T, of map[string][]byte, version string, emulator ...string) {
 	t.Helper()
 	for program, text := range of {
@@ -256,7 +258,7 @@ func runs(t *testing.T, of map[string][]byte, version string, emulator ...string
 	}
 }
 
-// listsAll holds that an SBOM has every module of the programs, with a licence.
+// listsAll checks that an SBOM lists every module of the programs, with a licence.
 func listsAll(t *testing.T, sbom []byte, of map[string][]byte) {
 	t.Helper()
 	var doc bom
@@ -296,7 +298,7 @@ func listsAll(t *testing.T, sbom []byte, of map[string][]byte) {
 	}
 }
 
-// stays are the directories of a node, which only the user of the services may read.
+// stays are the directories of a node, which only the services' user may read.
 var stays = []string{"/etc/cosketch", "/var/lib/cosketch"}
 
 func TestDebianPackages(t *testing.T) {
@@ -389,7 +391,7 @@ func TestRPMs(t *testing.T) {
 	}
 }
 
-// placed holds what both kinds of package put where, for whom.
+// placed checks the paths, owners and modes of a package's files.
 func placed(t *testing.T, name, program string, got map[string]member) {
 	t.Helper()
 	for file, m := range got {
@@ -418,7 +420,8 @@ func placed(t *testing.T, name, program string, got map[string]member) {
 	}
 }
 
-// startsNothing holds that what runs at the installation turns nothing on, and makes the user.
+// startsNothing checks that installation scripts create the user, and neither enable nor start a
+// service.
 func startsNothing(t *testing.T, name, scripts string) {
 	t.Helper()
 	if regexp.MustCompile(`systemctl (enable|start|restart|try-restart|preset|--now)`).MatchString(scripts) || !strings.Contains(scripts, "useradd --system") {
@@ -426,7 +429,7 @@ func startsNothing(t *testing.T, name, scripts string) {
 	}
 }
 
-// Each image holds its program for every architecture, for a user without rights, and runs.
+// Each image contains its program for every architecture, runs as an unprivileged user, and works.
 func TestImages(t *testing.T) {
 	for _, name := range named(t, releaseDir(t), "*-oci.tar") {
 		dir := t.TempDir()
@@ -495,7 +498,7 @@ func imageIs(t *testing.T, name, program, arch string, img v1.Image) {
 	all := untar(t, text)
 	looksRight(t, platform{"linux", arch}, program, all["usr/local/bin/"+program].text)
 	root := t.TempDir()
-	for _, file := range slices.Sorted(maps.Keys(all)) { // a directory before what is in it
+	for _, file := range slices.Sorted(maps.Keys(all)) { // directories sort before their content
 		m := all[file]
 		if m.mode&os.ModeSetuid != 0 || (m.mode.Perm()&0o002 != 0) != (file == "tmp") || (m.uid == nobody) != (file == "var/lib/cosketch") {
 			t.Errorf("%s: %s has mode %v and belongs to %d", name, file, m.mode, m.uid)

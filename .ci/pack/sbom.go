@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// The fields of a CycloneDX 1.5 document that are used here.
+// The fields of a CycloneDX 1.5 document in use.
 type (
 	bom struct {
 		Format       string       `json:"bomFormat"`

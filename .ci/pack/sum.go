@@ -9,11 +9,11 @@ import (
 	"path/filepath"
 )
 
-// namespace says what a signature is for, so that one made for something else does not pass.
+// namespace is the purpose of a signature; one for another purpose is not valid.
 const namespace = "cosketch-release"
 
-// sum writes SHA256SUMS, and signs it where there is a key. OpenSSH signs, since every organisation has it
-// to check with.
+// sum writes SHA256SUMS, and signs it if key is not empty. It signs with OpenSSH, because every
+// organisation has it to verify.
 func sum(dir, key string) error {
 	files, err := os.ReadDir(dir)
 	if err != nil {

@@ -8,7 +8,7 @@
 // func scoresAVX512(to, rows, panel *float32, n int)
 //
 // Z0–Z15 hold the scores, two registers of 16 lanes for each row. Z16 and Z17 hold
-// the panel's coordinate, Z18 and on that of a row, and the products.
+// the panel's coordinate, Z18 and up that of a row, and the products.
 TEXT ·scoresAVX512(SB), NOSPLIT, $0-32
 	MOVQ to+0(FP), DI
 	MOVQ rows+8(FP), SI
@@ -136,7 +136,7 @@ coordinate2:
 
 // func belowAVX2(masks *uint32, scores, limits *float32) bool
 //
-// DX gathers the masks of all rows.
+// DX collects the masks of all rows.
 TEXT ·belowAVX2(SB), NOSPLIT, $0-25
 	MOVQ masks+0(FP), DI
 	MOVQ scores+8(FP), SI
@@ -178,9 +178,8 @@ row:
 
 // func leastAVX2(to *Leaders, scores *float32, first int32)
 //
-// Eight lanes at a time. Y0 is the least score, Y1 the second, Y2 the row of the
-// least, Y3 the number of the row at hand. The second is the least of itself and
-// whichever is greater of score and least.
+// Eight lanes at a time. Y0 is the smallest score, Y1 the second smallest, Y2 the row of
+// the smallest, Y3 the current row. For each score, Y1 becomes min(Y1, max(score, Y0)).
 TEXT ·leastAVX2(SB), NOSPLIT, $0-20
 	MOVQ to+0(FP), DI
 	MOVQ scores+8(FP), SI

@@ -3,8 +3,8 @@
 #include "textflag.h"
 
 // One tile: 8 columns of a times 16 of b, over all rows. VPMULDQ multiplies the low
-// halves of quadwords, so 16 entries of b serve as they are for the even columns and
-// shifted by 32 bits for the odd ones, and an entry of a is broadcast to all.
+// halves of quadwords: 16 entries of b are used unshifted for the even columns and
+// shifted by 32 bits for the odd ones. An entry of a is broadcast to all.
 
 // func tileAVX512(sums *[128]int64, a, b *int32, rows int)
 //

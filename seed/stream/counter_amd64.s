@@ -2,8 +2,8 @@
 
 #include "textflag.h"
 
-// AES-256 (FIPS 197) with the processor's own rounds: a key schedule, and counter
-// mode eight blocks at a time.
+// AES-256 (FIPS 197) with AES instructions: a key schedule, and counter mode eight
+// blocks at a time.
 
 // func expandKey(schedule *[240]byte, key *byte)
 //

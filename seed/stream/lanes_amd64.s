@@ -2,10 +2,10 @@
 
 #include "textflag.h"
 
-// BLAKE2b-512 (RFC 7693) of sixteen messages of one block each. Words lie by their
-// number, then by message: word i of message j at 128·i + 8·j.
+// BLAKE2b-512 (RFC 7693) of sixteen messages of one block each. Words are ordered by
+// index, then by message: word i of message j is at 128·i + 8·j.
 
-// The initial vector; word 0 of the state also takes the parameter block: digest
+// The initialisation vector. Word 0 of the state includes the parameter block: digest
 // of 64 bytes, no key, fanout and depth 1.
 DATA iv<>+0(SB)/8, $0x6a09e667f3bcc908
 DATA iv<>+8(SB)/8, $0xbb67ae8584caa73b
@@ -18,7 +18,7 @@ DATA iv<>+56(SB)/8, $0x5be0cd19137e2179
 DATA iv<>+64(SB)/8, $0x6a09e667f2bdc948
 GLOBL iv<>(SB), RODATA|NOPTR, $72
 
-// ROUNDS runs the twelve rounds, each with the numbers of the message words in the
+// ROUNDS runs the twelve rounds, each with the indices of the message words in the
 // order of its permutation.
 #define ROUNDS(ROUND) \
 	ROUND(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15); \
@@ -36,8 +36,8 @@ GLOBL iv<>(SB), RODATA|NOPTR, $72
 
 // func hashAVX512(state *[8][16]uint64, message *[16][16]uint64, lengths *[16]uint64)
 //
-// Z0–Z15 are the working vector of messages 0 to 7, Z16–Z31 that of the others. Two of
-// them at a time, as one would wait for itself.
+// Z0–Z15 are the working vector of messages 0 to 7, Z16–Z31 that of the others. Both are
+// interleaved, since the instructions of one depend on each other.
 TEXT ·hashAVX512(SB), NOSPLIT, $0-24
 	MOVQ state+0(FP), DI
 	MOVQ message+8(FP), SI
@@ -116,7 +116,7 @@ TEXT ·hashAVX512(SB), NOSPLIT, $0-24
 	VZEROUPPER
 	RET
 
-// Orders of bytes that turn a word right by 24 and 16 bits.
+// Byte shuffles that rotate a word right by 24 and 16 bits.
 DATA turn24<>+0(SB)/8, $0x0201000706050403
 DATA turn24<>+8(SB)/8, $0x0a09080f0e0d0c0b
 DATA turn24<>+16(SB)/8, $0x0201000706050403
@@ -130,8 +130,8 @@ GLOBL turn16<>(SB), RODATA|NOPTR, $32
 
 // func hashAVX2(state *[8][16]uint64, message *[16][16]uint64, lengths *[16]uint64)
 //
-// Four messages at a time, whose working vector is Y0–Y15. Where one more register is
-// needed, the first of a third row goes to the result's memory for a while.
+// Four messages at a time, with working vector Y0–Y15. When one more register is needed,
+// the first of a third row is spilled to the result's memory.
 TEXT ·hashAVX2(SB), NOSPLIT, $0-24
 	MOVQ state+0(FP), DI
 	MOVQ message+8(FP), SI
@@ -171,7 +171,7 @@ four:
 	VPSRLQ $63, B, B; \
 	VPXOR T, B, B
 
-// HALF mixes four columns, or four diagonals, of which A is the first row.
+// HALF mixes four columns, or four diagonals, with A as the first row.
 #define HALF(A0, A1, A2, A3, B0, B1, B2, B3, C0, C1, C2, C3, D0, D1, D2, D3, X0, Y0, X1, Y1, X2, Y2, X3, Y3) \
 	ADDS(X0, A0, B0, D0); \
 	ADDS(X1, A1, B1, D1); \

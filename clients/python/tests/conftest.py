@@ -20,13 +20,13 @@ STUDIES = {
 
 
 def blocks(language: str, document: str = "python.md") -> list[str]:
-    """What stands in blocks of a document."""
+    """The contents of a document's code blocks in a language."""
     return re.findall(rf"^```{language}\n(.*?)^```$", (ROOT / "docs" / document).read_text(), re.M | re.S)
 
 
 @dataclass(frozen=True)
 class Played:
-    """A study that was played to its result, which the aggregator wrote in every form."""
+    """A finished study, whose result the aggregator has written in every format."""
 
     network: network.Network
     study: str

@@ -1,4 +1,4 @@
-"""Records in many files, of which parties make parts."""
+"""Records in many files, from which parties make parts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SCHEMA = pa.schema(
 
 
 def records(first: int, count: int) -> pa.Table:
-    """Values out of bounds, missing ones, dates, words and labels."""
+    """Records with values out of bounds, missing values, dates, words and labels."""
     n = range(first, first + count)
     born = date(1920, 1, 1)
     columns = {
@@ -41,12 +41,12 @@ BORN = "{name: born, kind: numeric, bounds: [-14610, 18262]}"
 
 
 def plain(table: pa.Table) -> pa.Table:
-    """The columns that CSV has as they are: no dates, and 0 and 1 for booleans."""
+    """The columns as CSV can hold them: without dates, and with 0 and 1 for booleans."""
     return table.drop_columns("born").set_column(3, "ill", table["ill"].cast(pa.int8()))
 
 
 class Lake(network.Network):
-    """A network in which north's records are in a lake of files. West and south have the same."""
+    """A network in which north's records are in a lake of files. West and south have the same records."""
 
     def __init__(self, programs: Path, folder: Path, tables: Iterable[pa.Table], columns: Iterable[str]) -> None:
         super().__init__(programs, folder)
@@ -81,7 +81,7 @@ class Lake(network.Network):
 
     @contextmanager
     def waiting(self) -> Iterator[Path]:
-        """All parties take part, and north waits for its parts: the job by which they are made."""
+        """Run all parties until north and west wait for parts; yield north's job file."""
         with self.serving(), ExitStack() as ending:
             for party in network.PARTIES:
                 command = self.command(party, "run", self.of, "--wait", "7000s")
@@ -95,20 +95,20 @@ class Lake(network.Network):
             yield self.folder / "north.job"
 
     def until(self, party: str, says: str) -> None:
-        """Wait until a party that takes part says this."""
+        """Wait until a running party prints this."""
         said = self.running[party].stderr
         assert said is not None
         assert any(says in line for line in said), f"{party} has not said {says!r}"
 
     def released(self) -> list[list[str]]:
-        """Let the parts be released. The checks of what each party's release holds."""
+        """Release the parts; return the OK lines of inspecting each party's release."""
         for party in ("north", "west"):
             self.run(party, "advanced", "release", self.of)
         self.ends()
         return [re.findall(".*OK.*", self.run(party, "advanced", "inspect", self.of)) for party in network.PARTIES]
 
     def ends(self) -> None:
-        """Wait until every party has taken part."""
+        """Wait until every party has finished."""
         for party, process in self.running.items():
             said = process.communicate(timeout=5 * network.MINUTE)[1]
             assert process.returncode == 0, f"{party}: {said}"

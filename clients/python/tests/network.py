@@ -1,4 +1,4 @@
-"""A network of three parties and an aggregator, made by the program itself, on this machine."""
+"""A network of three parties and an aggregator on this machine, run with the real programs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MINUTE = 60.0
 
 
 def build(to: Path) -> Path:
-    """The two programs: those of the folder COSKETCH_BIN, or else built from this tree."""
+    """The folder of the two programs: COSKETCH_BIN, or else built from this tree."""
     given = os.environ.get("COSKETCH_BIN")
     if given:
         return Path(given)
@@ -90,7 +90,7 @@ class Network:
         return hashlib.sha256(text.encode()).hexdigest()
 
     def play(self, name: str, study: str, data: dict[str, str], caps: str) -> None:
-        """All parties approve the study and take part in it until there is a result."""
+        """Let all parties approve the study, and run it to its result."""
         self.run("aggregator", "study", "host", f"{name}.yaml")
         for party in PARTIES:
             file = f"{party}-{name}.csv"
@@ -115,7 +115,7 @@ class Network:
 
     @contextmanager
     def serving(self, web: bool = False) -> Iterator[str]:
-        """Run the aggregator; its API's address where it is asked for."""
+        """Run the aggregator; yield the address of its API, which is on only with web."""
         port = free_port()
         words = [
             "serve",
@@ -148,14 +148,14 @@ class Network:
                 draining.join()
 
     def write(self, study: str, folder: str, form: str, *more: str) -> Path:
-        """Have the aggregator write a result into a folder of the network."""
+        """Let the aggregator write a result into a folder of the network."""
         self.run("aggregator", "--format", form, "result", study, "-o", folder, *more)
         return self.folder / folder
 
 
 def rows(columns: tuple[str, ...], first: int, count: int) -> str:
-    """Records in two clusters, whose values depend on the record and a little on the column's name; the column
-    ill is 1 in one of them."""
+    """Records in two clusters. Values depend on the record and a little on the column's name; the column ill is 1
+    in one cluster."""
     lines = [",".join(("id", *columns))]
     for i in range(first, first + count):
         values = [f"r{i}"]
@@ -174,7 +174,7 @@ NUMERIC = "kind: numeric, bounds: [0, 10]"
 
 
 def horizontal(n: Network) -> str:
-    """Same columns, other records: every kind that has an answer there, some of them undefined."""
+    """Same columns, other records: all kinds for this partition, some of them undefined."""
     study = n.study(
         "horizontal",
         partition="horizontal",
@@ -195,7 +195,7 @@ def horizontal(n: Network) -> str:
 
 
 def cells(n: Network) -> str:
-    """Sums alone, under noise: k-means by cells."""
+    """Only sums, with noise: k-means by cells."""
     study = n.study(
         "cells",
         partition="horizontal",
@@ -210,7 +210,7 @@ def cells(n: Network) -> str:
 
 
 def counts(n: Network) -> str:
-    """Numbers of records, under noise: tables and quantiles."""
+    """Counts of records, with noise: tables and quantiles."""
     study = n.study(
         "counts",
         partition="horizontal",
@@ -227,7 +227,7 @@ def counts(n: Network) -> str:
 
 
 def vertical(n: Network) -> str:
-    """Other columns, partly the same records."""
+    """Different columns of partly the same records."""
     columns = ", ".join(f"{{name: {c}, {NUMERIC}, owner: {p}}}" for c, p in zip("xyz", PARTIES, strict=True))
     study = n.study(
         "vertical",
@@ -245,7 +245,7 @@ def vertical(n: Network) -> str:
 
 
 def wide(n: Network) -> str:
-    """So many columns that the pairs are a dense table beside the document."""
+    """So many columns that the pairs are in a dense table beside the document."""
     names = {p: tuple(f"{p[0]}{i}" for i in range(134)) for p in PARTIES}
     columns = ", ".join(f"{{name: {c}, {NUMERIC}, owner: {p}}}" for p in PARTIES for c in names[p])
     study = n.study(
@@ -260,7 +260,7 @@ def wide(n: Network) -> str:
     return study
 
 
-if __name__ == "__main__":  # for a person who wants to look at one
+if __name__ == "__main__":  # to inspect a network by hand
     where = Path(sys.argv[1])
     network = Network(build(where.parent), where)
     print(horizontal(network))

@@ -44,7 +44,7 @@ def test_results(played: dict[str, Played], url: str, token: str) -> None:
     result = client.result(of.study, aggregator=of.aggregator)
     assert result.raw == of.read().raw
     assert result.signed == of.read().signed
-    assert client.result(of.study).signed == result.signed  # by the key that the server names
+    assert client.result(of.study).signed == result.signed  # with the key that the server names
     with pytest.raises(cosketch.SignatureError, match="by another aggregator"):
         client.result(of.study, aggregator=played["cells"].aggregator)
 
@@ -58,7 +58,7 @@ def test_a_further_result(played: dict[str, Played], url: str, token: str) -> No
     assert result.signed.further
     assert [a.kind for a in result] == ["record-distance"]
     assert {"pairs", "record_distances_records"} <= set(result[0].frames())
-    # The same from a folder.
+    # A folder gives the same.
     folder = of.network.write(of.study, "further", "json", "--further", listed["name"])
     assert cosketch.read(folder, aggregator=of.aggregator).raw == result.raw
 
@@ -92,7 +92,7 @@ def test_the_token_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch, u
     monkeypatch.setenv("COSKETCH_TOKEN", token)
     assert Client(url).node()["software"] == "cosketch"
     with pytest.raises(cosketch.ApiError):
-        Client(url, "").node()  # an argument wins
+        Client(url, "").node()  # the argument overrides the environment
     monkeypatch.delenv("COSKETCH_TOKEN")
     with pytest.raises(cosketch.ApiError):
         Client(url).node()

@@ -1,4 +1,4 @@
-"""What docs/python.md and the notebook show runs, on a result that an aggregator made."""
+"""The code of docs/python.md and of the notebook runs, on a result that an aggregator made."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ NOTEBOOK = Path(__file__).resolve().parents[1] / "notebook" / "analysis.ipynb"
 
 @pytest.fixture
 def results(played: dict[str, Played], tmp_path: Path) -> Path:
-    """A folder with the result in ``results``, as docs/python.md has it."""
+    """A folder with the result in ``results``, as in docs/python.md."""
     shutil.copytree(played["horizontal"].folder, tmp_path / "results")
     return tmp_path
 
 
 def test_the_document(played: dict[str, Played], results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     of = played["horizontal"]
-    folder, api, _ = blocks("python")  # the last one is of Spark
+    folder, api, _ = blocks("python")  # the last one uses Spark
     monkeypatch.chdir(results)
     said = {"AGGREGATOR": of.aggregator, "STUDY": of.study}
     for name, text in said.items():

@@ -22,7 +22,7 @@ INTERVAL = ["estimate", "standard_error", "low", "high", "population_low", "popu
 
 
 def plain(f: pd.DataFrame) -> list[list[Any]]:
-    """The values of a frame, exactly, with None where there is none."""
+    """The exact values of a frame, with None for missing ones."""
     columns = [f[c].astype(object).where(f[c].notna(), None).tolist() for c in f.columns]
     return [list(row) for row in zip(*columns, strict=True)]
 
@@ -41,7 +41,7 @@ def test_frames_are_the_programs_tables(played: dict[str, Played], name: str) ->
     for table, want in files.items():
         got = frames[table]
         assert list(got.columns) == list(want.columns), table
-        if name == "wide" and table == "numbers":  # those pairs are beside the document
+        if name == "wide" and table == "numbers":  # its pairs are beside the document
             assert len(got) == 0
             continue
         assert plain(got) == plain(want), table
@@ -54,12 +54,12 @@ def test_frames_are_the_programs_tables(played: dict[str, Played], name: str) ->
 
 
 def test_every_kind_is_played(played: dict[str, Played]) -> None:
-    """A kind that the reference lists has to be here, too."""
+    """Every kind that the reference lists is played here."""
     reference = (ROOT / "docs" / "reference.md").read_text().split("### Entries of analyses")[1].split("| key |")[0]
     listed = set(re.findall(r"^\| `([a-z-]+)` \|", reference, re.M))
     assert len(listed) > 15
     here = {a.kind for of in played.values() for a in of.read()}
-    assert listed - here == {"record-distance"}  # asked afterwards: test_api.py
+    assert listed - here == {"record-distance"}  # a further result: see test_api.py
 
 
 @pytest.mark.parametrize("name", STUDIES)
@@ -128,7 +128,7 @@ def test_undefined_numbers_are_nan_with_their_reason(played: dict[str, Played]) 
 
 
 def strange(x: Any) -> Any:
-    """The same document from a program that knows more keys."""
+    """The same document with additional keys, as from a newer program."""
     if isinstance(x, list):
         return [strange(y) for y in x]
     if isinstance(x, dict):

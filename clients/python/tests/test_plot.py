@@ -70,7 +70,7 @@ def test_every_answer_has_a_figure(played: dict[str, Played], tmp_path: Path) ->
             plt.savefig(tmp_path / "figure.png")
             plt.close("all")
             drawn += 1
-    assert drawn >= 14  # of horizontal and cells, which no draw of noise leaves undefined
+    assert drawn >= 14  # those of horizontal and cells, which are defined for any noise
 
 
 def test_a_heat_map(played: dict[str, Played], tmp_path: Path) -> None:

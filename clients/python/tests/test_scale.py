@@ -1,4 +1,4 @@
-"""What docs/scale.md types without Spark: pipes of other programs, Slurm and Kubernetes."""
+"""The commands of docs/scale.md without Spark: pipes from other programs, Slurm and Kubernetes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from conftest import ROOT, blocks
 
 OPERATIONS = ROOT / "docs" / "operations"
 SHARDS = 3
-FILES = 2 * SHARDS - 1  # two shards have two of them
+FILES = 2 * SHARDS - 1  # all shards but one have two files
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def network(programs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 @pytest.fixture
 def manifest() -> dict[str, object]:
-    """The Job of Kubernetes, with fewer shards."""
+    """The Kubernetes Job, with fewer shards."""
     text = (OPERATIONS / "kubernetes-job.yaml").read_text()
     assert len(re.findall(r"\b16(?=$|\")", text, re.M)) == 4  # shards, and the attempts that failed
     out: dict[str, object] = yaml.safe_load(re.sub(r"\b16(?=$|\")", str(SHARDS), text, flags=re.M))
@@ -38,7 +38,7 @@ def manifest() -> dict[str, object]:
 
 
 def typed(of: lake.Lake, script: str, **more: str) -> subprocess.CompletedProcess[str]:
-    """Type a script as it stands, with party on the PATH."""
+    """Run a script unchanged, with party on the PATH."""
     path = f"{of.programs}:{os.environ['PATH']}"
     environment = os.environ | {"PATH": path} | more
     return subprocess.run(
@@ -71,7 +71,7 @@ def test_the_manifest_is_as_kubernetes_has_it(manifest: dict[str, object]) -> No
 
 
 def pod(manifest: dict[str, object], of: lake.Lake) -> tuple[str, dict[str, str]]:
-    """The script of a pod, and its environment: what is mounted there is in the folder here."""
+    """The script of a pod, and its environment, with mounts replaced by the folder."""
     spec = manifest["spec"]
     assert isinstance(spec, dict)
     assert spec["completionMode"] == "Indexed"
@@ -104,7 +104,7 @@ def slurm_and_kubernetes(network: lake.Lake, manifest: dict[str, object]) -> Non
         done = typed(network, slurm, SLURM_ARRAY_TASK_ID=str(task))
         assert done.returncode == 0, done.stderr
 
-    # The secret is readable for its group, as Kubernetes mounts it for a pod that is not root's.
+    # The secret is readable for its group, as Kubernetes mounts it for a pod that does not run as root.
     (folder / "pod-job").mkdir()
     shutil.copy(folder / "west.job", folder / "pod-job" / "study.job")
     (folder / "pod-job" / "study.job").chmod(0o440)
@@ -118,7 +118,7 @@ def slurm_and_kubernetes(network: lake.Lake, manifest: dict[str, object]) -> Non
     assert sorted(p.name for p in (folder / "pod-parts").iterdir()) == names
     assert sorted(p.name for p in (folder / "parts").iterdir()) == names
 
-    # A wrong file of data ends as the policy for failed pods knows.
+    # A malformed data file gives an exit code that the pod failure policy lists.
     spec = manifest["spec"]
     assert isinstance(spec, dict)
     (rule,) = spec["podFailurePolicy"]["rules"]
@@ -128,7 +128,7 @@ def slurm_and_kubernetes(network: lake.Lake, manifest: dict[str, object]) -> Non
     done = typed(network, script, JOB_COMPLETION_INDEX="0", **environment)
     assert done.returncode in rule["onExitCodes"]["values"], done.stderr
 
-    # Either makes the same shards: the sum is of some parts of each.
+    # Both ways make the same shards, so parts of both can be added.
     (folder / "pod-parts" / "2.part").replace(folder / "parts" / "2.part")
     said = network.run("west", "advanced", "sketch", network.of, "--parts", "parts/*.part")
     assert f"{network.complete} records held" in said

@@ -1,4 +1,4 @@
-"""Only what the named aggregator signed is read."""
+"""Only results that the named aggregator signed are read."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_every_change_of_the_statement_is_noticed(played: dict[str, Played], fol
                     signature.verify(raw, body, study=of.study, aggregator=of.aggregator, further=further)
     found = signature.verify(raw, signed, study=of.study, aggregator=of.aggregator, further=False)
     assert not found.further
-    with pytest.raises(cosketch.SignatureError):  # a field twice: which one was meant?
+    with pytest.raises(cosketch.SignatureError):  # a repeated field is ambiguous
         signature.verify(raw, signed + signed, study=of.study, aggregator=of.aggregator, further=False)
 
 
@@ -69,7 +69,7 @@ def test_others_are_not_believed(played: dict[str, Played], folder: Path) -> Non
         cosketch.read(folder, aggregator=other.aggregator)
     with pytest.raises(cosketch.DocumentError, match="not of"):
         cosketch.read(folder, aggregator=of.aggregator, study=other.study)
-    # A whole folder of somebody else, which is sound by itself.
+    # A valid folder of another aggregator.
     with pytest.raises(cosketch.SignatureError):
         cosketch.read(other.folder, aggregator=of.aggregator)
     (folder / "signed.json").write_bytes((other.folder / "signed.json").read_bytes())

@@ -5,12 +5,12 @@
 // The fast Hadamard transform of int16 entries with signs, in int32 sums.
 //
 // A transform is a step for each bit of the index, in any order: the step of a bit
-// replaces the entries a and b that differ in it alone by a+b and a−b. That of bit 0
-// comes with the signs, as PMADDWD adds pairs of products: once with the signs of both,
-// once with the second one turned. A bit that chooses between two registers costs an
-// addition and a subtraction. Any other must become such a bit: where two registers are
-// interleaved, the bit that chose between them moves into them, and one of theirs
-// chooses. With the bits of an index by what they choose, highest first:
+// replaces the entries a and b whose indices differ only in it by a+b and a−b. The step
+// of bit 0 comes with the signs, as PMADDWD adds pairs of products: once with both signs,
+// once with the second one negated. A bit that selects between two registers costs an
+// addition and a subtraction. Any other bit must first become such a bit: interleaving
+// two registers moves the bit that selected between them into them, and one of theirs
+// then selects. Bits of an index by what they select, highest first:
 //
 //   register | 128 bits | dword     made so far
 //      0     |   4, 3   |  2, 1     0
@@ -20,17 +20,17 @@
 //      4     |   3, 1   |  0, 2     all; without bit 4, AVX2 is done a line earlier
 //
 // So the sum of index c lies at c with its last three bits in the order 1, 0, 2.
-// The higher bits choose between registers, or places of memory, from the beginning.
+// The higher bits select registers or memory locations from the start.
 //
-// Loops begin on a cache line: where else they come to lie is chance, which costs up to a
-// quarter of the time of a small transform.
+// Loops are aligned to cache lines: otherwise their alignment is accidental, which costs
+// up to a quarter of the time of a small transform.
 
-// Words of +1 and −1 in turns.
+// Words of +1 and −1, alternating.
 DATA turns<>+0(SB)/4, $0xffff0001
 GLOBL turns<>(SB), RODATA|NOPTR, $4
 
 // INTERLEAVED makes the step of the bit that interleaving A and B by LOW and HIGH
-// brings forward. T is lost.
+// brings forward. It overwrites T.
 #define INTERLEAVED(LOW, HIGH, A, B, T) \
 	LOW B, A, T; \
 	HIGH B, A, B; \
@@ -49,7 +49,7 @@ GLOBL turns<>(SB), RODATA|NOPTR, $4
 	VPADDD B, T, A; \
 	VPSUBD B, T, B
 
-// FOUR makes the two steps among A, B, C and D. The others are lost.
+// FOUR makes the two steps among A, B, C and D, and overwrites the others.
 #define FOUR(A, B, C, D, E, F, G, H) \
 	VPADDD B, A, E; \
 	VPSUBD B, A, F; \
@@ -68,7 +68,7 @@ GLOBL turns<>(SB), RODATA|NOPTR, $4
 // func blocksAVX2(v *int64, x, signs *int16, blocks int)
 //
 // The first six steps: blocks of 64 entries, in four registers of 16. Y0–Y7 hold their
-// sums, Y15 the turns.
+// sums, Y15 the alternating words.
 TEXT ·blocksAVX2(SB), NOSPLIT, $0-32
 	MOVQ v+0(FP), DI
 	MOVQ x+8(FP), SI
@@ -247,7 +247,7 @@ two2:
 
 // func gather(y, v *int64, places *int32, n int)
 //
-// y[i] becomes the int32 of v that places[i] names; n is positive.
+// y[i] becomes the int32 of v at places[i]; n is positive.
 TEXT ·gather(SB), NOSPLIT, $0-32
 	MOVQ y+0(FP), DI
 	MOVQ v+8(FP), SI

@@ -2,7 +2,7 @@
 
 #include "textflag.h"
 
-// How many places ahead rows are fetched.
+// Prefetch distance of rows, in places.
 #define AHEAD 12
 
 // Order of dwords that undoes the interleaving of 128-bit lanes in narrow.
@@ -15,8 +15,8 @@ GLOBL lanes<>(SB), RODATA|NOPTR, $32
 // func narrowAVX2(dst *int16, src *int64, n int) bool
 //
 // n is a positive multiple of 16. Low dwords are taken from pairs of registers,
-// packed to words, and put in order. An entry fits if 2^15 more than it is below
-// 2^16: Y6 gathers the bits of these.
+// packed to words, and put in order. An entry fits if entry + 2^15 is below 2^16;
+// Y6 collects the bits of these sums.
 TEXT ·narrowAVX2(SB), NOSPLIT, $0-25
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
@@ -57,8 +57,8 @@ narrow16:
 
 // func withinAVX2(x *int64, n int, bound int64) bool
 //
-// n is a positive multiple of 16. Y0–Y3 gather whatever is above bound, or below
-// −bound.
+// n is a positive multiple of 16. Y0–Y3 collect whether entries are above bound or
+// below −bound.
 TEXT ·withinAVX2(SB), NOSPLIT, $0-25
 	MOVQ x+0(FP), SI
 	MOVQ n+8(FP), CX
@@ -95,14 +95,14 @@ within16:
 
 // func addRowsAVX2(u, x *int64, n, records int, places *uint32, each int, ending *int64, more int)
 //
-// AVX-512 would be slower: rows of u begin anywhere in a cache line, so that each
-// store of 64 bytes would touch two.
+// AVX-512 would be slower: rows of u are not aligned to cache lines, so each store of
+// 64 bytes would touch two.
 //
 // R8 holds the bytes of a row of u, R9 the entries of whole cache lines of a row of x,
-// R10 all its entries, R11 the places that are left, R12 those of the record. DI is the row of u that a
-// place names, and AX one that a later place does, as u is rarely in a near cache: it
-// is fetched while the first is added to. The sign is a mask m of zeros or ones, and
-// (v xor m) − m is v or −v.
+// R10 all its entries, R11 the remaining places, R12 those of the record. DI is the row
+// of u of the current place, AX that of a later place. AX is prefetched meanwhile, as u
+// is rarely in a near cache. The sign is a mask m of zeros or ones: (v xor m) − m is v
+// or −v.
 TEXT ·addRowsAVX2(SB), NOSPLIT, $0-64
 	MOVQ x+8(FP), SI
 	MOVQ n+16(FP), R10
@@ -213,9 +213,9 @@ GLOBL heads<>(SB), RODATA|NOPTR, $56
 
 // func squaredNormsAVX2(norms *uint64, x *int64, n, records int) bool
 //
-// n and records are positive. Y3 is 2^26, and Y2 gathers the bits of entries plus that,
-// which is below 2^27 if they fit. Squares of low dwords are then those of entries. A row
-// is R8 times four entries in Y0, and the last one to four by the mask Y4, as 0 else.
+// n and records are positive. Y3 is 2^26, and Y2 collects the bits of entries plus 2^26,
+// which are below 2^27 if they fit. Squares of low dwords are then those of entries. A row
+// is R8 times four entries in Y0, then the last one to four with the mask Y4 (others 0).
 TEXT ·squaredNormsAVX2(SB), NOSPLIT, $0-33
 	MOVQ norms+0(FP), DI
 	MOVQ x+8(FP), SI

@@ -5,12 +5,12 @@
 // One tile of SignProduct: 4 rows of x times a panel of 64 columns of signs.
 // A dword of x is a pair of int16 entries; a dword of signs is two bits for each of
 // 16 columns. The signs become int16 words of ±1, so that one multiply-add of
-// pairs (PMADDWD, or PDPWSSD with its sum) does two entries of 16 or 8 columns.
+// pairs (PMADDWD, or PDPWSSD with accumulation) handles two entries of 16 or 8 columns.
 
 // func signTileAVX512(y *int64, yStride int, x *int16, xStride int, signs *uint64, pairs int)
 //
 // Z0–Z15 hold the sums, four registers of 16 columns for each row. Z16–Z19 hold
-// the signs of one pair, Z20–Z23 that pair of each row of x.
+// the signs of one pair, Z20–Z23 the same pair of each row of x.
 TEXT ·signTileAVX512(SB), NOSPLIT, $0-48
 	MOVQ y+0(FP), DI
 	MOVQ yStride+8(FP), DX
@@ -108,8 +108,8 @@ GLOBL bitOfWord<>(SB), RODATA|NOPTR, $32
 // func signTileAVX2(y *int64, yStride int, x *int16, xStride int, signs *uint64, pairs int)
 //
 // Four passes of 16 columns. Y0–Y7 hold the sums, two registers of 8 columns for
-// each row. Y12 and Y13 hold the signs of one pair: a word of 16 bits is broadcast,
-// compared with its own bits, and what came out as −1 or 0 becomes −1 or +1.
+// each row. Y12 and Y13 hold the signs of one pair: a word of 16 bits is broadcast and
+// compared with its own bits; the results −1 or 0 become −1 or +1.
 TEXT ·signTileAVX2(SB), NOSPLIT, $0-48
 	MOVQ yStride+8(FP), DX
 	SHLQ $3, DX
@@ -124,7 +124,7 @@ pass:
 	MOVQ y+0(FP), DI
 	MOVQ R9, R10
 	SHLQ $7, R10
-	ADDQ R10, DI                 // 16 sums further for each pass
+	ADDQ R10, DI                 // 16 sums further per pass
 	MOVQ x+16(FP), SI
 	LEAQ (SI)(CX*2), R8
 	ADDQ CX, R8

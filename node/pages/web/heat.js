@@ -1,5 +1,5 @@
-// Says the number of a heat map's cell that is pointed at, tapped, or reached with the
-// arrow keys. Without this, the cells' titles and the tables say them.
+// Shows the number of a heat map's cell that is pointed at, tapped, or reached with the
+// arrow keys. Without this script, the cells' titles and the tables show the numbers.
 "use strict";
 for (const svg of document.querySelectorAll("svg[data-numbers]")) {
   const grid = svg.querySelector("g.grid"), names = svg.dataset.names.split("\n"), cell = Number(svg.dataset.cell), last = names.length - 1;

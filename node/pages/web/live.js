@@ -1,6 +1,6 @@
-// Keeps a page up to date: fetches it again when the server says that its study changed,
-// or from time to time, and puts the parts that change in place. Who listens is told what
-// the headline says, but not each minute how long is left.
+// Keeps a page up to date: fetches it again when the server reports a change of its study,
+// or periodically, and replaces the parts that differ. Screen readers announce changes of
+// the headline, but not the remaining time every minute.
 "use strict";
 (() => {
   const main = document.getElementById("main");
@@ -12,7 +12,7 @@
     asking = true;
     try {
       const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
-      if (answer.redirected) { location.assign(answer.url); return; } // the token ended: sign in again
+      if (answer.redirected) { location.assign(answer.url); return; } // the token expired: sign in again
       if (!answer.ok) return;
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
       for (const id of parts) {
@@ -26,7 +26,7 @@
       document.title = page.title;
       const said = document.getElementById("news"), news = page.getElementById("news")?.dataset.news;
       if (said && news && said.dataset.news !== news) said.textContent = said.dataset.news = news;
-    } catch { /* the next event, or look, tries again */ }
+    } catch { /* the next event or poll tries again */ }
     finally {
       asking = false;
       if (again) { again = false; refresh(); }

@@ -23,7 +23,7 @@ VARIABLE = "COSKETCH_TOKEN"  # holds a token
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """The API redirects nowhere, and a token must not follow to another host."""
+    """Follows no redirects: the API has none, and a token must not be sent to another host."""
 
     def redirect_request(self, *_: object, **__: object) -> None:
         return None
@@ -39,10 +39,10 @@ def _loopback(host: str) -> bool:
 
 
 class Client:
-    """A reader of one aggregator.
+    """A read-only client of one aggregator.
 
-    The token is the argument, or else the environment variable COSKETCH_TOKEN. It is kept in memory alone,
-    sent to this address alone, and never over an unencrypted connection to another machine.
+    The token is the argument, or else the environment variable COSKETCH_TOKEN. It is kept only in memory, sent
+    only to this address, and never over an unencrypted connection to another machine.
     """
 
     def __init__(
@@ -101,18 +101,18 @@ class Client:
         return body
 
     def get(self, path: str) -> Any:
-        """The JSON that a path under /api/v1 answers with, as openapi.json describes it."""
+        """The JSON at a path under /api/v1, as described in openapi.json."""
         try:
             return json.loads(self._bytes("/api/v1" + path, LARGEST))
         except ValueError as err:
             raise CosketchError(f"{self.url}/api/v1{path} answered with no JSON") from err
 
     def node(self) -> dict[str, Any]:
-        """Which aggregator this is."""
+        """The identity of this aggregator."""
         return dict(self.get("/node"))
 
     def studies(self, state: str | None = None) -> Iterator[dict[str, Any]]:
-        """Summaries of all studies, the newest first."""
+        """Summaries of all studies, or of those in a state, the newest first."""
         query = {"state": state} if state else {}
         while True:
             page = self.get("/studies?" + urllib.parse.urlencode(query))
@@ -122,24 +122,24 @@ class Client:
             query["cursor"] = page["next"]
 
     def study(self, id: str) -> dict[str, Any]:
-        """One study: what was agreed, where it stands, what it waits for."""
+        """One study: its terms, its state, and what it waits for."""
         return dict(self.get(f"/studies/{_quoted(id)}"))
 
     def results(self, study: str) -> list[dict[str, Any]]:
-        """The results of a study that are there, its own first."""
+        """The available results of a study, its own first."""
         return list(self.get(f"/studies/{_quoted(study)}/results")["results"])
 
     def result(
         self, study: str, name: str = "current", *, aggregator: str | None = None, verify: bool = True
     ) -> Result:
-        """A result, verified: the study's own, or the further one of a name.
+        """A verified result: the study's own, or a further one by name.
 
-        ``aggregator`` is the peer id in the study file. Without it the key is the one that the server itself
-        names: that this is the right server is then what TLS says.
+        ``aggregator`` is the peer id in the study file. Without it the key comes from the server itself, so only
+        TLS vouches for the server.
         """
         listed = [r for r in self.results(study) if r["name"] == name or (name == "current" and r["current"])]
         if not listed:
-            self._bytes(f"/api/v1/studies/{_quoted(study)}/results/{_quoted(name)}", LARGEST)  # says why
+            self._bytes(f"/api/v1/studies/{_quoted(study)}/results/{_quoted(name)}", LARGEST)  # raises with the reason
             raise CosketchError(f"the list of results of study {study} has no {name}")
         path = f"/api/v1/studies/{_quoted(study)}/results/{_quoted(listed[0]['name'])}"
         raw, found = self._bytes(path, LARGEST), None

@@ -13,14 +13,14 @@ from . import document
 from .errors import DocumentError
 
 FORMAT = "cosketch/result/1"
-LARGEST = 1 << 27  # bytes of a document, as protocol/SPEC.md section 16 has it
+LARGEST = 1 << 27  # largest size of a document in bytes (protocol/SPEC.md, section 16)
 
 P = TypeVar("P", bound=document.Object)
 
 
 @dataclass(frozen=True)
 class Key:
-    """A field of a class of the document, with its type taken apart."""
+    """A field of a class of the document, with its metadata."""
 
     attribute: str
     name: str
@@ -66,7 +66,7 @@ def part(of: Any) -> type[document.Object] | None:
 
 
 def nothing(of: Any, null: bool) -> Any:
-    """What stands for an absent key."""
+    """The value for an absent key."""
     if inner(of) is not None:
         return None
     if null and of is float:
@@ -80,7 +80,7 @@ def nothing(of: Any, null: bool) -> Any:
 
 
 def value(of: Any, raw: Any, where: str, null: bool = False) -> Any:
-    """A JSON value as a type of the document."""
+    """A JSON value, converted to a type of the document."""
     option = inner(of)
     if option is not None:
         return None if raw is None else value(option, raw, where)
@@ -111,7 +111,7 @@ def value(of: Any, raw: Any, where: str, null: bool = False) -> Any:
 
 
 def decode(of: type[P], raw: Any, where: str) -> P:
-    """A JSON object as a class of the document. Keys that it has no field for are kept as unknown."""
+    """A JSON object, converted to a class of the document. Keys without a field are kept in unknown."""
     if not isinstance(raw, Mapping):
         raise DocumentError(f"{where}: want an object")
     known: dict[str, Any] = {}
@@ -141,7 +141,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def parse(raw: bytes) -> document.Result:
-    """Read a document of the format cosketch/result/1."""
+    """Parse a document of the format cosketch/result/1."""
     if len(raw) > LARGEST:
         raise DocumentError(f"the document has {len(raw)} bytes; {LARGEST} is the most")
     try:

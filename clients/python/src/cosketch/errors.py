@@ -1,4 +1,4 @@
-"""What can be wrong with a result. Every exception of this package is a CosketchError."""
+"""The exceptions of this package; all are CosketchErrors."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ class CosketchError(Exception):
 
 
 class DocumentError(CosketchError):
-    """The document is not one of a format that this version reads."""
+    """The document does not have a format that this version reads."""
 
 
 class SignatureError(CosketchError):
-    """The result is not what the named aggregator signed, or nobody's signature is there."""
+    """The result is not what the named aggregator signed, or it has no signature."""
 
 
 class FileError(CosketchError):
-    """A file beside the document is missing, or is not what the document says."""
+    """A file beside the document is missing, or does not match the document."""
 
 
 class ApiError(CosketchError):
-    """The aggregator's answer to a request that it did not carry out."""
+    """The aggregator refused a request."""
 
     def __init__(self, status: int, detail: str, id: str = "", hint: str = "") -> None:
         super().__init__(f"{status}: {detail}")

@@ -13,7 +13,7 @@ from .decode import LARGEST, parse
 from .errors import DocumentError, FileError, SignatureError
 from .result import Result
 
-_STATEMENT = 1 << 20  # bytes of signed.json, at most
+_STATEMENT = 1 << 20  # largest size of signed.json in bytes
 
 
 def _read(path: Path, most: int) -> bytes:
@@ -34,8 +34,8 @@ def read(
 ) -> Result:
     """Read a result and verify that the aggregator signed it.
 
-    ``aggregator`` is its peer id, as the study file has it: a folder cannot say by itself whom to believe.
-    ``study`` is the study's id, if this is to be that study's result. With ``verify=False`` nothing is
+    ``aggregator`` is its peer id from the study file: the folder itself cannot vouch for the signer.
+    ``study`` is an optional study id; the result must be of that study. With ``verify=False`` the signature is not
     verified, and ``signed`` of the result is None.
     """
     at = Path(folder)

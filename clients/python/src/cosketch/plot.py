@@ -25,19 +25,19 @@ def _axes(ax: Axes | None, width: float, height: float) -> Axes:
 
 
 def _interval(frame: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
-    """The interval that speaks of more: for people like these where there is one, else for these records."""
+    """The interval for people like these where there is one, else that for these records."""
     low = frame["population_low"].fillna(frame["low"])
     return low, frame["population_high"].fillna(frame["high"])
 
 
 def stands_out(frame: pd.DataFrame) -> pd.Series:
-    """Whether zero is outside of each row's interval: the second one, for people like these, where there is one."""
+    """Whether zero is outside each row's interval: that for people like these where there is one."""
     low, high = _interval(frame)
     return (low > 0) | (high < 0)
 
 
 def labels(frame: pd.DataFrame) -> list[str]:
-    """What each row of a frame is about."""
+    """A label for each row of a frame."""
     if "feature_i" in frame.columns:
         names = frame["feature_i"].fillna("") + " × " + frame["feature_j"].fillna("")
         same = frame["i"] == frame["j"]
@@ -52,8 +52,8 @@ def labels(frame: pd.DataFrame) -> list[str]:
 
 
 def forest(of: Analysis | pd.DataFrame, ax: Axes | None = None) -> Axes:
-    """Every estimate with its intervals: thick for these records, thin for people like these. Filled is what
-    stands out; a row without a number says so."""
+    """Plot every estimate with its intervals: thick for these records, thin for people like these. A filled dot
+    means that zero is outside the interval. Rows without an estimate are labelled undefined."""
     frame: pd.DataFrame
     if isinstance(of, Analysis):
         frame = of.frame()
@@ -83,7 +83,7 @@ def forest(of: Analysis | pd.DataFrame, ax: Axes | None = None) -> Axes:
 
 
 def heat_map(of: Analysis, ax: Axes | None = None) -> Axes:
-    """The matrix of an analysis of pairs. A dot marks what stands out, a cross what is undefined."""
+    """Plot the matrix of an analysis of pairs. A dot means that zero is outside the interval, a cross undefined."""
     matrix, pairs = of.matrix(), of.pairs()
     names = list(matrix.columns)
     size = 2 + 0.4 * len(names)

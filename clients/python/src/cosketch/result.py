@@ -17,9 +17,9 @@ from .errors import CosketchError, FileError
 from .signature import Signed
 
 PART = 1 << 22  # bytes of a part of a dense table
-_HEADER = 1 << 16  # bytes of an array's header, at most
+_HEADER = 1 << 16  # largest size of an array's header, in bytes
 
-# The table that answers a kind whose answer is not its pairs, by its section's key.
+# The main table of an analysis without pairs, by the key of its section.
 _MAIN = {
     "means": "means",
     "regression": "regression_coefficients",
@@ -38,7 +38,7 @@ _ENDS = ("standard_error", "low", "high", "population_low", "population_high", "
 
 
 def _said(column: str, value: object) -> str:
-    """A value that says what a row is about."""
+    """A value as part of a row's label."""
     return str(value) if column.startswith("feature") else f"{column} {value}"
 
 
@@ -54,7 +54,7 @@ def _column(kind: str, values: list[object]) -> pd.Series:
 
 
 def frame(table: tables.Table) -> pd.DataFrame:
-    """A table as a data frame. A number without a value is NaN."""
+    """A table as a data frame. Absent numbers are NaN."""
     columns = {name: _column(kind, [row[at] for row in table.rows]) for at, (name, kind) in enumerate(table.columns)}
     out: pd.DataFrame = pd.DataFrame(columns)
     return out
@@ -65,11 +65,11 @@ class Result:
     """A result. ``document`` is the whole document as typed objects."""
 
     document: doc.Result
-    raw: bytes = field(repr=False)  # as it was signed
-    signed: Signed | None  # None: nobody's signature was verified
+    raw: bytes = field(repr=False)  # the signed bytes
+    signed: Signed | None  # None: no signature was verified
     beside: Callable[[str, int], bytes] = field(
         repr=False
-    )  # reads a file beside the document, of so many bytes at most
+    )  # reads a file beside the document, given its name and largest size
 
     @property
     def study(self) -> str:
@@ -101,14 +101,14 @@ class Result:
         return {name: frame(t) for name, t in tables.tables(self.document).items()}
 
     def frames(self) -> dict[str, pd.DataFrame]:
-        """The whole document as frames by name, equal to the files that the program writes. The pairs of
-        dense tables are not in ``numbers``: Analysis.pairs() reads them."""
+        """The whole document as frames by name, equal to the files that the program writes. Pairs of dense
+        tables are not in ``numbers``: use Analysis.pairs()."""
         return {name: f.copy() for name, f in self._tables.items()}
 
 
 @dataclass(frozen=True)
 class Analysis:
-    """One answered question of a result."""
+    """One analysis of a result."""
 
     result: Result = field(repr=False)
     position: int
@@ -123,12 +123,12 @@ class Analysis:
 
     @property
     def undefined(self) -> str:
-        """Why there is no answer; empty where there is one."""
+        """Why there is no answer; empty if there is one."""
         return self.document.undefined
 
     @property
     def caution(self) -> str:
-        """To be read first: what the numbers are not about."""
+        """A warning to read first: what the numbers do not cover."""
         return self.document.caution
 
     @property
@@ -136,7 +136,7 @@ class Analysis:
         return [tables.feature_name(f) for f in self.document.features]
 
     def frames(self) -> dict[str, pd.DataFrame]:
-        """Everything that the document says of this analysis, as frames by name."""
+        """All frames of this analysis, by name."""
         out = {}
         for name, f in self.result._tables.items():
             if "analysis" in f.columns:
@@ -150,7 +150,7 @@ class Analysis:
         return out
 
     def frame(self) -> pd.DataFrame:
-        """The answer: pairs, means, coefficients, clusters, …; of an unknown kind its first table with estimates."""
+        """The answer: pairs, means, coefficients, clusters, …; for an unknown kind its first table with estimates."""
         if self.undefined:
             raise CosketchError(f"analysis {self.position} ({self.kind}) has no answer: {self.undefined}")
         frames = self.frames()
@@ -163,9 +163,9 @@ class Analysis:
         return next((f for f in own.values() if "estimate" in f.columns), next(iter(own.values()), frames["analyses"]))
 
     def estimates(self) -> pd.DataFrame:
-        """Every number with an interval that this analysis has, beside its pairs, one a row: table, number (such
-        as ``accuracy``; empty where the table has one), of (what the row is about), estimate, standard_error, low,
-        high, population_low, population_high, undefined."""
+        """All numbers with intervals of this analysis except its pairs, one per row. Columns: table, number (such
+        as ``accuracy``; empty if the table has only one), of (the row's label), estimate, standard_error, low, high,
+        population_low, population_high, undefined."""
         rows = []
         for name, f in self.frames().items():
             if name in ("pairs", "shifts"):
@@ -191,8 +191,8 @@ class Analysis:
         return out
 
     def pairs(self) -> pd.DataFrame:
-        """One row a pair of features: i, j, feature_i, feature_j, estimate, standard_error, low, high,
-        population_low, population_high, undefined."""
+        """All pairs of features, one per row. Columns: i, j, feature_i, feature_j, estimate, standard_error, low,
+        high, population_low, population_high, undefined."""
         return self._numbers("pair") if self.document.dense is None else self._dense(self.document.dense)
 
     def _dense(self, dense: doc.Dense) -> pd.DataFrame:
@@ -222,8 +222,8 @@ class Analysis:
         return out
 
     def matrix(self, of: str = "estimate") -> pd.DataFrame:
-        """A column of the pairs as a square by features, NaN where there is no number. The diagonal of
-        correlations and cosines is 1."""
+        """A column of the pairs as a square matrix by features; NaN if undefined. The diagonal of correlations and
+        cosines is 1, and 0 for standard errors."""
         pairs, names = self.pairs(), self.features
         out = np.full((len(names), len(names)), np.nan)
         if self.kind in ("correlation", "cosine") and of != "standard_error":

@@ -21,7 +21,7 @@ _SMALL = {0, 1, _P - 1, _Y8, _P - _Y8}
 
 @dataclass(frozen=True)
 class Signed:
-    """What was verified: who signed which document of which study."""
+    """A verified signature: who signed which document of which study."""
 
     aggregator: str  # peer id
     study: str  # id
@@ -79,7 +79,7 @@ def _proto(b: bytes) -> Iterator[tuple[int, int | bytes]]:
 
 
 def _message(b: bytes, several: frozenset[int], last: int) -> dict[int, int | bytes]:
-    """A message whose fields are numbered up to last; those that may stand more than once are skipped."""
+    """The fields of a message, which are numbered up to last; repeated fields, those in several, are skipped."""
     out: dict[int, int | bytes] = {}
     for number, value in _proto(b):
         if number in several:
@@ -127,7 +127,7 @@ def _further(signed: bytes, study: bytes, key: bytes) -> tuple[bytes, bytes, byt
 
 
 def verify(raw: bytes, signed: bytes, *, study: str, aggregator: str, further: bool) -> Signed:
-    """Verify that an aggregator signed these bytes as a result of a study; else SignatureError."""
+    """Verify that an aggregator signed these bytes as a result of a study; raise SignatureError if not."""
     key = peer_key(aggregator)
     try:
         id = bytes.fromhex(study)

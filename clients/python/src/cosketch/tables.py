@@ -1,9 +1,9 @@
-"""A result as tables of single values, by the rules by which the program writes its own files.
+"""A result as tables of single values, by the same rules as the files of the program.
 
-The single values of an object are the columns of one row; a list, or an object that may be absent, is a
-table of its own, named after the path to it, whose rows begin with what stands for the position in each
-list on the way. ``by`` of a field says what positions mean, ``of`` what whole numbers are positions of.
-protocol/analysis/table.go has the whole rule; tests hold that the tables are equal.
+The single values of an object are the columns of one row. A list, or an optional object, is a separate
+table, named after the path to it. Its rows begin with the position in each list on the path, or with a name
+for it. ``by`` of a field says what positions in a list mean, ``of`` what integers are positions of.
+protocol/analysis/table.go has the whole rule; tests check that the tables are equal.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Row = list[tuple[str, str, Any]]  # name of the column, its type, the value
 
 @dataclass
 class Table:
-    """Rows of single values; None where there is none."""
+    """Rows of single values; None if a value is absent."""
 
     name: str
     columns: list[tuple[str, str]]
@@ -36,17 +36,17 @@ class Table:
 
 @dataclass(frozen=True)
 class _Place:
-    """Where a value stands: what is around it, and what the document's types say of it."""
+    """The context of a value: the enclosing objects, and the metadata of its field."""
 
     around: tuple[Object, ...] = ()
     by: tuple[str, ...] = ()
     of: str = ""
-    key: str = ""  # the field that stands for the object's position already
+    key: str = ""  # the field that is used as the object's position
     letter: str = ""  # i or j within a list of lists by features and features
 
 
 def feature_name(f: Feature) -> str:
-    """A feature as people and tables call it, like ``north: ward=a``."""
+    """The name of a feature, like ``north: ward=a``."""
     name = f.column + ("=" + f.value if f.value else "")
     if not f.party:
         return name
@@ -62,7 +62,7 @@ def _singular(name: str) -> str:
 
 
 def _names(place: _Place, word: str) -> tuple[bool, tuple[Any, ...]] | None:
-    """The list of an enclosing object that a word means, and whether it is one of features."""
+    """The list of an enclosing object that a word names, after whether it is a list of features."""
     for v in reversed(place.around):
         for k in keys(type(v)):
             if k.name == word and items(k.type) in (Feature, str):
@@ -93,7 +93,7 @@ def _single(name: str, of: Any, x: Any) -> Row:
 
 
 def _index(place: _Place, letter: str, by: str, position: int) -> Row:
-    """A position in a list, as a word of ``by`` has it."""
+    """The columns for a position in a list, according to a word of ``by``."""
     as_, renamed, word = by.partition("=")
     word, _, first = (word if renamed else by).partition("+")
     position += int(first or 0)
@@ -111,7 +111,7 @@ def _index(place: _Place, letter: str, by: str, position: int) -> Row:
 
 
 def _position(place: _Place, key: str, at: int) -> Row:
-    """A whole number of the document, with the name of what it is a position of."""
+    """The columns for an integer that is a position, with the name of the item there."""
     names = _names(place, place.of)
     if names is None:
         return [(key, INTEGER, at)]
@@ -135,7 +135,7 @@ class _Flattener:
         if [c for c, _ in table.columns] == [c for c, _, _ in row]:
             table.rows.append([x for _, _, x in row])
             return
-        # Objects of unknown sections need not have the same keys.
+        # Objects of unknown sections may have different keys.
         have = {c for c, _ in table.columns}
         for c, t, _ in row:
             if c not in have:
@@ -146,7 +146,7 @@ class _Flattener:
         table.rows.append([values.get(c) for c, _ in table.columns])
 
     def row(self, name: str, at: Row, v: Object, place: _Place) -> None:
-        """An object's values as a row, and its lists and optional objects as tables."""
+        """Add an object's values as a row, and its lists and optional objects as tables."""
         begin = "" if name in ("result", "analyses") else name + "_"
         place = replace(place, around=(*place.around, v))
         row, later = list(at), []
@@ -167,17 +167,17 @@ class _Flattener:
                 self.unknown(key, at, x)
 
     def fields(self, prefix: str, v: Object, place: _Place) -> Iterator[Row | tuple[str, Any, Any, _Place]]:
-        """An object's single values, and what has a table of its own."""
+        """An object's single values, and its lists and optional objects."""
         for k in keys(type(v)):
             x, name = getattr(v, k.attribute), prefix + k.name
             here = _Place(place.around, place.by if k.by is None else k.by, k.of)
             if isinstance(v, Analysis) and items(k.type) is Pair:
-                continue  # those are in numbers
+                continue  # they are in the table numbers
             if k.type is Feature:
                 yield _feature(x, name, name + "_")
             elif part(k.type) is not None:
                 for what in self.fields(name + "_", x, here):
-                    if isinstance(what, list) and k.type is Number:  # a number goes by the name of what it is
+                    if isinstance(what, list) and k.type is Number:  # the estimate has the number's own name
                         what = [(name if c == name + "_estimate" else c, t, y) for c, t, y in what]
                     yield what
             elif items(k.type) is not None or part(inner(k.type)) is not None:
@@ -192,7 +192,7 @@ class _Flattener:
                 yield _single(name, k.type, x)
 
     def list(self, name: str, at: Row, values: tuple[Any, ...], of: Any, place: _Place) -> None:
-        """The items of a list: objects as rows, and single values as rows of one."""
+        """Add the items of a list: objects as rows, single values as rows of one value."""
         by, within = _singular(name.rpartition("_")[2]), place
         if place.by:
             by, within = place.by[0], replace(place, by=place.by[1:])
@@ -221,7 +221,7 @@ class _Flattener:
                 self.add(name, row + _single(single, of, x))
 
     def unknown(self, name: str, at: Row, x: Any) -> None:
-        """A section that this version has no class for: the same rule, without meanings of positions."""
+        """Add a section that this version has no class for: the same rule, without names of positions."""
         if isinstance(x, Mapping):
             row, later = list(at), []
             for key, y in x.items():
@@ -256,7 +256,7 @@ def _guess(name: str, x: Any) -> Row:
 
 
 def numbers(result: Result) -> Table:
-    """Every pair in the document itself; those of dense tables are in files beside it."""
+    """All pairs in the document itself; pairs of dense tables are in files beside it."""
     columns = [("analysis", INTEGER), ("kind", TEXT), ("of", TEXT), ("i", INTEGER), ("j", INTEGER)]
     columns += [("feature_i", TEXT), ("feature_j", TEXT), *((f, REAL) for f in FIELDS), ("undefined", TEXT)]
     out = Table(NUMBERS, columns)
@@ -271,7 +271,7 @@ def numbers(result: Result) -> Table:
 
 
 def tables(result: Result) -> dict[str, Table]:
-    """The whole document as tables by name: numbers first."""
+    """The whole document as tables by name, numbers first."""
     f = _Flattener()
     f.tables[NUMBERS] = numbers(result)
     f.row("result", [], result, _Place())
@@ -282,5 +282,5 @@ _ESCAPED = re.compile(r"\W+")
 
 
 def file_name(at: int, a: Analysis) -> str:
-    """What files of an analysis are named after, like ``2_correlation``."""
+    """The prefix of an analysis' file names, like ``2_correlation``."""
     return f"{at}_{_ESCAPED.sub('_', a.kind)}"

@@ -1,4 +1,4 @@
-"""A standalone cluster of Apache Spark on this machine: a master and two workers, each a process of its own."""
+"""A standalone cluster of Apache Spark on this machine: a master and two workers, each a separate process."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ import pyspark
 from pyspark.sql import SparkSession
 
 HOST = "127.0.0.1"
-QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # to begin, which is most of what a short job waits for
+QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # faster start, which dominates short jobs
 SECRET = {"spark.authenticate": "true", "spark.authenticate.secret": "of-this-cluster-alone"}
 
 
 class Cluster:
-    """The processes, and a driver's session."""
+    """The processes, and sessions of a driver."""
 
     def __init__(self, folder: Path, workers: int = 2) -> None:
         self.folder = folder
@@ -49,7 +49,7 @@ class Cluster:
 
     def add_worker(self) -> None:
         at = self.folder / f"worker{len(self.workers)}"
-        host = f"127.0.0.{2 + len(self.workers)}"  # its own: a second attempt at a task goes to another host
+        host = f"127.0.0.{2 + len(self.workers)}"  # distinct: Spark retries a task on another host
         words = ("--cores", "1", "--memory", "1g", "--work-dir", str(at), self.master)
         self.workers.append(
             self._start("worker.Worker", *words, ready="Successfully registered with master", host=host)
@@ -96,14 +96,14 @@ class Cluster:
 
     @contextmanager
     def session(self, more: Mapping[str, str] = MappingProxyType({})) -> Iterator[SparkSession]:
-        os.environ |= {k: v for k, v in self.environment.items() if k not in os.environ}  # of this process's JVM
+        os.environ |= {k: v for k, v in self.environment.items() if k not in os.environ}  # for this process's JVM
         settings: dict[str, bool | float | int | str | None] = {
             "spark.executor.memory": "600m",
             "spark.executor.extraJavaOptions": QUICK,
             "spark.driver.extraJavaOptions": QUICK,
             "spark.ui.enabled": "false",
             "spark.ui.showConsoleProgress": "false",
-            "spark.sql.files.openCostInBytes": "128MB",  # a partition for each file
+            "spark.sql.files.openCostInBytes": "128MB",  # one partition per file
             "spark.sql.execution.arrow.maxRecordsPerBatch": "100",
             "spark.driver.host": HOST,
             **SECRET,
@@ -118,13 +118,13 @@ class Cluster:
             session.stop()
 
     def lose(self, process: int) -> None:
-        """Kill the worker that began a process, and all else that the worker began."""
+        """Kill the worker that started a process, and everything else that it started."""
         session = os.getsid(process)
         end(next(w for w in self.workers if w.pid == session), spare=process)
 
 
 def end(leader: subprocess.Popen[str], spare: int = 0) -> None:
-    """Kill a process that this program began, and the processes of its session."""
+    """Kill a process that this program started, and the processes of its session except spare."""
     for at in Path("/proc").iterdir():
         with suppress(ValueError, ProcessLookupError):
             pid = int(at.name)
@@ -133,7 +133,7 @@ def end(leader: subprocess.Popen[str], spare: int = 0) -> None:
     leader.wait()
 
 
-if __name__ == "__main__":  # for a person who wants one: prints the master's address, and ends with Ctrl-C
+if __name__ == "__main__":  # to use by hand: prints the master's address, and ends with Ctrl-C
     where = Path(sys.argv[1])
     where.mkdir(parents=True, exist_ok=True)
     cluster = Cluster(where)

@@ -1,4 +1,4 @@
-"""Parts that a Spark cluster makes add up to what a party releases that reads all records itself."""
+"""Parts from a Spark cluster add up to the same release as a party that reads all records itself."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ def job(lake: Lake) -> Iterator[Path]:
 
 
 def held_up(df: DataFrame, partition: int, gate: Path) -> DataFrame:
-    """The data frame, of which a partition does not go on in the middle when it is first read."""
+    """The data frame, but the first read of a partition hangs in the middle."""
 
     def hold(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         task = TaskContext.get()
         assert task is not None
         for i, batch in enumerate(batches):
             if i == COUNT // 200 and task.partitionId() == partition and task.attemptNumber() == 0:
-                with gate.open():  # until somebody writes, and nobody does
+                with gate.open():  # blocks, since nothing writes to it
                     pass
             yield batch
 
@@ -68,7 +68,7 @@ def held_up(df: DataFrame, partition: int, gate: Path) -> DataFrame:
 
 
 def told(lines: int, n: int = 1) -> list[int]:
-    """The ids of processes, a line each, as the program of a shard begins."""
+    """The process ids, one a line, that a shard's program writes when it starts."""
     text = b""
     while text.count(b"\n") < n:
         ready, _, _ = select.select([lines], [], [], 2 * network.MINUTE)
@@ -78,7 +78,7 @@ def told(lines: int, n: int = 1) -> list[int]:
 
 
 def test_of_two_attempts_at_a_shard_one_part_counts(lake: Lake, job: Path, cluster: Cluster, tmp_path: Path) -> None:
-    """Spark begins what takes long once more elsewhere. This is the first test: a process has one context at a time."""
+    """Spark repeats slow tasks elsewhere. This test must come first: a process has one context at a time."""
     begins, ends, go, program, gate = (tmp_path / name for name in ("begins", "ends", "go", "party", "gate"))
     for fifo in (begins, ends, go, gate):
         os.mkfifo(fifo)
@@ -102,7 +102,7 @@ exec {lake.programs / "party"} "$@"
             return pool.submit(make_parts, df, west, to, party=str(program), progress=seen.append)
 
         try:
-            # Both attempts have written their part, whole, when the first of them ends.
+            # Both attempts have written their complete part before the first ends.
             both = making(df, tmp_path / "both")
             assert len(set(told(ended, 2))) == 2
             (staging,) = (tmp_path / "both").iterdir()
@@ -112,14 +112,14 @@ exec {lake.programs / "party"} "$@"
             os.write(goes, b"\n" * 4)
         exactly_once(lake, both.result(timeout=5 * network.MINUTE), seen, tmp_path / "both")
 
-        # The first attempt is killed in the middle of its records, which its program takes for their end.
+        # The first attempt is killed in the middle of its records; its program takes that for their end.
         seen.clear()
         told(began)
         one = making(held_up(df, 2, gate), tmp_path / "one")
         first, second = told(began, 2)
         assert first != second
         exactly_once(lake, one.result(timeout=5 * network.MINUTE), seen, tmp_path / "one")
-        with suppress(ProcessLookupError):  # it may have ended
+        with suppress(ProcessLookupError):  # it may have ended already
             select.select([os.pidfd_open(first)], [], [], network.MINUTE)
         assert len(list((tmp_path / "one").iterdir())) == FILES
     for fd in (began, ended, goes):
@@ -130,7 +130,7 @@ exec {lake.programs / "party"} "$@"
 
 
 def exactly_once(lake: Lake, parts: list[Part], seen: list[Part], at: Path) -> None:
-    """Each shard has one part, of all its records, and it was told of once."""
+    """Each shard has one part with all its records, and was reported once."""
     assert [(p.shard, p.of) for p in parts] == [(i, FILES) for i in range(1, FILES + 1)]
     assert sorted(seen, key=lambda p: p.shard) == parts
     assert sum(p.records for p in parts) == lake.complete
@@ -141,7 +141,7 @@ def exactly_once(lake: Lake, parts: list[Part], seen: list[Part], at: Path) -> N
 def test_a_worker_that_is_lost_changes_nothing(
     lake: Lake, job: Path, spark: SparkSession, cluster: Cluster, tmp_path: Path
 ) -> None:
-    # What docs/python.md shows, of a lake that is read twice.
+    # The code of docs/python.md, with a lake that is read twice.
     text = blocks("python")[-1].replace('("lake")', "(at, at)")
     for word, path in {
         "party": lake.programs / "party",
@@ -157,7 +157,7 @@ def test_a_worker_that_is_lost_changes_nothing(
 
     df = spark.read.parquet(str(lake.lake)).withColumn("id", F.sha2("id", 256))
 
-    # A worker is killed in the middle of a shard; its program lives on, and takes that for the end of the records.
+    # A worker is killed in the middle of a shard; its program survives, and takes that for the end of the records.
     begins, gate, program = tmp_path / "begins", tmp_path / "gate", tmp_path / "party"
     os.mkfifo(begins)
     os.mkfifo(gate)
@@ -192,7 +192,7 @@ exec {lake.programs / "party"} "$@"
     said = lake.run("north", "advanced", "sketch", lake.of, "--parts", str(tmp_path / "parts" / "*"))
     assert f"{lake.complete} records held" in said
 
-    # Processes without Spark, one for each file, of which some read what Spark has in several batches as one.
+    # Processes without Spark, one per file. Some read as one batch what Spark reads in several.
     for i in range(1, FILES + 1):
         file = lake.folder / f"{i}.part"
         words = ["--job", "west.job", "--shard", f"{i}/{FILES}", "-o", str(file), f"lake/{i}.parquet"]
@@ -216,7 +216,7 @@ def test_any_data_frame_will_do(lake: Lake, job: Path, spark: SparkSession, tmp_
 
     df = spark.read.parquet(str(lake.lake / "1.parquet"))
     want = counted(df, "parquet")
-    written = df.withColumn("x", F.col("x").cast("decimal(38,18)")).write  # of which JSON and CSV have the text
+    written = df.withColumn("x", F.col("x").cast("decimal(38,18)")).write  # which JSON and CSV write as text
     written.partitionBy("ill").json(str(tmp_path / "json"))
     written.partitionBy("w").csv(str(tmp_path / "csv"), header=True)
     written.orc(str(tmp_path / "orc"))

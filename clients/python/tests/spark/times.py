@@ -1,6 +1,6 @@
-"""How long make_parts takes beside what it is made of, with two workers: python tests/spark/times.py ROWS [ROUNDS].
+"""Times make_parts beside its components, with two workers: python tests/spark/times.py ROWS [ROUNDS].
 
-Before, a worker is killed in the middle of a job, and what is released of its parts is compared with other ways.
+First it kills a worker in the middle of a job, and compares the release of the resulting parts with other ways.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from cosketch.spark import Part, make_parts
 
 FILES = 8
 COLUMNS = 20
-AS_IS = {  # what the cluster of the tests has otherwise, to begin quickly or to have many batches
+AS_IS = {  # Spark's defaults, which the tests' cluster changes to start faster or to have many batches
     "spark.executor.extraJavaOptions": "",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
 }
@@ -51,7 +51,7 @@ def numbers(rows: int) -> Iterator[pa.Table]:
 
 
 def kind(at: Path) -> str:
-    """What a process is, by how it was begun."""
+    """The kind of a process, from its command line."""
     try:
         words = (at / "cmdline").read_bytes().decode(errors="replace").rstrip("\0").split("\0")
     except OSError:  # it has ended
@@ -63,7 +63,7 @@ def kind(at: Path) -> str:
 
 
 def ours() -> dict[Path, int]:
-    """The processes that this one began, and itself: where they are, and their ticks."""
+    """The ticks of this process and its descendants, by folder in /proc."""
     ticks, parents = {}, {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):  # it has ended
@@ -80,23 +80,23 @@ def ours() -> dict[Path, int]:
 
 
 def everybodys() -> int:
-    """The ticks of all."""
+    """The ticks of all processes."""
     user, nice, system, _, _, irq, softirq, steal, *_ = Path("/proc/stat").read_text().split()[1:11]
     return sum(map(int, (user, nice, system, irq, softirq, steal)))
 
 
 class Use:
-    """What is used while something runs: the most memory of a process of each kind, in MiB, and seconds of cores."""
+    """Resources used while something runs: peak memory of a process of each kind, in MiB, and core seconds."""
 
     def __enter__(self) -> Use:
         self.memory: dict[str, int] = {}
         self.stop = threading.Event()
         self.looking = threading.Thread(target=self.look)
         self.before, self.all, self.began = ours(), everybodys(), time.monotonic()
-        self.latest = dict(self.before)  # of a process that has ended, too
+        self.latest = dict(self.before)  # includes processes that have ended
         for at in self.before:
             with suppress(OSError):
-                (at / "clear_refs").write_text("5")  # its peak begins anew
+                (at / "clear_refs").write_text("5")  # resets its peak memory
         self.looking.start()
         return self
 
@@ -124,7 +124,7 @@ def same(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def dumped(df: DataFrame, to: Path) -> DataFrame:
-    """Writes the batches of each partition to a file, as the program gets them."""
+    """The data frame, which also writes the batches of each partition to a file, as the program gets them."""
     schema = df.limit(0).toArrow().schema
 
     def dump(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -148,7 +148,7 @@ def plainly(at: Path) -> None:
 
 
 class Ways:
-    """The ways by which a lake is read."""
+    """The ways to read a lake."""
 
     def __init__(self, lake: Lake, spark: SparkSession, job: Path, folder: Path) -> None:
         self.lake, self.job, self.folder = lake, job, folder
@@ -188,7 +188,7 @@ class Ways:
 
 
 def same_bytes(lake: Lake, ways: Ways, cluster: Cluster) -> None:
-    """Parts of Spark, of which a worker is killed, parts of processes, and party run alone."""
+    """Check that Spark with a killed worker, processes, and party run alone give the same release."""
     killed: list[Part] = []
 
     def kill(part: Part) -> None:
@@ -221,13 +221,13 @@ def measure(rows: int, rounds: int, folder: Path) -> None:
     lake = Lake(network.build(folder), folder / "lake", numbers(rows // FILES), columns)
     cluster = Cluster(folder)
     with cluster.running, cluster.session(AS_IS) as spark, lake.waiting() as job:
-        lake.until("south", "sketched")  # party run, which reads alone
+        lake.until("south", "sketched")  # party run reads all records itself
         ways = Ways(lake, spark, job, folder)
         all_ways = ways.all()
         read(dumped(ways.df, folder))
-        same_bytes(lake, ways, cluster)  # which begins all that what follows would wait for once
+        same_bytes(lake, ways, cluster)  # also warms up Spark for the measurements
         used: dict[str, list[Use]] = {name: [] for name in all_ways}
-        for _ in range(rounds):  # all in turn: a busy machine is busy for each of them
+        for _ in range(rounds):  # all ways in turn, so that other load on the machine affects all
             for name, way in all_ways.items():
                 with Use() as use:
                     way()

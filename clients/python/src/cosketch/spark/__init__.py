@@ -1,4 +1,4 @@
-"""Parts of a sketch, made where a Spark cluster has the data: ``docs/scale.md`` of the project says what parts are."""
+"""Parts of a sketch, made on the workers of a Spark cluster; ``docs/scale.md`` of the project explains parts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from . import partition
 
 __all__ = ["Column", "Part", "PartError", "make_parts"]
 
-_PERIOD = 0.5  # seconds between two looks at what is done
+_PERIOD = 0.5  # seconds between progress checks
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Part:
-    """A part that is made."""
+    """A finished part."""
 
     study: str
     dataset: str
@@ -47,12 +47,12 @@ class Part:
     file: Path
     records: int
     skipped: int  # left out for a missing value
-    clipped: tuple[int, ...]  # records that a sketch cut, by sketch
+    clipped: tuple[int, ...]  # records that were clipped, by sketch
     columns: tuple[Column, ...]
 
 
 class PartError(CosketchError):
-    """Why a shard has no part, as ``party advanced part`` says it."""
+    """A shard has no part; the message is that of ``party advanced part``."""
 
     def __init__(self, where: str, shard: int, code: int, error: str, id: str) -> None:
         super().__init__(f"{where}: {error} (exit {code})")
@@ -69,18 +69,18 @@ def make_parts(
     party: str = "party",
     progress: Callable[[Part], None] | None = None,
 ) -> list[Part]:
-    """Make a part of each partition of ``df`` on the worker that reads it, and put all of them into ``out``.
+    """Make a part of each partition of ``df`` on the worker that reads it, and put all parts into ``out``.
 
     ``job`` is the file that ``party advanced sketch STUDY --job FILE`` wrote, or its bytes. It is as secret as the
-    data. It goes to the workers within Spark's task, and from there to the program through a pipe, never as a file
-    of its own. Like the data, it needs ``spark.authenticate`` and ``spark.network.crypto.enabled`` on the network, and
-    ``spark.io.encryption.enabled`` for what Spark moves to disks: a job of more than 1 MiB, or where memory is short.
+    data. It reaches the workers within Spark's task, and the program through a pipe, never as a separate file. Like
+    the data, it needs ``spark.authenticate`` and ``spark.network.crypto.enabled`` on the network. It also needs
+    ``spark.io.encryption.enabled``, since Spark writes it to disk if it exceeds 1 MiB or memory is short.
 
-    ``out`` is a directory that the driver and all workers reach. It gets all parts once all are made, or none.
+    ``out`` is a directory that the driver and all workers can reach. It gets all parts at the end, or none.
 
-    ``party`` is a program that Spark ships (``--files`` or ``SparkContext.addFile``), or that each worker has.
+    ``party`` is a program that Spark ships (``--files`` or ``SparkContext.addFile``) or that is on each worker.
 
-    ``progress`` is called with each part as it is made.
+    ``progress`` is called with each finished part.
     """
     if not isinstance(df, ClassicDataFrame):
         raise CosketchError("make_parts needs a session with a SparkContext, which Spark Connect has not")
@@ -150,20 +150,20 @@ def _part(row: str, to: Path) -> Part:
 
 
 def _run(df: ClassicDataFrame, job: bytes, staging: Path, party: str, made: Callable[[str], None]) -> list[str]:
-    """Run the job in a thread of its own, which ends with it, and call ``made`` in the caller's."""
+    """Run the Spark job in another thread, which ends with it; call ``made`` in this thread."""
     session = df.sparkSession
     context = session.sparkContext
     notes = context.accumulator([], partition.Notes())
     try:
         empty = df.limit(0).toArrow().schema
-    except PySparkException as err:  # of a column that the study may not even ask for
+    except PySparkException as err:  # perhaps because of a column that the study does not use
         raise CosketchError(f"Spark cannot hand the data frame on: {err} (select the columns of the study)") from err
     mapped = _mapped(df, job=job, party=party, staging=staging, notes=notes, empty=empty)
     tag = staging.name
 
     def collect() -> list[str]:
         context.addJobTag(tag)
-        rdd = mapped.rdd  # planned once: what is collected has these partitions, however many are merged
+        rdd = mapped.rdd  # planned once, so that the collected partitions are those counted, even if Spark merges some
         context.setLocalProperty(partition.SHARDS, str(rdd.getNumPartitions()))
         return [row.part for row in rdd.collect()]
 
@@ -191,7 +191,7 @@ def _run(df: ClassicDataFrame, job: bytes, staging: Path, party: str, made: Call
 
 
 def _mapped(df: ClassicDataFrame, **more: Any) -> DataFrame:
-    """The data frame of what is said of each partition's part."""
+    """The data frame with one row of program output per partition."""
     make_part = partition.make_part
 
     def feed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -205,7 +205,7 @@ def _mapped(df: ClassicDataFrame, **more: Any) -> DataFrame:
 
 
 def _why(staging: Path, err: Exception) -> CosketchError:
-    """What the program said of the first shard that has no part, or else what Spark says."""
+    """The program's error for the first shard without a part, or else Spark's error."""
     failed = sorted(staging.glob(f"*{partition.FAILED}"), key=lambda at: int(at.stem))
     if not failed:
         return CosketchError(f"the job of Spark failed: {err}")

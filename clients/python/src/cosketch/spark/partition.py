@@ -1,4 +1,4 @@
-"""What a Spark worker does with one partition. It is sent there by value, so that workers need no cosketch."""
+"""The task of a Spark worker for one partition. It is pickled by value, so that workers need no cosketch."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from typing import IO
 import pyarrow as pa  # type: ignore[import-untyped]
 from pyspark import Accumulator, AccumulatorParam, SparkFiles, TaskContext
 
-SHARDS = "cosketch.shards"  # the job's property that says how many there are
-FAILED = ".failed"  # the end of a file's name that says why a shard has no part
-_FINAL = (4, 8)  # exit codes about data, job and versions, of which no other attempt has better ones
-_ELSEWHERE = ("disk-full", "disk-read-only")  # but for these, which may not be so on another worker
-_PIPE = 1 << 20  # bytes that wait for the program, as many as Linux grants
-_SAID = 1 << 20  # bytes that are read of what the program says, at most
+SHARDS = "cosketch.shards"  # property of the Spark job: the number of shards
+FAILED = ".failed"  # suffix of a file that says why a shard has no part
+_FINAL = (4, 8)  # exit codes about data, job and versions: a retry would fail too
+_ELSEWHERE = ("disk-full", "disk-read-only")  # except these errors, which may not occur on another worker
+_PIPE = 1 << 20  # bytes in the program's input pipe, the most that Linux allows
+_SAID = 1 << 20  # bytes read from the end of the program's output, at most
 
 
 class Notes(AccumulatorParam[list[str]]):
-    """What was made, as it becomes known to the driver."""
+    """Collects the rows of finished parts at the driver."""
 
     def zero(self, value: list[str]) -> list[str]:
         return []
@@ -43,11 +43,11 @@ def make_part(
     empty: pa.Schema,
     notes: Accumulator[list[str]],
 ) -> Iterator[pa.RecordBatch]:
-    """Feed a partition to ``party advanced part``; yield one row, which is what the program says of it.
+    """Feed a partition to ``party advanced part``; yield one row with the program's output.
 
-    Every attempt of a task writes a file of its own. The program cannot tell a worker that is killed from the end of
-    the records, so that the file counts only if this row reaches the driver. Where the program refuses the shard, the
-    row says so: a task that failed would be tried again, with the same records.
+    Every attempt of a task writes a separate file. The program cannot distinguish a killed worker from the end of the
+    records, so the file counts only if this row reaches the driver. If the program refuses the shard, the row says so
+    and the task succeeds: Spark would retry a failed task with the same records.
     """
     context = TaskContext.get()
     if context is None:
@@ -76,7 +76,7 @@ def make_part(
 
 
 def _answer(complained: str) -> tuple[str, str]:
-    """The error that the program ended with, and its id."""
+    """The error message of the program, and its id."""
     try:
         answer = json.loads(complained.splitlines()[-1])
         return str(answer["error"]), str(answer["id"])
@@ -85,15 +85,15 @@ def _answer(complained: str) -> tuple[str, str]:
 
 
 def _program(party: str) -> str:
-    """A file that Spark has shipped, or else a path or what PATH finds."""
+    """A file that Spark has shipped, or else a path or a name to find in PATH."""
     shipped = Path(SparkFiles.getRootDirectory()).absolute() / party  # "." on a worker, where "party" alone is of PATH
     return str(shipped) if shipped.is_file() else party
 
 
 def _run(words: list[str], job: bytes, batches: Iterator[pa.RecordBatch], empty: pa.Schema) -> tuple[int, str, str]:
-    """The program's exit code, and the end of what it wrote to standard output and to standard error."""
+    """The program's exit code, and the ends of its standard output and standard error."""
     read, write = os.pipe()
-    # The job is a secret: it goes through a pipe, which no other user can open, and not through a file.
+    # The job is secret, so it goes through a pipe, which no other user can open, and not through a file.
     with os.fdopen(write, "wb") as secret, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         try:
             process = subprocess.Popen(  # noqa: S603
@@ -109,13 +109,13 @@ def _run(words: list[str], job: bytes, batches: Iterator[pa.RecordBatch], empty:
         records = process.stdin
         assert records is not None  # noqa: S101
         try:
-            with contextlib.suppress(BrokenPipeError):  # it has ended, and says why
+            with contextlib.suppress(BrokenPipeError):  # the program has ended; its output says why
                 secret.write(job)
                 secret.close()
                 _feed(records, batches, empty)
             code = process.wait()
         finally:
-            process.kill()  # of a task that ends otherwise
+            process.kill()  # if the task ends with an exception
             process.wait()
             for pipe in (secret, records):
                 with contextlib.suppress(BrokenPipeError):
@@ -124,7 +124,7 @@ def _run(words: list[str], job: bytes, batches: Iterator[pa.RecordBatch], empty:
 
 
 def _feed(into: IO[bytes], batches: Iterator[pa.RecordBatch], empty: pa.Schema) -> None:
-    """Write batches as they come: a full pipe makes Spark wait."""
+    """Write batches as they arrive; a full pipe makes Spark wait."""
     first = next(batches, None)
     schema = empty if first is None else first.schema
     with contextlib.closing(pa.ipc.new_stream(into, schema)) as stream:

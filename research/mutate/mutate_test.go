@@ -131,7 +131,7 @@ func TestSurvivorsAreNamed(t *testing.T) {
 	}
 }
 
-// Tests that fail without a change are an error.
+// If the tests fail without a change, that is an error.
 func TestTestsMustPassAtFirst(t *testing.T) {
 	root := module(t, "func f() int { return 5 }\n", "func Test(t *testing.T) { t.Fail() }\n")
 	_, err := run(t.Context(), Options{Root: root, Count: 1}, []subject{{path: "p"}}, nil, &strings.Builder{})

@@ -80,7 +80,7 @@ func TestMeansAreThoseOfWhatIsHeld(t *testing.T) {
 	}
 }
 
-// Labels that travel, and the label's place behind what is sketched.
+// Labels in the release, and the order of its rows; the label column comes after the sketched ones.
 func TestOrderOfRows(t *testing.T) {
 	s := rehearsed(t, false, strings.Replace(strings.Replace(strings.Replace(moments, "{side: moments, clip: 3}", "{side: records, family: identity, labels: plain}", 1),
 		"{unit: record, mechanism: gaussian, epsilon: 100, delta: 1e-6}", "{unit: attribute, mechanism: laplace, epsilon: 100}", 1), "{kind: mean}", "{kind: k-means, clusters: 2}", 1))

@@ -79,7 +79,7 @@ func (o paperTables) Run(ctx context.Context, s program.Streams) error {
 	return nil
 }
 
-// makeTables computes tables, and counts those that do not match the published values.
+// makeTables computes tables, and counts those with a line out of its tolerance.
 func makeTables(ctx context.Context, names []string, o papers.Options, log io.Writer) (tables []papers.Table, off int, err error) {
 	for _, name := range names {
 		began := time.Now()

@@ -21,7 +21,7 @@ type trial struct {
 	entropy io.Reader
 	key     [32]byte // of the matrices
 	labels  [][]byte
-	x, y    []int64 // the two records, in units of forecast.One
+	x, y    []int64 // the two records; forecast.One stands for 1
 
 	// A dense Gaussian matrix, drawn on first use.
 	drawn   bool

@@ -26,10 +26,10 @@ type list struct {
 }
 
 var lists = []list{
-	{"protocol/study", "Kind", "kinds", "kinds are all that this version answers, in the order in which they are listed."},
-	{"protocol/analysis", "kind", "kinds", "kinds are all that this version answers."},
-	{"protocol/plan", "forecaster", "forecasters", "forecasters are the rows of all kinds that plans forecast."},
-	{"protocol/show", "kind", "kinds", "kinds are those that are shown in a way of their own."},
+	{"protocol/study", "Kind", "kinds", "kinds returns all kinds that this version answers, in the order in which they are listed."},
+	{"protocol/analysis", "kind", "kinds", "kinds returns all kinds that this version answers."},
+	{"protocol/plan", "forecaster", "forecasters", "forecasters returns the rows of all kinds that plans forecast."},
+	{"protocol/show", "kind", "kinds", "kinds returns the kinds that are shown in their own way."},
 }
 
 const (

@@ -137,7 +137,7 @@ func (n Noise) FourthCumulant() float64 {
 		return 0
 	}
 	v := n.Variance()
-	return v + 3*v*v
+	return v + float64(3*v*v)
 }
 
 // String names the distribution and its size.

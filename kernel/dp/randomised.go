@@ -58,7 +58,7 @@ func (f Flips) Variance() float64 { return float64(f.flipped * (f.one - f.flippe
 // negative from p = .2113 on, that is for ε below 1.317.
 func (f Flips) FourthCumulant() float64 {
 	v := f.Variance()
-	return v * (float64(f.one*f.one) - 6*v)
+	return v * (float64(f.one*f.one) - float64(6*v))
 }
 
 // Epsilon returns the ε that p gives, ln((1-p)/p). It is at most the ε that was asked for.

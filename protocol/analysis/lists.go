@@ -2,7 +2,7 @@
 
 package analysis
 
-// kinds are all that this version answers.
+// kinds returns all kinds that this version answers.
 func kinds() []kind {
 	return []kind{
 		ofInnerProduct(),

@@ -2,7 +2,7 @@
 
 package plan
 
-// forecasters are the rows of all kinds that plans forecast.
+// forecasters returns the rows of all kinds that plans forecast.
 func forecasters() []forecaster {
 	return []forecaster{
 		ofInnerProduct(),

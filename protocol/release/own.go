@@ -241,7 +241,7 @@ func (p Plan) OwnMoments(head []int64, records int64) []estimate.Own {
 	out := make([]estimate.Own, p.Values)
 	for i := range out {
 		mean := float64(head[2*cols+i]) * unit.sum
-		out[i] = unit.of(p, i, mean, float64(head[3*cols+i])*unit.square-float64(mean*mean))
+		out[i] = unit.of(p, i, mean, float64(float64(head[3*cols+i])*unit.square)-float64(mean*mean))
 		out[i].Mean = float64(p.Own.moves[i].Centre-p.Own.takes[i].Centre) / float64(p.Own.takes[i].Spread)
 	}
 	return out

@@ -2,7 +2,7 @@
 
 package show
 
-// kinds are those that are shown in a way of their own.
+// kinds returns the kinds that are shown in their own way.
 func kinds() []kind {
 	return []kind{
 		ofMean(),

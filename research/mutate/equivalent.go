@@ -49,7 +49,13 @@ func equivalents(text string) ([]equivalent, error) {
 	return out, nil
 }
 
-// of reports whether a mutant is this change.
+// of reports whether a mutant is this change. Comments at the end of a line do not matter.
 func (e equivalent) of(m mutant) bool {
-	return e.in == m.in && (e.above == "" || e.above == m.above) && e.old == m.old && e.new == m.new
+	return e.in == m.in && (e.above == "" || bare(e.above) == bare(m.above)) && bare(e.old) == bare(m.old) && bare(e.new) == bare(m.new)
+}
+
+// bare returns a line without the comment at its end.
+func bare(line string) string {
+	code, _, _ := strings.Cut(" "+line, " // ")
+	return strings.TrimSpace(code)
 }

@@ -74,7 +74,7 @@ func (c Cells) Covariance(a, b int, same bool) float64 {
 type ErrFaint struct{ Kept, Cells, Clusters int }
 
 func (e *ErrFaint) Error() string {
-	return fmt.Sprintf("%d of %d cells stand out of the noise, fewer than %d clusters: more records, a larger ε or fewer directions help", e.Kept, e.Cells, e.Clusters)
+	return fmt.Sprintf("only %d of %d cells have counts above the noise, fewer than the %d clusters: use more records, a larger ε or fewer directions", e.Kept, e.Cells, e.Clusters)
 }
 
 // heard returns the cells that stand out of the noise.

@@ -56,10 +56,18 @@ type Tree struct {
 func Hierarchy(ctx context.Context, distances mat.Symmetric, o HierarchyOptions) (Tree, error) {
 	n := distances.SymmetricDim()
 	if n < 2 {
-		return Tree{}, fmt.Errorf("clustering: %d points have no hierarchy", n)
+		return Tree{}, fmt.Errorf("clustering: %d points: a hierarchy needs at least 2", n)
 	}
 	if !slices.Contains(Linkages(), o.Linkage) {
 		return Tree{}, fmt.Errorf("clustering: unknown linkage %q", string(o.Linkage))
+	}
+	if o.Deviations != nil {
+		if rows := o.Deviations.SymmetricDim(); rows != n {
+			return Tree{}, fmt.Errorf("clustering: %d points with standard errors of %d", n, rows)
+		}
+		if !(o.Quantile > 0) {
+			return Tree{}, fmt.Errorf("clustering: quantile %v of the standard errors: must be above 0", o.Quantile)
+		}
 	}
 	h := &hierarchy{linkage: o.Linkage, distances: make([][]float64, n), deviations: make([][]float64, n), sizes: make([]int, n)}
 	for i := range n {
@@ -67,7 +75,7 @@ func Hierarchy(ctx context.Context, distances mat.Symmetric, o HierarchyOptions)
 		for j := range n {
 			d := distances.At(i, j)
 			if !(d >= 0) || math.IsInf(d, 0) {
-				return Tree{}, fmt.Errorf("clustering: the distance of points %d and %d is not a number of at least 0", i, j)
+				return Tree{}, fmt.Errorf("clustering: the distance of points %d and %d is %v: must be finite and at least 0", i, j, d)
 			}
 			h.distances[i][j] = d
 			if o.Deviations != nil {

@@ -137,6 +137,12 @@ func TestHierarchyRefuses(t *testing.T) {
 			return Hierarchy(ctx, mat.NewSymDense(1, nil), HierarchyOptions{Linkage: Average})
 		},
 		"no linkage": func() (Tree, error) { return Hierarchy(ctx, two, HierarchyOptions{}) },
+		"standard errors of other points": func() (Tree, error) {
+			return Hierarchy(ctx, two, HierarchyOptions{Linkage: Average, Deviations: mat.NewSymDense(1, nil), Quantile: 2})
+		},
+		"standard errors without a quantile": func() (Tree, error) {
+			return Hierarchy(ctx, two, HierarchyOptions{Linkage: Average, Deviations: mat.NewSymDense(2, nil)})
+		},
 		"NaN": func() (Tree, error) {
 			return Hierarchy(ctx, mat.NewSymDense(2, []float64{0, math.NaN(), 0, 0}), HierarchyOptions{Linkage: Ward})
 		},

@@ -75,9 +75,9 @@ func (o Options) check(points int) error {
 	case o.Restarts < 1 || o.MaxIterations < 1:
 		return fmt.Errorf("%d restarts of %d iterations: at least 1 of each is needed", o.Restarts, o.MaxIterations)
 	case !(o.Tolerance > 0) || math.IsInf(o.Tolerance, 0):
-		return fmt.Errorf("tolerance %g is not above 0", o.Tolerance)
+		return fmt.Errorf("tolerance %g: must be finite and above 0", o.Tolerance)
 	case o.Memory < 0:
-		return fmt.Errorf("%d bytes of memory", o.Memory)
+		return fmt.Errorf("%d bytes of memory: want at least 0 (0: no limit)", o.Memory)
 	case o.Workers < 1 || o.BatchAbove < 1:
 		return fmt.Errorf("%d workers, mini-batches above %d points: at least 1 of each is needed", o.Workers, o.BatchAbove)
 	}
@@ -183,7 +183,7 @@ func batched(ctx context.Context, points *mat.Dense, opts Options) (Result, erro
 		}
 	}
 	if rows, cols := model.Centroids.Dims(); rows != l.centroids.Rows || cols != l.centroids.Cols {
-		return Result{}, fmt.Errorf("a model of %d clusters of %d coordinates for %d of %d", rows, cols, l.centroids.Rows, l.centroids.Cols)
+		return Result{}, fmt.Errorf("a model of %d clusters of %d coordinates: want %d of %d", rows, cols, l.centroids.Rows, l.centroids.Cols)
 	}
 	copy(l.centroids.Data, model.Centroids.RawMatrix().Data)
 	if _, err := l.assign(); err != nil {

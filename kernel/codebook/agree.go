@@ -54,9 +54,9 @@ type Deviation struct {
 
 func (e *Deviation) Error() string {
 	if e.Part == PartShape {
-		return "the codebook has another shape than the one that follows from the moments"
+		return "the codebook does not follow from the moments: its shape differs"
 	}
-	return fmt.Sprintf("the codebook's %s deviate from what follows from the moments: %g, want about %g", e.Part, e.Given, e.Own)
+	return fmt.Sprintf("the codebook does not follow from the moments: %s %g, want about %g", e.Part, e.Given, e.Own)
 }
 
 // Agrees returns nil if another party's codebook is as good as our own, which was made from the

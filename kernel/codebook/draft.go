@@ -46,11 +46,11 @@ func (o Options) check() error {
 	d := len(o.Mean)
 	switch {
 	case o.Covariance == nil || d < 1 || o.Covariance.SymmetricDim() != d || d > decompose.MaxDim:
-		return fmt.Errorf("a mean of %d columns and a covariance of others, or more than %d", d, decompose.MaxDim)
+		return fmt.Errorf("a mean of %d columns: want 1 to %d, and a covariance of the same size", d, decompose.MaxDim)
 	case o.Bits.Check() != nil:
 		return o.Bits.Check()
 	case !(o.Records > 0) || o.Clusters < 2 || !(o.Count >= 0) || !(o.Noise >= 0) || math.IsInf(o.Noise, 0):
-		return fmt.Errorf("%g records, %d clusters and noise of %g and %g: want records, two clusters and noise that is a number", o.Records, o.Clusters, o.Count, o.Noise)
+		return fmt.Errorf("%g records, %d clusters, noise %g of counts and %g of products: want more than 0 records, at least 2 clusters and finite noise of at least 0", o.Records, o.Clusters, o.Count, o.Noise)
 	case o.Public == nil:
 		return errors.New("no source of public points")
 	}

@@ -23,7 +23,7 @@ const near = 0.1
 func Cells(c sketch.Codebook, summed sketch.Sketch, w dp.CellWeights, variance, records float64) (cluster.Cells, error) {
 	m, q := len(c.Codes), len(c.Axes)
 	if summed.Rows != sketch.CodeRows(m, w) || summed.Cols != 1+q || len(summed.Data) != summed.Rows*summed.Cols || w.Count < 1 {
-		return cluster.Cells{}, fmt.Errorf("reading a codes sketch: %d × %d sums of a codebook of %d points and %d axes", summed.Rows, summed.Cols, m, q)
+		return cluster.Cells{}, fmt.Errorf("reading a codes sketch: %d × %d sums, but the codebook has %d points and %d axes", summed.Rows, summed.Cols, m, q)
 	}
 	weight := float64(w.Count)
 	out := cluster.Cells{

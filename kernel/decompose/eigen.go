@@ -31,7 +31,7 @@ const MaxEigen = 2000
 func Symmetric(ctx context.Context, a mat.Symmetric) (Eigen, error) {
 	n := a.SymmetricDim()
 	if n > MaxEigen {
-		return Eigen{}, fmt.Errorf("decomposing a matrix: %d rows, at most %d are possible", n, MaxEigen)
+		return Eigen{}, fmt.Errorf("decomposing a matrix: %d rows: at most %d are possible", n, MaxEigen)
 	}
 	rows, largest := make([][]float64, n), 0.0
 	for i := range n {
@@ -171,7 +171,7 @@ func (t *tridiagonal) diagonalise(ctx context.Context) error {
 				break
 			}
 			if shifts == maxShifts {
-				return fmt.Errorf("decomposing a matrix: no end after %d steps for one eigenvalue", maxShifts)
+				return fmt.Errorf("decomposing a matrix: no convergence after %d steps for one eigenvalue", maxShifts)
 			}
 			turns = t.chase(l, m, turns)
 			if len(turns) > 16*n {

@@ -25,7 +25,7 @@ type Repair struct {
 // its negative eigenvalues replaced by zero (Higham 1988).
 func Semidefinite(ctx context.Context, a mat.Symmetric) (Repair, error) {
 	if n := a.SymmetricDim(); n > MaxDim {
-		return Repair{}, fmt.Errorf("repairing a matrix: %d rows, at most %d are possible", n, MaxDim)
+		return Repair{}, fmt.Errorf("repairing a matrix: %d rows: at most %d are possible", n, MaxDim)
 	}
 	e, err := Symmetric(ctx, a)
 	if err != nil {

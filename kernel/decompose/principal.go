@@ -14,7 +14,7 @@ import (
 func Principal(ctx context.Context, a mat.Symmetric, q int) (values []float64, vectors *mat.Dense, err error) {
 	n := a.SymmetricDim()
 	if n > MaxDim || q < 1 || q > n {
-		return nil, nil, fmt.Errorf("%d eigenvectors of a matrix of %d rows: want 1 to n, of at most %d", q, n, MaxDim)
+		return nil, nil, fmt.Errorf("%d eigenvectors of a matrix of %d rows: want 1 to %d, of a matrix of at most %d rows", q, n, n, MaxDim)
 	}
 	e, err := Symmetric(ctx, a)
 	if err != nil {

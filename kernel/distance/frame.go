@@ -36,7 +36,7 @@ func NewFrame(workers int, sets ...blas64.General) (Frame, error) {
 	d := sets[0].Cols
 	for _, s := range sets {
 		if s.Cols != d {
-			return Frame{}, fmt.Errorf("points of %d and of %d coordinates", d, s.Cols)
+			return Frame{}, fmt.Errorf("points of %d coordinates in one set and %d in another", d, s.Cols)
 		}
 	}
 	if d < 1 || d > MaxDimension {

@@ -39,7 +39,7 @@ func RandomiseClasses(g Guarantee, count int) (Classes, error) {
 	const margin = 1 + 1e-12
 	other := max(1, int64(math.Ceil(classesOne*margin/(math.Exp(float64(epsilon))+float64(count-1)))))
 	if other*int64(count) >= classesOne {
-		return Classes{}, fmt.Errorf("randomising one of %d classes with %v: they would all be equally likely, which leaves nothing; raise epsilon", count, g)
+		return Classes{}, fmt.Errorf("randomising one of %d classes with %v would make all classes equally likely and reveal nothing: raise epsilon", count, g)
 	}
 	return Classes{count: count, other: other}, nil
 }
@@ -64,7 +64,7 @@ func (g Guarantee) PureEquivalent() (Epsilon, error) {
 		q := math.Erfc(x) / 2 // Φ(-μ/2); 1-2q is erf(x)
 		return Epsilon(math.Log1p(math.Erf(x)/q) * (1 - 1e-9)), nil
 	}
-	return 0, errors.New("mechanism none promises nothing")
+	return 0, errors.New("mechanism none gives no guarantee")
 }
 
 func (c Classes) Zero() bool { return c.count == 0 }
@@ -83,7 +83,7 @@ func (c Classes) Epsilon() Epsilon {
 
 // String describes the randomisation.
 func (c Classes) String() string {
-	return fmt.Sprintf("each of %d classes stays with probability %.4g, or becomes each other with %.4g", c.count, c.Kept(), c.Other())
+	return fmt.Sprintf("each of %d classes stays with probability %.4g, and becomes each other class with probability %.4g", c.count, c.Kept(), c.Other())
 }
 
 // Randomise returns the randomised class.
@@ -92,7 +92,7 @@ func (c Classes) Randomise(class int64, g *Generator) (int64, error) {
 	case c.Zero():
 		return 0, errors.New("randomising a class: no probability was calibrated")
 	case class < 0 || class >= int64(c.count):
-		return 0, fmt.Errorf("randomising a class: it is none of %d", c.count)
+		return 0, fmt.Errorf("randomising a class: class %d is not in 0 to %d", class, c.count-1)
 	}
 	return c.outcome(class, int64(g.Uint64()>>32)), nil
 }

@@ -242,7 +242,7 @@ func TestWhatIsRandomisedIsSaid(t *testing.T) {
 	}
 	for got, want := range map[string]string{
 		flips.String():                      "each bit is flipped with probability 0.269",
-		classes.String():                    "each of 3 classes stays with probability 0.5761, or becomes each other with 0.2119",
+		classes.String():                    "each of 3 classes stays with probability 0.5761, and becomes each other class with probability 0.2119",
 		promise(t, None, Budget{}).String(): "no privacy guarantee",
 	} {
 		if got != want {

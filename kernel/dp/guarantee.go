@@ -54,14 +54,14 @@ func Promise(mechanism Mechanism, b Budget) (Guarantee, error) {
 	switch mechanism {
 	case None:
 		if b != (Budget{}) {
-			return Guarantee{}, fmt.Errorf("mechanism none with %v: it promises nothing, leave epsilon and delta out", b)
+			return Guarantee{}, fmt.Errorf("mechanism none gives no guarantee: remove epsilon and delta (%v)", b)
 		}
 	case Laplace, RandomisedResponse:
 		if !(b.Epsilon >= minEpsilon && b.Epsilon <= maxEpsilon) {
 			return Guarantee{}, fmt.Errorf("epsilon %g of a %s mechanism: want %g to %g", float64(b.Epsilon), mechanism, float64(minEpsilon), float64(maxEpsilon))
 		}
 		if b.Delta != 0 {
-			return Guarantee{}, fmt.Errorf("delta %g of a %s mechanism: it needs none, leave delta out", float64(b.Delta), mechanism)
+			return Guarantee{}, fmt.Errorf("the %s mechanism takes no delta: remove delta %g", mechanism, float64(b.Delta))
 		}
 	case Gaussian:
 		mu, err := MuOf(b)

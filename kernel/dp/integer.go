@@ -6,7 +6,7 @@ import (
 	"math/bits"
 )
 
-var errOverflow = errors.New("does not fit 63 bits")
+var errOverflow = errors.New("does not fit in 63 bits")
 
 // product multiplies non-negative integers and reports an overflow of int64.
 func product(factors ...int64) (int64, error) {

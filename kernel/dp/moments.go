@@ -105,7 +105,7 @@ func NewMomentWeights(clip int64, p MomentParts) (MomentWeights, error) {
 	}
 	if p.Fourth {
 		if w.Fourth = clip; !p.Products {
-			return w, errors.New("moments with fourth powers and without products: there is no variance to go with them")
+			return w, errors.New("moments: fourth powers need products: choose both")
 		}
 	}
 	if p.Typical != nil {
@@ -235,11 +235,11 @@ func RecordMoments(clip int64, columns, entries int, w MomentWeights, n Neighbou
 	case clip < 1 || columns < 1 || entries < 1 || w.Sum < 1:
 		return wrong("want a clip, columns, entries and sums")
 	case c.times(w.Product, w.Product) > 2*c.times(w.Square, w.Square):
-		return wrong("Product² has to be at most 2·Square²")
+		return wrong("Product² must be at most 2·Square²")
 	case w.AbsentOf.Columns() > 0 && w.AbsentOf.clip != clip:
 		return wrong("the weights of absent values are of another clip")
 	case w.AbsentOf.Pairs() && !w.AbsentOf.paid(c, c.times(w.Square, w.Square, square), c.plus(linear, classes)):
-		return wrong("the weights and steps leave no room for absent values of so many columns")
+		return wrong("the weights and steps leave no room for absent values of so many columns: use fewer columns or more bits")
 	case w.AbsentOf.Columns() > 0 && !w.AbsentOf.Pairs() && w.Sum != w.AbsentOf.sum:
 		return wrong("the weights of absent values are of another weight of sums")
 	}

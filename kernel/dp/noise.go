@@ -47,7 +47,7 @@ func Calibrate(g Guarantee, s Sensitivity) (Noise, error) {
 	case g.mechanism == None || g.mechanism == RandomisedResponse:
 		return n, nil
 	case s.L1 < 1 || s.L2Squared < 1:
-		return Noise{}, fmt.Errorf("calibrating noise to sensitivity %v: no change of the data can move the sketch", s)
+		return Noise{}, fmt.Errorf("calibrating noise to sensitivity %v: both norms must be at least 1", s)
 	}
 	var err error
 	switch g.mechanism {

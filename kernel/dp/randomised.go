@@ -36,7 +36,7 @@ func RandomiseBits(g Guarantee, one int64) (Flips, error) {
 	const margin = 1 + 1e-12
 	flipped := max(1, int64(math.Ceil(float64(one)*margin/(1+math.Exp(float64(g.budget.Epsilon))))))
 	if 2*flipped >= one {
-		return Flips{}, fmt.Errorf("randomising bits of size %d with %v: they would be flipped with probability 1/2, which leaves nothing; raise epsilon or bits", one, g)
+		return Flips{}, fmt.Errorf("randomising bits of size %d with %v would flip them with probability 1/2 and reveal nothing: raise epsilon or bits", one, g)
 	}
 	return Flips{one: one, flipped: flipped}, nil
 }
@@ -79,7 +79,7 @@ func (f Flips) Randomise(values []int64, g *Generator) error {
 	}
 	for i, v := range values {
 		if v != 0 && v != f.one {
-			return fmt.Errorf("randomising bits: value %d of %d is no bit", i, len(values))
+			return fmt.Errorf("randomising bits: value %d of %d is neither 0 nor one", i, len(values))
 		}
 	}
 	for i, v := range values {

@@ -22,7 +22,7 @@ func (n Noise) Shared(parties int) (Noise, error) {
 	case n.guarantee.mechanism == None || parties == 1:
 		return n, nil
 	case n.guarantee.mechanism != Gaussian:
-		return Noise{}, errors.New("sharing noise: a sum of discrete Gaussians is one, and sums of other noise are not of its kind")
+		return Noise{}, errors.New("sharing noise: only gaussian noise can be shared between parties: choose the gaussian mechanism")
 	}
 	part := (n.gaussian.variance-1)/uint64(parties) + 1
 	n.gaussian.variance = max(part, leastShared)

@@ -37,8 +37,8 @@ func NewCellWeights(clip int64, cut bool) CellWeights {
 // to the row of its cell. If it was clipped and that is counted, it also adds w.Cut to one more
 // entry.
 //
-// Replacing it by zeros moves the sketch by weight² + clip² + cut² in l2 squared, attained by every
-// clipped record. Replacing it by another record moves two rows, which doubles weight² + clip², or
+// Replacing it by zeros moves the sketch by weight² + clip² + cut² in l2 squared, nearly
+// attained by every clipped record (ClipL2 rounds towards zero). Replacing it by another record moves two rows, which doubles weight² + clip², or
 // one row, in which the weight stays and the entries move by at most 2·clip, that is 4·clip². The
 // count of clipped records changes by at most one record.
 func RecordCells(clip int64, d int, w CellWeights, n Neighbours) (Sensitivity, error) {

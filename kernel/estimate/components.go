@@ -291,7 +291,7 @@ func (c *components) crowd(i int, own float64) (out crowd) {
 const (
 	mostPush   = 2
 	mostOthers = 8
-	unresolved = "not resolved: errors drive it too far from the eigenvalues near it"
+	unresolved = "not resolved: errors push it too far away from nearby eigenvalues"
 )
 
 func (c *components) component(i int) Component {

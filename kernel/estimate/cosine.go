@@ -1,8 +1,9 @@
 package estimate
 
-import "slices"
-
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Cosine estimates ⟨x, y⟩/(|x||y|). Each norm is over its own party's records, the product over
 // those that both hold. The estimate is clamped to [−1, 1]. It is undefined if a norm does not

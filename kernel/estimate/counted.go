@@ -2,6 +2,7 @@ package estimate
 
 import (
 	"errors"
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/mathext"
@@ -17,7 +18,7 @@ type CountNoise struct {
 
 func (n CountNoise) check() error {
 	if !(n.Variance >= 0) || math.IsInf(n.Variance, 0) || n.Laplace < 0 {
-		return errors.New("counts with noise of no variance")
+		return fmt.Errorf("noise of counts: variance %g must be finite and at least 0, and %d parties at least 0", n.Variance, n.Laplace)
 	}
 	return nil
 }
@@ -98,7 +99,7 @@ type margin struct {
 // table of a single column of the data has one column.
 func NewCounted(cells []float64, rows, cols int, noise CountNoise, records float64, level Level) (*Counted, error) {
 	if rows < 1 || cols < 1 || len(cells) != rows*cols {
-		return nil, errors.New("a table of counts with cells for another shape")
+		return nil, fmt.Errorf("a table of %d × %d cells, but %d counts", rows, cols, len(cells))
 	}
 	if err := noise.check(); err != nil {
 		return nil, err
@@ -107,7 +108,7 @@ func NewCounted(cells []float64, rows, cols int, noise CountNoise, records float
 		return nil, errors.New(why)
 	}
 	if !(records > 0) || math.IsInf(records, 0) {
-		return nil, errors.New("a table of counts without records")
+		return nil, fmt.Errorf("a table of counts of %g records: want a finite number above 0", records)
 	}
 	lack := records
 	for _, n := range cells {
@@ -167,7 +168,7 @@ func (c *Counted) OfColumn(row, col int) Estimate {
 func (c *Counted) share(n float64, of *margin) Estimate {
 	all, va := of.records, c.of(of.cells)
 	if !(all > 0) || float64(all*all) <= float64(float64(c.reach*c.reach)*va) {
-		return undefined("these records do not stand out of the noise")
+		return undefined("the number of these records does not stand out of the noise")
 	}
 	cov := c.noise.Variance * (1 - float64(of.cells)/float64(len(c.cells)))
 	wider := float64(c.reach/c.level.z()) * (c.reach / c.level.z())
@@ -250,7 +251,7 @@ func (c *Counted) drop(a *Association) bool {
 func (c *Counted) v(a Association) Estimate {
 	rows, cols, all := c.margins(a)
 	if !(all > 0) {
-		return undefined("these records do not stand out of the noise")
+		return undefined("the number of these records does not stand out of the noise")
 	}
 	var x, tau float64
 	for i, row := range a.Rows {

@@ -123,7 +123,7 @@ func (d *discriminant) classes() string {
 	}
 	d.explain(d.o.On)
 	if len(d.kept) < 2 {
-		return fmt.Sprintf("%d of %d classes stand out of the noise, and telling them apart takes two", len(d.kept), len(d.o.Classes))
+		return fmt.Sprintf("%d of %d classes stand out of the noise: at least two are needed", len(d.kept), len(d.o.Classes))
 	}
 	return ""
 }

@@ -15,9 +15,9 @@ func Expected(products mat.Symmetric, k int, noise []Noise) (*Gram, error) {
 	n := products.SymmetricDim()
 	switch {
 	case n == 0 || len(noise) != n:
-		return nil, fmt.Errorf("expecting a gram matrix: %d columns and %d noises", n, len(noise))
+		return nil, fmt.Errorf("expecting a gram matrix: %d columns, but the noise of %d", n, len(noise))
 	case k < 1:
-		return nil, fmt.Errorf("expecting a gram matrix: k = %d is not at least 1", k)
+		return nil, fmt.Errorf("expecting a gram matrix: k = %d: must be at least 1", k)
 	}
 	g := &Gram{
 		k:        k,

@@ -16,7 +16,7 @@ func (r Records) DistanceFromMean(x []float64, of Mean, own bool, level Level) (
 		return Estimate{}, err
 	}
 	if of.Size < 1 {
-		return Estimate{}, fmt.Errorf("estimating from records: a mean of %d records", of.Size)
+		return Estimate{}, fmt.Errorf("estimating from records: a mean over %d records: at least 1 is needed", of.Size)
 	}
 	if own && of.Size == 1 {
 		return undefined("the record is the only one of its party"), nil

@@ -31,7 +31,7 @@ func (n Noise) together(k int) float64 {
 
 func (n Noise) check() error {
 	if !(n.Variance >= 0) || math.IsInf(n.Variance, 0) {
-		return fmt.Errorf("noise variance %g is not a number of at least 0", n.Variance)
+		return fmt.Errorf("noise variance %g: must be finite and at least 0", n.Variance)
 	}
 	// Noise that a projection spreads over more coordinates than it has sources leaves some of them
 	// without any. The average over coordinates is then not of one distribution, so the bound does
@@ -41,10 +41,10 @@ func (n Noise) check() error {
 		least = math.Inf(-1)
 	}
 	if !(n.FourthCumulant >= least) || math.IsInf(n.FourthCumulant, 0) {
-		return fmt.Errorf("fourth cumulant %g of noise of variance %g: no distribution has less than -2 times the variance squared", n.FourthCumulant, n.Variance)
+		return fmt.Errorf("fourth cumulant %g is impossible for noise of variance %g: it must be finite and at least -2 times the variance squared", n.FourthCumulant, n.Variance)
 	}
 	if !(n.Sources >= 0) || math.IsInf(n.Sources, 0) {
-		return fmt.Errorf("noise of %g values is not a number of at least 0", n.Sources)
+		return fmt.Errorf("noise of %g values: must be finite and at least 0", n.Sources)
 	}
 	return nil
 }
@@ -87,7 +87,7 @@ type Integers struct {
 // gram), so the result is the same on every machine. It uses all processors.
 func FromIntegers(ctx context.Context, s Integers, noise []Noise) (*Gram, error) {
 	if len(noise) != s.N {
-		return nil, fmt.Errorf("computing the gram matrix: %d columns but %d noises", s.N, len(noise))
+		return nil, fmt.Errorf("computing the gram matrix: %d columns, but the noise of %d", s.N, len(noise))
 	}
 	return fromIntegers(ctx, s, nil, noise)
 }
@@ -97,7 +97,7 @@ func FromIntegers(ctx context.Context, s Integers, noise []Noise) (*Gram, error)
 // columns it gives the same results as the Gram of all columns.
 func FromColumns(ctx context.Context, s Integers, noise []Noise, columns []int) (*Gram, error) {
 	if len(noise) != s.N || len(s.Data) != s.K*s.N {
-		return nil, fmt.Errorf("computing the gram matrix: %d columns, %d noises and %d entries of %d rows", s.N, len(noise), len(s.Data), s.K)
+		return nil, fmt.Errorf("computing the gram matrix: %d columns, but the noise of %d, or %d entries that are not %d × %d", s.N, len(noise), len(s.Data), s.K, s.N)
 	}
 	some, place := make([]Noise, len(columns)), make([]int32, s.N)
 	for i := range place {
@@ -120,7 +120,7 @@ func FromColumns(ctx context.Context, s Integers, noise []Noise, columns []int) 
 // fromIntegers is the Gram of some columns, or of all if columns is nil.
 func fromIntegers(ctx context.Context, s Integers, columns []int, noise []Noise) (_ *Gram, err error) {
 	if !(s.Unit > 0) || math.IsInf(s.Unit, 0) {
-		return nil, fmt.Errorf("computing the gram matrix: unit %g is not a number above 0", s.Unit)
+		return nil, fmt.Errorf("computing the gram matrix: unit %g: must be finite and above 0", s.Unit)
 	}
 	var products *mat.SymDense
 	if columns == nil {

@@ -105,7 +105,7 @@ func (g *Group) WithinDistance(level Level) Estimate {
 		return undefined(why)
 	}
 	if g.size < 2 {
-		return undefined(fmt.Sprintf("%d records make no pair", g.size))
+		return undefined(fmt.Sprintf("a mean over pairs needs at least 2 records, not %d", g.size))
 	}
 	n, k, noise := float64(g.size), float64(g.records.K), g.records.Noise
 	v := noise.Variance

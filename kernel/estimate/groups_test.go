@@ -167,7 +167,7 @@ func TestGroupsCover(t *testing.T) {
 func TestGroupsRefuse(t *testing.T) {
 	r := Records{K: 2}
 	g := grouped(t, r, [][]float64{{1, 2}})
-	if e := g.WithinDistance(0); !strings.Contains(e.Undefined, "1 records make no pair") {
+	if e := g.WithinDistance(0); !strings.Contains(e.Undefined, "needs at least 2 records, not 1") {
 		t.Errorf("a group of one: %v", e)
 	}
 	if e := g.MeanShift(grouped(t, r, nil), 0); !strings.Contains(e.Undefined, "no records") {

@@ -29,7 +29,7 @@ func (g *Group) Inertia(c Clustering, level Level) Estimate {
 	n, k, noise := float64(g.size), float64(g.records.K), g.records.Noise
 	free := n - float64(c.Clusters)
 	if !(free > 0) {
-		return undefined(fmt.Sprintf("%d records in %d clusters leave nothing to compare", g.size, c.Clusters))
+		return undefined(fmt.Sprintf("%d clusters need more than %d records", c.Clusters, g.size))
 	}
 	v, factor := noise.Variance, 2*n/free
 	m := meanDistance{

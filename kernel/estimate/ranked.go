@@ -2,6 +2,7 @@ package estimate
 
 import (
 	"errors"
+	"fmt"
 	"math"
 )
 
@@ -27,11 +28,11 @@ func NewTree(levels [][]float64, noise CountNoise, total Noisy) (*Ranked, error)
 		return nil, err
 	}
 	if depth < 1 || !(total.Variance >= 0) {
-		return nil, errors.New("a tree of counts without levels, or a total with noise of no variance")
+		return nil, fmt.Errorf("a tree of counts with %d levels and a total of variance %g: want at least 1 level and a variance of at least 0", depth, total.Variance)
 	}
 	for l, counts := range levels {
 		if len(counts) != 2<<l {
-			return nil, errors.New("a tree of counts of which a level has another number of bins than twice as many as the one above")
+			return nil, fmt.Errorf("level %d of the tree has %d counts, want %d", l+1, len(counts), 2<<l)
 		}
 	}
 	// Up: combine own counts with those of the halves.
@@ -83,7 +84,7 @@ func NewBins(cells []float64, absent bool, noise CountNoise, records float64) (*
 		bins--
 	}
 	if bins < 1 {
-		return nil, errors.New("a table of no bin")
+		return nil, errors.New("a table without bins")
 	}
 	r := &Ranked{noise: noise, total: Noisy{Value: records}}
 	if absent {
@@ -240,13 +241,13 @@ func (r *Ranked) Quantile(q float64, edges []float64, level Level) (e Estimate, 
 		return undefined(why), in
 	}
 	if len(edges) != r.Bins()+1 || !(q > 0 && q < 1) {
-		return undefined("edges of other bins, or a part that is not between 0 and 1"), in
+		return undefined(fmt.Sprintf("%d edges for %d bins, or a fraction %g that is not between 0 and 1", len(edges), r.Bins(), q)), in
 	}
 	if why := r.stands(); why != "" {
 		return undefined(why), in
 	}
 	if in = r.within(q, r.noise.Reach(level), 0); in == (Ends{0, r.Bins()}) && r.noise.Variance > 0 {
-		return undefined("the noise hides in which bin it is: it may be in any"), in
+		return undefined("with this noise the quantile may be in any bin"), in
 	}
 	value := r.at(q, edges)
 	e = finish(value, math.Min(edges[in.From], value), math.Max(edges[in.To], value), edges[0], edges[len(edges)-1])

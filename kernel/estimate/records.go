@@ -17,7 +17,7 @@ type Records struct {
 
 func (r Records) check(points ...[]float64) error {
 	if r.K < 1 {
-		return fmt.Errorf("estimating from records: k = %d is not at least 1", r.K)
+		return fmt.Errorf("estimating from records: k = %d: must be at least 1", r.K)
 	}
 	if err := r.Noise.check(); err != nil {
 		return fmt.Errorf("estimating from records: %w", err)

@@ -53,7 +53,7 @@ type Summed struct {
 func NewSummed(of SummedOf) (*Summed, error) {
 	d := len(of.Sums)
 	if of.Second == nil || of.Second.SymmetricDim() != d || d == 0 || of.Records < 1 {
-		return nil, fmt.Errorf("moments of %d records: want at least one, and second moments of as many columns as there are sums, %d", of.Records, d)
+		return nil, fmt.Errorf("moments of %d records with %d sums: want at least one record, and second moments of as many columns as sums", of.Records, d)
 	}
 	t := Tally{Records: of.Records, Layout: sketch.MomentLayout{Columns: d, Products: true}}
 	t.Values, t.Variances = make([]float64, t.Layout.Entries()), make([]float64, t.Layout.Entries())

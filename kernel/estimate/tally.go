@@ -156,7 +156,7 @@ func (t *Tally) check() error {
 	n := t.Layout.Entries()
 	switch {
 	case t.Unlabelled && t.Layout.Classes < 1:
-		return errors.New("a tally with records without a label, and no class for them")
+		return errors.New("a tally has unlabelled records, but its layout has no class for them")
 	case t.Records < 1:
 		return fmt.Errorf("a tally of %d records: want at least one", t.Records)
 	case len(t.Values) != n || len(t.Variances) != n:
@@ -191,7 +191,7 @@ func NewTallied(tallies []Tally, columns []TallyColumn) (*Summed, error) {
 			return nil, err
 		}
 		if t.Layout != tallies[0].Layout {
-			return nil, fmt.Errorf("tallies of several layouts")
+			return nil, errors.New("tallies with different layouts")
 		}
 		for _, c := range columns {
 			if c.Entry >= t.Layout.Columns || c.Entry < 0 && (c.Class < 0 || c.Class >= t.Layout.Classes) || t.counted() && c.Entry >= 0 && (c.Attribute < 0 || c.Attribute >= t.Layout.Attributes) {

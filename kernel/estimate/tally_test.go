@@ -226,7 +226,7 @@ func talliesCover(t *testing.T, u tallied, source *rand.Rand) {
 		}
 	}
 	if rate := wrong.coverage(); rate > .85 {
-		t.Errorf("with half of the noise declared %.3f cover: the test has no power", rate)
+		t.Errorf("with a quarter of the variance declared, %.3f cover: the test has no power", rate)
 	}
 }
 

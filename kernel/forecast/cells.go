@@ -117,7 +117,7 @@ func (c Cells) Size() Error {
 		clearest = min(clearest, c.Records/(clearCell*math.Sqrt(c.Count)))
 	}
 	if clearest < cellsByCluster*k {
-		return Error{Undefined: fmt.Sprintf("at most %d cells can stand out well, fewer than %d for each of %d clusters", int(clearest), cellsByCluster, c.Clusters)}
+		return Error{Undefined: fmt.Sprintf("at most %d cells can have counts well above the noise, and %d clusters need %d each", int(clearest), c.Clusters, cellsByCluster)}
 	}
 	var variance float64
 	for _, column := range c.Columns {

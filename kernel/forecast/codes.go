@@ -105,15 +105,17 @@ func SecondRound(one, two Error) bool {
 func SecondGain(one, two Error) string {
 	known := func(e Error) string { return fmt.Sprintf("± %.2g %%", 100*e.HalfWidth) }
 	switch {
+	case two.Undefined != "" && one.Undefined != "":
+		return "Clusters cannot be told apart, neither in one round nor in two: " + two.Undefined + "."
 	case two.Undefined != "":
-		return "In neither one nor two could clusters be told: " + two.Undefined + "."
+		return fmt.Sprintf("With two rounds, clusters cannot be told apart: %s. With one, the number of records of a cluster is known to %s, if clusters are equally large.", two.Undefined, known(one))
 	case one.Undefined != "":
-		return fmt.Sprintf("With the second, the number of records of a cluster is known to %s, if all have as many. In one, clusters could not be told.", known(two))
+		return fmt.Sprintf("With two, the number of records of a cluster is known to %s, if clusters are equally large. With one, clusters cannot be told apart.", known(two))
 	}
-	return fmt.Sprintf("%s. The number of records of a cluster is known to %s, if all have as many; in one round to %s.", Excess(), known(two), known(one))
+	return fmt.Sprintf("%s. The number of records of a cluster is known to %s, if clusters are equally large; with one round, to %s.", Excess(), known(two), known(one))
 }
 
 // Excess describes how well one round and two rounds place centroids.
 func Excess() string {
-	return fmt.Sprintf("In two, records lie up to %.0f %% farther from their centres, in squares, than after k-means on the records themselves; in one, up to %.0f %%", 100*TwoRoundsExcess, 100*OneRoundExcess)
+	return fmt.Sprintf("With two rounds, the mean squared distance of records from their centres is up to about %.0f %% larger than after k-means on the records themselves; with one, up to about %.0f %%", 100*TwoRoundsExcess, 100*OneRoundExcess)
 }

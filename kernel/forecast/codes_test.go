@@ -59,3 +59,21 @@ func TestCodesAreForecast(t *testing.T) {
 		}
 	}
 }
+
+// The gain of a second round names the round in which clusters can be told apart.
+func TestSecondGain(t *testing.T) {
+	known, hidden := Error{HalfWidth: .25}, Error{Undefined: "too few cells"}
+	for _, c := range []struct {
+		one, two Error
+		want     string
+	}{
+		{hidden, hidden, "Clusters cannot be told apart, neither in one round nor in two: too few cells."},
+		{known, hidden, "With two rounds, clusters cannot be told apart: too few cells. With one, the number of records of a cluster is known to ± 25 %, if clusters are equally large."},
+		{hidden, known, "With two, the number of records of a cluster is known to ± 25 %, if clusters are equally large. With one, clusters cannot be told apart."},
+		{known, known, Excess() + ". The number of records of a cluster is known to ± 25 %, if clusters are equally large; with one round, to ± 25 %."},
+	} {
+		if got := SecondGain(c.one, c.two); got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+}

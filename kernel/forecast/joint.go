@@ -76,7 +76,7 @@ func (j Joint) identified() Error {
 	}
 	s := j.Correlation.Deviation
 	if j.Columns > 1 && j.Least+j.Ridge-s*edge(j.Columns) < estimate.Identified*math.Sqrt2*s {
-		return Error{Undefined: "noise would make the columns look collinear, and nothing would be identified"}
+		return Error{Undefined: "noise would make the columns look collinear, so no coefficient could be estimated"}
 	}
 	return Error{}
 }

@@ -76,7 +76,7 @@ func (l Law) OptimalK(z Difference) float64 {
 // It is undefined if that is not above 0, as for the distance of records that are all alike.
 func Relative(variance, of float64) Error {
 	if !(of > 0) {
-		return Error{Undefined: "the number is 0, and so has no relative error"}
+		return Error{Undefined: "the number is 0, so it has no relative error"}
 	}
 	d := math.Sqrt(math.Max(0, variance)) / of // rounding may make it slightly negative
 	return Error{Deviation: d, HalfWidth: quantile(0) * d, z: quantile(0)}

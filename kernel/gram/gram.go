@@ -32,7 +32,7 @@ func OfColumns(ctx context.Context, data []int64, k, n int, columns []int) (*mat
 		}
 	}
 	if len(columns) == 0 {
-		return nil, errors.New("computing the gram matrix: of no columns")
+		return nil, errors.New("computing the gram matrix: no columns were named")
 	}
 	return of(ctx, cpu.Best(), data, k, n, columns)
 }

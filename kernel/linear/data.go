@@ -50,7 +50,7 @@ func (d Data) check() error {
 	case d.Classes < 2:
 		return fmt.Errorf("%d classes: at least 2 are needed", d.Classes)
 	case !(d.Noise.Other >= 0 && d.Noise.span(d.Classes) > 0):
-		return fmt.Errorf("labels that become each other class with probability %g: want 0 to below 1/%d", d.Noise.Other, d.Classes)
+		return fmt.Errorf("probability %g of each other class: must be at least 0 and below 1/%d", d.Noise.Other, d.Classes)
 	}
 	for i, label := range d.Labels {
 		if label < 0 || label >= d.Classes {

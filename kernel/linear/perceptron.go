@@ -33,7 +33,7 @@ func (p Perceptron) withDefaults() Perceptron {
 func (p Perceptron) check() error {
 	switch {
 	case p.Epochs < 0:
-		return fmt.Errorf("perceptron: %d epochs", p.Epochs)
+		return fmt.Errorf("perceptron: %d epochs: must be at least 0 (0: default)", p.Epochs)
 	case p.Rand == nil:
 		return errors.New("perceptron: no source of randomness")
 	}

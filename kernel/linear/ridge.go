@@ -32,7 +32,7 @@ func (r Ridge) withDefaults() Ridge {
 
 func (r Ridge) check() error {
 	if !(r.Penalty >= 0) || math.IsInf(r.Penalty, 0) {
-		return fmt.Errorf("ridge: penalty %g is not above 0", r.Penalty)
+		return fmt.Errorf("ridge: penalty %g: must be finite and at least 0 (0: default)", r.Penalty)
 	}
 	return nil
 }
@@ -42,7 +42,7 @@ func (r Ridge) train(ctx context.Context, tasks []task, done func()) ([]Scorer, 
 	n := len(tasks[0].rows)
 	_, d := tasks[0].Points.Dims()
 	if min(n, d) > mostEquations {
-		return nil, unfit("%d records of %d features are more than ridge takes: one of the two may be %d at most", n, d, mostEquations)
+		return nil, unfit("%d records of %d features are too many for ridge: one of the two must be at most %d", n, d, mostEquations)
 	}
 	c := centre(tasks)
 	solve := r.primal
@@ -162,7 +162,7 @@ func (r Ridge) decompose(m *mat.SymDense, right *mat.Dense) (*mat.Dense, error) 
 	}
 	triangle, definite := lapack64.Potrf(m.RawSymmetric())
 	if !definite {
-		return nil, unfit("the normal equations of ridge are singular to rounding: a larger penalty helps")
+		return nil, unfit("the normal equations of ridge are singular to rounding: use a larger penalty")
 	}
 	lapack64.Potrs(triangle, right.RawMatrix())
 	return right, nil

@@ -40,11 +40,11 @@ func (s SVM) withDefaults() SVM {
 func (s SVM) check() error {
 	switch {
 	case !(s.Cost >= 0) || math.IsInf(s.Cost, 0):
-		return fmt.Errorf("svm: cost %g is not above 0", s.Cost)
+		return fmt.Errorf("svm: cost %g: must be finite and at least 0 (0: default)", s.Cost)
 	case !(s.Tolerance >= 0) || math.IsInf(s.Tolerance, 0):
-		return fmt.Errorf("svm: tolerance %g is not above 0", s.Tolerance)
+		return fmt.Errorf("svm: tolerance %g: must be finite and at least 0 (0: default)", s.Tolerance)
 	case s.Passes < 0:
-		return fmt.Errorf("svm: %d passes", s.Passes)
+		return fmt.Errorf("svm: %d passes: must be at least 0 (0: default)", s.Passes)
 	case s.Rand == nil:
 		return errors.New("svm: no source of randomness")
 	}

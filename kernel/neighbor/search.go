@@ -62,11 +62,11 @@ func search(ctx context.Context, points, queries blas64.General, join bool, o Op
 	}
 	switch {
 	case o.Neighbors < 1:
-		return Graph{}, fmt.Errorf("searching neighbours: %d of each point: at least 1 is needed", o.Neighbors)
+		return Graph{}, fmt.Errorf("searching neighbours: %d for each point: at least 1 is needed", o.Neighbors)
 	case o.Neighbors > others:
-		return Graph{}, fmt.Errorf("searching neighbours: %d of each point, which has only %d others: ask for fewer", o.Neighbors, max(others, 0))
+		return Graph{}, fmt.Errorf("searching neighbours: %d for each point, but there are only %d others: ask for fewer", o.Neighbors, max(others, 0))
 	case points.Rows > math.MaxInt32:
-		return Graph{}, fmt.Errorf("searching neighbours: among %d points, at most %d are possible", points.Rows, math.MaxInt32)
+		return Graph{}, fmt.Errorf("searching neighbours: %d points: at most %d are possible", points.Rows, math.MaxInt32)
 	}
 	s := &searcher{Options: o, points: points, queries: queries, join: join}
 	var err error

@@ -49,7 +49,7 @@ func (c *cell) otherRounds(a study.Analysis, each float64) string {
 	case c.Study.TwoRounds() && two.Undefined != "":
 		return ""
 	case c.Study.TwoRounds() && one.Undefined != "":
-		return "; in one round clusters could not be told"
+		return "; in one round clusters cannot be told apart"
 	case c.Study.TwoRounds():
 		return "; in one round " + known(one) + ". " + forecast.Excess()
 	case c.roundsFit() && one.Undefined != "" && two.Undefined == "":

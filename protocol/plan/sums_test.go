@@ -56,7 +56,7 @@ func TestVerdictsOfCells(t *testing.T) {
 	for _, c := range []struct{ cells, clusters, want string }{
 		{"{side: cells, L: 6, q: 3, clip: 1.5, share: 3}", "clusters: 4", "usable: clusters of equal size would have 5000 records each, known to ± "},
 		{"{side: cells, L: 12, q: 3, clip: 1.5, share: 3}", "clusters: 4", "usable: clusters of equal size would have 5000 records each, known to ± "},
-		{"{side: cells, L: 3, q: 3, clip: 1.5, share: 3}", "clusters: 6", "not usable: at most 8 cells can stand out well"},
+		{"{side: cells, L: 3, q: 3, clip: 1.5, share: 3}", "clusters: 6", "not usable: at most 8 cells can have counts well above the noise"},
 	} {
 		if got := verdict(c.cells, c.clusters); !strings.HasPrefix(got, c.want) {
 			t.Errorf("%s, %s: %q, want %q", c.cells, c.clusters, got, c.want)

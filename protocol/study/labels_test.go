@@ -69,7 +69,7 @@ func TestExplainSaysWhatLabelsLetOut(t *testing.T) {
 		t.Error(none)
 	}
 	randomised := said(parse(t, edit(t, file(t, "hospitals"), "k: 32", "k: 32, labels: randomised")))
-	if want := "randomised: each of 2 classes stays with probability 0.9997, or becomes each other with 0.0003354"; !strings.Contains(randomised, want) {
+	if want := "randomised: each of 2 classes stays with probability 0.9997, and becomes each other class with probability 0.0003354"; !strings.Contains(randomised, want) {
 		t.Errorf("%q is not in\n%s", want, randomised)
 	}
 }

@@ -140,11 +140,11 @@ func TestDraftsAreStudies(t *testing.T) {
 		two     bool
 		says    string
 	}{
-		{100_000, 0, "1", true, "In two, records lie up to 5 % farther from their centres"},
-		{2000, 0, "1", true, "in one round"},
+		{100_000, 0, "1", true, "With two rounds, the mean squared distance of records from their centres is up to about 5 % larger"},
+		{2000, 0, "1", true, "with one round"},
 		{100, 0, "0.1", false, ""},
 		{100_000, 1, "1", false, ""},
-		{100, 2, "0.1", true, "In neither one nor two could clusters be told"},
+		{100, 2, "0.1", true, "Clusters cannot be told apart, neither in one round nor in two"},
 	} {
 		d := draft(study.Horizontal, "{kind: k-means, clusters: 3}")
 		d.Rounds, d.Epsilon = c.rounds, c.epsilon

@@ -16,8 +16,8 @@ import (
 type simulate struct {
 	Schedules uint64 `default:"1000" help:"How many random schedules to play."`
 	States    bool   `help:"Print the machines' states instead: what each waits for, from whom, until when, and what follows."`
-	Parties   int    `help:"Play one study of so many parties that add up masked sums to its result instead: 1000 take 4 GB and minutes."`
-	Liar      bool   `help:"With --parties: one of them seals to another what does not open, and is convicted."`
+	Parties   int    `help:"Play one study of this many parties with masked sums instead, up to its result. 1000 parties take 4 GB and minutes."`
+	Liar      bool   `help:"With --parties: one party seals an invalid text to another, and is convicted."`
 	Seed      uint64 `default:"0" help:"The first schedule's seed; the others follow. One seed is one schedule."`
 }
 

@@ -62,7 +62,7 @@ func Expose(shape Shape) (Exposure, error) {
 	}
 	n, functions, err := shape.held()
 	if err != nil {
-		return Exposure{}, fmt.Errorf("working out what a sketch gives away: %w", err)
+		return Exposure{}, fmt.Errorf("computing the exposure of a sketch: %w", err)
 	}
 	p := shape.Projection
 	if shape.Attributes == 0 {
@@ -132,8 +132,11 @@ func (s Shape) summed() (row summed, ok bool) {
 
 // sums computes the exposure of a sketch without a projection.
 func (s Shape) sums(row summed) (Exposure, error) {
-	if err := s.Projection.Validate(); err != nil || s.Records < 1 || s.Columns < 1 {
-		return Exposure{}, fmt.Errorf("working out what %s of %d records and %d columns give away: %v", s.Side, s.Records, s.Columns, err)
+	if err := s.Projection.Validate(); err != nil {
+		return Exposure{}, fmt.Errorf("computing the exposure of a %s sketch: %w", s.Side, err)
+	}
+	if s.Records < 1 || s.Columns < 1 {
+		return Exposure{}, fmt.Errorf("computing the exposure of a %s sketch: %d records and %d columns: want at least 1 of each", s.Side, s.Records, s.Columns)
 	}
 	m := float64(s.Records)
 	e := Exposure{Shape: s, Share: row.share(s, m, float64(s.Columns))}
@@ -153,12 +156,12 @@ func (s Shape) held() (n, functions int, err error) {
 	switch s.Side {
 	case sketch.Columns:
 		if s.Records < 1 || s.Functions < 1 {
-			return 0, 0, fmt.Errorf("a columns sketch of %d records and %d functions per column", s.Records, s.Functions)
+			return 0, 0, fmt.Errorf("a columns sketch of %d records and %d functions per column: want at least 1 of each", s.Records, s.Functions)
 		}
 		return s.Records, s.Functions, nil
 	case sketch.Records:
 		if s.Columns < 1 {
-			return 0, 0, fmt.Errorf("a records sketch of %d columns", s.Columns)
+			return 0, 0, fmt.Errorf("a records sketch of %d columns: want at least 1", s.Columns)
 		}
 		return s.Columns, 1, nil
 	}
@@ -230,9 +233,9 @@ func (r Release) Acceptable() (ok bool, reason string) {
 	}
 	what := "all sketches together release"
 	if r.Earlier > 0 {
-		what = "with what left of these data without noise before, it would be"
+		what = "together with earlier releases of these data without noise, this releases"
 	}
-	return false, fmt.Sprintf("%s %.2g numbers for each number held, more than a tenth", what, share)
+	return false, fmt.Sprintf("%s %.2g numbers for each number held; at most %g is allowed", what, share, maxShare)
 }
 
 // String tells a steward what the release as a whole reveals.
@@ -247,7 +250,7 @@ func (r Release) String() string {
 	}
 	text := strings.Join(out, "; ")
 	if share := r.Share(); len(r.Sketches) > 1 || r.Earlier > 0 {
-		text += fmt.Sprintf("; together with all that left of these data without noise: %.3g numbers for each number held, whoever knows the matrices recovers about %.0f %% of the variance", share, 100*math.Min(1, share))
+		text += fmt.Sprintf("; all releases of these data without noise together: %.3g numbers for each number held; whoever knows the matrices recovers about %.0f %% of the variance", share, 100*math.Min(1, share))
 	}
 	return text
 }
@@ -276,9 +279,9 @@ func (e Exposure) Flags() []string {
 	case e.Shape.Projection.Family == projection.Identity:
 		return []string{fmt.Sprintf("without a projection, the sketch is the data: %d values of each record stand in it as they are", e.Shape.Columns)}
 	case e.Shape.Side == sketch.Records:
-		return []string{fmt.Sprintf("k = %d is not below the number of values of a record, %d, so the map can be inverted: whoever knows R, or as many records as that, has all records", k, e.Shape.Columns)}
+		return []string{fmt.Sprintf("k = %d is at least the number of values of a record, %d, so the map can be inverted: whoever knows R, or that many records, can recover all records", k, e.Shape.Columns)}
 	}
-	return []string{fmt.Sprintf("k = %d is not below the number of records, %d, so the map can be inverted: whoever knows R has every value of every column", k, e.Shape.Records)}
+	return []string{fmt.Sprintf("k = %d is at least the number of records, %d, so the map can be inverted: whoever knows R can recover every value of every column", k, e.Shape.Records)}
 }
 
 // String tells a steward what the sketch would reveal without noise.

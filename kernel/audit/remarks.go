@@ -30,10 +30,10 @@ func (d Design) Remarks() []string {
 		return out
 	}
 	if d.Projection.K >= d.Columns {
-		return append(out, fmt.Sprintf("k = %d is not below the number of values of a record, %d: family identity errs less and gives away no more", d.Projection.K, d.Columns))
+		return append(out, fmt.Sprintf("k = %d is at least the number of values of a record, %d: the family identity has smaller errors and reveals no more", d.Projection.K, d.Columns))
 	}
 	if best := d.bestK(); float64(d.Columns) <= best {
-		out = append(out, fmt.Sprintf("with so little noise the best k is about %.0f, and a record has only %d values: family identity errs less", math.Min(best, 1e9), d.Columns))
+		out = append(out, fmt.Sprintf("with so little noise the best k is about %.0f, and a record has only %d values: the family identity has smaller errors", math.Min(best, 1e9), d.Columns))
 	}
 	return out
 }

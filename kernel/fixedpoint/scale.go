@@ -70,7 +70,7 @@ func (s Scale) Declared() (first, second float64) {
 // middle of the bounds as the centre. It returns an error unless 0 < rate < 1.
 func Binary(rate float64) (Scale, error) {
 	if !(rate > 0 && rate < 1) {
-		return Scale{}, fmt.Errorf("rate %v: not above 0 and below 1", rate)
+		return Scale{}, fmt.Errorf("rate %v: must be above 0 and below 1", rate)
 	}
 	return Scale{lo: 0, hi: 1, rate: rate}, nil
 }

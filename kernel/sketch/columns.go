@@ -48,9 +48,9 @@ func NewColumns(matrix *projection.Matrix, options ColumnsOptions) (*ColumnsBuil
 	case options.Largest < 1:
 		return nil, fmt.Errorf("columns sketch: largest entry %d: must be positive", options.Largest)
 	case options.own() < 1:
-		return nil, fmt.Errorf("columns sketch: %d columns, %d of which are the same for every record: a record needs one of its own", options.Columns, len(options.Ending))
+		return nil, fmt.Errorf("columns sketch: %d columns, of which %d are the same in every record: at least one must differ between records", options.Columns, len(options.Ending))
 	case !within(options.Ending, options.Largest):
-		return nil, fmt.Errorf("columns sketch: what every record ends with exceeds ±%d", options.Largest)
+		return nil, fmt.Errorf("columns sketch: an entry that every record ends with exceeds ±%d", options.Largest)
 	}
 	exact := spec.LargestRecordCount(options.Largest)
 	switch {

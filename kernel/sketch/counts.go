@@ -122,14 +122,14 @@ func (t CountTable) cells(out []int32, first int, record []int64, one int64) (_ 
 // check returns an error if the table is invalid.
 func (t CountTable) check(columns int) error {
 	if len(t.Axes) < 1 || len(t.Axes) > 2 || t.Depth < 0 || t.Depth > 0 && (len(t.Axes) > 1 || len(t.Axes[0].Edges) != 1<<min(t.Depth, 30)-1) {
-		return fmt.Errorf("%d axes and depth %d: want one or two, and of a tree one of 2^depth cells", len(t.Axes), t.Depth)
+		return fmt.Errorf("%d axes and depth %d: a table needs 1 or 2 axes, a tree exactly one with 2^depth cells", len(t.Axes), t.Depth)
 	}
 	for _, a := range t.Axes {
 		switch {
 		case a.At < 0 || a.Entries < 1 || a.At+a.Entries > columns:
 			return fmt.Errorf("entries %d to %d of %d", a.At+1, a.At+a.Entries, columns)
 		case a.Entries > 1 && a.Edges != nil || len(a.Edges) >= MaxCountBins || !increasing(a.Edges):
-			return fmt.Errorf("edges of a category, more than %d, or none that increase", MaxCountBins-1)
+			return fmt.Errorf("%d edges: must increase, be at most %d, and be left out for a category", len(a.Edges), MaxCountBins-1)
 		}
 	}
 	return nil
@@ -174,7 +174,7 @@ func NewCounts(o CountsOptions) (*CountsBuilder, error) {
 		}
 	}
 	if b.size == 0 {
-		return nil, fmt.Errorf("counts sketch: no table")
+		return nil, fmt.Errorf("counts sketch: no tables")
 	}
 	if o.Weight == 0 {
 		o.Weight = 1

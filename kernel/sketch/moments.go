@@ -86,11 +86,11 @@ func NewMoments(o MomentsOptions) (*MomentsBuilder, error) {
 	case d < 1 || d > MaxMomentColumns || o.Layout.Entries() > MaxMomentEntries:
 		return nil, fmt.Errorf("moments sketch: %d columns make %d entries: at most %d columns and %d entries are possible", d, o.Layout.Entries(), MaxMomentColumns, MaxMomentEntries)
 	case len(o.Centre) != d || o.Move != nil && len(o.Move) != d || o.Layout.Attributes > 0 && len(o.Of) != d:
-		return nil, fmt.Errorf("moments sketch: centres, scales or attributes of another number of columns than %d", d)
+		return nil, fmt.Errorf("moments sketch: centres, scales and attributes must be given for each of %d columns", d)
 	case len(o.Weights) != max(len(o.Clips), 1):
 		return nil, fmt.Errorf("moments sketch: %d sets of weights for %d clips", len(o.Weights), len(o.Clips))
 	case o.Fine > 4 || slices.ContainsFunc(o.Weights, func(w dp.MomentWeights) bool { return w.Fine != o.Fine }):
-		return nil, fmt.Errorf("moments sketch: steps finer by %d bits, and weights for others", o.Fine)
+		return nil, fmt.Errorf("moments sketch: Fine is %d bits: must be at most 4, and the same in all weights", o.Fine)
 	case o.One < 1 || o.One > 1<<14:
 		return nil, fmt.Errorf("moments sketch: a unit of %d steps: must be between 1 and 2^14", o.One)
 	}
@@ -108,7 +108,7 @@ func NewMoments(o MomentsOptions) (*MomentsBuilder, error) {
 		most := reach
 		if len(o.Clips) > 0 {
 			if o.Clips[i] < 1 || i > 0 && o.Clips[i] <= o.Clips[i-1] {
-				return nil, fmt.Errorf("moments sketch: clips %d do not grow from above 0", o.Clips)
+				return nil, fmt.Errorf("moments sketch: clips %d must be positive and increasing", o.Clips)
 			}
 			most = min(most, o.Clips[i])
 		}

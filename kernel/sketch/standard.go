@@ -21,7 +21,7 @@ func EncodeStandards(of []Standard) (out []byte) {
 // DecodeStandards reads the output of EncodeStandards. The caller must check ranges.
 func DecodeStandards(data []byte) (out []Standard, err error) {
 	if len(data)%standardSize != 0 {
-		return nil, fmt.Errorf("%d bytes are no whole number of entries, of %d bytes each", len(data), standardSize)
+		return nil, fmt.Errorf("%d bytes: must be a multiple of %d", len(data), standardSize)
 	}
 	for ; len(data) > 0; data = data[standardSize:] {
 		out = append(out, Standard{Centre: int64(binary.BigEndian.Uint64(data)), Spread: int64(binary.BigEndian.Uint64(data[8:]))})

@@ -25,7 +25,7 @@ const most = 1 << 62
 // records allows an entry to pass 2^62 when each record adds at most perRecord.
 func (o *SumsOptions) check(perRecord int64) error {
 	if len(o.Centre) == 0 {
-		return fmt.Errorf("records of no columns")
+		return fmt.Errorf("records without columns")
 	}
 	if o.Largest < 1 || o.Largest > 1<<20 {
 		return fmt.Errorf("largest entry %d: must be between 1 and 2^20", o.Largest)

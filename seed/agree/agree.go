@@ -87,8 +87,8 @@ var (
 	ErrConfirmTag   error = disagreed{"other-seed", "confirmation is under another seed"}
 	ErrOpening            = errors.New("complaint does not open the commit of its sender")
 	ErrUnfounded          = errors.New("complaint is unfounded: every share opens and every confirmation verifies")
-	ErrShown              = errors.New("complaint shows something else than what was sealed or committed to")
-	ErrOwnWord            = errors.New("complaint about a share in an attempt that its sender has confirmed")
+	ErrShown              = errors.New("complaint shows a text or contribution that differs from what was sealed or committed to")
+	ErrOwnWord            = errors.New("complaint about an attempt that its sender has already confirmed")
 )
 
 // disagreed is a disagreement between two members, with an id for programs.

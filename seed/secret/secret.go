@@ -23,7 +23,7 @@ type Of[T any] struct {
 const Text = "(secret)"
 
 // ErrEncoded is returned instead of encoding a secret.
-var ErrEncoded = errors.New("a secret is not to be encoded")
+var ErrEncoded = errors.New("secrets cannot be encoded")
 
 // New returns a box with a value in it. Other references to the value are the caller's
 // responsibility.

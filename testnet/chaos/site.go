@@ -128,7 +128,7 @@ func (s *site) check(ctx context.Context, id string) error {
 			}
 		}
 		if entries != s.debits || len(budget.Entries) != s.debits*len(s.ids) {
-			return fmt.Errorf("the ledger of %s has %d entries of this study and %d of %d studies, and each has %d debits", party.Name, entries, len(budget.Entries), len(s.ids), s.debits)
+			return fmt.Errorf("the ledger of %s has %d entries of this study and %d in all: want %d for each of %d studies", party.Name, entries, len(budget.Entries), s.debits, len(s.ids))
 		}
 	}
 	return s.checkResult(ctx, id)

@@ -48,7 +48,7 @@ func (n Numbers) verdict(cut float64) Verdict {
 	defined := n.Answers - n.Undefined
 	out := Verdict{Kind: n.Kind, Grade: NoUse}
 	if defined == 0 {
-		out.Said = fmt.Sprintf("all %d are undefined: they do not stand out of their error", n.Answers)
+		out.Said = fmt.Sprintf("all %d are undefined: they do not stand out of their errors", n.Answers)
 		return out
 	}
 	share := n.RMSE / n.Size
@@ -65,7 +65,7 @@ func (n Numbers) verdict(cut float64) Verdict {
 	}
 	out.Said += fmt.Sprintf("; %d of %d intervals hold the truth", n.Covered, defined)
 	if n.ByTerms > n.Covered {
-		out.Said += fmt.Sprintf(", and %d what the study's terms make of it", n.ByTerms)
+		out.Said += fmt.Sprintf(", and %d hold what it is after the study's own bounds, centres and clip", n.ByTerms)
 	}
 	if n.Undefined > 0 {
 		out.Said += fmt.Sprintf("; %d undefined", n.Undefined)

@@ -2,6 +2,8 @@ package network
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os/exec"
 	"slices"
 )
@@ -10,8 +12,14 @@ import (
 // its commands. Run then accepts the names of this build and translates them.
 func (n *Node) LearnNames(ctx context.Context) error {
 	err := exec.CommandContext(ctx, n.program, "advanced", "--help").Run()
-	n.early = err != nil
-	return ctx.Err()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	var exit *exec.ExitError
+	if n.early = errors.As(err, &exit); err != nil && !n.early {
+		return fmt.Errorf("running %s: %w", n.program, err)
+	}
+	return nil
 }
 
 // earlier translates a command line for a program from before some commands were moved under

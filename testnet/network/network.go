@@ -43,7 +43,7 @@ func BuildCommit(ctx context.Context, commit, dir string) error {
 func sources(ctx context.Context) (string, error) {
 	root, err := run(command(ctx, "go", "list", "-m", "-f", "{{.Dir}}", module), "go", new(talk))
 	if err != nil {
-		return "", fmt.Errorf("building the programs: looking for their sources, which takes a directory within the module: %w", err)
+		return "", fmt.Errorf("building the programs: run this in a directory of the module github.com/cosketch/cosketch: %w", err)
 	}
 	return strings.TrimSpace(string(root)), nil
 }

@@ -55,9 +55,9 @@ func Kill(ctx context.Context, d Dir, name string, talk io.Writer) error {
 		if up && about.Restart {
 			hint = "it comes back within seconds"
 		} else if up {
-			hint = "it stays away (--no-restart)"
+			hint = "it is not restarted (--no-restart)"
 		}
-		return fmt.Errorf("%s does not run: %s", name, hint)
+		return fmt.Errorf("%s is not running: %s", name, hint)
 	}
 	at := ""
 	if name != aggregator {
@@ -78,7 +78,7 @@ func Kill(ctx context.Context, d Dir, name string, talk io.Writer) error {
 	case up && about.Restart:
 		fmt.Fprintln(talk, "testnet up starts it again in a moment, and it goes on from what it had stored.")
 	case up:
-		fmt.Fprintln(talk, "It stays away (--no-restart). With a quorum of the others, studies end without it after their dates.")
+		fmt.Fprintln(talk, "It is not restarted (--no-restart). If the other parties are a quorum, studies end without it at their deadlines.")
 	}
 	return nil
 }

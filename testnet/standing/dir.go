@@ -68,9 +68,9 @@ func (d Dir) Program(name string) string {
 
 // Errors that callers distinguish.
 var (
-	ErrBusy  = errors.New("another testnet up has this directory")
-	ErrNone  = errors.New("no network stands in")
-	ErrOther = errors.New("the directory is another's")
+	ErrBusy  = errors.New("another testnet up uses this directory")
+	ErrNone  = errors.New("no network in")
+	ErrOther = errors.New("directory in use for something else")
 	ErrName  = errors.New("no such node")
 )
 
@@ -78,14 +78,14 @@ var (
 func (d Dir) Read() (About, error) {
 	raw, err := os.ReadFile(d.about())
 	if errors.Is(err, os.ErrNotExist) {
-		return About{}, fmt.Errorf("%w %s: start one with testnet up, or name its directory with --dir", ErrNone, d)
+		return About{}, fmt.Errorf("%w %s: start one with go run ./testnet up, or name its directory with --dir", ErrNone, d)
 	}
 	if err != nil {
 		return About{}, fmt.Errorf("reading the network of %s: %w", d, err)
 	}
 	var out About
 	if err := json.Unmarshal(raw, &out); err != nil {
-		return About{}, fmt.Errorf("reading the network of %s: %s is damaged; testnet down --remove clears the directory (%w)", d, d.about(), err)
+		return About{}, fmt.Errorf("reading the network of %s: %s is damaged; go run ./testnet down --remove clears the directory (%w)", d, d.about(), err)
 	}
 	return out, nil
 }
@@ -109,7 +109,7 @@ func (d Dir) make() error {
 		return fmt.Errorf("opening the directory: %w", err)
 	}
 	if len(entries) > 0 && !d.ours() {
-		return fmt.Errorf("%w: %s holds other things than a network; name another one with --dir", ErrOther, d)
+		return fmt.Errorf("%w: %s contains other files than a network; name another directory with --dir", ErrOther, d)
 	}
 	for _, sub := range []string{"bin", "nodes", "studies"} {
 		if err := os.MkdirAll(d.path(sub), 0o700); err != nil {

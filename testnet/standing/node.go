@@ -45,7 +45,7 @@ func (d Dir) pid(name string) (int, error) {
 	}
 	pid, err := strconv.Atoi(strings.TrimSpace(string(raw)))
 	if err != nil || pid < 2 {
-		return 0, fmt.Errorf("%s holds no process number", d.pidFile(name))
+		return 0, fmt.Errorf("%s does not contain a process number", d.pidFile(name))
 	}
 	return pid, nil
 }
@@ -88,11 +88,11 @@ func (k *keeper) keep(ctx context.Context, started chan<- struct{}) error {
 		ends = append(ends, time.Now())
 		switch {
 		case !k.restart:
-			k.say(k.node.Name, how+at+"; it stays away (--no-restart)")
+			k.say(k.node.Name, how+at+"; not restarted (--no-restart)")
 			<-ctx.Done()
 			return nil
 		case len(ends) >= mostFailures && time.Since(ends[len(ends)-mostFailures]) < failuresWithin:
-			k.say(k.node.Name, fmt.Sprintf("%s%s, %d times in a minute; it stays away. Its log: %s", how, at, mostFailures, k.logFile()))
+			k.say(k.node.Name, fmt.Sprintf("%s%s, %d times in a minute; not restarted. Its log: %s", how, at, mostFailures, k.logFile()))
 			<-ctx.Done()
 			return nil
 		}

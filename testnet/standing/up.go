@@ -105,7 +105,7 @@ func port(before int, talk io.Writer) (int, error) {
 	}
 	found, err := network.FreePort()
 	if err == nil && before != 0 {
-		fmt.Fprintf(talk, "port %d is taken by another program: studies that have not ended name it, and will not be served at %d\n", before, found)
+		fmt.Fprintf(talk, "port %d is in use by another program: the aggregator listens at %d, and unfinished studies, which name the old port, cannot continue\n", before, found)
 	}
 	return found, err
 }

@@ -26,10 +26,10 @@ type list struct {
 }
 
 var lists = []list{
-	{"protocol/study", "Kind", "kinds", "kinds returns all kinds that this version answers, in the order in which they are listed."},
+	{"protocol/study", "Kind", "kinds", "kinds returns all kinds that this version answers, in listing order."},
 	{"protocol/analysis", "kind", "kinds", "kinds returns all kinds that this version answers."},
-	{"protocol/plan", "forecaster", "forecasters", "forecasters returns the rows of all kinds that plans forecast."},
-	{"protocol/show", "kind", "kinds", "kinds returns the kinds that are shown in their own way."},
+	{"protocol/plan", "forecaster", "forecasters", "forecasters returns the forecasters of all kinds with forecasts."},
+	{"protocol/show", "kind", "kinds", "kinds returns the kinds with a display of their own."},
 }
 
 const (

@@ -117,13 +117,13 @@ func TestTextIsTakenApartInKnownPlaces(t *testing.T) {
 		for _, place := range readers(t, f) {
 			key := f.path + ": " + place
 			if listed[key] == "" {
-				t.Errorf("%s takes text apart. If that is a sentence of this project, decide on a code instead; else say in takenApart what it is:\n\t%q: {%q: \"…\"},", key, f.path, place)
+				t.Errorf("%s parses text. If the text is a message of this project, use a code instead; otherwise add it to takenApart, with what the text is:\n\t%q: {%q: \"…\"},", key, f.path, place)
 			}
 			delete(listed, key)
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(listed)) {
-		t.Errorf("%s takes nothing apart any more: take it off the list", key)
+		t.Errorf("%s does not parse text any more: remove it from the list", key)
 	}
 }
 

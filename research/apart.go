@@ -12,14 +12,14 @@ import (
 
 type apart struct {
 	Records int    `default:"10000000" help:"Records of the three parties together."`
-	K       int    `default:"64" help:"Coordinates of each."`
-	Memory  int    `default:"512" placeholder:"MiB" help:"What the aggregator's analyses may take. It fails where a process has 128 MiB more of its own."`
-	Party   int    `default:"4096" placeholder:"MiB" help:"What each party should take: it holds all of its records."`
-	Join    bool   `help:"Two parties with so many records each, which are joined, in the place of three."`
-	Python  string `placeholder:"PATH" help:"A Python that has scikit-learn and faiss, whose times are told beside ours."`
-	Killed  bool   `help:"Kill the aggregator in the midst of computing, and start it again."`
-	Held    bool   `help:"Compute again with all records in memory, and fail where the answer is another."`
-	Within  int    `placeholder:"MiB" help:"Confine the aggregator's processes to so much memory of the system, pages of files and all, with a control group. It takes Linux and root, and fails where the system kills one."`
+	K       int    `default:"64" help:"Coordinates of a sketched record."`
+	Memory  int    `default:"512" placeholder:"MiB" help:"Memory limit of the aggregator's analyses. The command fails if a process uses 128 MiB more than this."`
+	Party   int    `default:"4096" placeholder:"MiB" help:"Target for the memory of each party, which holds all of its records."`
+	Join    bool   `help:"Use two parties, each with all --records, which are joined, instead of three."`
+	Python  string `placeholder:"PATH" help:"A Python with scikit-learn and faiss, to print their times beside ours."`
+	Killed  bool   `help:"Kill the aggregator while it computes, and restart it."`
+	Held    bool   `help:"Compute again with all records in memory, and fail if the answers differ."`
+	Within  int    `placeholder:"MiB" help:"Limit the memory of the aggregator's processes, including the page cache, with a control group. Needs Linux and root; fails if the system kills a process."`
 	program.Formatted
 	program.Timed `embed:"" set:"timeout=3h"`
 }
@@ -33,7 +33,7 @@ func (o apart) Run(ctx context.Context, s program.Streams) error {
 		}
 		for _, one := range steps {
 			if err == nil && one.What != "k-means in memory" && one.Own > int64(o.Memory+128)<<20 {
-				err = fmt.Errorf("%s: %d MiB, %d are allowed", one.What, one.Own>>20, o.Memory+128)
+				err = fmt.Errorf("%s: %d MiB, at most %d are allowed", one.What, one.Own>>20, o.Memory+128)
 			}
 		}
 		return err

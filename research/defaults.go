@@ -17,8 +17,8 @@ import (
 type defaultsRows struct {
 	Data    string `placeholder:"DIR" help:"Folder of public data sets, laid out as research/docs/data.md says. Default: ${data}. Required: without the data the command fails."`
 	Only    string `placeholder:"TEXT" help:"Measure only settings with this in their name, such as adult, vertical or masked. How many forecasts come true is then reported without a verdict."`
-	Seeds   int    `help:"Studies of each setting. Default: as many as the tests of its rows need; with fewer, they find less."`
-	Workers int    `help:"Settings that are measured at a time. Default: one per processor."`
+	Seeds   int    `help:"Studies per setting. Default: as many as the tests of its rows need; fewer reduce their power."`
+	Workers int    `help:"Settings to measure at a time. Default: one per processor."`
 	program.Formatted
 	program.Timed `embed:"" set:"timeout=2h"`
 }

@@ -11,9 +11,9 @@ import (
 )
 
 type figureCounts struct {
-	Ref           string `placeholder:"COMMIT" help:"Print the figures of that commit beside them, from a working tree that is removed."`
+	Ref           string `placeholder:"COMMIT" help:"Also print the figures of this commit. It is checked out into a temporary working tree."`
 	Study         bool   `help:"Run one study of the tests, too, and count the functions of nodes and protocol that it runs. That takes minutes."`
-	Rows          int    `default:"12" help:"How many packages, those with the greatest counts."`
+	Rows          int    `default:"12" help:"Number of packages to print, largest counts first."`
 	program.Timed `embed:"" set:"timeout=30m"`
 }
 

@@ -64,19 +64,19 @@ const name = "research"
 
 // commands are the subcommands of the program.
 type commands struct {
-	Papers     paperTables  `cmd:"" help:"Compute the tables and figures of the sources anew, beside the published values and the theory, and play a study of each on three parties and an aggregator."`
-	Coverage   coverageRows `cmd:"" help:"Measure how often the intervals of results hold the truth: every kind of number, with and without noise, with equal and with other record sets."`
-	Defaults   defaultsRows `cmd:"" help:"Measure whether what drafted studies answer is true to its label, on public and generated data, and how close it is to the best that its budget can buy. Wants the public data sets, and takes long."`
+	Papers     paperTables  `cmd:"" help:"Recompute the tables and figures of the sources beside the published values and the theory, and play a study of each on three parties and an aggregator."`
+	Coverage   coverageRows `cmd:"" help:"Measure how often the intervals of results hold the truth: for every kind of number, with and without noise, with equal and with different record sets."`
+	Defaults   defaultsRows `cmd:"" help:"Measure whether answers of drafted studies are as accurate as their labels say, on public and generated data, and how close they are to the best for their budget. Needs the public data sets, and takes long."`
 	Rounds     roundsTable  `cmd:"" help:"Measure k-means in one round, by cells of random directions, and in two, by cells that the moments of the first choose, beside a curator's private Lloyd iterations."`
-	Union      unionReport  `cmd:"" help:"Measure what horizontal studies that protect whole records get from moments and cells, beside what they get from row sketches and projections."`
+	Union      unionReport  `cmd:"" help:"Compare moments and cells with row sketches and projections, in horizontal studies that protect whole records."`
 	Mechanisms mechanisms   `cmd:"" help:"Compare this project's mechanisms with those of its sources at equal privacy."`
-	Bench      benchmark    `cmd:"" help:"Measure the projections beside those of scikit-learn, numpy and scipy, where the system's Python has them. Wants a machine that is otherwise idle."`
+	Bench      benchmark    `cmd:"" help:"Time the projections beside those of scikit-learn, numpy and scipy, if the system's Python has them. Needs an otherwise idle machine."`
 	Scale      scaled       `cmd:"" help:"Measure what many parties cost: time, bytes and the aggregator's memory, for studies of 4 to 256 parties on this machine."`
-	Cost       costs        `cmd:"" help:"Measure what a record takes to be read and projected, beside what plans say of it."`
+	Cost       costs        `cmd:"" help:"Measure the time to read and project a record, beside the forecasts of plans."`
 	Wide       wide         `cmd:"" help:"Play covariances and correlations of thousands of columns on real processes, and print the memory that each took."`
-	Apart      apart        `cmd:"" help:"Play k-means, nearest records and a join of more records than the aggregator's memory takes, on real processes, and print the memory of each."`
+	Apart      apart        `cmd:"" help:"Play k-means, nearest records and a join of more records than fit in the aggregator's memory, on real processes, and print the memory of each."`
 	Figures    figureCounts `cmd:"" help:"Count the code: lines, exported names, files that use each other, functions that one study runs, calls that debit a ledger or draw noise; beside another commit, if asked."`
-	Mutate     mutants      `cmd:"" help:"Change the code a little, a hundred times, and run the tests of the changed package each time: nine of ten changes must be noticed."`
+	Mutate     mutants      `cmd:"" help:"Make a hundred small changes to the code, one at a time, and run the tests of the changed package: they must detect nine of ten."`
 	Table      table        `cmd:"" hidden:"" help:"Write one of the generated files of bench --files."`
 }
 

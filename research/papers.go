@@ -21,9 +21,9 @@ type paperTables struct {
 	Table   []string `placeholder:"NAME" help:"Only these tables. Default: all."`
 	List    bool     `help:"List the tables."`
 	Data    string   `placeholder:"DIR" help:"Folder of public data sets, laid out as research/docs/data.md says. Default: ${data}."`
-	Repeats int      `placeholder:"N" help:"How often what is random is drawn anew. Default: each table's own."`
-	Nodes   bool     `default:"true" negatable:"" help:"Also run one study a table on three parties and an aggregator, real processes of this machine, and hold it against what this process draws."`
-	Out     string   `placeholder:"DIR" help:"Write papers.md into this folder, with figures and what the studies gave below papers/. With --no-nodes the record of studies that is there stays and is shown."`
+	Repeats int      `placeholder:"N" help:"Number of random draws. Default: each table's own."`
+	Nodes   bool     `default:"true" negatable:"" help:"Also play one study per table on three parties and an aggregator, as real processes of this machine, and compare it with draws in this process."`
+	Out     string   `placeholder:"DIR" help:"Write papers.md into this folder, and figures and recorded studies below papers/. With --no-nodes the recorded studies are kept and shown."`
 	program.Formatted
 	program.Timed `embed:"" set:"timeout=30m"`
 }
@@ -74,7 +74,7 @@ func (o paperTables) Run(ctx context.Context, s program.Streams) error {
 		return err
 	}
 	if off > 0 {
-		return fmt.Errorf("%d of %d tables have a line that is off", off, len(tables))
+		return fmt.Errorf("%d of %d tables have a line out of tolerance", off, len(tables))
 	}
 	return nil
 }

@@ -13,12 +13,12 @@ import (
 )
 
 type scaled struct {
-	Parties   []int `default:"4,8,16,32,64" help:"How many parties, one study each."`
-	Megabytes []int `default:"0" placeholder:"MB" help:"How large the release of each party is, roughly; one study for each, of every number of parties. 0: as small as can be, so that the protocol is measured."`
-	Records   bool  `help:"Let releases have a row for each record, which are clustered, in the place of columns, which are compared."`
-	Masked    bool  `help:"Let the aggregator see the sum of the parties' columns alone. It takes three parties, and megabytes."`
-	Apart     bool  `help:"Let each party read of the others' shares what is sealed to it alone, as above 64 parties it always does."`
-	Rounds    []int `placeholder:"1,2" help:"Look for clusters in sums of 10,000 records of each party, in one round or in two; one study for each, of every number of parties."`
+	Parties   []int `default:"4,8,16,32,64" help:"Numbers of parties: one study for each."`
+	Megabytes []int `default:"0" placeholder:"MB" help:"Rough size of each party's release: one study for each size and number of parties. 0: as small as possible, to measure the protocol."`
+	Records   bool  `help:"Cluster sketched records, instead of comparing columns."`
+	Masked    bool  `help:"Mask the sums, so that the aggregator sees only the sum over the parties. Needs at least three parties, and --megabytes or --rounds."`
+	Apart     bool  `help:"Let each party read only the parts of the others' shares that are sealed to it, as it always does above 64 parties."`
+	Rounds    []int `placeholder:"1,2" help:"Find clusters from sums of 10,000 records of each party, in one round or in two: one study for each, and for each number of parties."`
 	program.Formatted
 	program.Timed `embed:"" set:"timeout=10m"`
 }
@@ -47,7 +47,7 @@ func (o scaled) Run(ctx context.Context, s program.Streams) error {
 		}
 	}
 	if o.Masked && (o.Records || slices.Min(o.Parties) < 3 || len(o.Rounds) == 0 && slices.Min(o.Megabytes) < 1) {
-		return program.Wrongf("--masked: sums of columns are masked, of at least three parties: name --parties and --megabytes or --rounds, and no --records")
+		return program.Wrongf("--masked needs at least three --parties, and --megabytes or --rounds; it cannot be combined with --records")
 	}
 	return program.In(ctx, "scale", s.Log, func(dir string) error {
 		measured, err := scale.Run(ctx, dir, sizes, s.Log)

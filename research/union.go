@@ -47,7 +47,7 @@ func (o unionReport) Run(ctx context.Context, s program.Streams) error {
 		return err
 	}
 	if err := os.WriteFile(o.Figures, page.Bytes(), 0o644); err != nil {
-		return program.Wrongf("writing the figures: %w", err)
+		return fmt.Errorf("writing the figures: %w", err)
 	}
 	fmt.Fprintf(s.Log, "Figures: %s\n", o.Figures)
 	return nil

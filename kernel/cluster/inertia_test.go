@@ -145,7 +145,7 @@ func TestInertiaAfterProjection(t *testing.T) {
 func TestInertiaRefuses(t *testing.T) {
 	points := mat.NewDense(3, 2, []float64{1, 2, 3, 4, 5, 7})
 	found := mustCluster(t, points, Options{Clusters: 3, Rand: source(42)})
-	if e, err := Inertia(points, found, estimate.Records{K: 2}, 0); err != nil || !strings.Contains(e.Undefined, "nothing to compare") {
+	if e, err := Inertia(points, found, estimate.Records{K: 2}, 0); err != nil || !strings.Contains(e.Undefined, "3 clusters need more than 3 records") {
 		t.Errorf("a cluster for each point: %v, %v", e, err)
 	}
 	if _, err := Inertia(points, found, estimate.Records{K: 3}, 0); err == nil {

@@ -27,7 +27,7 @@ func TestFlipsNeverExceedEpsilon(t *testing.T) {
 		for _, epsilon := range []Epsilon{1e-3, 0.1, 0.5, 1, 1.0986122886681098, 5.541263545158426, 2, 4, 8, 9.7, 20} {
 			f, err := RandomiseBits(promise(t, RandomisedResponse, Budget{Epsilon: epsilon}), one)
 			if err != nil {
-				if !strings.Contains(err.Error(), "leaves nothing") || float64(one)/(1+math.Exp(float64(epsilon))) <= float64(one/2-1) {
+				if !strings.Contains(err.Error(), "reveal nothing") || float64(one)/(1+math.Exp(float64(epsilon))) <= float64(one/2-1) {
 					t.Errorf("one %d, epsilon %g: %v", one, float64(epsilon), err)
 				}
 				continue
@@ -130,7 +130,7 @@ func TestRandomiseBitsRefuses(t *testing.T) {
 		{pure, 1, "power of two"},
 		{pure, 384, "power of two"},
 		{pure, 1 << 21, "power of two"},
-		{promise(t, RandomisedResponse, Budget{Epsilon: 1e-6}), 1 << 14, "leaves nothing"},
+		{promise(t, RandomisedResponse, Budget{Epsilon: 1e-6}), 1 << 14, "reveal nothing"},
 	} {
 		if _, err := RandomiseBits(c.g, c.one); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v with one %d: %v, want %q", c.g, c.one, err, c.want)

@@ -37,7 +37,7 @@ func TestCodesAreForecast(t *testing.T) {
 		{"five clusters", 20, 30_000, 5, 1, ""},
 		{"eight of many records", 8, 100_000, 8, 1, ""},
 		{"few records", 30, 569, 2, 4, ""},
-		{"few records and a small ε", 30, 569, 5, 1, "can stand out well"},
+		{"few records and a small ε", 30, 569, 5, 1, "can have counts well above the noise"},
 		{"hidden axes", 30, 569, 2, 1, "would hide the directions"},
 	} {
 		terms := CellTerms{Columns: c.columns, Clusters: c.clusters, Mu: promised(t, 1), Parties: 3, Records: float64(c.records)}

@@ -130,13 +130,13 @@ func FuzzSearch(f *testing.F) {
 func TestSearchRefuses(t *testing.T) {
 	p := mat.NewDense(3, 2, []float64{1, 2, 3, 4, 5, 6})
 	for want, do := range map[string]func() (Graph, error){
-		"0 of each": func() (Graph, error) { return Search(t.Context(), p, p, Options{}) },
-		"only 3":    func() (Graph, error) { return Search(t.Context(), p, p, Options{Neighbors: 4}) },
-		"only 2":    func() (Graph, error) { return Join(t.Context(), p, Options{Neighbors: 3}) },
+		"0 for each": func() (Graph, error) { return Search(t.Context(), p, p, Options{}) },
+		"only 3":     func() (Graph, error) { return Search(t.Context(), p, p, Options{Neighbors: 4}) },
+		"only 2":     func() (Graph, error) { return Join(t.Context(), p, Options{Neighbors: 3}) },
 		"not finite": func() (Graph, error) {
 			return Search(t.Context(), p, mat.NewDense(1, 2, []float64{0, math.NaN()}), Options{Neighbors: 1})
 		},
-		"of 2 and of 1": func() (Graph, error) { return Search(t.Context(), p, mat.NewDense(1, 1, nil), Options{Neighbors: 1}) },
+		"2 coordinates in one set and 1": func() (Graph, error) { return Search(t.Context(), p, mat.NewDense(1, 1, nil), Options{Neighbors: 1}) },
 	} {
 		if _, err := do(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)

@@ -2,7 +2,7 @@
 
 package plan
 
-// forecasters returns the rows of all kinds that plans forecast.
+// forecasters returns the forecasters of all kinds with forecasts.
 func forecasters() []forecaster {
 	return []forecaster{
 		ofInnerProduct(),

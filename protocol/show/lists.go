@@ -2,7 +2,7 @@
 
 package show
 
-// kinds returns the kinds that are shown in their own way.
+// kinds returns the kinds with a display of their own.
 func kinds() []kind {
 	return []kind{
 		ofMean(),

@@ -2,7 +2,7 @@
 
 package study
 
-// kinds returns all kinds that this version answers, in the order in which they are listed.
+// kinds returns all kinds that this version answers, in listing order.
 func kinds() []Kind {
 	return []Kind{
 		ofInnerProduct(),

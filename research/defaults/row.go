@@ -334,28 +334,28 @@ func (t *tally) judge(r *Row, l limits, judged coverage, enough int) {
 		said := f != nil && !f.Usable && t.undefined+n >= enough // the plan forecast few defined numbers
 		switch {
 		case judged.below(l.low, Rejection):
-			fail("covers less than %.2f", l.low)
+			fail("coverage is below %.2f", l.low)
 		case said:
 		case n < enough:
-			fail("%d intervals, %d are needed", n, enough)
+			fail("%d intervals: %d are needed", n, enough)
 		case r.Power < leastPower && enough > 0:
-			fail("a coverage of %.2f would be found with probability %.2f only", wrongCoverage, r.Power)
+			fail("the power to detect a coverage of %.2f is only %.2f", wrongCoverage, r.Power)
 		case r.Power < leastPower:
 			r.Outcome = Untold
 		}
 	}
 	if l.high > 0 && t.plain.above(l.high, Rejection) {
-		fail("intervals that were not widened cover more than %.2f", l.high)
+		fail("the coverage of intervals that were not widened is above %.2f", l.high)
 	}
 	if l.ratio > 0 && r.Ratio != nil && *r.Ratio > l.ratio {
 		if enough > 0 {
-			fail("errs by %.2f times the reference", *r.Ratio)
+			fail("RMSE is %.2f times the reference's", *r.Ratio)
 		} else if r.Outcome != Fail { // with few seeds the ratio itself is inaccurate
-			r.Outcome, r.Why = Untold, append(r.Why, fmt.Sprintf("errs by %.2f times the reference, by few seeds", *r.Ratio))
+			r.Outcome, r.Why = Untold, append(r.Why, fmt.Sprintf("RMSE is %.2f times the reference's, with few seeds", *r.Ratio))
 		}
 	}
 	if l.rmse > 0 && (r.RMSE == nil || *r.RMSE > l.rmse) {
-		fail("errs by more than %g", l.rmse)
+		fail("RMSE is above %g", l.rmse)
 	}
 	switch {
 	case l.none && t.undefined > 0:

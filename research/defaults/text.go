@@ -47,7 +47,7 @@ func Text(w io.Writer, rows []Row) error {
 	for _, r := range rows {
 		counts[r.Outcome]++
 	}
-	fmt.Fprintf(w, "\n%d rows: %d pass, %d fail, %d are marked, %d are not told for want of seeds, %d are reported without a limit\n",
+	fmt.Fprintf(w, "\n%d rows: %d passed, %d failed, %d marked with a caution, %d inconclusive (too few seeds), %d without a limit\n",
 		len(rows), counts[Pass], counts[Fail], counts[Marked], counts[Untold], counts[Reported])
 	for _, r := range rows {
 		if len(r.Why) > 0 {

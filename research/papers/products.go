@@ -82,10 +82,10 @@ func liuProducts(ctx context.Context, o Options) (Table, error) {
 		for _, one := range runs {
 			squares, centres = append(squares, one.square), append(centres, one.mean)
 		}
-		error := math.Sqrt(mean(squares))
+		rms := math.Sqrt(mean(squares))
 		theory := math.Sqrt((1 + 0.75*0.75) / float64(k)) // the cosine of two uniform columns is 3/4
 		t.Lines = append(t.Lines, Line{
-			Cells: []string{fmt.Sprint(k), fmt.Sprintf("%.4f", math.Sqrt(2/float64(k))), fmt.Sprintf("%.4f", error), fmt.Sprintf("%.4f", theory), fmt.Sprintf("%.4f", math.Sqrt(variance(centres)))},
+			Cells: []string{fmt.Sprint(k), fmt.Sprintf("%.4f", math.Sqrt(2/float64(k))), fmt.Sprintf("%.4f", rms), fmt.Sprintf("%.4f", theory), fmt.Sprintf("%.4f", math.Sqrt(variance(centres)))},
 			// Errors of one matrix are correlated, so that a matrix counts like about two draws.
 			Holds:   math.Abs(mean(squares)-theory*theory) < 5*standardError(squares),
 			Because: "the mean squared error is within five standard errors of theory",

@@ -61,7 +61,7 @@ func (o Options) report(ctx context.Context, w io.Writer, pictures *pictures) er
 		return err
 	}
 	fmt.Fprintln(w, "CORRELATIONS of 30 columns, three parties, ε = 1 for whole records: root mean square error")
-	fmt.Fprintln(w, "  (masked: the aggregator sees the parties' sum alone, one of them may collude)")
+	fmt.Fprintln(w, "  (masked: the aggregator sees only the parties' sum; one party may collude)")
 	fmt.Fprintln(w, "     records   moments  covered  half width    masked  half width      R·X, sparse, k = 1024")
 	for _, n := range []int{2_000, 20_000, 200_000} {
 		p := Correlated(n, 30, rand.New(rand.NewPCG(2, 2)))
@@ -149,8 +149,8 @@ func (o Options) clusters(ctx context.Context, w io.Writer, p Pooled, k int, by,
 		scales = ours.Scales
 	}
 	if scales < littleAgreed {
-		fmt.Fprintln(w, "  Scaled as the study has them, the pooled records have other clusters than scaled to [0, 1]")
-		fmt.Fprintln(w, "  (own scales): no study of these scales could find those, with or without noise.")
+		fmt.Fprintln(w, "  Scaled as in the study, the pooled records have other clusters than scaled to [0, 1]")
+		fmt.Fprintln(w, "  (own scales): no study with these scales can find the latter, with or without noise.")
 	}
 	fmt.Fprintln(w)
 	return nil

@@ -201,7 +201,7 @@ def test_dense_tables_are_verified(played: dict[str, Played], tmp_path: Path) ->
     ("change", "says"),
     [
         (lambda d: d.pop("study"), "study is missing"),
-        (lambda d: d.update(cosketch="cosketch/result/2"), "no cosketch/result/1"),
+        (lambda d: d.update(cosketch="cosketch/result/2"), "not a cosketch/result/1"),
         (lambda d: d.update(analyses={}), "want a list"),
         (lambda d: d["analyses"][0].update(kind=1), r"analyses\[0\].kind: want str"),
         (lambda d: d["analyses"][0]["pairs"][0].update(estimate="1"), "want a number"),

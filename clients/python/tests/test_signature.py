@@ -80,7 +80,7 @@ def test_others_are_not_believed(played: dict[str, Played], folder: Path) -> Non
 
 def test_without_a_signature(played: dict[str, Played], folder: Path) -> None:
     of = played["vertical"]
-    with pytest.raises(cosketch.SignatureError, match="whose signature"):
+    with pytest.raises(cosketch.SignatureError, match="give aggregator="):
         cosketch.read(folder)
     (folder / "signed.json").unlink()
     with pytest.raises(cosketch.SignatureError, match="-o DIR"):

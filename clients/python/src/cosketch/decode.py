@@ -130,27 +130,27 @@ def decode(of: type[P], raw: Any, where: str) -> P:
 
 
 def _constant(text: str) -> Any:
-    raise DocumentError(f"the document holds {text}, which no document does")
+    raise DocumentError(f"the document contains {text}, which JSON does not allow")
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     out = dict(pairs)
     if len(out) != len(pairs):
-        raise DocumentError("a key of the document is there twice")
+        raise DocumentError("a key of the document is repeated")
     return out
 
 
 def parse(raw: bytes) -> document.Result:
     """Parse a document of the format cosketch/result/1."""
     if len(raw) > LARGEST:
-        raise DocumentError(f"the document has {len(raw)} bytes; {LARGEST} is the most")
+        raise DocumentError(f"the document has {len(raw)} bytes, more than the limit of {LARGEST}")
     try:
         body = json.loads(raw, parse_constant=_constant, object_pairs_hook=_object)
     except (ValueError, RecursionError) as err:
-        raise DocumentError(f"the document is no JSON: {err}") from err
+        raise DocumentError(f"the document is not JSON: {err}") from err
     if not isinstance(body, dict) or body.get("cosketch") != FORMAT:
         found = body.get("cosketch") if isinstance(body, dict) else None
-        raise DocumentError(f"this is no {FORMAT} document (cosketch: {str(found)[:80]!r})")
+        raise DocumentError(f"this is not a {FORMAT} document (cosketch: {str(found)[:80]!r})")
     result = decode(document.Result, body, "")
     for at, a in enumerate(result.analyses):
         for p in (*a.pairs, *a.shifts):

@@ -51,7 +51,7 @@ def read(
         return _as_of(Result(document=parse(raw), raw=raw, signed=None, beside=beside), study)
     if aggregator is None:
         raise SignatureError(
-            "whose signature? give aggregator=, the peer id in the study file (verify=False reads without one)"
+            "give aggregator=, the peer id in the study file, to verify the signature (or verify=False to skip it)"
         )
     try:
         statement = json.loads(_read(at / "signed.json", _STATEMENT))
@@ -60,11 +60,13 @@ def read(
     except FileError as err:
         raise SignatureError(f"{err} (aggregator result STUDY -o DIR writes it; verify=False reads without)") from err
     except (ValueError, KeyError, TypeError, binascii.Error, RecursionError) as err:
-        raise SignatureError(f"{at / 'signed.json'} is no signed statement: {err!r}") from err
+        raise SignatureError(f"{at / 'signed.json'} is not a signed statement: {err!r}") from err
     found = signature.verify(raw, signed, study=str(of), aggregator=aggregator, further=further)
     result = Result(document=parse(raw), raw=raw, signed=found, beside=beside)
     if result.study != found.study:
-        raise DocumentError(f"a document of study {result.study[:80]}, signed as one of {found.study}")
+        raise DocumentError(
+            f"the document is of study {result.study[:80]}, but was signed as a result of study {found.study}"
+        )
     return _as_of(result, study)
 
 

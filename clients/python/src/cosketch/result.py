@@ -201,18 +201,18 @@ class Analysis:
         try:
             records = np.load(io.BytesIO(self.result.beside(name, size + _HEADER)), allow_pickle=False)
         except (ValueError, EOFError) as err:
-            raise FileError(f"{name} is no array: {err}") from err
+            raise FileError(f"{name} is not an array: {err}") from err
         want = np.dtype([*((f, "<f8") for f in dense.fields), ("undefined", "u1")])
         body = memoryview(records.tobytes())
         if records.dtype != want or records.shape != (dense.pairs,) or len(body) != size:
-            raise FileError(f"{name} has not the shape that the document says")
+            raise FileError(f"{name} does not have the shape that the document states")
         for at, p in enumerate(dense.parts):
             if hashlib.sha256(body[at * PART : (at + 1) * PART]).hexdigest() != p.sha256:
-                raise FileError(f"{name} was changed: part {at} is not what the document names (write it again)")
+                raise FileError(f"{name} was changed: part {at} does not match the document (write it again)")
         n = len(self.features)
         i, j = np.triu_indices(n, k=0 if dense.diagonal else 1)
         if len(i) != dense.pairs or int(records["undefined"].max(initial=0)) > len(dense.undefined):
-            raise FileError(f"{name} has not the shape that the document says")
+            raise FileError(f"{name} does not have the shape that the document states")
         names = np.array(self.features, dtype=object)
         none = np.full(len(i), np.nan)
         columns = {"i": i.astype("int64"), "j": j.astype("int64"), "feature_i": names[i], "feature_j": names[j]}

@@ -35,14 +35,14 @@ def peer_key(peer: str) -> bytes:
     for c in peer:
         digit = _ALPHABET.find(c)
         if digit < 0 or len(peer) > 60:
-            raise SignatureError(f"{peer[:80]!r} is no peer id (want 12D3KooW…, as the study file has it)")
+            raise SignatureError(f"{peer[:80]!r} is not a peer id (want 12D3KooW…, from the study file)")
         number = number * 58 + digit
     raw = number.to_bytes(46, "big")[-38:] if number < 1 << 304 else b""
     if raw[:6] != _PEER or len(peer) != 52:
-        raise SignatureError(f"{peer[:80]!r} is no peer id (want 12D3KooW…, as the study file has it)")
+        raise SignatureError(f"{peer[:80]!r} is not a peer id (want 12D3KooW…, from the study file)")
     y = int.from_bytes(raw[6:], "little") & (1 << 255) - 1
     if y >= _P or y in _SMALL:
-        raise SignatureError(f"{peer} stands for a key that nobody may sign with")
+        raise SignatureError(f"{peer} is a weak key (of small order, or not canonical), which nobody may sign with")
     return raw[6:]
 
 

@@ -83,7 +83,7 @@ def make_parts(
     ``progress`` is called with each finished part.
     """
     if not isinstance(df, ClassicDataFrame):
-        raise CosketchError("make_parts needs a session with a SparkContext, which Spark Connect has not")
+        raise CosketchError("make_parts needs a session with a SparkContext; Spark Connect has none")
     secret = job if isinstance(job, bytes) else _read_job(Path(job))
     to = _directory(out)
     staging = to / f".making-{uuid.uuid4().hex}"

@@ -19,7 +19,7 @@ import (
 
 // where is the directory of a standing network.
 type where struct {
-	Dir string `placeholder:"DIR" help:"Where the network stands. Default: cosketch/testnet in the XDG state directory."`
+	Dir string `placeholder:"DIR" help:"Directory of the network. Default: cosketch/testnet in the XDG state directory."`
 }
 
 func (w where) dir() (standing.Dir, error) {
@@ -33,10 +33,10 @@ func (w where) dir() (standing.Dir, error) {
 type up struct {
 	Name string `arg:"" optional:"" default:"cancer-vertical-value" help:"A network, as testnet network lists them. Default: ${default}."`
 	where
-	Data    string        `placeholder:"DIR" help:"Folder of public data sets, where the network wants one. Default: ${data}."`
+	Data    string        `placeholder:"DIR" help:"Folder of public data sets, if the network needs one. Default: ${data}."`
 	Seed    uint64        `default:"1" help:"Seed of the split."`
 	Pace    time.Duration `default:"4s" help:"Time between two steps of the stewards, so that a person can watch and kill."`
-	Restart bool          `default:"true" negatable:"" help:"Start a node again that ended (the default), or leave it away."`
+	Restart bool          `default:"true" negatable:"" help:"Restart nodes that end (the default), or leave them stopped."`
 	Study   bool          `default:"true" negatable:"" help:"Propose a study at once (the default), or wait for testnet study."`
 }
 

@@ -52,7 +52,7 @@ func (o upgrade) Run(ctx context.Context, s program.Streams) error {
 
 func (o upgrade) check() error {
 	if o.From == "" && o.Before == "" {
-		return errors.New("upgrade wants --from COMMIT or --before DIR")
+		return errors.New("upgrade needs --from COMMIT or --before DIR")
 	}
 	for _, s := range o.State {
 		if !slices.Contains(chaos.StateNames(), s) {

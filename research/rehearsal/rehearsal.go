@@ -122,7 +122,7 @@ func appendValue(dst []int64, s *study.Study, c study.Column, x float64) ([]int6
 	}
 	at := int(x)
 	if float64(at) != x || at < 0 || at >= len(c.Values) {
-		return dst, fmt.Errorf("%v is no place in a list of %d values", x, len(c.Values))
+		return dst, fmt.Errorf("%v is not an index into a list of %d values", x, len(c.Values))
 	}
 	dst[from+at] = s.ReadBits().One()
 	return dst, nil

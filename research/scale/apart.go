@@ -147,7 +147,7 @@ func (a Apart) Play(ctx context.Context, dir string, log io.Writer) (out []Step,
 	}
 	out = append(out, step)
 	if own, err := a.result(site.Aggregator, id); err != nil || !reflect.DeepEqual(own.Analyses[0].KMeans, apart.Analyses[0].KMeans) {
-		return out, fmt.Errorf("the study's own result has other clusters than the same analysis again (%v)", err)
+		return out, fmt.Errorf("the study's result and a repeated analysis have different clusters (%v)", err)
 	}
 	if !a.Join {
 		vectors := filepath.Join(home, "vectors.csv")
@@ -177,7 +177,7 @@ func (a Apart) Play(ctx context.Context, dir string, log io.Writer) (out []Step,
 			return out, err
 		}
 		if out = append(out, step); !reflect.DeepEqual(apart.Analyses, held.Analyses) {
-			return out, errors.New("records on the disk have another answer than records in memory")
+			return out, errors.New("records on disk and records in memory give different answers")
 		}
 	}
 	return out, os.RemoveAll(home)
@@ -240,7 +240,7 @@ func (a Apart) enclose(process *network.Started) error {
 func (a Apart) unharmed() error {
 	n, err := a.within.killed()
 	if err == nil && n > 0 {
-		err = fmt.Errorf("the system has killed %d processes of the aggregator, which took more than %d MiB", n, a.Within)
+		err = fmt.Errorf("the system killed %d processes of the aggregator, which used more than %d MiB", n, a.Within)
 	}
 	return err
 }

@@ -23,7 +23,7 @@ func confine(bytes int64) (*confined, error) {
 		c, limit = &confined{filepath.Join(root, name), "memory.events"}, "memory.max"
 	}
 	if err := os.Mkdir(c.dir, 0o755); err != nil {
-		return nil, fmt.Errorf("making a control group of memory (which takes root, and a system that has them): %w", err)
+		return nil, fmt.Errorf("making a memory control group (needs root, and a system with control groups): %w", err)
 	}
 	if err := c.write(limit, bytes); err != nil {
 		return nil, errors.Join(err, c.end())
@@ -33,7 +33,7 @@ func confine(bytes int64) (*confined, error) {
 
 func (c *confined) write(file string, n int64) error {
 	if err := os.WriteFile(filepath.Join(c.dir, file), strconv.AppendInt(nil, n, 10), 0o644); err != nil {
-		return fmt.Errorf("confining memory: %w", err)
+		return fmt.Errorf("limiting memory: %w", err)
 	}
 	return nil
 }
@@ -45,7 +45,7 @@ func (c *confined) take(pid int) error { return c.write("cgroup.procs", int64(pi
 func (c *confined) killed() (n int64, err error) {
 	raw, err := os.ReadFile(filepath.Join(c.dir, c.events))
 	if err != nil {
-		return 0, fmt.Errorf("reading a control group of memory: %w", err)
+		return 0, fmt.Errorf("reading a memory control group: %w", err)
 	}
 	for line := range strings.Lines(string(raw)) {
 		if count, found := strings.CutPrefix(line, "oom_kill "); found {
@@ -63,5 +63,5 @@ func (c *confined) end() (err error) {
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-	return fmt.Errorf("removing a control group of memory: %w", err)
+	return fmt.Errorf("removing a memory control group: %w", err)
 }

@@ -102,7 +102,7 @@ func (d Dir) awaitEnd(name string, pid int) error {
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	return fmt.Errorf("%s, process %d, is still there 5 s after it was killed", name, pid)
+	return fmt.Errorf("%s, process %d, is still running 5 s after it was killed", name, pid)
 }
 
 // Down ends the process that keeps the network up, and all nodes. If remove is set, it then removes
@@ -121,7 +121,7 @@ func Down(d Dir, remove bool, talk io.Writer) error {
 	}
 	if up {
 		if about.PID < 2 {
-			return fmt.Errorf("%s is just being started; try again in a moment", d)
+			return fmt.Errorf("%s is being started: try again in a moment", d)
 		}
 		if err := terminate(about.PID); err != nil {
 			return fmt.Errorf("stopping process %d: %w", about.PID, err)
@@ -131,7 +131,7 @@ func Down(d Dir, remove bool, talk io.Writer) error {
 		}
 		fmt.Fprintf(talk, "stopped the network of %s, process %d\n", d, about.PID)
 	} else {
-		fmt.Fprintf(talk, "no testnet up keeps %s\n", d)
+		fmt.Fprintf(talk, "no testnet up runs in %s\n", d)
 	}
 	if t, err := about.template(); err == nil {
 		if err := d.endLeftOvers(t, talk); err != nil {

@@ -213,7 +213,7 @@ func (p Pacer) partial(ctx context.Context, party *network.Node, id string) erro
 	if err != nil {
 		return err
 	}
-	p.say("result", fmt.Sprintf("%s is in all the same, from %d of %d parties, without %v:", id[:8], len(result.Parties), len(p.Site.Parties), result.Absent))
+	p.say("result", fmt.Sprintf("%s is in even so, from %d of %d parties, without %v:", id[:8], len(result.Parties), len(p.Site.Parties), result.Absent))
 	_, err = fmt.Fprintf(p.Talk, "%s\n", text)
 	return err
 }

@@ -208,7 +208,7 @@ def test_dense_tables_are_verified(played: dict[str, Played], tmp_path: Path) ->
         (lambda d: d["analyses"][0]["pairs"][0].update(i=True), "want int"),
         (lambda d: d["analyses"][0]["pairs"][0].update(j=99), "pair of features"),
         (lambda d: d["sketches"][0].update(epsilon=None), "want a number"),
-        (lambda d: d["sketches"][0].update(epsilon=math.inf), "holds Infinity"),
+        (lambda d: d["sketches"][0].update(epsilon=math.inf), "contains Infinity"),
         (lambda d: d["parties"].append(3), "want an object"),
     ],
 )

@@ -34,7 +34,7 @@ func (s Surveyed) check() error {
 		return fmt.Errorf("other records have distances from %d of %d known ones", cols, t)
 	}
 	if t < 2 {
-		return errors.New("one known record tells no direction")
+		return errors.New("one known record: at least two are needed to find directions")
 	}
 	return nil
 }

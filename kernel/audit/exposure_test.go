@@ -183,11 +183,11 @@ func TestFlags(t *testing.T) {
 		shape Shape
 		want  string
 	}{
-		{Shape{Side: sketch.Records, Projection: signs(32), Columns: 32}, "k = 32 is not below the number of values of a record, 32"},
+		{Shape{Side: sketch.Records, Projection: signs(32), Columns: 32}, "k = 32 is at least the number of values of a record, 32"},
 		{Shape{Side: sketch.Records, Projection: sparse(64, 1), Columns: 32}, "can be inverted"},
 		{Shape{Side: sketch.Records, Projection: projection.Spec{Family: projection.Identity, K: 3}, Columns: 3}, "the sketch is the data: 3 values"},
 		{Shape{Side: sketch.Records, Projection: signs(31), Columns: 32}, ""},
-		{Shape{Side: sketch.Columns, Projection: signs(500), Records: 500, Columns: 2}, "k = 500 is not below the number of records, 500"},
+		{Shape{Side: sketch.Columns, Projection: signs(500), Records: 500, Columns: 2}, "k = 500 is at least the number of records, 500"},
 		{Shape{Side: sketch.Columns, Projection: signs(499), Records: 500, Columns: 2}, ""},
 		{Shape{Side: sketch.Moments, Projection: signs(5), Records: 2, Columns: 5}, ""},
 	} {

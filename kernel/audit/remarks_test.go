@@ -35,7 +35,7 @@ func TestRemarks(t *testing.T) {
 	}{
 		{Design{Unit: dp.Record, Side: sketch.Columns, Projection: sparse(64, 1), Columns: 3, Variance: loud}, nil},
 		{Design{Unit: dp.Attribute, Side: sketch.Columns, Projection: sparse(64, 1), Columns: 3, Variance: loud}, []string{"attribute-level only"}},
-		{Design{Unit: dp.Record, Side: sketch.Records, Projection: signs(32), Columns: 32, Variance: loud}, []string{"k = 32 is not below the number of values of a record, 32"}},
+		{Design{Unit: dp.Record, Side: sketch.Records, Projection: signs(32), Columns: 32, Variance: loud}, []string{"k = 32 is at least the number of values of a record, 32"}},
 		{Design{Unit: dp.Record, Side: sketch.Records, Projection: signs(8), Columns: 32, Distance: 8, Variance: loud}, nil},
 		{Design{Unit: dp.Attribute, Side: sketch.Records, Projection: signs(8), Columns: 32, Distance: 8, Variance: quiet}, []string{"attribute-level only", "the best k is about 4000"}},
 		{Design{Unit: dp.Record, Side: sketch.Records, Projection: projection.Spec{Family: projection.Identity, K: 32}, Columns: 32, Distance: 8, Variance: quiet}, nil},

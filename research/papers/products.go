@@ -98,7 +98,7 @@ func liuProducts(ctx context.Context, o Options) (Table, error) {
 			}
 			single = append(single, one.errors...)
 		}
-		chart.add(float64(k), math.NaN(), error, quantile(roots, 0.025), quantile(roots, 0.975), theory)
+		chart.add(float64(k), math.NaN(), rms, quantile(roots, 0.025), quantile(roots, 0.975), theory)
 	}
 	t.charts = append(t.charts, histogram("liu-6a", "Errors of the inner products of one matrix, k = 5000, and the law over all matrices", "error", single, math.Sqrt(1.5625/5000)), chart.done())
 	drawn, err := o.play(ctx, productStudy(x), func(out Outcome) ([]Drawn, error) { return readProducts(out, x, length) })

@@ -174,17 +174,17 @@ func TestJudgement(t *testing.T) {
 	}{
 		{"good", counted(20, 19), limits{low: 0.93, high: 0.98}, Pass, ""},
 		{"no limit", counted(20, 1), limits{}, Reported, ""},
-		{"low", counted(20, 16), limits{low: 0.93}, Fail, "covers less"},
-		{"wide", counted(20, 20), limits{low: 0.93, high: 0.97}, Fail, "cover more"},
+		{"low", counted(20, 16), limits{low: 0.93}, Fail, "coverage is below"},
+		{"wide", counted(20, 20), limits{low: 0.93, high: 0.97}, Fail, "not widened is above"},
 		{"few", counted(6, 6), limits{low: 0.93}, Fail, "900 intervals"},
-		{"far off", counted(20, 19), limits{rmse: 0.1}, Fail, "errs by more"},
+		{"far off", counted(20, 19), limits{rmse: 0.1}, Fail, "RMSE is above"},
 		{"beside the reference", with(counted(20, 19), nil, func(t *tally) { t.references = []float64{1} }), limits{ratio: 1.4}, Fail, "times the reference"},
 		{"undefined", with(counted(20, 19), usable, func(t *tally) { t.undefined = 1 }), limits{none: true}, Fail, "1 are undefined"},
 		{"often undefined", with(counted(20, 19), usable, func(t *tally) { t.undefined = 1000 }), limits{low: 0.93}, Fail, "the plan says usable"},
 		{"foretold", with(counted(5, 5), useless, func(t *tally) { t.undefined = 1000 }), limits{low: 0.93}, Pass, ""},
-		{"low, foretold", with(counted(5, 4), useless, func(t *tally) { t.undefined = 1000 }), limits{low: 0.93}, Fail, "covers less"},
+		{"low, foretold", with(counted(5, 4), useless, func(t *tally) { t.undefined = 1000 }), limits{low: 0.93}, Fail, "coverage is below"},
 		{"marked", with(counted(20, 10), usable, func(t *tally) { t.unmarked, t.marked = coverage{}, 3000 }), limits{low: 0.93, excused: true}, Marked, ""},
-		{"marked, no excuse", with(counted(20, 10), nil, func(t *tally) { t.unmarked, t.marked = coverage{}, 3000 }), limits{low: 0.93}, Fail, "covers less"},
+		{"marked, no excuse", with(counted(20, 10), nil, func(t *tally) { t.unmarked, t.marked = coverage{}, 3000 }), limits{low: 0.93}, Fail, "coverage is below"},
 	} {
 		r := c.tally.row(s, asked{what: c.what, limits: c.limits}, 150, leastIntervals)
 		if why := strings.Join(r.Why, "; "); r.Outcome != c.outcome || !strings.Contains(why, c.why) || c.why == "" && why != "" {

@@ -181,7 +181,7 @@ func (w *denseWriter) finish() error {
 // KeepError reports that a part could not be stored. It is not an error of an analysis.
 type KeepError struct{ Err error }
 
-func (e *KeepError) Error() string { return "keeping a part of the result: " + e.Err.Error() }
+func (e *KeepError) Error() string { return "storing a part of the result: " + e.Err.Error() }
 
 // Fail returns the error of the catalogue.
 func (e *KeepError) Fail() *fail.Error { return fail.KeepingFailed.Fail() }

@@ -6,7 +6,7 @@ type Exit int
 // The exit codes of party and aggregator.
 const (
 	OK           Exit = 0
-	Failed       Exit = 1 // the study failed, a plan finds nothing usable, or an audit is inconclusive
+	Failed       Exit = 1 // the study failed, a plan finds nothing usable, or an audit failed or is inconclusive
 	Connection   Exit = 2 // refused by the other side, or unreachable with --wait 0
 	Absent       Exit = 3 // not there before the deadline or --wait
 	Usage        Exit = 4 // arguments, configuration, study file or data
@@ -30,7 +30,7 @@ type Code struct {
 func Codes() []Code {
 	return []Code{
 		{OK, "done", "done", "go on"},
-		{Failed, "failed", "the study failed, or nothing in a plan is usable", "read why; the study is over here, or cannot go on. A new study"},
+		{Failed, "failed", "the study failed, nothing in a plan is usable, or an audit failed or is inconclusive", "read why; a failed study is over here, or cannot go on: a new study"},
 		{Connection, "connection", "refused by the other side, or not there and --wait 0", "check address, operator and firewall: `party doctor`; try again later"},
 		{Absent, "absent", "not there before the deadline or --wait", "try again, or wait longer; after a deadline, a new study"},
 		{Usage, "usage", "arguments, configuration, study file or data", "correct what the message names; trying again changes nothing"},

@@ -25,5 +25,5 @@ func ExampleVerify() {
 	fmt.Println(err)
 	// Output:
 	// 3 <nil>
-	// journal entry 2: its number is 3: entries are missing, or not in order (the chain proves the entries before it, not those after it)
+	// the audit log is broken at entry 2: its number is 3: entries are missing, or not in order (the hash chain proves the entries before it, not those after it)
 }

@@ -83,7 +83,7 @@ var (
 	ErrShareForm          = errors.New("share envelope has the wrong number or size of sealed shares")
 	ErrShareSealed        = errors.New("sealed share does not open")
 	ErrCommitment         = errors.New("share does not match its commitment")
-	ErrTranscript   error = disagreed{"other-transcript", "message is of another transcript"}
+	ErrTranscript   error = disagreed{"other-transcript", "message belongs to another transcript: its sender saw other messages than this node"}
 	ErrConfirmTag   error = disagreed{"other-seed", "confirmation is under another seed"}
 	ErrOpening            = errors.New("complaint does not open the commit of its sender")
 	ErrUnfounded          = errors.New("complaint is unfounded: every share opens and every confirmation verifies")

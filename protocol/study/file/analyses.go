@@ -144,7 +144,7 @@ func (r *reader) validateAnswer(s *study.Study, a study.Analysis, path string) {
 		return
 	}
 	if k.Label && !s.HasClasses() {
-		r.Fail(path, "%s tells the classes of the label apart, and no column is a label with 2 to %d classes", k.Name, study.MaxClasses).Hint = "write role: label in a binary or categorical column"
+		r.Fail(path, "%s separates the classes of a label, and no column is a label with 2 to %d classes", k.Name, study.MaxClasses).Hint = "write role: label in a binary or categorical column"
 		return
 	}
 	var ways []string

@@ -45,7 +45,7 @@ func (r *reader) validateCells(s *study.Study, i int) {
 	l, most := sk.Projection.K, min(sketch.MaxDirections, projection.HadamardSize(d))
 	switch {
 	case !r.Given(path + ".L"):
-		r.Fail(path+".L", "is missing").Hint = "how many directions cut the space of records in two each, like 5 for 32 cells; plan says what fits"
+		r.Fail(path+".L", "is missing").Hint = "how many times the space of records is cut in two, like 5 for 32 cells; plan says what fits"
 	case l < 1 || l > most:
 		r.Fail(path+".L", "%d is not between 1 and %d, for %d features", l, most, d)
 	case sk.Subspace > 0 && d > decompose.MaxDim:

@@ -21,11 +21,11 @@ func (r *reader) validateCodes(s *study.Study, i int) {
 	}
 	switch d := len(s.Features(0, i)); {
 	case !s.TwoRounds():
-		r.Fail(path+".side", "codes goes by what came of a first round, and the study has one").Hint = "write rounds: 2, or take side cells"
+		r.Fail(path+".side", "codes uses the result of a first round, and the study has only one round").Hint = "write rounds: 2, or take side cells"
 	case d < 2 || d > decompose.MaxDim:
-		r.Fail(path+".side", "%d features: codes lie along eigenvectors, of 2 to %d features", d, decompose.MaxDim)
+		r.Fail(path+".side", "%d features: codes needs eigenvectors, which are found of 2 to %d features", d, decompose.MaxDim)
 	case !hasProducts(s):
-		r.Fail(path+".side", "codes needs a sketch of side moments with products, whose eigenvectors it goes by").Hint = "add {side: moments} before it"
+		r.Fail(path+".side", "codes needs a sketch of side moments with products, whose eigenvectors it uses").Hint = "add {side: moments} before it"
 	}
 }
 
@@ -47,17 +47,17 @@ func (r *reader) validateRounds(s *study.Study) {
 		case sk.Side == sketch.Look:
 			looks++
 		case s.TwoRounds() && !sk.Side.Sums():
-			r.Fail(path, "%s is refused with rounds: 2, whose first round stands on the board for all to read", sk.Side).Hint = "take another study for it"
+			r.Fail(path, "%s is refused with rounds: 2: the first round is on the board, where every party can read it", sk.Side).Hint = "take another study for it"
 		}
 	}
 	switch {
 	case s.TwoRounds() && codes > 0 && looks > 0:
-		r.Fail("rounds", "2 has one answer between the rounds: to codes, or to a look, and the study has both").Hint = "remove {side: look}, and give moments a length, or take another study for k-means"
+		r.Fail("rounds", "2 allows codes or a look, and the study has both").Hint = "remove {side: look}, and give moments a length, or take another study for k-means"
 	case s.TwoRounds() && looks > 1:
-		r.Fail("rounds", "2 wants one sketch of side look, by which all moments of the second round go, and there are %d", looks).Hint = "remove the others"
+		r.Fail("rounds", "2 needs exactly one sketch of side look, for all moments of the second round, and there are %d", looks).Hint = "remove the others"
 	case s.TwoRounds() && codes != 1 && looks == 0:
-		r.Fail("rounds", "2 wants one sketch of side codes, which the second round is for, and there are %d", codes).Hint = "add {side: codes}, or with sum: masked {side: look}, or remove the key"
+		r.Fail("rounds", "2 needs exactly one sketch of side codes, for the second round, and there are %d", codes).Hint = "add {side: codes}, or with sum: masked {side: look}, or remove the key"
 	case s.TwoRounds() && s.LateUntil != 0:
-		r.Fail("late_until", "is refused with rounds: 2: a late party would miss the first").Hint = "remove the key, or take one round"
+		r.Fail("late_until", "is refused with rounds: 2: a late party would miss the first round").Hint = "remove the key, or take one round"
 	}
 }

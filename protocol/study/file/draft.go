@@ -307,7 +307,7 @@ func (d Draft) Check() error {
 		return err
 	}
 	if d.Masked && d.Partition != study.Horizontal {
-		return errors.New("masked sums are of horizontal studies, whose parties have the same columns")
+		return errors.New("masked sums need a horizontal study, whose parties have the same columns")
 	}
 	if d.Epsilon != "" && !schema.Decimal(d.Epsilon) {
 		return fmt.Errorf("epsilon: %q is not a number", d.Epsilon)
@@ -395,7 +395,7 @@ func reasons(choices []sketching, tried [][]string) string {
 // agree refuses column lists that cannot belong to one study.
 func (d Draft) agree() error {
 	if len(d.Parties) < 2 {
-		return fmt.Errorf("%d column lists: a study has at least 2 parties", len(d.Parties))
+		return fmt.Errorf("a study needs the column lists of at least 2 parties, got %d", len(d.Parties))
 	}
 	for i, p := range d.Parties {
 		for _, q := range d.Parties[:i] {

@@ -27,14 +27,14 @@ func (r *reader) validateLook(s *study.Study, i int) {
 	}
 	switch n := len(s.PooledMoments()); {
 	case s.Privacy.Mechanism == dp.None:
-		r.Fail(path, "look does not belong here: it is for noise, and there is none").Hint = "remove the sketch"
+		r.Fail(path, "look does not belong here: it is needed only with noise, and there is none").Hint = "remove the sketch"
 	case !s.Masked():
-		r.Fail(path, "look is refused where sums are plain: there each party looks at its own records, in one round").Hint = "write clip: own and standardise: own in moments alone, or sum: masked"
+		r.Fail(path, "look is refused with sum: plain, where each party looks at its own records, in one round").Hint = "write clip: own and standardise: own in moments alone, or sum: masked"
 	case !s.TwoRounds():
-		r.Fail(path, "look is what a second round goes by, and the study has one").Hint = "write rounds: 2, or give moments a length in place of a look"
+		r.Fail(path, "look belongs to the first of two rounds, and the study has only one").Hint = "write rounds: 2, or give moments a length in place of a look"
 	case n == 0:
-		r.Fail(path, "look has no sketch that goes by it").Hint = "write clip: own, or standardise: own, in a sketch of side moments"
+		r.Fail(path, "no sketch uses the look").Hint = "write clip: own, or standardise: own, in a sketch of side moments"
 	case scaled != 0 && scaled != n:
-		r.Fail(path, "look is at lengths of records or at where values lie, and sketches of side moments ask for either").Hint = "write standardise: own in each of them, or in none"
+		r.Fail(path, "a look measures either lengths, or centres and spreads, and the sketches of side moments need both").Hint = "write standardise: own in each of them, or in none"
 	}
 }

@@ -13,28 +13,28 @@ func (r *reader) validateSum(s *study.Study) {
 	const plain = "take sum: plain"
 	if !s.Masked() {
 		if r.Given("colluding") {
-			r.Fail("colluding", "does not belong here: it is what a masked sum is reckoned for").Hint = "remove the key, or take sum: masked"
+			r.Fail("colluding", "does not belong here: it is for masked sums").Hint = "remove the key, or take sum: masked"
 		}
 		return
 	}
 	if s.Partition != study.Horizontal {
-		r.Fail("sum", "masked is for sketches that add over the parties, and in a vertical study none does: the parties' columns stand beside each other").Hint = plain
+		r.Fail("sum", "masked needs sketches that are summed over the parties, and in a vertical study none are: each party has columns of its own").Hint = plain
 		return
 	}
 	for i, sk := range s.Sketches {
 		if sk.Side == sketch.Records {
-			r.Fail(fmt.Sprintf("sketches[%d].side", i), "records is refused with sum: masked: its rows stand under each other and do not add over the parties").Hint = "take side cells, which answers k-means from a sum, or " + plain
+			r.Fail(fmt.Sprintf("sketches[%d].side", i), "records is refused with sum: masked: the parties' rows are put one below the other, not added").Hint = "take side cells, which answers k-means from a sum, or " + plain
 		}
 	}
 	if m := s.Privacy.Mechanism; m != dp.Gaussian && m != dp.None {
-		why := "a sum of parts of laplace noise is no laplace noise"
+		why := "the laplace noise of several parties does not add up to laplace noise"
 		if m == dp.RandomisedResponse {
 			why = "each value is randomised by itself, before anything is added up, so there is no noise to share"
 		}
 		r.Fail("privacy.mechanism", "%s is refused with sum: masked: %s", m, why).Hint = "take mechanism: gaussian, or " + plain
 	}
 	if s.LateUntil != 0 {
-		r.Fail("late_until", "does not belong here: masks cancel in the sum over those that agreed on the seed, and a late party is none of them").Hint = "remove the key, or " + plain
+		r.Fail("late_until", "does not belong here: masks cancel only in the sum over the parties that agreed on the seed, and a late party did not").Hint = "remove the key, or " + plain
 	}
 	r.validateColluding(s)
 }
@@ -43,12 +43,12 @@ func (r *reader) validateColluding(s *study.Study) {
 	most := len(s.Parties) - 2
 	switch {
 	case most < 1:
-		r.Fail("sum", "masked needs at least 3 parties: of 2, each knows the other's part from the sum and its own").Hint = "take sum: plain"
+		r.Fail("sum", "masked needs at least 3 parties: with 2, each can compute the other's part from the sum and its own").Hint = "take sum: plain"
 	case !r.Given("colluding"):
-		r.Fail("colluding", "is missing").Hint = "how many of the parties may tell others what they know, at least 1; the noise of all the rest is what protects"
+		r.Fail("colluding", "is missing").Hint = "how many parties may share what they know, at least 1; only the noise of the others protects"
 	case s.Colluding < 1 || s.Colluding > most:
-		r.Fail("colluding", "%d is not between 1 and %d", s.Colluding, most).Hint = "whoever reads the result knows its own part of the noise, so it is 1 at least; two parties must be left that share the noise"
+		r.Fail("colluding", "%d is not between 1 and %d", s.Colluding, most).Hint = "at least 1, because a party that reads the result knows its own part of the noise; at least two other parties must share the noise"
 	case s.Quorum <= s.Colluding:
-		r.Fail("quorum", "%d leaves nobody beside %d that may collude", s.Quorum, s.Colluding).Hint = "a larger quorum, or a smaller colluding"
+		r.Fail("quorum", "%d leaves nobody beside the %d that may collude", s.Quorum, s.Colluding).Hint = "a larger quorum, or a smaller colluding"
 	}
 }

@@ -172,7 +172,7 @@ func (d Draft) agreeHorizontal() error {
 		}
 	}
 	if wrong != nil {
-		return fmt.Errorf("parties of a horizontal study have the same columns: %s (is the study vertical? else the lists have to name a column the same; each party's site file can map that to its own name)", strings.Join(wrong, "; "))
+		return fmt.Errorf("parties of a horizontal study have the same columns: %s (is the study vertical? else use the same column names in all lists; each party's site file can map them to its own)", strings.Join(wrong, "; "))
 	}
 	return nil
 }

@@ -107,14 +107,14 @@ func (r *reader) validateMoments(s *study.Study, i int) {
 	case (sk.OwnClip || sk.Whole) && !noisy && r.Given(path+".clip"):
 		r.Fail(path+".clip", "does not belong here: it bounds a record's contribution under unit record").Hint = "remove the key"
 	case sk.OwnClip && s.Masked() && !s.Pooled(i):
-		r.Fail(path+".clip", "own is refused with sum: masked: a party's own clip would have to be agreed on first").Hint = "write a length, which aggregator study draft finds; or rounds: 2 and {side: look}, for one clip that all parties take"
+		r.Fail(path+".clip", "own is refused with sum: masked: the parties would have to agree on one clip first").Hint = "write a length, which aggregator study draft finds; or rounds: 2 and {side: look}, for one clip that all parties take"
 	}
 	if sk.Standardise {
 		switch {
 		case !noisy:
-			r.Fail(path+".standardise", "does not belong here: it is against noise, and there is none").Hint = "remove the key"
+			r.Fail(path+".standardise", "does not belong here: it reduces noise, and there is none").Hint = "remove the key"
 		case s.Masked() && !s.Pooled(i):
-			r.Fail(path+".standardise", "own is refused with sum: masked: the parties' own moments would have to be agreed on first").Hint = "give columns a centre and spread in place of bounds; or write rounds: 2 and {side: look}, for scales that all parties take"
+			r.Fail(path+".standardise", "own is refused with sum: masked: the parties would have to agree on one scale first").Hint = "give columns a centre and spread in place of bounds; or write rounds: 2 and {side: look}, for scales that all parties take"
 		case !s.AnyBetween():
 			r.Fail(path+".standardise", "has no column to move: own is for numeric columns with bounds").Hint = "remove the key, or give such a column bounds in place of a centre and spread"
 		}

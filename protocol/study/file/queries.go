@@ -29,7 +29,7 @@ func (r *reader) validateQueries(s *study.Study) {
 	index, ok := s.QuerySketch()
 	switch most := s.QueryRecords(); {
 	case !r.Given("new_records_until"):
-		r.Fail("queries", "needs new_records_until").Hint = "the date until which parties keep what new records are projected by"
+		r.Fail("queries", "needs new_records_until").Hint = "the date until which parties keep the key that projects new records"
 	case s.Privacy.Mechanism == dp.None:
 		r.Fail("queries", "is refused under mechanism none: a query is a release with noise").Hint = "remove the key"
 	case !ok:

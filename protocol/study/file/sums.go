@@ -14,7 +14,7 @@ const otherSides = "take side columns or records here"
 func (r *reader) validateSums(s *study.Study, row additive, i int) {
 	sk, path := s.Sketches[i], fmt.Sprintf("sketches[%d]", i)
 	if s.Partition != study.Horizontal {
-		r.Fail(path+".side", "%s sums over whole records, of which a party of a vertical study has a part each", sk.Side).Hint = otherSides
+		r.Fail(path+".side", "%s needs whole records, and in a vertical study each party has only a part of each", sk.Side).Hint = otherSides
 		return
 	}
 	if len(s.Features(0, i)) == 0 {
@@ -32,7 +32,7 @@ func (r *reader) validateLength(s *study.Study, i int) bool {
 		return false
 	}
 	if sk.Whole && (!s.Bounded() || sk.Standardise) {
-		r.Fail(path+".clip", "whole wants bounds of every column, and nothing standardised: values around a centre have no end").Hint = "take a length, or of moments clip: own"
+		r.Fail(path+".clip", "whole needs bounds for every column, and no standardised one: values around a centre have no limit").Hint = "take a length, or of moments clip: own"
 	}
 	if !sk.OwnClip && !sk.Whole {
 		r.validateClip(s, sk, path)

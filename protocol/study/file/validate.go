@@ -46,7 +46,7 @@ func (r *reader) validate(s *study.Study) {
 	r.validateSum(s)
 	r.validateRounds(s)
 	if len(s.Parties) > study.MostUnmasked && !s.Masked() {
-		r.Fail("parties", "more than %d parties can add up masked sums alone, and the study has %d", study.MostUnmasked, len(s.Parties)).Hint = "take fewer parties, or sum: masked"
+		r.Fail("parties", "%d parties are too many without masked sums, at most %d are possible", len(s.Parties), study.MostUnmasked).Hint = "take fewer parties, or sum: masked"
 	}
 	if len(r.Errs) > 0 {
 		return
@@ -162,7 +162,7 @@ func (r *reader) validateColumns(s *study.Study) {
 		}
 		unique(r, path+".values", c.Values)
 		if _, told := c.Scale.Rate(); told && s.Partition == study.Horizontal {
-			r.Fail(path+".centre", "does not belong here: a binary column has a rate in vertical studies, whose sketches are centred by it").Hint = "remove the key"
+			r.Fail(path+".centre", "does not belong here: only vertical studies centre their sketches by the rate of a binary column").Hint = "remove the key"
 		}
 		if c.Label && label >= 0 {
 			r.Fail(path+".role", "columns[%d] is the label already", label)
@@ -255,7 +255,7 @@ func (r *reader) validateRandomised(s *study.Study) {
 
 func (r *reader) validateSketch(s *study.Study, i int) {
 	if s.Partition == study.Vertical && s.Sketches[i].Side == sketch.Records && len(s.Parties) > study.MostWhole {
-		r.Fail(fmt.Sprintf("sketches[%d].side", i), "records of %d parties are not joined: at most %d are", len(s.Parties), study.MostWhole).Hint = "take fewer parties, or side columns"
+		r.Fail(fmt.Sprintf("sketches[%d].side", i), "records of %d parties cannot be joined, at most %d can", len(s.Parties), study.MostWhole).Hint = "take fewer parties, or side columns"
 	}
 	sk, path := s.Sketches[i], fmt.Sprintf("sketches[%d]", i)
 	if row, ok := additiveOf(sk.Side); ok {
@@ -305,7 +305,7 @@ func (r *reader) validateClip(s *study.Study, sk study.Sketch, path string) {
 	case !(sk.Clip*float64(s.Bits.One()) >= 1) || sk.Clip > maxClip:
 		r.Fail(clip, "%v is not between one step of %d bits and %v", sk.Clip, s.Bits, float64(maxClip))
 	case sk.Clip <= sk.Helpers.Ones:
-		r.Fail(clip, "%v leaves nothing beside the ones of weight %v", sk.Clip, sk.Helpers.Ones).Hint = "a larger clip, or a smaller helpers.ones"
+		r.Fail(clip, "%v leaves no room beside the column of ones, which has weight %v", sk.Clip, sk.Helpers.Ones).Hint = "a larger clip, or a smaller helpers.ones"
 	}
 }
 
@@ -351,7 +351,7 @@ func (r *reader) validateFamily(s *study.Study, i int, path string) {
 	const otherwise = "it belongs to side records; here take sparse or rademacher"
 	switch features := len(s.AllFeatures(i)); {
 	case sk.Side == sketch.Columns && !sk.Projection.ServesColumns():
-		r.Fail(path+".family", "%s has rows of R for columns alone, and does not compress the records of a columns-side sketch", sk.Projection.Family).Hint = otherwise
+		r.Fail(path+".family", "%s is for records-side sketches: it has rows of R for columns, not for records", sk.Projection.Family).Hint = otherwise
 	case sk.Projection.Family == projection.Identity && sk.Projection.K != features:
 		r.Fail(path+".k", "%d is not the number of features, %d", sk.Projection.K, features).Hint = "leave k out: identity keeps every feature"
 	case s.Privacy.Mechanism != dp.None && s.Privacy.Mechanism != dp.RandomisedResponse && sk.Projection.LongestRow() > longestRow:

@@ -73,7 +73,7 @@ func DecodeFurther(study StudyID, aggregator PeerID, b []byte) (Further, error) 
 func (f *Further) decode(b []byte) error {
 	const document, fixed = 32 + 8, ed25519.SignatureSize + 32 + 8 + 32 + 8 + 4
 	if len(b) < fixed {
-		return fmt.Errorf("%d bytes", len(b))
+		return fmt.Errorf("%d bytes, want at least %d", len(b), fixed)
 	}
 	f.Signature = b[:ed25519.SignatureSize:ed25519.SignatureSize]
 	rest := b[ed25519.SignatureSize:]

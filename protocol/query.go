@@ -112,7 +112,7 @@ func (q *Query) decode(b []byte) error {
 		return ErrSignature
 	}
 	if q.Number < 1 || q.Rows < 1 || q.Cols < 1 || q.Width < 1 || q.Width > 8 || q.Data.Size < 1 {
-		return errors.New("a number, shape or size that is none")
+		return errors.New("a number, shape or size is out of range")
 	}
 	return nil
 }

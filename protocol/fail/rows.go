@@ -305,7 +305,7 @@ var rows = []Row{
 	{ID: PartForeign, Exit: Usage, Says: "the part belongs to another job: %[1]s", Fix: "nothing was changed; leave the part out, or make it again with the job file that party advanced sketch STUDY --job FILE writes"},
 	{ID: PartsIncomplete, Exit: Usage, Says: "shards are missing, given twice or numbered differently: %[1]s", Fix: "nothing was changed; make each shard once: party advanced part --shard 1/N to N/N"},
 	{ID: PartsAlone, Exit: Usage, Says: "in a vertical study a party has only its part of each record, and one part alone has no answer"},
-	{ID: ReleaseSize, Exit: Usage, Says: "a release of %[1]d records is larger than other nodes accept", Fix: "give fewer records, or ask for a study of fewer or smaller sketches"},
+	{ID: ReleaseSize, Exit: Usage, Says: "other nodes would refuse a release of %[1]d records", Fix: "give fewer records, or ask for a study of fewer or smaller sketches"},
 	{ID: HeldStale, Exit: Usage, Says: "data or site file have changed since the held sketch was made", Fix: "party advanced sketch --rebuild reads all data afresh; records that were withdrawn stay out"},
 	{ID: Unanswerable, Exit: Usage, Says: "the releases do not give this answer: the message says why; other answers stand", Yields: anything},
 	{ID: NothingToAttack, Exit: Usage, Says: "the attack cannot be tried: %[1]s"},

@@ -176,7 +176,7 @@ func (e *Exceeded) Fail() *fail.Error { return fail.BudgetExceeded.Fail().With(e
 func (e *Exceeded) remedy() string {
 	switch {
 	case e.Cap == nil, e.Unbounded:
-		return "accept_reconstruction: true under the study in the site file is that consent"
+		return "to consent, write accept_reconstruction: true under the study in the site file"
 	case e.Cap.Delta == 0 && math.IsInf(float64(e.Asked), 1): // no ε would be enough
 		return fmt.Sprintf("the cap has no δ, without which this noise promises nothing: give caps.%s a delta in the site file, such as 1e-6", e.Unit)
 	}

@@ -41,7 +41,7 @@ func (w world) unmasked(header protocol.Release, shipped [][]byte) (out Made, er
 			return out, err
 		}
 		if !slices.ContainsFunc(part.Data, func(word int64) bool { return word >= 1<<unmaskedBits || word < -1<<unmaskedBits }) {
-			return out, fmt.Errorf("sketch %d is said to be masked, and is not", i)
+			return out, fmt.Errorf("sketch %d is said to be masked, and is not", i+1)
 		}
 		mask := release.Exact{Sketch: part}
 		mask.Sketch.Data = make([]int64, len(part.Data))

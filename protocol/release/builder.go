@@ -55,7 +55,7 @@ func (p Plan) NewBuilder(root seed.Keys, workers int) (*Builder, error) {
 		err = b.openRecords(root, workers)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("opening sketch %d: %w", p.Index, err)
+		return nil, fmt.Errorf("opening sketch %d: %w", p.Index+1, err)
 	}
 	return b, nil
 }

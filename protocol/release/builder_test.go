@@ -390,7 +390,7 @@ func TestBuilderNeedsASeed(t *testing.T) {
 		s := releasetest.Study(t, releasetest.Terms{Partition: study.Horizontal, Columns: []string{releasetest.Bounded}, Privacy: releasetest.Laplace, Sketches: []string{sk}})
 		gone := releasetest.Seed(1)
 		gone.Destroy()
-		if _, err := releasetest.Plan(t, s, 0).NewBuilder(gone, 1); err == nil || !strings.Contains(err.Error(), "opening sketch 0") {
+		if _, err := releasetest.Plan(t, s, 0).NewBuilder(gone, 1); err == nil || !strings.Contains(err.Error(), "opening sketch 1") {
 			t.Errorf("%s: %v", sk, err)
 		}
 	}

@@ -34,7 +34,7 @@ func (e Exact) Encode() (protocol.ReleasedSketch, []byte, error) {
 	columns, after := e.Rows.columns()
 	header.RowColumns, data = columns, append(data, after...)
 	if header.Size() != int64(len(data)) {
-		return protocol.ReleasedSketch{}, nil, fmt.Errorf("encoding sketch: what is known of its rows is not about %d rows", s.Rows)
+		return protocol.ReleasedSketch{}, nil, fmt.Errorf("encoding sketch: its row columns do not have %d rows", s.Rows)
 	}
 	for at := 0; at < len(data); at += protocol.ChunkSize {
 		header.Chunks = append(header.Chunks, sha256.Sum256(data[at:min(at+protocol.ChunkSize, len(data))]))
@@ -247,19 +247,19 @@ func (of *Headers) Check(party int, r protocol.Release) error {
 // checkShape checks the header of one sketch of that many records.
 func (p Plan) checkShape(h protocol.ReleasedSketch, records int64) error {
 	if h.Side != p.Sketch().Side {
-		return fmt.Errorf("sketch %d is of the %s side, the study asks for %s", p.Index, h.Side, p.Sketch().Side)
+		return fmt.Errorf("sketch %d is of the %s side, the study asks for %s", p.Index+1, h.Side, p.Sketch().Side)
 	}
 	if records > p.Limit {
-		return fmt.Errorf("sketch %d is of %d records, at most %d are exact", p.Index, records, p.Limit)
+		return fmt.Errorf("sketch %d is of %d records, at most %d are exact", p.Index+1, records, p.Limit)
 	}
 	if rows, cols := p.Shape(records); h.Rows != rows || h.Cols != cols {
-		return fmt.Errorf("sketch %d is %d × %d, the study and %d records make it %d × %d", p.Index, h.Rows, h.Cols, records, rows, cols)
+		return fmt.Errorf("sketch %d is %d × %d, the study and %d records make it %d × %d", p.Index+1, h.Rows, h.Cols, records, rows, cols)
 	}
 	if want := p.RowColumns(); !slices.Equal(h.RowColumns, want) {
-		return fmt.Errorf("sketch %d has row columns %v, the study asks for %v", p.Index, h.RowColumns, want)
+		return fmt.Errorf("sketch %d has row columns %v, the study asks for %v", p.Index+1, h.RowColumns, want)
 	}
 	if h.Size() > MaxBytes {
-		return fmt.Errorf("sketch %d has %d bytes, at most %d", p.Index, h.Size(), int64(MaxBytes))
+		return fmt.Errorf("sketch %d has %d bytes, at most %d", p.Index+1, h.Size(), int64(MaxBytes))
 	}
 	return nil
 }

@@ -170,17 +170,17 @@ func TestCheckHeader(t *testing.T) {
 		{"one sketch too few", func(r *protocol.Release) { r.Sketches = r.Sketches[:1] }, "release of 1 sketches, the study has 2"},
 		{"one too many", func(r *protocol.Release) { r.Sketches = append(r.Sketches, r.Sketches[0]) }, "release of 3 sketches, the study has 2"},
 		{"none", func(r *protocol.Release) { r.Sketches = nil }, "release of 0 sketches, the study has 2"},
-		{"in the wrong order", func(r *protocol.Release) { slices.Reverse(r.Sketches) }, "sketch 0 is of the records side, the study asks for columns"},
+		{"in the wrong order", func(r *protocol.Release) { slices.Reverse(r.Sketches) }, "sketch 1 is of the records side, the study asks for columns"},
 		{"no records", func(r *protocol.Release) { r.Records, r.Sketches[1].Rows = 0, 0 }, "release of 0 records"},
 		{"negative records", func(r *protocol.Release) { r.Records, r.Sketches[1].Rows = -5, -5 }, "release of -5 records"},
 		{"too many records", func(r *protocol.Release) { r.Records, r.Sketches[1].Rows = math.MaxInt32+1, math.MaxInt32+1 }, "at most 2147483647"},
-		{"records and rows differ", func(r *protocol.Release) { r.Records = 21 }, "sketch 1 is 20 × 8, the study and 21 records make it 21 × 8"},
-		{"another k", func(r *protocol.Release) { r.Sketches[0].Rows = 17 }, "sketch 0 is 17 × 5, the study and 20 records make it 16 × 5"},
-		{"a column too many", func(r *protocol.Release) { r.Sketches[0].Cols++ }, "sketch 0 is 16 × 6"},
-		{"transposed", func(r *protocol.Release) { r.Sketches[1].Rows, r.Sketches[1].Cols = 8, 20 }, "sketch 1 is 8 × 20"},
+		{"records and rows differ", func(r *protocol.Release) { r.Records = 21 }, "sketch 2 is 20 × 8, the study and 21 records make it 21 × 8"},
+		{"another k", func(r *protocol.Release) { r.Sketches[0].Rows = 17 }, "sketch 1 is 17 × 5, the study and 20 records make it 16 × 5"},
+		{"a column too many", func(r *protocol.Release) { r.Sketches[0].Cols++ }, "sketch 1 is 16 × 6"},
+		{"transposed", func(r *protocol.Release) { r.Sketches[1].Rows, r.Sketches[1].Cols = 8, 20 }, "sketch 2 is 8 × 20"},
 		{"too many bytes", func(r *protocol.Release) {
 			r.Records, r.Sketches[1].Rows, r.Sketches[1].Width = math.MaxInt32, math.MaxInt32, 8
-		}, "sketch 1 has 137438953408 bytes, at most 68719476736"},
+		}, "sketch 2 has 137438953408 bytes, at most 68719476736"},
 	} {
 		r := made
 		r.Sketches = slices.Clone(made.Sketches)

@@ -140,7 +140,7 @@ func (p Plan) Draw(s *sketch.Sketch, entropy io.Reader, workers int) error {
 func (l *Labels) known(v int64) bool { return v >= 0 && v < int64(len(l.Classes)) }
 
 func (l *Labels) unknown(row int64) error {
-	return fmt.Errorf("row %d has a label that is none of %d", row, len(l.Classes))
+	return fmt.Errorf("row %d has an unknown label: the column has %d classes", row, len(l.Classes))
 }
 
 // Unpack splits a decoded release into the sketch and its labels, by row; nil if none travel. It

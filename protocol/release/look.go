@@ -23,7 +23,7 @@ func (p Plan) Looks() bool {
 	return p.Own != nil || p.Moments != nil && p.Sketch().Standardise && !p.Study.Pooled(p.Index)
 }
 
-var errUnseen = errors.New("a party standardises by its own noisy moments, which are not known yet")
+var errUnseen = errors.New("the sketch is standardised by the party's first look, which has not been taken yet")
 
 // entries returns the indices of the features that may be standardised.
 func (p Plan) entries() []int {
@@ -132,7 +132,7 @@ func (p Plan) still(feature int) sketch.Standard { return p.Study.Still(p.Featur
 // After returns the plan of the second pass.
 func (p Plan) After(moves []sketch.Standard) (Plan, error) {
 	if len(moves) != len(p.entries()) {
-		return p, fmt.Errorf("a first look at %d entries for %d", len(moves), len(p.entries()))
+		return p, fmt.Errorf("a first look of %d entries, want %d", len(moves), len(p.entries()))
 	}
 	if p.Own != nil {
 		return p.around(moves)
@@ -168,7 +168,7 @@ func DecodeLook(data []byte) ([]sketch.Standard, error) {
 	}
 	for i, m := range out {
 		if m.Spread < 1 || m.Spread > 16*fixedpoint.Far || m.Centre > 16*fixedpoint.Far || m.Centre < -16*fixedpoint.Far {
-			return nil, fmt.Errorf("reading a stored first look: entry %d is moved by %d and scaled by %d sixteenths", i+1, m.Centre, m.Spread)
+			return nil, fmt.Errorf("reading a stored first look: entry %d is moved by %d and scaled by %d sixteenths, which is out of range", i+1, m.Centre, m.Spread)
 		}
 	}
 	return out, nil

@@ -31,11 +31,11 @@ func (p Plan) Among(members int) (Plan, error) {
 		return p, nil
 	}
 	if members > len(p.Study.Parties) {
-		return Plan{}, fmt.Errorf("planning sketch %d: %d members of a study of %d parties", p.Index, members, len(p.Study.Parties))
+		return Plan{}, fmt.Errorf("planning sketch %d: %d members of a study of %d parties", p.Index+1, members, len(p.Study.Parties))
 	}
 	part, err := p.summed.Shared(p.Study.Sharers(members))
 	if err != nil {
-		return Plan{}, fmt.Errorf("planning sketch %d for %d members: %w", p.Index, members, err)
+		return Plan{}, fmt.Errorf("planning sketch %d for %d members: %w", p.Index+1, members, err)
 	}
 	p.Noise, p.members = part, members
 	return p, nil
@@ -112,7 +112,7 @@ func (p Plan) Unmask(parts []sketch.Sketch) (sketch.Sketch, error) {
 	out.Data = make([]int64, len(parts[0].Data))
 	for i, part := range parts {
 		if part.Side != out.Side || part.Rows != out.Rows || part.Cols != out.Cols || len(part.Data) != len(out.Data) {
-			return sketch.Sketch{}, fmt.Errorf("unmasking sketch %d: that of contribution %d is a %s, the first a %s", p.Index+1, i+1, part, out)
+			return sketch.Sketch{}, fmt.Errorf("unmasking sketch %d: contribution %d has a %s, the first has a %s", p.Index+1, i+1, part, out)
 		}
 		for j, v := range part.Data {
 			out.Data[j] += v // modulo 2^64
@@ -142,7 +142,7 @@ func (p Plan) Unmasked(sum sketch.Sketch, parts int) error {
 
 func (p Plan) ofAll(parts int) error {
 	if parts != p.members {
-		return fmt.Errorf("unmasking sketch %d: %d of %d masked sketches, and masks cancel in the sum of all alone", p.Index+1, parts, p.members)
+		return fmt.Errorf("unmasking sketch %d: got %d of %d masked sketches; masks cancel only in the sum of all", p.Index+1, parts, p.members)
 	}
 	return nil
 }
@@ -152,14 +152,14 @@ func checkMasked(s *study.Study, r protocol.Release) error {
 	for i, h := range r.Sketches {
 		switch {
 		case !s.Masked() && h.Masked != 0:
-			return fmt.Errorf("sketch %d is masked, the study's sums are plain", i)
+			return fmt.Errorf("sketch %d is masked, but the study's sums are plain", i+1)
 		case !s.Masked():
 		case h.Masked == 0:
-			return fmt.Errorf("sketch %d is not masked, the study's sums are", i)
+			return fmt.Errorf("sketch %d is not masked, but the study's sums are", i+1)
 		case h.Masked < s.Quorum || h.Masked > len(s.Parties) || h.Masked != r.Sketches[0].Masked:
-			return fmt.Errorf("sketch %d is masked for %d members, of %d parties with a quorum of %d", i, h.Masked, len(s.Parties), s.Quorum)
+			return fmt.Errorf("sketch %d is masked for %d members, of %d parties with a quorum of %d", i+1, h.Masked, len(s.Parties), s.Quorum)
 		case h.Width != maskedWidth:
-			return fmt.Errorf("sketch %d has entries of %d bytes, masked ones have %d", i, h.Width, maskedWidth)
+			return fmt.Errorf("sketch %d has entries of %d bytes, masked ones have %d", i+1, h.Width, maskedWidth)
 		}
 	}
 	return nil

@@ -272,7 +272,7 @@ func TestUnmaskedSumIsThePlainSum(t *testing.T) {
 			if got.Side != want.Side || got.Rows != want.Rows || got.Cols != want.Cols || !slices.Equal(got.Data, want.Data) {
 				t.Errorf("sketch %d of %d members: another sum than the plain one", index+1, n)
 			}
-			if _, err := p.Unmask(masked[1:]); err == nil || !strings.Contains(err.Error(), "all alone") {
+			if _, err := p.Unmask(masked[1:]); err == nil || !strings.Contains(err.Error(), "only in the sum of all") {
 				t.Errorf("a sum of some: %v", err)
 			}
 			slices.Reverse(masked[0].Data)

@@ -18,7 +18,7 @@ import (
 func (p Plan) Matrix(root seed.Seed, ids [][]byte) (*mat.Dense, error) {
 	rows, flat, err := p.rows(root, ids)
 	if err != nil {
-		return nil, fmt.Errorf("making the matrix of sketch %d: %w", p.Index, err)
+		return nil, fmt.Errorf("making the matrix of sketch %d: %w", p.Index+1, err)
 	}
 	out := mat.NewDense(rows, len(flat)/rows, nil) // a label beside the rows has no row of R
 	scale := p.Spec().Scale()

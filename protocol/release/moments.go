@@ -464,7 +464,7 @@ func (p Plan) chosen(prefix []int64) (SummedMoments, error) {
 	if m.own {
 		edge := prefix[0]
 		if edge < 0 || edge >= int64(len(m.Clips)) {
-			return out, fmt.Errorf("reading moments: clip number %d of %d", edge, len(m.Clips))
+			return out, fmt.Errorf("reading moments: unknown clip number %d of %d", edge, len(m.Clips))
 		}
 		out.Clip, out.Weights, out.Noise, prefix = m.Clips[edge], m.Weights[edge], m.noises[edge], prefix[1:]
 	}
@@ -472,7 +472,7 @@ func (p Plan) chosen(prefix []int64) (SummedMoments, error) {
 		for i := range m.Entries {
 			move := sketch.Standard{Centre: prefix[2*i], Spread: prefix[2*i+1]}
 			if most := 64 * p.Study.Bits.One(); move.Spread < 1 || move.Spread > most || move.Centre < -most || move.Centre > most {
-				return out, fmt.Errorf("reading moments: entry %d was moved by %d and scaled by %d sixteenths", i+1, move.Centre, move.Spread)
+				return out, fmt.Errorf("reading moments: entry %d was moved by %d and scaled by %d sixteenths, which is out of range", i+1, move.Centre, move.Spread)
 			}
 			out.Moves = append(out.Moves, move)
 		}

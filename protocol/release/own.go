@@ -187,7 +187,7 @@ func (p Plan) headed(s sketch.Sketch, own ownSums) sketch.Sketch {
 // first.
 func (p Plan) drawOwn(s *sketch.Sketch, entropy io.Reader, workers int) error {
 	if p.Own.moves == nil || s.Rows != p.Spec().K+study.OwnRows {
-		return errors.New("drawing noise: a party standardises by its own values, which are not known yet")
+		return errors.New("drawing noise: the sketch is standardised by the party's first look, which has not been taken yet")
 	}
 	cols := s.Cols
 	for i, m := range p.Own.moves {
@@ -224,7 +224,7 @@ func (p Plan) Owned(head []int64) (Plan, error) {
 			ok = m.Spread == 16*one
 		}
 		if !ok {
-			return p, fmt.Errorf("reading own values: column %d of the sketch is taken around %d and scaled by %d sixteenths", i+1, m.Centre, m.Spread)
+			return p, fmt.Errorf("reading own values: column %d of the sketch is moved by %d and scaled by %d sixteenths, which is out of range", i+1, m.Centre, m.Spread)
 		}
 		if i < p.Values {
 			moves[i] = m

@@ -22,7 +22,7 @@ func (p Plan) NewPlacer(keys seed.Keys, workers int) (*Placer, error) {
 	case p.Sketch().Side != sketch.Records:
 		return nil, errors.New("placing records: the sketch is not of the records side")
 	case p.Joined():
-		return nil, errors.New("placing records: in a vertical study a party has a part of a record alone")
+		return nil, errors.New("placing records: in a vertical study a party has only part of each record")
 	}
 	b, err := p.Bare().NewBuilder(keys, workers)
 	return &Placer{b}, err

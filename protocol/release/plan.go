@@ -44,7 +44,7 @@ func For(s *study.Study, party, index int) (Plan, error) {
 	return plan(s, party, index, part)
 }
 
-func planning(index int, err error) error { return fmt.Errorf("planning sketch %d: %w", index, err) }
+func planning(index int, err error) error { return fmt.Errorf("planning sketch %d: %w", index+1, err) }
 
 // plan is For, given the sketch's part of the budget, which is common to all parties.
 func plan(s *study.Study, party, index int, part study.Part) (_ Plan, err error) {
@@ -65,7 +65,7 @@ func plan(s *study.Study, party, index int, part study.Part) (_ Plan, err error)
 		return Plan{}, planning(index, err)
 	}
 	if p.Clip > 0 && p.Cut() == 0 {
-		return Plan{}, fmt.Errorf("planning sketch %d: a clip of %d leaves nothing beside ones of %d", index, p.Clip, p.ones())
+		return Plan{}, fmt.Errorf("planning sketch %d: a clip of %d leaves no room beside ones of %d", index+1, p.Clip, p.ones())
 	}
 	if p.counted, err = p.countWeight(); err != nil {
 		return Plan{}, planning(index, err)

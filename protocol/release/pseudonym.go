@@ -53,7 +53,7 @@ type names struct {
 func (p Plan) newNames(root seed.Keys) (*names, error) {
 	key, err := root.Derive(seed.Pseudonyms)
 	if err != nil {
-		return nil, fmt.Errorf("naming the records of sketch %d: %w", p.Index, err)
+		return nil, fmt.Errorf("naming the records of sketch %d: %w", p.Index+1, err)
 	}
 	return &names{stream: stream.New(key), sketch: uint32(p.Index)}, nil
 }

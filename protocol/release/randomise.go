@@ -21,7 +21,7 @@ func (b *Builder) Randomise(entropy io.Reader) error {
 	}
 	var err error
 	if b.random, err = dp.NewGenerator(entropy); err != nil {
-		return fmt.Errorf("randomising the bits of sketch %d: %w", b.plan.Index, err)
+		return fmt.Errorf("randomising the bits of sketch %d: %w", b.plan.Index+1, err)
 	}
 	return nil
 }
@@ -30,7 +30,7 @@ func (b *Builder) Randomise(entropy io.Reader) error {
 // up random numbers, and changed nothing else.
 func (b *Builder) addRandomised(ids [][]byte, values []int64) error {
 	if b.random == nil {
-		return errors.New("adding records: their bits have to be randomised, and no entropy was given")
+		return errors.New("adding records: randomised response needs entropy: call Randomise first")
 	}
 	b.bits = append(b.bits[:0], values...)
 	if err := b.plan.Flips.Randomise(b.bits, b.random); err != nil {

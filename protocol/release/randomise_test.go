@@ -74,7 +74,7 @@ func TestBuilderInsistsOnRandomising(t *testing.T) {
 		t.Fatal(err)
 	}
 	values := []int64{p.Study.Bits.One(), 0}
-	if err := b.Add([][]byte{[]byte("x")}, values); err == nil || !strings.Contains(err.Error(), "no entropy") {
+	if err := b.Add([][]byte{[]byte("x")}, values); err == nil || !strings.Contains(err.Error(), "needs entropy") {
 		t.Errorf("without entropy: %v", err)
 	}
 	if err := b.Randomise(bytes.NewReader(make([]byte, 31))); err == nil {

@@ -211,7 +211,7 @@ func readsWhole(t *testing.T, name string, p Plan, e Exact) {
 		s.Data = slices.Clone(s.Data)
 		s.Data[row*s.Cols-1] = class
 		bad := func(err error) bool {
-			return err != nil && strings.Contains(err.Error(), fmt.Sprintf("row %d has a label that is none of %d", row, len(p.Labels.Classes)))
+			return err != nil && strings.Contains(err.Error(), fmt.Sprintf("row %d has an unknown label: the column has %d classes", row, len(p.Labels.Classes)))
 		}
 		header, data, err := Encode(s)
 		if err != nil {
@@ -280,7 +280,7 @@ func TestFirstRoundsAreChecked(t *testing.T) {
 			"another shape": {func(f *protocol.First) { f.Sketches[0].Cols++ }, "first round: sketch"},
 			"another side":  {func(f *protocol.First) { f.Sketches[len(f.Sketches)-1].Side = sketch.Moments }, "first round: sketch"},
 			"short data":    {func(f *protocol.First) { f.Data[len(f.Data)-1] = f.Data[len(f.Data)-1][1:] }, "first round: "},
-			"none":          {func(f *protocol.First) { f.Sketches, f.Data = nil, nil }, "first round without sketch 0"},
+			"none":          {func(f *protocol.First) { f.Sketches, f.Data = nil, nil }, "first round without sketch 1"},
 			"one more": {func(f *protocol.First) {
 				f.Sketches, f.Data = append(f.Sketches, f.Sketches[0]), append(f.Data, f.Data[0])
 			}, "the study has"},
@@ -449,7 +449,7 @@ func TestPlansHaveTheirNoise(t *testing.T) {
 					p, err := For(&of, 0, index)
 					if err != nil {
 						failed[c.name]++
-						if !strings.HasPrefix(err.Error(), fmt.Sprintf("planning sketch %d", index)) {
+						if !strings.HasPrefix(err.Error(), fmt.Sprintf("planning sketch %d: ", index+1)) {
 							t.Errorf("%s: %v", name, err)
 						}
 						if err := CheckHeader(&of, 0, protocol.Release{Records: 1, Sketches: make([]protocol.ReleasedSketch, len(of.Sketches)), Published: make([][32]byte, len(of.Published()))}); err == nil {

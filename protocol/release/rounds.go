@@ -39,7 +39,7 @@ func (of *Headers) CheckFirst(party int, f protocol.First) error {
 			continue
 		}
 		if at == len(f.Sketches) {
-			return fmt.Errorf("first round without sketch %d", i)
+			return fmt.Errorf("first round without sketch %d", i+1)
 		}
 		p, err := plan(s, party, i, of.parts[i])
 		if err == nil {
@@ -73,7 +73,7 @@ func checkBasis(s *study.Study, b protocol.Basis) error {
 	for i, sk := range s.Sketches {
 		if sk.Side == sketch.Codes {
 			if len(b.Clips)+len(b.Moves) > 0 {
-				return errors.New("clips, and the study goes by a codebook")
+				return errors.New("it has clips or moves, but the study uses a codebook")
 			}
 			return b.Codebook.Validate(len(s.Features(0, i)), s.Bits)
 		}
@@ -83,13 +83,13 @@ func checkBasis(s *study.Study, b protocol.Basis) error {
 	case len(pooled) == 0:
 		return errors.New("the study has no second round")
 	case len(b.Codebook.Centre)+len(b.Codebook.Axes)+len(b.Codebook.Codes) > 0 || b.Codebook.Radius != 0:
-		return errors.New("a codebook, and the study goes by clips")
+		return errors.New("it has a codebook, but the study uses clips")
 	case len(b.Clips) != len(pooled):
-		return fmt.Errorf("%d clips, and %d sketches are of the second round", len(b.Clips), len(pooled))
+		return fmt.Errorf("%d clips, but the second round has %d sketches", len(b.Clips), len(pooled))
 	}
 	for at, i := range pooled {
 		if !slices.Contains(s.ClipEdges(i), b.Clips[at]) {
-			return fmt.Errorf("a clip of %d for sketch %d, which is none that the study has to choose from", b.Clips[at], i+1)
+			return fmt.Errorf("clip %d for sketch %d is not one of the study's clips", b.Clips[at], i+1)
 		}
 	}
 	return checkMoves(s, pooled[0], b.Moves)
@@ -100,13 +100,13 @@ func checkBasis(s *study.Study, b protocol.Basis) error {
 func checkMoves(s *study.Study, index int, moves []sketch.Standard) error {
 	if !s.LooksAtValues() {
 		if len(moves) > 0 {
-			return errors.New("moves of entries, and the study moves none")
+			return errors.New("it moves entries, but the study standardises none")
 		}
 		return nil
 	}
 	features, entries := s.Features(0, index), s.MomentEntries(index)
 	if len(moves) != len(entries) {
-		return fmt.Errorf("moves of %d entries, and there are %d", len(moves), len(entries))
+		return fmt.Errorf("moves for %d entries, want %d", len(moves), len(entries))
 	}
 	one := s.Bits.One()
 	for i, at := range entries {
@@ -117,7 +117,7 @@ func checkMoves(s *study.Study, index int, moves []sketch.Standard) error {
 			ok = m.Centre >= 16*(one-far) && m.Centre <= 16*one && m.Spread >= 1 && m.Spread <= 24*far
 		}
 		if !ok {
-			return fmt.Errorf("entry %d is moved by %d and scaled by %d sixteenths", i+1, m.Centre, m.Spread)
+			return fmt.Errorf("entry %d is moved by %d and scaled by %d sixteenths, which is out of range", i+1, m.Centre, m.Spread)
 		}
 	}
 	return nil
@@ -128,7 +128,7 @@ func checkMoves(s *study.Study, index int, moves []sketch.Standard) error {
 func (p Plan) Basis(sums sketch.Sketch, records int64, parties int) (b protocol.Basis, err error) {
 	s := p.Study
 	if want := p.row(); sums.Side != want.Side {
-		return b, fmt.Errorf("a sum of side %s is no look", sums.Side)
+		return b, fmt.Errorf("a sum of side %s is not a look", sums.Side)
 	}
 	rows, cols := p.Shape(records)
 	if int64(sums.Rows) != rows || int64(sums.Cols) != cols || int64(len(sums.Data)) != rows*cols {

@@ -250,7 +250,7 @@ func TestPartiesMayNotPost(t *testing.T) {
 		{"a release with a sketch too many", protocol.KindRelease, f.release(func(r *protocol.Release) { r.Sketches = append(r.Sketches, r.Sketches[0]) }), nil, "release of 3 sketches"},
 		{"a release with another k", protocol.KindRelease, f.release(func(r *protocol.Release) { r.Sketches[0].Rows++ }), nil, "sketch 0 is 17 ×"},
 		{"a release with another column", protocol.KindRelease, f.release(func(r *protocol.Release) { r.Sketches[0].Cols++ }), nil, "sketch 0 is 16 ×"},
-		{"a release with other rows than records", protocol.KindRelease, f.release(func(r *protocol.Release) { r.Records++ }), nil, "sketch 1 is 10 ×"},
+		{"a release with other rows than records", protocol.KindRelease, f.release(func(r *protocol.Release) { r.Records++ }), nil, "sketch 2 is 10 ×"},
 		{"a release of the other side", protocol.KindRelease, f.release(func(r *protocol.Release) { r.Sketches[0].Side = sketch.Records }), nil, "of the records side"},
 		{"a release of too many records", protocol.KindRelease, f.release(func(r *protocol.Release) { r.Records = 1 << 62 }), nil, "are exact"},
 		{"a release of junk", protocol.KindRelease, f.sign(a, protocol.KindRelease, junk), nil, "decoding release"},

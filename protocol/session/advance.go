@@ -117,7 +117,7 @@ func (p *Party) whyOut() error {
 	if r := p.struck(); r != nil {
 		return &StruckError{*r}
 	}
-	return errors.New("the aggregator fixed a roster without this party: its approval came late")
+	return errors.New("the aggregator fixed a roster without this party: its approval came too late")
 }
 
 // agree runs the rounds of an attempt as far as the board allows.
@@ -172,7 +172,7 @@ func (p *Party) abandonmentsMissing(a *attempt) []protocol.PeerID {
 // haveSecrets checks that a party in the middle of an attempt still holds the secrets to finish it.
 func (p *Party) haveSecrets(a *attempt) error {
 	if t := p.tries[a.number]; t == nil || t.secrets == nil {
-		return errors.New("the secrets of this study's seed agreement are gone: the study cannot go on here")
+		return errors.New("this node has lost its secrets for the seed agreement, and cannot continue the study")
 	}
 	return nil
 }
@@ -361,7 +361,7 @@ func (p *Party) toReleased(a *attempt, out *Effects) error {
 	switch result := p.view.result(); {
 	case !p.released:
 		if p.seeded == nil {
-			return errors.New("the seed is gone before it was used: the study cannot go on here")
+			return errors.New("this node has lost the seed before using it, and cannot continue the study")
 		}
 		if p.offer(fmt.Sprintf("release %d", a.number)) {
 			second, err := p.second(a)
@@ -373,7 +373,7 @@ func (p *Party) toReleased(a *attempt, out *Effects) error {
 	case !p.uploaded:
 		header, ok := p.mine(protocol.KindRelease, a.number)
 		if !ok {
-			return errors.New("a release is stored but its header is not among the own envelopes")
+			return errors.New("a release is stored, but its header is not among this party's envelopes")
 		}
 		if posted && p.offer(fmt.Sprintf("upload %d", a.number)) {
 			r, err := wire.DecodeRelease(header.Payload())

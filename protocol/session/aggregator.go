@@ -92,7 +92,7 @@ func (a *Aggregator) Step(ev AggregatorEvent) (Effects, error) {
 		a.collected[ev.Party] = true
 		if _, ok := a.Release(ev.Party); !ok {
 			delete(a.collected, ev.Party)
-			return Effects{}, fmt.Errorf("collected a release of %s, who has posted none", ev.Party)
+			return Effects{}, fmt.Errorf("the release of %s was collected, but it has posted none", ev.Party)
 		}
 	case InterimComputed:
 		if err := a.interim(ev, &out); err != nil {
@@ -108,7 +108,7 @@ func (a *Aggregator) Step(ev AggregatorEvent) (Effects, error) {
 		}
 	case JobFailed:
 		if !a.computing {
-			return Effects{}, fmt.Errorf("a job failed although no analyses run in study %s", a.study.ID.Short())
+			return Effects{}, fmt.Errorf("a job failed, but no analyses are running in study %s", a.study.ID.Short())
 		}
 		a.computing = false
 		if a.view.ended() {
@@ -346,7 +346,7 @@ func (a *Aggregator) ready(t *attempt) []Header {
 
 func (a *Aggregator) computed(ev Computed, out *Effects) error {
 	if !a.computing {
-		return fmt.Errorf("a result came although no analyses run in study %s", a.study.ID.Short())
+		return fmt.Errorf("a result came, but no analyses are running in study %s", a.study.ID.Short())
 	}
 	a.computing = false
 	if a.view.ended() {

@@ -85,11 +85,11 @@ func TestRostersAfterAFault(t *testing.T) {
 		put  protocol.Verified
 		says string
 	}{
-		"with the culprit":        {roster(2, []protocol.Digest{a, b, c}, by), "without those who are removed"},
-		"without an honest party": {roster(2, []protocol.Digest{a, b}, by), "without those who are removed"},
+		"with the culprit":        {roster(2, []protocol.Digest{a, b, c}, by), "without those removed"},
+		"without an honest party": {roster(2, []protocol.Digest{a, b}, by), "without those removed"},
 		"of too few":              {roster(2, []protocol.Digest{b}, by), "quorum is 2"},
-		"without a reason":        {roster(2, []protocol.Digest{b, c}, nil), "does not name the faults"},
-		"for another reason":      {roster(2, []protocol.Digest{b, c}, []protocol.Digest{commit.ID()}), "does not name the faults"},
+		"without a reason":        {roster(2, []protocol.Digest{b, c}, nil), "must list all faults"},
+		"for another reason":      {roster(2, []protocol.Digest{b, c}, []protocol.Digest{commit.ID()}), "must list all faults"},
 		"of the attempt after":    {roster(3, []protocol.Digest{b, c}, by), "a roster of attempt 3"},
 		"a second one for one":    {roster(1, []protocol.Digest{b, c}, by), "two different messages"},
 		"of a fourth attempt":     {roster(4, []protocol.Digest{b, c}, by), "at most 3"},

@@ -77,11 +77,11 @@ func (v *view) takeInterim(e protocol.Verified) error {
 	used := a.used(i)
 	switch {
 	case len(used) != len(i.Firsts):
-		return errors.New("interim from a first round that is not on the board, or in another order than its senders' keys")
+		return errors.New("interim names a first round that is not on the board, or names them in another order than their senders' keys")
 	case len(used) < v.study.Quorum:
-		return fmt.Errorf("interim from %d first rounds, the quorum is %d", len(used), v.study.Quorum)
+		return fmt.Errorf("interim uses %d first rounds, the quorum is %d", len(used), v.study.Quorum)
 	case v.study.Masked() && len(used) != len(a.members):
-		return errors.New("interim from some masked first rounds, and masks cancel in the sum of all alone")
+		return fmt.Errorf("interim uses %d of %d masked first rounds; masks cancel only in the sum of all", len(used), len(a.members))
 	}
 	if err := release.CheckInterim(v.study, i.Basis); err != nil {
 		return err
@@ -127,14 +127,14 @@ func (a *attempt) repeats(sender protocol.PeerID, r protocol.Release) error {
 	}
 	at := 0
 	if r.Records != posted.Records {
-		return fmt.Errorf("%w: it is of %d records, and that was of %d", ErrOtherRound, r.Records, posted.Records)
+		return fmt.Errorf("%w: it has %d records, the posted first round has %d", ErrOtherRound, r.Records, posted.Records)
 	}
 	for i, s := range r.Sketches {
 		if a.study.SecondRound(i) {
 			continue
 		}
 		if at >= len(posted.Sketches) || !same(s, posted.Sketches[at]) {
-			return fmt.Errorf("sketch %d: %w", i, ErrOtherRound)
+			return fmt.Errorf("sketch %d: %w", i+1, ErrOtherRound)
 		}
 		at++
 	}
@@ -156,7 +156,7 @@ func (p *Party) toInterim(a *attempt, out *Effects) (done bool, err error) {
 	case p.signed(protocol.KindFirst, a.number):
 		return false, nil
 	case p.seeded == nil:
-		return false, errors.New("the seed is gone before it was used: the study cannot go on here")
+		return false, errors.New("this node has lost the seed before using it, and cannot continue the study")
 	}
 	if p.offer(fmt.Sprintf("first %d", a.number)) {
 		out.Run = append(out.Run, MakeFirst{Attempt: a.number, Seed: p.seeded.Seed, T2: p.seeded.T2, Pairs: p.seeded.Pairs})
@@ -180,7 +180,7 @@ func (p *Party) second(a *attempt) (*Second, error) {
 	}
 	own, ok := p.mine(protocol.KindFirst, a.number)
 	if !ok {
-		return nil, errors.New("an interim names a first round of this party's that the store lacks")
+		return nil, errors.New("the interim names this party's first round, which the local store lacks")
 	}
 	f, err := wire.DecodeFirst(own.Payload())
 	return &Second{Own: f, Firsts: a.used(*a.interim), Interim: *a.interim}, err
@@ -196,7 +196,7 @@ func (v *view) firstOnly(a *attempt) bool { return a.interim != nil && v.study.F
 func (v *view) checkFirstOnly(a *attempt, r protocol.Result) error {
 	switch {
 	case !v.firstOnly(a):
-		return errors.New("result of the first round alone, and there is no interim, or the first round answers nothing")
+		return errors.New("result of the first round alone, but there is no interim, or the first round answers no analysis")
 	case !slices.Equal(r.Releases, a.interim.Firsts):
 		return errors.New("result of other first rounds than the interim's")
 	case r.Completed:

@@ -55,7 +55,7 @@ func (p *Party) lateSteps(out *Effects) error {
 // toJoined: joining → seeded: the newcomer proves to all that it holds the seed.
 func (p *Party) toJoined(a *attempt, out *Effects) error {
 	if p.seeded == nil {
-		return errors.New("the seed is gone before it was used: the study cannot go on here")
+		return errors.New("this node has lost the seed before using it, and cannot continue the study")
 	}
 	c, err := p.seeded.Confirm(p.signer.ID())
 	if err != nil {

@@ -46,7 +46,7 @@ func (v *view) takeResult(e protocol.Verified) error {
 		return fmt.Errorf("result of %d releases by %d members says completed: %v", len(r.Releases), n, r.Completed)
 	}
 	if v.study.Masked() && !r.Completed {
-		return errors.New("result of some masked releases, and masks cancel in the sum of all alone")
+		return fmt.Errorf("result uses %d of %d masked releases; masks cancel only in the sum of all", len(r.Releases), len(v.contributors()))
 	}
 	if before := v.result(); before != nil {
 		for _, id := range before.Releases {

@@ -69,7 +69,7 @@ func (v *view) fixRoster(e protocol.Verified) error {
 		return v.fixNext(e, r, a)
 	}
 	if e.Attempt() != 1 || len(r.Faults) > 0 {
-		return fmt.Errorf("%w: a roster of attempt %d with %d faults, where none was made", ErrPremature, e.Attempt(), len(r.Faults))
+		return fmt.Errorf("%w: a roster of attempt %d with %d faults, before any attempt was made", ErrPremature, e.Attempt(), len(r.Faults))
 	}
 	var members []study.Party
 	next := 0
@@ -84,7 +84,7 @@ func (v *view) fixRoster(e protocol.Verified) error {
 		}
 	}
 	if next != len(r.Approvals) {
-		return errors.New("roster lists an approval that is not on the board, or not in the order of raw public keys")
+		return errors.New("roster lists an approval that is not on the board, or lists them in another order than the raw public keys")
 	}
 	v.attempts = append(v.attempts, newAttempt(v.study, e.Attempt(), e.ID(), members))
 	return nil
@@ -101,10 +101,10 @@ func (v *view) fixNext(e protocol.Verified, r protocol.Roster, before *attempt) 
 	}
 	want := v.nextRoster()
 	if !slices.Equal(r.Faults, want.Faults) {
-		return errors.New("roster does not name the faults of the attempt before, all of them in the board's order")
+		return errors.New("roster must list all faults of the previous attempt, in the board's order")
 	}
 	if !slices.Equal(r.Approvals, want.Approvals) {
-		return errors.New("roster is not that of the attempt before without those who are removed")
+		return errors.New("roster must be the members of the previous attempt without those removed")
 	}
 	v.attempts = append(v.attempts, newAttempt(v.study, e.Attempt(), e.ID(), before.survivors()))
 	clear(v.late) // a newcomer to the previous attempt must ask again

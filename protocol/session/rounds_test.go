@@ -100,7 +100,7 @@ func TestInterimIsHeldToItsRules(t *testing.T) {
 		"with a huge radius":   {func(i *protocol.Interim) { i.Codebook.Radius = 1 << 40 }, "radius 1099511627776"},
 		"of a far centre":      {func(i *protocol.Interim) { i.Codebook.Centre[0] = 1 << 30 }, "centre"},
 		"of other columns":     {func(i *protocol.Interim) { i.Codebook.Centre, i.Codebook.Axes = []int64{0}, [][]int64{{1}} }, "centre of 1 entries for 2 columns"},
-		"with clips":           {func(i *protocol.Interim) { i.Codebook, i.Clips = sketch.Codebook{}, []int64{300} }, "clips, and the study goes by a codebook"},
+		"with clips":           {func(i *protocol.Interim) { i.Codebook, i.Clips = sketch.Codebook{}, []int64{300} }, "it has clips or moves, but the study uses a codebook"},
 	}.check(t, protocoltest.Terms{Quorum: 2, Rounds: true})
 }
 
@@ -110,9 +110,9 @@ func TestInterimOfMomentsIsHeldToItsRules(t *testing.T) {
 		"as it should be":         {func(*protocol.Interim) {}, ""},
 		"another of its clips":    {func(i *protocol.Interim) { i.Clips[0] = newStudy(t, pooledTerms).ClipEdges(1)[0] }, ""},
 		"moved within its bounds": {func(i *protocol.Interim) { i.Moves[0].Centre-- }, ""},
-		"a clip that is no edge":  {func(i *protocol.Interim) { i.Clips[0]++ }, "none that the study has to choose from"},
+		"a clip that is no edge":  {func(i *protocol.Interim) { i.Clips[0]++ }, "is not one of the study's clips"},
 		"two clips":               {func(i *protocol.Interim) { i.Clips = append(i.Clips, i.Clips[0]) }, "2 clips, and 1 sketches"},
-		"of some":                 {func(i *protocol.Interim) { i.Firsts = i.Firsts[1:] }, "masks cancel in the sum of all alone"},
+		"of some":                 {func(i *protocol.Interim) { i.Firsts = i.Firsts[1:] }, "masks cancel only in the sum of all"},
 		"without moves":           {func(i *protocol.Interim) { i.Moves = nil }, "moves of 0 entries, and there are 2"},
 		"without a spread":        {func(i *protocol.Interim) { i.Moves[0].Spread = 0 }, "entry 1 is moved by"},
 		"of a huge spread":        {func(i *protocol.Interim) { i.Moves[0].Spread = 1 << 40 }, "scaled by 1099511627776"},
@@ -120,7 +120,7 @@ func TestInterimOfMomentsIsHeldToItsRules(t *testing.T) {
 		"a bit that is scaled":    {func(i *protocol.Interim) { i.Moves[1].Spread++ }, "entry 2 is moved by"},
 		"a codebook": {func(i *protocol.Interim) {
 			i.Clips, i.Moves, i.Codebook = nil, nil, sketch.Codebook{Centre: []int64{0}, Axes: [][]int64{{1}}, Codes: [][]int64{{1}, {2}}, Radius: 2}
-		}, "a codebook, and the study goes by clips"},
+		}, "it has a codebook, but the study uses clips"},
 	}.check(t, pooledTerms)
 }
 

@@ -146,7 +146,7 @@ func (a *Aggregator) toSummed(t *attempt, out *Effects) {
 		a.computing = true
 		out.Run = append(out.Run, Compute{Attempt: t.number, T2: t.transcript(), Releases: ready, Complete: true, Interim: t.interim})
 	case a.now >= a.study.Deadline:
-		a.toFirstOnly(t, fmt.Sprintf("%d of %d masked releases arrived before the deadline, and a masked sum needs all of them: the others are of no use, and a new study can begin without who is missing", len(ready), len(t.members)), lost, out)
+		a.toFirstOnly(t, fmt.Sprintf("%d of %d masked releases arrived before the deadline, but a masked sum needs all of them: start a new study without the missing parties", len(ready), len(t.members)), lost, out)
 	case a.now >= a.study.AgreeBy(t.number) && a.again(t):
 		a.giveUp(t, protocol.KindRelease, lost, out)
 	}

@@ -124,7 +124,7 @@ func TestMaskedResultsAreOfAll(t *testing.T) {
 	partial := protocoltest.Sealed(s.Aggregator.Signer.Seal(s.Study.ID, protocol.KindResult, 1, wire.EncodeResult(r)))
 	a, err := session.NewAggregator(session.AggregatorConfig{Study: s.Study, Signer: s.Aggregator.Signer})
 	check(t, err)
-	if err := a.Restore(append(s.Aggregator.Stored, partial)); err == nil || !strings.Contains(err.Error(), "masks cancel in the sum of all alone") {
+	if err := a.Restore(append(s.Aggregator.Stored, partial)); err == nil || !strings.Contains(err.Error(), "masks cancel only in the sum of all") {
 		t.Errorf("%d of 4 masked releases make a result: %v", len(r.Releases), err)
 	}
 }

@@ -115,7 +115,7 @@ func NewLook(s *study.Study, of study.Looking, inputs int, limit int64) *Look {
 // Add adds a batch of records as they are read.
 func (l *Look) Add(values []int64) error {
 	if len(values)%l.inputs != 0 {
-		return fmt.Errorf("looking at records of %d features: %d entries", l.inputs, len(values))
+		return fmt.Errorf("looking at records: %d entries are not whole records of %d features", len(values), l.inputs)
 	}
 	fine, level := l.study.Fine(), l.of.Level
 	for ; len(values) > 0; values = values[l.inputs:] {

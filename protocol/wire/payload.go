@@ -193,7 +193,7 @@ func DecodeFirst(b []byte) (f protocol.First, err error) {
 		for i, data := range m.GetData() {
 			s := f.Sketches[i]
 			if s.Size() != int64(len(data)) || len(s.Chunks) != 1 || s.Chunks[0] != sha256.Sum256(data) {
-				return fmt.Errorf("sketch %d: its data, of %d bytes, are not those that it describes", i, len(data))
+				return fmt.Errorf("sketch %d: its data, of %d bytes, are not those that it describes", i+1, len(data))
 			}
 		}
 		f.Data = m.GetData()
@@ -291,7 +291,7 @@ func releasedSketches(ms []*wirepb.ReleasedSketch) (out []protocol.ReleasedSketc
 	for i, s := range ms {
 		one, err := releasedSketch(s)
 		if err != nil {
-			return nil, fmt.Errorf("sketch %d: %w", i, err)
+			return nil, fmt.Errorf("sketch %d: %w", i+1, err)
 		}
 		out = append(out, one)
 	}

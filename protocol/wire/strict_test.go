@@ -299,7 +299,7 @@ func releaseRefusals() (all []refusal) {
 	} {
 		good := &wirepb.ReleasedSketch{Side: "columns", Rows: 1, Cols: 1, Width: 1, Chunks: fields(1)}
 		bad := &wirepb.ReleasedSketch{Side: c.side, Rows: c.rows, Cols: c.cols, Width: c.width, Chunks: c.chunks}
-		add(name, &wirepb.Release{T2: n(32), Records: 1, Sketches: []*wirepb.ReleasedSketch{good, bad}}, "sketch 1: "+c.want)
+		add(name, &wirepb.Release{T2: n(32), Records: 1, Sketches: []*wirepb.ReleasedSketch{good, bad}}, "sketch 2: "+c.want)
 	}
 	for name, c := range map[string]struct {
 		rows    int64
@@ -314,7 +314,7 @@ func releaseRefusals() (all []refusal) {
 		"row columns count":       {protocol.ChunkSize / 2, []*wirepb.RowColumn{{Name: "p", Width: 2}}, "1 chunks for 6291456 bytes, want 2"},
 	} {
 		bad := &wirepb.ReleasedSketch{Side: "records", Rows: c.rows, Cols: 1, Width: 1, Chunks: fields(1), RowColumns: c.columns}
-		add(name, &wirepb.Release{T2: n(32), Records: 1, Sketches: []*wirepb.ReleasedSketch{bad}}, "sketch 0: "+c.want)
+		add(name, &wirepb.Release{T2: n(32), Records: 1, Sketches: []*wirepb.ReleasedSketch{bad}}, "sketch 1: "+c.want)
 	}
 	return all
 }

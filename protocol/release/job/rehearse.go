@@ -93,9 +93,9 @@ func project(ctx context.Context, s Spec, data Data, builders []*release.Builder
 	switch n := len(records.Held); {
 	case records.Held == nil:
 	case n != len(builders):
-		return nil, fmt.Errorf("%d sketches are held of %d", n, len(builders))
+		return nil, fmt.Errorf("%d of %d sketches are held", n, len(builders))
 	case s.randomised() || !bytes.Equal(records.Look, s.look): // Draw adds nothing if the noise is in the values
-		return nil, errors.New("a sketch is held that would need noise before it was made, or was made by another first look")
+		return nil, errors.New("the held sketch cannot be used: its noise has to be drawn before it is made, or it was made with another first look")
 	}
 	out := &exact{records: records}
 	for i, b := range builders {
@@ -107,7 +107,7 @@ func project(ctx context.Context, s Spec, data Data, builders []*release.Builder
 			err = one.Shuffle(s.Entropy)
 		}
 		if err == nil && one.Sketch.Side == sketch.Records && len(records.IDs) != one.Sketch.Rows {
-			err = fmt.Errorf("%d ids of %d rows", len(records.IDs), one.Sketch.Rows)
+			err = fmt.Errorf("%d ids for %d rows", len(records.IDs), one.Sketch.Rows)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("sketch %d: %w", i+1, err)

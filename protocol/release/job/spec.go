@@ -177,7 +177,7 @@ func After(before []release.Plan, look []byte) ([]release.Plan, error) {
 		moves = moves[n:]
 	}
 	if len(moves) > 0 {
-		return nil, fmt.Errorf("a first look at %d entries too many", len(moves))
+		return nil, fmt.Errorf("the first look has %d entries too many", len(moves))
 	}
 	return plans, nil
 }

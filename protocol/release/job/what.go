@@ -51,7 +51,7 @@ type Query struct {
 
 func (w Study) plans(all []release.Plan) ([]release.Plan, error) {
 	if two := all[0].Study.TwoRounds(); two != (w.Before != nil) {
-		return nil, errors.New("releasing in a study of two rounds without the first, or in one of one with it")
+		return nil, errors.New("a study of two rounds needs the first round before the second; a study of one round has none")
 	}
 	return ofRound(all, w.Pairs, w.Before != nil)
 }
@@ -70,7 +70,7 @@ func ofRound(all []release.Plan, pairs agree.Pairs, second bool) ([]release.Plan
 			continue
 		}
 		if pairs.Members() == 0 {
-			return nil, errors.New("releasing a masked sum without the secrets that it is masked with")
+			return nil, errors.New("releasing a masked sum without the secrets of its masks")
 		}
 		var err error
 		if out[i], err = plan.Among(pairs.Members()); err != nil {
@@ -82,7 +82,7 @@ func ofRound(all []release.Plan, pairs agree.Pairs, second bool) ([]release.Plan
 
 func (w Query) plans(all []release.Plan) ([]release.Plan, error) {
 	if len(all) != 1 {
-		return nil, fmt.Errorf("a query of %d sketches, and it has one", len(all))
+		return nil, fmt.Errorf("a query has exactly one sketch, got %d", len(all))
 	}
 	return all, nil
 }
@@ -245,7 +245,7 @@ func ofKind(s Spec, kind protocol.Kind, attempt uint32, header []byte) (out Stor
 		out.release, err = protocol.Verify(e)
 	}
 	if err == nil && (e.Kind != kind || e.Study != s.Study.ID || e.Sender != s.Signer.ID()) {
-		err = errors.New("it is none of this party's in this study")
+		err = errors.New("it is not from this party and study")
 	}
 	if err != nil {
 		return Stored{}, false, fmt.Errorf("stored %s: %w", kind, err)
@@ -256,7 +256,7 @@ func ofKind(s Spec, kind protocol.Kind, attempt uint32, header []byte) (out Stor
 func (w Query) stored(s Spec, header []byte) (out Stored, void bool, err error) {
 	out.query, err = protocol.DecodeQuery(s.Study.ID, s.Signer.ID(), header)
 	if err == nil && int64(out.query.Number) != int64(w.Number) {
-		err = fmt.Errorf("stored query: it has number %d in the place of %d", out.query.Number, w.Number)
+		err = fmt.Errorf("stored query has number %d, want %d", out.query.Number, w.Number)
 	}
 	return out, false, err
 }

@@ -58,7 +58,11 @@ func (e Entry) released() string {
 	if e.Query > 0 {
 		return fmt.Sprintf("query %d of study %s", e.Query, e.Study.Short())
 	}
-	return fmt.Sprintf("sketch %d of study %s", e.Sketch+1, e.Study.Short())
+	text := fmt.Sprintf("sketch %d of study %s", e.Sketch+1, e.Study.Short())
+	if e.Round > 0 {
+		text += fmt.Sprintf(", release %d", e.Round+1)
+	}
+	return text
 }
 
 const (

@@ -286,7 +286,7 @@ func TestFirstRoundsAreChecked(t *testing.T) {
 			}, "the study has"},
 		} {
 			if name == "values" && what == "none" {
-				c.says = "first round without sketch 1"
+				c.says = "first round without sketch 2"
 			}
 			f := good()
 			c.change(&f)

@@ -153,6 +153,8 @@ func (s *Study) describeScale(c Column) string {
 // round formats a number with six significant digits.
 func round(x float64) string { return fmt.Sprintf("%.6g", x) }
 
+// Listed quotes words and joins them by commas. After the first 100 it gives only the number of the
+// others.
 func Listed(words []string) string {
 	shown := make([]string, 0, len(words))
 	for _, w := range words[:min(len(words), maxListed)] {

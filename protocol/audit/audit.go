@@ -203,10 +203,10 @@ func (p plan) spread(entropy io.Reader) (*audit.Spread, error) {
 // remarks returns remarks on the plan's design.
 func (p plan) remarks() []string {
 	if p.Own != nil {
-		return []string{"tried is the sketch of values that are moved and scaled so that records are as long as they can be; the noisy numbers by which a party moves its values, and the sums beside the sketch, have a share of the budget of their own, and are not tried"}
+		return []string{"the audit tests the sketch, of values moved and scaled so that records are as long as they can be; it does not test the noisy numbers by which a party moves its values, nor the sums beside the sketch: they have their own share of the budget"}
 	}
 	if p.Chooses() {
-		return []string{"tried are the sums, with whichever clip a record comes closest to what their noise covers; the noisy numbers by which a party chooses its clip, or moves its records, have a share of the budget of their own, and are not tried"}
+		return []string{"the audit tests the sums, with the clip at which a record comes closest to what their noise covers; it does not test the noisy numbers by which a party chooses its clip, or moves its records: they have their own share of the budget"}
 	}
 	d := audit.Design{Unit: p.Study.Privacy.Unit, Side: p.Sketch().Side, Projection: p.Spec(), Columns: p.Spanned()}
 	if p.Sketch().Side == sketch.Records {

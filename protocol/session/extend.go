@@ -51,7 +51,7 @@ func (p *Party) take(e protocol.Verified, out *Effects) error {
 		return nil
 	}
 	if errors.Is(err, ErrPosted) {
-		return p.blameAggregator(fmt.Errorf("%w: %s stands on it twice", ErrBoardRewritten, e))
+		return p.blameAggregator(fmt.Errorf("%w: %s is on it twice", ErrBoardRewritten, e))
 	}
 	if err != nil {
 		return p.blameAggregator(err)

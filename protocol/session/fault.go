@@ -31,7 +31,7 @@ func (v *view) complain(e protocol.Verified) error {
 		return err
 	}
 	if !v.study.Apart() && len(opening.Wrong)+len(opening.Opened) > 0 {
-		return errors.New("it shows texts, which stand in the shares")
+		return errors.New("it shows sealed texts, but this study's shares already contain them")
 	}
 	faults, err := a.record().Examine(a.index(e.Sender()), opening)
 	if err != nil {
@@ -111,9 +111,9 @@ func (v *view) judge(a *attempt, one protocol.Accusation, at protocol.Instant) (
 		case one.Kind != a.round():
 			return nil, fmt.Errorf("the attempt waits for %s messages, not for %s", a.round(), one.Kind)
 		case a.has(one.Culprit, one.Kind):
-			return nil, fmt.Errorf("its %s is on the board", one.Kind)
+			return nil, fmt.Errorf("its %s is already on the board", one.Kind)
 		case at < a.study.AgreeBy(a.number):
-			return nil, fmt.Errorf("dated %s, and the attempt has until %s", at, a.study.AgreeBy(a.number))
+			return nil, fmt.Errorf("dated %s, but the attempt has until %s", at, a.study.AgreeBy(a.number))
 		}
 		return ErrNotReceived, nil
 	}
@@ -127,19 +127,22 @@ func (v *view) judge(a *attempt, one protocol.Accusation, at protocol.Instant) (
 			return nil, fmt.Errorf("evidence: %w", err)
 		}
 		if e.Study() != v.study.ID || e.Sender() != one.Culprit || e.Kind() != one.Kind || e.Attempt() != a.number {
-			return nil, fmt.Errorf("evidence is %s", e)
+			return nil, fmt.Errorf("evidence is %s, which is not the accused message", e)
 		}
 		shown = append(shown, e)
 	}
 	if one.Cause == protocol.CauseConflict {
 		if shown[0].ID() == shown[1].ID() {
-			return nil, errors.New("evidence shows one message twice")
+			return nil, errors.New("the evidence contains one message twice")
 		}
 		return ErrConflict, nil
 	}
 	var u *unfit
-	if err := v.fits(a, shown[0]); !errors.As(err, &u) || u.cause != one.Cause {
-		return nil, fmt.Errorf("evidence does not show it: %v", err)
+	switch err := v.fits(a, shown[0]); {
+	case err == nil:
+		return nil, errors.New("the evidence does not prove the accusation: the message is valid")
+	case !errors.As(err, &u) || u.cause != one.Cause:
+		return nil, fmt.Errorf("the evidence does not prove the accusation: %v", err)
 	}
 	return u.err, nil
 }
@@ -164,7 +167,7 @@ func (v *view) fits(a *attempt, e protocol.Verified) error {
 		}
 		return nil
 	}
-	return fmt.Errorf("%s is no message of the agreement", e.Kind())
+	return fmt.Errorf("%s is not a message of the agreement", e.Kind())
 }
 
 // abandon admits a member's statement that it does not hold the seed of an attempt and never will.

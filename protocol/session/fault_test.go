@@ -54,8 +54,8 @@ func TestFalseAccusations(t *testing.T) {
 		"another attempt's message":            {protocol.KindShare, f.accusation(by, protocol.CauseConflict, protocol.KindCommit, commit, protocoltest.Sealed(a.Seal(f.study.ID, protocol.KindCommit, 2, []byte("junk")))), "evidence is commit"},
 		"another study's message":              {protocol.KindShare, f.accusation(by, protocol.CauseConflict, protocol.KindCommit, commit, protocoltest.Sealed(a.Seal(other.ID, protocol.KindCommit, 1, []byte("junk")))), "evidence is commit"},
 		"another kind's message":               {protocol.KindShare, f.accusation(by, protocol.CauseConflict, protocol.KindCommit, commit, f.sign(a, protocol.KindShare, []byte("junk"))), "evidence is share"},
-		"a valid message as invalid":           {protocol.KindShare, f.accusation(by, protocol.CauseInvalid, protocol.KindShare, share), "does not show it"},
-		"an invalid message as astray":         {protocol.KindShare, f.accusation(by, protocol.CauseDiffers, protocol.KindShare, f.sign(a, protocol.KindShare, []byte("junk"))), "does not show it"},
+		"a valid message as invalid":           {protocol.KindShare, f.accusation(by, protocol.CauseInvalid, protocol.KindShare, share), "does not prove the accusation: the message is valid"},
+		"an invalid message as astray":         {protocol.KindShare, f.accusation(by, protocol.CauseDiffers, protocol.KindShare, f.sign(a, protocol.KindShare, []byte("junk"))), "does not prove the accusation: decoding"},
 		"before there is a roster":             {protocol.KindRoster, f.accusation(by, protocol.CauseConflict, protocol.KindCommit, commit, second), "no roster of attempt 1"},
 		"after the certificate":                {protocol.KindRelease, f.accusation(by, protocol.CauseConflict, protocol.KindCommit, commit, second), "attempt 1 gave the seed"},
 	} {

@@ -238,7 +238,7 @@ func (p *Party) consent(out *Effects) error {
 
 func (p *Party) retract(out *Effects) error {
 	if p.everSigned(protocol.KindCommit) || p.everSigned(protocol.KindJoin) {
-		return errors.New("this party has taken part in the seed agreement: an approval can be taken back only before that")
+		return errors.New("this party has taken part in the seed agreement: an approval can be withdrawn only before that")
 	}
 	if !p.everSigned(protocol.KindWithdraw) {
 		p.sign(protocol.KindWithdraw, 0, nil, out)

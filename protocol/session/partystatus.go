@@ -168,7 +168,7 @@ func (v *view) story() []string {
 		if a.over() {
 			text := fmt.Sprintf("attempt %d ended: %s", a.number, v.why(a))
 			if a.void {
-				text += "; its masked sum is void, and whoever is left releases anew"
+				text += "; its masked sum is void, and the remaining members release again"
 			}
 			out = append(out, text)
 		}

@@ -67,7 +67,7 @@ func (v *view) void(e protocol.Verified, x protocol.Accusations) error {
 		return fmt.Errorf("%w: attempt %d is not one that waits for masked releases and can be followed by another", ErrPremature, e.Attempt())
 	}
 	if by := v.study.AgreeBy(a.number); x.At < by {
-		return fmt.Errorf("dated %s, and the attempt has until %s", x.At, by)
+		return fmt.Errorf("dated %s, but the attempt has until %s", x.At, by)
 	}
 	accused := map[protocol.PeerID]bool{}
 	for _, one := range x.Against {

@@ -239,13 +239,13 @@ func (a *server) chunk(ctx context.Context, from protocol.PeerID, request []byte
 	case unacceptable != nil:
 		return nil, p2p.Refuse(p2p.CodeInvalid, "%v", unacceptable)
 	case c.Sketch >= len(header.Release.Sketches) || c.Index >= len(header.Release.Sketches[c.Sketch].Chunks):
-		return nil, p2p.Refuse(p2p.CodeInvalid, "the release has no chunk %d of sketch %d", c.Index, c.Sketch)
+		return nil, p2p.Refuse(p2p.CodeInvalid, "the release has no chunk %d of sketch %d", c.Index+1, c.Sketch+1)
 	}
 	sk := header.Release.Sketches[c.Sketch]
 	want := min(protocol.ChunkSize, sk.Size()-int64(c.Index)*protocol.ChunkSize)
 	if int64(len(c.Data)) != want || sha256.Sum256(c.Data) != sk.Chunks[c.Index] {
 		a.refusals.Warn(from.String(), "refused a chunk", "study", h.study.ID.Short(), "sketch", c.Sketch, "chunk", c.Index)
-		return nil, p2p.Refuse(p2p.CodeInvalid, "chunk %d of sketch %d does not match the release's header", c.Index, c.Sketch)
+		return nil, p2p.Refuse(p2p.CodeInvalid, "chunk %d of sketch %d does not match the release's header", c.Index+1, c.Sketch+1)
 	}
 	if gone, err := stored.Purged(a.Store, c.Study); err != nil || gone {
 		return nil, cmp.Or(err, error(p2p.Refuse(p2p.CodeRefused, "%v", stored.ErrPurged)))

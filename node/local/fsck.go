@@ -370,10 +370,10 @@ func (f *fsck) chunks(ctx context.Context, s *study.Study, party protocol.PeerID
 			}
 			data, err := f.Store.Chunk(s.ID, party, stored.Uploaded(header, i), c)
 			if err != nil {
-				return arrived, fmt.Errorf("sketch %d, chunk %d: %w", i, c, err)
+				return arrived, fmt.Errorf("sketch %d, chunk %d: %w", i+1, c+1, err)
 			}
 			if sha256.Sum256(data) != sketch.Chunks[c] {
-				return arrived, fmt.Errorf("sketch %d, chunk %d does not have the hash that its party signed", i, c)
+				return arrived, fmt.Errorf("sketch %d, chunk %d does not have the hash that its party signed", i+1, c+1)
 			}
 			arrived++
 		}

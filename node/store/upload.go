@@ -19,7 +19,7 @@ import (
 // ErrConflict. Durable when it returns nil.
 func (s *Store) PutChunk(study protocol.StudyID, party protocol.PeerID, sketch, index int, data []byte) error {
 	if err := s.putChunk(s.chunkPath(study, party, sketch, index), data); err != nil {
-		return fmt.Errorf("storing chunk %d of sketch %d of %s in study %s: %w", index, sketch, party, study.Short(), err)
+		return fmt.Errorf("storing chunk %d of sketch %d of %s in study %s: %w", index+1, sketch+1, party, study.Short(), err)
 	}
 	return nil
 }
@@ -61,7 +61,7 @@ func (s *Store) FirstMissing(study protocol.StudyID, party protocol.PeerID, sket
 func (s *Store) Chunk(study protocol.StudyID, party protocol.PeerID, sketch, index int) ([]byte, error) {
 	data, err := readChunk(s.chunkPath(study, party, sketch, index))
 	if err != nil {
-		return nil, fmt.Errorf("chunk %d of sketch %d of %s in study %s: %w", index, sketch, party, study.Short(), missing(err))
+		return nil, fmt.Errorf("chunk %d of sketch %d of %s in study %s: %w", index+1, sketch+1, party, study.Short(), missing(err))
 	}
 	return data, nil
 }
@@ -87,7 +87,7 @@ func (s *Store) DropChunk(study protocol.StudyID, party protocol.PeerID, sketch,
 		err = durable.SyncDir(filepath.Dir(path))
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("removing chunk %d of sketch %d of %s in study %s: %w", index, sketch, party, study.Short(), err)
+		return fmt.Errorf("removing chunk %d of sketch %d of %s in study %s: %w", index+1, sketch+1, party, study.Short(), err)
 	}
 	return nil
 }

@@ -217,7 +217,7 @@ const (
 
 func (n named) column(c RowColumn) error {
 	if c.Analysis < 0 || c.Analysis > mostAtTop {
-		return fmt.Errorf("a column of analysis %d", c.Analysis)
+		return fmt.Errorf("column %.40q is of analysis %d: want 1 to %d", c.Name, c.Analysis+1, mostAtTop+1)
 	}
 	text := func(string) bool { return false } // the column has no texts
 	switch c.Name {

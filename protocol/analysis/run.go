@@ -122,7 +122,7 @@ func (o Options) check() error {
 		}
 		for i := range o.Study.Sketches {
 			if o.Study.Merge(i) == study.Join && (len(c.Rows) <= i || len(c.Rows[i].Pseudonyms) != c.Sketches[i].Rows) {
-				return fmt.Errorf("sketch %d of party %q has not a pseudonym for each row", i, o.Study.Parties[c.Party].Name)
+				return fmt.Errorf("sketch %d of party %q has no pseudonym for some row", i+1, o.Study.Parties[c.Party].Name)
 			}
 		}
 		if err := o.checkLabels(c); err != nil {
@@ -167,7 +167,7 @@ func Run(ctx context.Context, o Options) (Result, []Labels, error) {
 	for i, a := range o.Analyses {
 		answer, err := r.attempt(ctx, i, a)
 		if err != nil {
-			return Result{}, nil, fmt.Errorf("running analysis %d (%s): %w", i, a.Kind, err)
+			return Result{}, nil, fmt.Errorf("running analysis %d (%s): %w", i+1, a.Kind, err)
 		}
 		out.Analyses = append(out.Analyses, answer)
 	}

@@ -243,7 +243,7 @@ func refusals() []refusal {
 	add("sketch out of range", "DecodeChunk", &wirepb.ChunkRequest{Study: n(32), Sketch: 1<<30 + 1}, "out of range")
 	add("chunk out of range", "DecodeChunk", &wirepb.ChunkRequest{Study: n(32), Index: math.MaxUint32}, "out of range")
 	add("long chunk", "DecodeChunk", &wirepb.ChunkRequest{Study: n(32), Data: n(protocol.ChunkSize + 1)}, "out of range")
-	add("progress out of range", "DecodeProgress", &wirepb.ProgressReply{Missing: []uint32{0, math.MaxUint32}}, "chunk 4294967295 is out of range")
+	add("progress out of range", "DecodeProgress", &wirepb.ProgressReply{Missing: []uint32{0, math.MaxUint32}}, "chunk 4294967296 is out of range")
 	add("negative offset", "DecodeDocumentRequest", &wirepb.DocumentRequest{Study: n(32), Hash: n(32), Offset: -1}, "offset -1")
 	add("no study", "DecodeDocumentRequest", &wirepb.DocumentRequest{Hash: n(32)}, "study of 0 bytes")
 	add("no hash", "DecodeDocumentRequest", &wirepb.DocumentRequest{Study: n(32)}, "hash of 0 bytes")

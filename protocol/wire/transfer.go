@@ -29,7 +29,7 @@ func DecodeChunk(b []byte) (c Chunk, err error) {
 	var m wirepb.ChunkRequest
 	err = decode("chunk", b, &m, func() error {
 		if m.GetSketch() > maxIndex || m.GetIndex() > maxIndex || len(m.GetData()) > protocol.ChunkSize {
-			return fmt.Errorf("chunk %d/%d of %d bytes is out of range", m.GetSketch(), m.GetIndex(), len(m.GetData()))
+			return fmt.Errorf("chunk %d of sketch %d, of %d bytes, is out of range", uint64(m.GetIndex())+1, uint64(m.GetSketch())+1, len(m.GetData()))
 		}
 		c.Sketch, c.Index, c.Data = int(m.GetSketch()), int(m.GetIndex()), m.GetData()
 		c.Study, err = bytes32[protocol.StudyID]("study", m.GetStudy())
@@ -75,7 +75,7 @@ func DecodeProgress(b []byte) (p Progress, err error) {
 		p.Complete = m.GetComplete()
 		for _, i := range m.GetMissing() {
 			if i > maxIndex {
-				return fmt.Errorf("chunk %d is out of range", i)
+				return fmt.Errorf("chunk %d is out of range", uint64(i)+1)
 			}
 			p.Missing = append(p.Missing, int(i))
 		}

@@ -65,10 +65,10 @@ func (u Uploads) acceptable(ctx context.Context, header session.Header) error {
 		var disk *fs.PathError
 		var damaged *DamagedChunk
 		if errors.As(err, &disk) || errors.As(err, &damaged) || errors.Is(err, store.ErrNotFound) || ctx.Err() != nil {
-			return fmt.Errorf("reading sketch %d of %s: %w", i, header.Party.Name, err) // not the party's fault
+			return fmt.Errorf("reading sketch %d of %s: %w", i+1, header.Party.Name, err) // not the party's fault
 		}
 		if err != nil {
-			return fmt.Errorf("%w: sketch %d of %s: %w", ErrUnacceptable, i, header.Party.Name, err)
+			return fmt.Errorf("%w: sketch %d of %s: %w", ErrUnacceptable, i+1, header.Party.Name, err)
 		}
 	}
 	return nil
@@ -85,7 +85,7 @@ func (u Uploads) Contribution(ctx context.Context, header session.Header, where 
 	out.Scan = func(i int, take func(entries []int64)) error {
 		s := header.Release.Sketches[i]
 		if err := release.Scan(s, u.sketch(ctx, header, i), take); err != nil {
-			return &ReadingError{fmt.Errorf("sketch %d of %s: %w", i, header.Party.Name, err)}
+			return &ReadingError{fmt.Errorf("sketch %d of %s: %w", i+1, header.Party.Name, err)}
 		}
 		return nil
 	}
@@ -101,7 +101,7 @@ func (u Uploads) Contribution(ctx context.Context, header session.Header, where 
 			}
 			labels, rows, err = beside(header.By, index, i, s, u.sketch(ctx, header, i), to)
 			if err != nil {
-				return out, fmt.Errorf("sketch %d of %s: %w", i, header.Party.Name, err)
+				return out, fmt.Errorf("sketch %d of %s: %w", i+1, header.Party.Name, err)
 			}
 			if labels != nil {
 				one.Cols--

@@ -39,7 +39,7 @@ type CellMeans struct {
 	Sizes       []Number    `json:"sizes" by:"cluster"`                          // by cluster: number of records in its cells, which are the cells nearest to it
 	Centroids   [][]Number  `json:"centroids" by:"cluster,features"`             // by cluster and feature: means of the records in the cluster's cells, in original units
 	Separations []Pair      `json:"separations" by:"-" of:"cluster"`             // squared distance between the centroids of clusters I and J, in encoded units
-	Inertia     float64     `json:"inertia"`                                     // sum over records of the squared distance between their cell's centroid and the model, noise included, in encoded units
+	Inertia     float64     `json:"inertia"`                                     // over the cells that stand out of the noise: sum of the squared distances between their centroids and the model, each times the cell's records; noise included, in encoded units
 	Model       [][]float64 `json:"model" by:"cluster,features" of:"coordinate"` // by cluster and feature, in encoded units around the public centre; a record belongs to the nearest cluster
 }
 
@@ -204,7 +204,7 @@ func (r *run) partitionMeans(ctx context.Context, index, sk int, a study.Analysi
 // options answered. Sizes and means are of the records in these cells, not of the records nearest
 // to the model.
 func CellClusters(ctx context.Context, o Options, a Analysis) ([]int, error) {
-	fail := func(err error) ([]int, error) { return nil, fmt.Errorf("telling the cells of clusters: %w", err) }
+	fail := func(err error) ([]int, error) { return nil, fmt.Errorf("finding the cluster of each cell: %w", err) }
 	if err := o.check(); err != nil {
 		return fail(err)
 	}

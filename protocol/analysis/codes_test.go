@@ -166,7 +166,7 @@ func TestFirstRoundsFit(t *testing.T) {
 	} {
 		s := inTwoRounds(t, columns.String(), "  - {side: moments, clip: 20, share: 3}\n  - {side: codes, share: 7}"+c.beside, "{unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}", "{kind: k-means, clusters: 3}")
 		err := analysis.Deliverable(s)
-		if c.fits && err != nil || !c.fits && (err == nil || !strings.Contains(err.Error(), "take rounds: 1")) {
+		if c.fits && err != nil || !c.fits && (err == nil || !strings.Contains(err.Error(), "set rounds: 1")) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

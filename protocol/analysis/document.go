@@ -53,8 +53,8 @@ type Party struct {
 
 // Sketch says how the numbers were made and what was promised for them.
 type Sketch struct {
-	Side             string   `json:"side"`               // columns, records, moments, cells or counts
-	Family           string   `json:"family"`             // family of the projection; sums for sides moments, cells and counts
+	Side             string   `json:"side"`               // columns, records, moments, cells, codes, counts or look
+	Family           string   `json:"family"`             // family of the projection; sums for sides that project nothing: moments, cells, codes, counts and look
 	K                int      `json:"k"`                  // k of the projection; for moments the number of features, for cells of directions, for counts of numbers
 	S                int      `json:"s"`                  // family sparse only, otherwise 0
 	Bits             int      `json:"bits"`               // resolution of the encoded values

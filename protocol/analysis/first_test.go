@@ -50,7 +50,7 @@ func TestFirstRoundsOfManyPartiesFit(t *testing.T) {
 			s.Columns = append(s.Columns, s.Columns[0])
 		}
 		err = analysis.Deliverable(s)
-		if fits != (err == nil) || !fits && !strings.Contains(err.Error(), "the first rounds of 200 parties would have about") {
+		if fits != (err == nil) || !fits && !strings.Contains(err.Error(), "the first rounds of 200 parties would take about") {
 			t.Errorf("%d columns: %v", columns, err)
 		}
 	}

@@ -87,15 +87,15 @@ func (o Options) pooled() (b protocol.Basis, err error) {
 // last place.
 func agrees(follows, said protocol.Basis) error {
 	if !slices.Equal(follows.Clips, said.Clips) {
-		return fmt.Errorf("it has clips of %d steps, and %d follow", said.Clips, follows.Clips)
+		return fmt.Errorf("it has clips of %d steps; the first rounds give %d", said.Clips, follows.Clips)
 	}
 	if len(follows.Moves) != len(said.Moves) {
-		return fmt.Errorf("it moves %d entries, and there are %d", len(said.Moves), len(follows.Moves))
+		return fmt.Errorf("it has %d moves; the first rounds give %d", len(said.Moves), len(follows.Moves))
 	}
 	for i, want := range follows.Moves {
 		got := said.Moves[i]
 		if far(got.Centre, want.Centre) || far(got.Spread, want.Spread) {
-			return fmt.Errorf("it moves entry %d by %d and scales it by %d sixteenths of a step, and %d and %d follow", i+1, got.Centre, got.Spread, want.Centre, want.Spread)
+			return fmt.Errorf("it shifts entry %d by %d and scales it by %d sixteenths of a step; the first rounds give %d and %d", i+1, got.Centre, got.Spread, want.Centre, want.Spread)
 		}
 	}
 	return nil

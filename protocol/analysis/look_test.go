@@ -281,9 +281,9 @@ func TestStrangeClipIsFound(t *testing.T) {
 	}{
 		"another clip":     {lengths, func(b *protocol.Basis) { b.Clips[0] = lengths.ClipEdges(1)[9] }, "clips of"},
 		"the next centre":  {values, func(b *protocol.Basis) { b.Moves[1].Centre++ }, ""},
-		"another centre":   {values, func(b *protocol.Basis) { b.Moves[1].Centre += 2 }, "moves entry 2"},
+		"another centre":   {values, func(b *protocol.Basis) { b.Moves[1].Centre += 2 }, "shifts entry 2"},
 		"another spread":   {values, func(b *protocol.Basis) { b.Moves[0].Spread -= 2 }, "scales it by"},
-		"fewer moves":      {values, func(b *protocol.Basis) { b.Moves = b.Moves[1:] }, "moves 2 entries"},
+		"fewer moves":      {values, func(b *protocol.Basis) { b.Moves = b.Moves[1:] }, "has 2 moves"},
 		"a blind clip too": {values, func(b *protocol.Basis) { b.Clips[0] = values.ClipEdges(1)[0] }, "clips of"},
 	} {
 		p := &pooling{c.of, data, map[string][]sketch.Sketch{}}

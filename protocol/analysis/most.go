@@ -167,7 +167,7 @@ func (b Bounds) read(ctx context.Context, data []byte) (r Result, err error) {
 		}
 		key, _ := token.(string)
 		if seen[key] || len(seen) > 64 {
-			return r, fmt.Errorf("the key %.40q is there twice, or there are too many", key)
+			return r, fmt.Errorf("the key %.40q appears twice, or there are too many keys", key)
 		}
 		seen[key] = true
 		switch key {
@@ -182,7 +182,7 @@ func (b Bounds) read(ctx context.Context, data []byte) (r Result, err error) {
 		default:
 			var value json.RawMessage
 			if err = in.Decode(&value); len(value) > mostBase {
-				return r, fmt.Errorf("%.40q has %d bytes", key, len(value))
+				return r, fmt.Errorf("the value of %.40q has %d bytes, at most %d are possible", key, len(value), mostBase)
 			}
 			rest[key] = value
 		}
@@ -194,7 +194,7 @@ func (b Bounds) read(ctx context.Context, data []byte) (r Result, err error) {
 		return r, err
 	}
 	if _, err := in.Token(); !errors.Is(err, io.EOF) {
-		return r, errors.New("something stands behind it")
+		return r, errors.New("more follows after the end of the document")
 	}
 	if b.kinds != nil && len(r.Analyses) != analyses {
 		return r, fmt.Errorf("it has %d analyses, the study asks for %d", len(r.Analyses), analyses)
@@ -234,7 +234,7 @@ func delimiter(in *json.Decoder, want json.Delim) error {
 		return err
 	}
 	if token != want {
-		return fmt.Errorf("%.40v where %v was expected", token, want)
+		return fmt.Errorf("found %.40v, want %v", token, want)
 	}
 	return nil
 }

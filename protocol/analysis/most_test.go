@@ -96,11 +96,11 @@ func TestDecodingWithinTheStudy(t *testing.T) {
 		begin + `, "analyses": [{"kind": "k-means"}]}`:                                                      "it has 1 analyses, the study asks for 2",
 		begin + `, "analyses": [{"kind": "k-means"}, {"kind": "svm"}, {}]}`:                                 "it has more analyses than the 2 of the study",
 		begin + `, "analyses": [{"kind": "svm"}, {"kind": "k-means"}]}`:                                     "analysis 1 is of kind \"svm\", the study asks for k-means",
-		begin + `, "sketches": [], "analyses": []}`:                                                         "the key \"sketches\" is there twice",
-		begin + `, "analyses": [{"kind": "k-means"}, {"kind": "svm"}]} {}`:                                  "something stands behind it",
+		begin + `, "sketches": [], "analyses": []}`:                                                         "the key \"sketches\" appears twice",
+		begin + `, "analyses": [{"kind": "k-means"}, {"kind": "svm"}]} {}`:                                  "more follows after the end of the document",
 		begin + `, "promise": "` + strings.Repeat("x", 1<<16) + `"}`:                                        "has 65538 bytes",
 		begin + `, "analyses": [{"kind": "k-means", "dense": {"parts": [` + part + `]}}, {"kind": "svm"}]}`: "dense table",
-		`[]`: "[ where { was expected",
+		`[]`: "found [, want {",
 	} {
 		_, err := analysis.BoundsOf(s).Decode(t.Context(), []byte(document), s.ID)
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {

@@ -87,7 +87,7 @@ func (n named) analysis(a Analysis) error {
 
 func (n named) party(name string) error {
 	if !n.parties[name] {
-		return fmt.Errorf("party %.40q is none of the study's", name)
+		return fmt.Errorf("the study has no party %.40q", name)
 	}
 	return nil
 }
@@ -95,11 +95,11 @@ func (n named) party(name string) error {
 func (n named) classes(column string, named []string) error {
 	values, ok := n.label[column]
 	if !ok {
-		return fmt.Errorf("label %.40q is no label of the study", column)
+		return fmt.Errorf("the study has no label column %.40q", column)
 	}
 	for _, class := range named {
 		if !slices.Contains(values, class) {
-			return fmt.Errorf("class %.40q is no value of %q", class, column)
+			return fmt.Errorf("label column %q has no class %.40q", column, class)
 		}
 	}
 	return nil
@@ -125,10 +125,10 @@ func (n named) feature(f Feature) error {
 	}
 	values, ok := n.columns[f.Column]
 	if !ok {
-		return fmt.Errorf("column %.40q is none of the study's", f.Column)
+		return fmt.Errorf("the study has no column %.40q", f.Column)
 	}
 	if f.Value != "" && !slices.Contains(values, f.Value) {
-		return fmt.Errorf("value %.40q is none of column %q", f.Value, f.Column)
+		return fmt.Errorf("column %q has no value %.40q", f.Column, f.Value)
 	}
 	return nil
 }
@@ -228,7 +228,7 @@ func (n named) column(c RowColumn) error {
 		at := max(strings.LastIndexByte(c.Name, '_'), 0)
 		stem, rank := c.Name[:at], strings.TrimPrefix(c.Name[at:], "_")
 		if !slices.Contains([]string{neighborColumn, distanceColumn, distanceLowColumn, distanceHighColumn}, stem) || !whole(rank, 1) {
-			return fmt.Errorf("a column %.40q, which no analysis makes", c.Name)
+			return fmt.Errorf("unknown column %.40q: no analysis writes it", c.Name)
 		}
 		if stem == neighborColumn {
 			text = n.isHandle
@@ -236,7 +236,7 @@ func (n named) column(c RowColumn) error {
 	}
 	for row, s := range c.Texts {
 		if s != "" && !text(s) {
-			return fmt.Errorf("column %q, row %d: %+.40q is no text of such a column", c.Name, row, s)
+			return fmt.Errorf("column %q, row %d: unexpected text %+.40q", c.Name, row, s)
 		}
 	}
 	return nil
@@ -276,11 +276,11 @@ func (n named) cells(column string, cells []string) error {
 	}
 	values, ok := n.columns[column]
 	if !ok {
-		return fmt.Errorf("column %.40q is none of the study's", column)
+		return fmt.Errorf("the study has no column %.40q", column)
 	}
 	for _, cell := range cells {
 		if len(values) > 0 && cell != absentCell && !slices.Contains(values, cell) {
-			return fmt.Errorf("cell %.40q is no value of %q", cell, column)
+			return fmt.Errorf("column %q has no value %.40q", column, cell)
 		}
 	}
 	return nil

@@ -80,7 +80,7 @@ func (r *run) neighbors(ctx context.Context, index, sk int, a study.Analysis) (A
 	}
 	for i, of := range all.of {
 		if of.len() > mostTold/o.Neighbors {
-			return Analysis{}, unanswerable("%d records of %s with %d neighbours each are more than the %d that a party is told of: ask for fewer",
+			return Analysis{}, unanswerable("%d records of %s with %d neighbours each exceed the limit of %d neighbours per party: ask for fewer neighbours",
 				of.len(), r.name(i), o.Neighbors, mostTold)
 		}
 	}
@@ -326,7 +326,7 @@ func (d *distances) told(all *points, pairs func(yield func(x, y int))) (float64
 // apart returns an error if the variation of distances is mostly due to errors.
 func apart(told float64) (float64, error) {
 	if told < estimate.ToldApart {
-		return 0, unanswerable("the nearest records cannot be told apart: of how distances differ errors make %.0f %%, and the order of distances means something below %.0f %%",
+		return 0, unanswerable("the nearest records cannot be told apart: noise and projection cause %.0f %% of the variation of distances; the order of distances is meaningful below %.0f %%",
 			100*(1-max(0, told)), 100*(1-estimate.ToldApart))
 	}
 	return told, nil

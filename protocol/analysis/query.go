@@ -91,7 +91,7 @@ func (r *run) nearest(ctx context.Context, q asked) (*nearest, error) {
 	}
 	m := all.len()
 	if q.neighbors > m {
-		return nil, unanswerable("%d neighbours are asked for, and there are %d records", q.neighbors, m)
+		return nil, unanswerable("%d neighbours are asked for, but there are only %d records", q.neighbors, m)
 	}
 	out := &nearest{asked: q, all: all, level: estimate.DefaultLevel.Bonferroni(m)}
 	if out.distances, err = r.near(q.sketch, all, choice{estimate.DefaultLevel, q.neighbors, m}); err != nil {

@@ -122,7 +122,7 @@ func (o Options) check() error {
 		}
 		for i := range o.Study.Sketches {
 			if o.Study.Merge(i) == study.Join && (len(c.Rows) <= i || len(c.Rows[i].Pseudonyms) != c.Sketches[i].Rows) {
-				return fmt.Errorf("sketch %d of party %q has no pseudonym for some row", i+1, o.Study.Parties[c.Party].Name)
+				return fmt.Errorf("sketch %d of party %q: want one pseudonym for each row", i+1, o.Study.Parties[c.Party].Name)
 			}
 		}
 		if err := o.checkLabels(c); err != nil {
@@ -140,7 +140,7 @@ func (o Options) check() error {
 func (o Options) checkLabels(c Contribution) error {
 	for i, sk := range c.Sketches {
 		if _, ok := o.Study.LabelOf(c.Party, i); ok && (len(c.Labels) != len(c.Sketches) || len(c.Labels[i]) != sk.Rows) {
-			return fmt.Errorf("party %q has no label for each row of sketch %d", o.Study.Parties[c.Party].Name, i+1)
+			return fmt.Errorf("sketch %d of party %q: want one label for each row", i+1, o.Study.Parties[c.Party].Name)
 		}
 	}
 	return nil

@@ -151,10 +151,10 @@ func firstFits(s *study.Study) error {
 		bytes += 8 * rows * cols
 	}
 	if most := int64(protocol.KindFirst.MaxPayload()); bytes > most {
-		return fmt.Errorf("a first round would have about %s, at most %s stand on the board: ask for fewer columns, or take rounds: 1", block.Bytes(bytes), block.Bytes(most))
+		return fmt.Errorf("a first round would take about %s; the board holds at most %s of a party: ask for fewer columns, or set rounds: 1", block.Bytes(bytes), block.Bytes(most))
 	}
 	if all := bytes * int64(len(s.Parties)); all > MostFirsts {
-		return fmt.Errorf("the first rounds of %d parties would have about %s, at most %s stand on the board, which all read: ask for fewer columns, or take rounds: 1", len(s.Parties), block.Bytes(all), block.Bytes(MostFirsts))
+		return fmt.Errorf("the first rounds of %d parties would take about %s; the board, which every party reads, holds at most %s: ask for fewer columns, or set rounds: 1", len(s.Parties), block.Bytes(all), block.Bytes(MostFirsts))
 	}
 	return nil
 }

@@ -321,7 +321,7 @@ func take(r *bufio.Reader, from room.Giver, rows []int) (out [][]RowColumn, err 
 }
 
 // errDamaged is returned if a memo is not in this version's form.
-var errDamaged = errors.New("a step is not as it was kept")
+var errDamaged = errors.New("a stored step is damaged")
 
 // line reads a short line of JSON.
 func line(r *bufio.Reader, into any) error {

@@ -45,14 +45,14 @@ func (c *cell) accuracy(a study.Analysis) (*Analysis, error) {
 			Method: c.method.String(), Mechanism: c.method.Mechanism, Family: c.sketch().Projection.Family, K: c.sketch().Projection.K, S: c.sketch().Projection.S,
 			StandardError: e.Deviation / span, HalfWidth: half, Usable: half <= usableAccuracy,
 		},
-		Outcome: Usable, Verdict: fmt.Sprintf("accuracy will be known to ± %.2g at worst; how high it is depends on the data", half),
+		Outcome: Usable, Verdict: Usable.says(fmt.Sprintf("accuracy will be known to ± %.2g at worst; how high it is depends on the data", half)),
 	}
 	out.Chosen.AtBest = End{StandardError: out.Chosen.StandardError, HalfWidth: half}
 	out.Chosen.AtWorst = out.Chosen.AtBest
 	if !out.Chosen.Usable {
-		out.Outcome, out.Verdict = TooWide, fmt.Sprintf("NOT USABLE: accuracy would be known to ± %.2g only", half)
+		out.Outcome, out.Verdict = TooWide, TooWide.says(fmt.Sprintf("accuracy would be known only to ± %.2g", half))
 		if span < 0.5 {
-			out.Verdict += fmt.Sprintf(", as labels stay with probability %.2g", plan.Labels.Response.Kept())
+			out.Verdict += fmt.Sprintf(", because each label stays as it is with a probability of only %.2g", plan.Labels.Response.Kept())
 		}
 	}
 	return out, nil

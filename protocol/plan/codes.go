@@ -53,7 +53,7 @@ func (c *cell) otherRounds(a study.Analysis, each float64) string {
 	case c.Study.TwoRounds():
 		return "; in one round " + known(one) + ". " + forecast.Excess()
 	case c.roundsFit() && one.Undefined != "" && two.Undefined == "":
-		return "; a second round would tell them, and the records of each to " + known(two) + " (rounds: 2, with side: codes in place of cells)"
+		return "; a second round would tell them apart, and give the number of records of each to " + known(two) + " (rounds: 2, with side: codes in place of cells)"
 	case c.roundsFit() && forecast.SecondRound(one, two):
 		return "; in a second round (rounds: 2, with side: codes in place of cells) " + known(two) + ". " + forecast.Excess()
 	}

@@ -282,7 +282,7 @@ type cutting struct {
 }
 
 func (c cutting) String() string {
-	text := fmt.Sprintf("about %.2g %% of the records would be cut, and up to %.2g %% would not show beside the noise. Take clip: ", 100*c.share, 100*c.bearable)
+	text := fmt.Sprintf("about %.2g %% of the records would be cut; up to %.2g %% would not be noticeable beside the noise. Take clip: ", 100*c.share, 100*c.bearable)
 	if c.own {
 		text += "own, or "
 	}

@@ -65,7 +65,7 @@ func maskedInstead(o Options, sketches []Sketch) ([]Warning, error) {
 		return nil, nil
 	}
 	return []Warning{{
-		Text:   fmt.Sprintf("with a masked sum, %s would err %.2g times less: the aggregator sees no party's part of it, and each party draws a part of the noise alone. It assumes that no more than one party colludes, and needs every party that begins to stay to the end", whose, most),
+		Text:   fmt.Sprintf("with a masked sum, the standard error of %s would be %.2g times smaller: the aggregator sees no party's contribution, and each party adds only a part of the noise. This assumes that at most one party colludes, and every party that begins must stay to the end", whose, most),
 		Change: []string{"sum: masked", "colluding: 1"},
 	}}, nil
 }

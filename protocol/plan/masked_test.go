@@ -30,7 +30,7 @@ func TestMaskedSumsAreForecast(t *testing.T) {
 	}
 	recommended := func(p Plan) bool {
 		return slices.ContainsFunc(p.Instead, func(w Warning) bool {
-			return slices.Contains(w.Change, "sum: masked") && strings.Contains(w.Text, "no more than one party colludes")
+			return slices.Contains(w.Change, "sum: masked") && strings.Contains(w.Text, "at most one party colludes")
 		})
 	}
 	if !recommended(plain) || recommended(masked) {

@@ -6,8 +6,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// meansDrown is what means are too wide for.
-const meansDrown = "a mean would err by more than its column's spread"
+// meansDrown is the verdict on means whose intervals are too wide.
+const meansDrown = "half of the interval of a mean would be wider than its column's spread"
 
 func ofMean() forecaster {
 	return forecaster{

@@ -84,10 +84,10 @@ func (c *cell) momentsInstead(a asking, clip float64) []Warning {
 	if err != nil || e.Undefined != "" {
 		return nil
 	}
-	text := fmt.Sprintf("%s errs %.2g times as much as with side moments", a.answer.Kind, a.answer.Chosen.StandardError/e.Deviation)
+	text := fmt.Sprintf("the standard error of %s is %.2g times that with side moments", a.answer.Kind, a.answer.Chosen.StandardError/e.Deviation)
 	switch {
 	case a.answer.Chosen.Undefined != "":
-		text = fmt.Sprintf("%s has no interval, and with side moments errs by %.2g", a.answer.Kind, e.Deviation)
+		text = fmt.Sprintf("%s has no interval; with side moments its standard error is %.2g", a.answer.Kind, e.Deviation)
 	case a.answer.Chosen.StandardError < farFromBest*e.Deviation:
 		return nil
 	}

@@ -19,9 +19,9 @@ func ofTypicalRecords(kind study.AnalysisKind) forecaster {
 		relative: true, single: true,
 		measure: "share of the squared distance of two typical records", usable: withinItself,
 		worth: func(f judgement) string {
-			return "the distance of two typical records errs by " + spanned(f.Chosen.AtBest.StandardError, f.Chosen.AtWorst.StandardError, percent)
+			return "the squared distance of two typical records has a standard error of " + spanned(f.Chosen.AtBest.StandardError, f.Chosen.AtWorst.StandardError, percent)
 		},
-		tooWide: "the distance of two records would err by more than itself",
+		tooWide: "the standard error of the distance of two typical records would exceed the distance itself",
 	}
 }
 

@@ -25,7 +25,7 @@ func TestOutcomes(t *testing.T) {
 		{sketch.Columns, study.Correlation, Choice{Lost: .07}, OftenNoAnswer, "not usable: with a probability of 0.07 it would have no answer"},
 		{sketch.Columns, study.PCA, Choice{Lost: .07}, TooWide, "not usable: errors alone"},
 		{sketch.Columns, study.PCA, Choice{Lost: .2}, OftenNoAnswer, "not usable: with a probability of 0.2 it would lack a column"},
-		{sketch.Moments, study.Mean, Choice{}, TooWide, "not usable: a mean would err"},
+		{sketch.Moments, study.Mean, Choice{}, TooWide, "not usable: half of the interval of a mean"},
 		{sketch.Cells, study.KMeans, Choice{Hinges: []string{"a"}, Lost: 1}, TooWide, "not usable: clusters of equal size"},
 		{sketch.Cells, study.KMeans, Choice{Usable: true}, Usable, "usable: clusters of equal size"},
 	} {

@@ -19,7 +19,7 @@ func ofDistance() forecaster {
 		kind: study.Distance, pair: pairwise(forecast.Pair.Distance), relative: true,
 		measure: "share of the squared distance", usable: withinItself,
 		worth:   func(f judgement) string { return "distances are known to ± " + width(f.Chosen) },
-		tooWide: "a distance would err by more than itself",
+		tooWide: "the standard error of a distance would exceed the distance itself",
 	}
 }
 
@@ -38,7 +38,7 @@ func ofIntersection() forecaster {
 		measure: "share of the shared records",
 		usable:  func(e forecast.Error) bool { return standsOut(e) && e.HalfWidth < 0.5 }, // wider ones are cut off at the record counts
 		worth:   func(f judgement) string { return "the number is known to ± " + width(f.Chosen) },
-		tooWide: "the number of shared records would err by more than half of itself",
+		tooWide: "half of the interval of the number of shared records would be wider than half of that number",
 	}
 }
 

@@ -17,9 +17,9 @@ func ofQuantiles() forecaster {
 		intervals: func(c *cell, a study.Analysis) int { return analysis.QuantileIntervals(c.Study, a) },
 		measure:   "share of the records, by which a rank errs", usable: func(e forecast.Error) bool { return e.HalfWidth <= usefulRank },
 		worth: func(f judgement) string {
-			return "the rank of a quantile is known to ± " + width(f.Chosen) + " of the records, where it errs most"
+			return "the rank of a quantile is known to ± " + width(f.Chosen) + " of the records, where its interval is widest"
 		},
-		tooWide: "the rank of a median would err by more than 15 % of the records. Of a table without depth, more bins help, or depth in their place",
+		tooWide: "the rank of a quantile would be known to worse than ± 15 % of the records. In a table without depth, more bins help, or depth instead",
 	}
 }
 

@@ -96,9 +96,9 @@ func (f *forecaster) better(a Analysis, e forecast.Error) string {
 	case a.Chosen.Undefined != "":
 		return fmt.Sprintf("%s would have an interval", a.Kind)
 	case f.wide && a.Chosen.HalfWidth > farFromBest*e.HalfWidth:
-		return fmt.Sprintf("intervals of %s would be %.3g times less wide", a.Kind, a.Chosen.HalfWidth/e.HalfWidth)
+		return fmt.Sprintf("intervals of %s would be %.3g times narrower", a.Kind, a.Chosen.HalfWidth/e.HalfWidth)
 	case !f.wide && a.Chosen.StandardError > farFromBest*e.Deviation:
-		return fmt.Sprintf("%s would err %.3g times less", a.Kind, a.Chosen.StandardError/e.Deviation)
+		return fmt.Sprintf("the standard error of %s would be %.3g times smaller", a.Kind, a.Chosen.StandardError/e.Deviation)
 	}
 	return ""
 }

@@ -17,9 +17,9 @@ func ofRegression() forecaster {
 		},
 		assumes:   correlatedAtWorst,
 		intervals: func(c *cell, a study.Analysis) int { return len(c.explaining(a)) + 3 },
-		measure:   "spreads of the target for a spread of the column", usable: standsOut,
+		measure:   "spreads of the target per spread of the column", usable: standsOut,
 		worth: func(f judgement) string {
-			return "coefficients of at least " + detects(f.Chosen) + " stand out, in spreads of the target for a spread of the column; those of correlated columns err more" + supposing(f.Supposes)
+			return "coefficients of at least " + detects(f.Chosen) + " stand out, in spreads of the target per spread of the column; those of correlated columns have larger errors" + supposing(f.Supposes)
 		},
 		tooWide: "even a target that follows the column exactly would not stand out of the interval of its coefficient",
 	}

@@ -181,7 +181,7 @@ func (a Analysis) block(side sketch.Side) block.Block {
 		title += ", in " + a.Measure
 	}
 	if len(a.Pair) == 2 {
-		title += fmt.Sprintf(", of %s and %s, which err most (%s for the pair that errs least)",
+		title += fmt.Sprintf(", of %s and %s, the pair with the largest error (%s for the pair with the smallest)",
 			a.Pair[0].Name(), a.Pair[1].Name(), short(a.Best))
 	}
 	if a.Together > 0 {

@@ -105,7 +105,7 @@ func needed(n *Needs, m dp.Mechanism) string {
 	case m == dp.None:
 		return "; needs a larger k"
 	}
-	return "; neither a larger ε nor more records help, but another k or method may"
+	return "; neither a larger ε nor more records suffice, but another k or method may"
 }
 
 func withK(k int) string {

@@ -103,7 +103,7 @@ func (r *Reader) Failure() error {
 func Load(source []byte) (*yaml.Node, *Error) {
 	root, e := Document(source)
 	if e == nil && root == nil {
-		e = &Error{Line: 1, Column: 1, Message: "there is nothing"}
+		e = &Error{Line: 1, Column: 1, Message: "the text holds no value"}
 	}
 	return root, e
 }
@@ -194,7 +194,7 @@ func (r *Reader) surveyPair(i int, key, value *yaml.Node, path string, depth int
 		return
 	case r.Loose:
 	case key.Tag != "!!str" && value.Kind == yaml.ScalarNode && value.Value == "" && i > 0:
-		keyError("%s stands where a key is expected", Excerpt(key.Value)).Hint = "a number with a decimal comma is written with a point: 1.5"
+		keyError("%s is not a key", Excerpt(key.Value)).Hint = "a number with a decimal comma is written with a point: 1.5"
 		return
 	case key.Tag != "!!str" || key.Style != 0:
 		keyError("a key is a plain word without quotes, tag or anchor")

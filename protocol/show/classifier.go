@@ -125,7 +125,7 @@ func folds(c analysis.Classifier) block.Figure {
 	return block.Figure{
 		Title: "Accuracy on records that the model did not know", Plot: plot,
 		Description: fmt.Sprintf("The accuracy in each of %d folds, beside that of all of them, %s.", len(c.Folds), c.Accuracy.Shown()),
-		Caption:     "The line is what counts, the band its interval. The dotted line is what always saying the most frequent class is right about.",
+		Caption:     "The line is what counts, the band its interval. The dotted line is the accuracy of always predicting the most frequent class.",
 	}
 }
 

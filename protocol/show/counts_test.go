@@ -88,7 +88,7 @@ func TestQuantilesAreShown(t *testing.T) {
 		}},
 	}
 	figures, tables, text := parts(Analysis("x", a, nil))
-	if len(figures) != 3 || len(tables) != 4 || !strings.Contains(text, "age: 90 [80, 100] records have a value") || strings.Contains(text, "cost: ") || !strings.Contains(text, "has no end") {
+	if len(figures) != 3 || len(tables) != 4 || !strings.Contains(text, "age: 90 [80, 100] records have a value") || strings.Contains(text, "cost: ") || !strings.Contains(text, "without an end") {
 		t.Fatalf("%d figures, %d tables and %q", len(figures), len(tables), text)
 	}
 	rows := tables["Quantiles, in original units"].Rows

@@ -142,7 +142,7 @@ func (s *section) loadings(p analysis.PCA, components int) block.Figure {
 	}
 	return block.Figure{
 		Title: "Loadings of the first components", Plot: plot,
-		Description: fmt.Sprintf("What columns have in the first %d components, with intervals.", components),
+		Description: fmt.Sprintf("Loadings of the columns in the first %d components, with intervals.", components),
 		Caption:     "Dots are loadings, bars their intervals for these records; a dashed bar contains 0, and a dot without a bar has none, as its component cannot be told from its neighbours. Signs are those by which the largest is positive.",
 	}
 }

@@ -68,7 +68,7 @@ func (s *section) distributions(ds analysis.Distributions) {
 	if slices.ContainsFunc(ds, func(d analysis.Distribution) bool {
 		return slices.ContainsFunc(d.Quantiles, func(q analysis.QuantileAt) bool { return q.OpenLow || q.OpenHigh })
 	}) {
-		s.note("“…” stands where an interval has no end: the quantile may be in the first or the last bin, which have all that lies more than three spreads from the centre.")
+		s.note("“…” marks an interval without an end: the quantile may be in the first or the last bin, which include all values more than three spreads from the centre.")
 	}
 	t.Of = len(t.Rows)
 	t.Rows = t.Rows[:min(len(t.Rows), block.MostRows)]
@@ -138,7 +138,7 @@ func histogram(f analysis.Feature, d analysis.Distribution) block.Figure {
 	return block.Figure{
 		Title: "Histogram of " + name, Plot: plot,
 		Description: fmt.Sprintf("%d bars at the middles of parts of the range, with intervals, and lines at the quantiles.", len(curve.Points)),
-		Caption:     "Whiskers are intervals " + block.ForRecords + ". The first and the last bar have all that lies far out; the table below says from where to where each bar is.",
+		Caption:     "Whiskers are intervals " + block.ForRecords + ". The first and last bars include all values beyond them; the table below gives the range of each bar.",
 	}
 }
 

@@ -46,7 +46,7 @@ func (s *section) regression(r analysis.Regression) {
 	fit.Caption = target + " is the sum of these, each times its column, and how well that fits"
 	s.tables = append(s.tables, fit)
 	if len(r.Residuals) > 0 {
-		left := block.Table{Caption: "Rows of the sketch: what was fitted, and what is left", Columns: []block.Column{block.Numbers("fitted"), block.Numbers("left")}, Of: len(r.Residuals), Asked: true}
+		left := block.Table{Caption: "Rows of the sketch: fitted values and residuals", Columns: []block.Column{block.Numbers("fitted"), block.Numbers("residual")}, Of: len(r.Residuals), Asked: true}
 		for _, row := range r.Residuals[:min(len(r.Residuals), block.MostRows)] {
 			left.Rows = append(left.Rows, block.Cells(block.Brief(row.Fitted), block.Brief(row.Residual)))
 		}
@@ -61,9 +61,9 @@ func residuals(r analysis.Regression) block.Figure {
 		curve.Points = append(curve.Points, block.Point{X: row.Fitted, Y: row.Residual})
 	}
 	return block.Figure{
-		Title:       "What is left over what was fitted, row by row of the sketch",
+		Title:       "Residuals over fitted values, by row of the sketch",
 		Description: fmt.Sprintf("%d rows of the sketch: random sums over all records, in units for one record.", len(r.Residuals)),
-		Caption:     "A mark is a row of the sketch, a random sum over all records, so no mark is about one of them. They should lie about the line without a slope; a slope says that the fit misses something, or that noise lies on the explaining columns.",
+		Caption:     "A mark is a row of the sketch, a random sum over all records, so no mark is about one of them. They should scatter about the line without a slope; a slope means that the fit misses something, or that the explaining columns have noise.",
 		Plot: block.Chart{
 			Height: 240, Curves: []block.Curve{curve}, X: block.Dimension{Label: "fitted"}, Y: block.Dimension{Label: "left, in units of " + r.Target.Name()},
 			References: []block.Reference{{Name: "0", At: 0}},
@@ -79,7 +79,7 @@ func normality(r analysis.Regression) block.Figure {
 	}
 	slices.Sort(values)
 	mean, deviation := stat.MeanStdDev(values, nil)
-	rows, line := block.Curve{Name: "rows of the sketch", Look: block.Marks}, block.Curve{Name: "a normal law of their mean and deviation", Look: block.Smooth}
+	rows, line := block.Curve{Name: "rows of the sketch", Look: block.Marks}, block.Curve{Name: "a normal distribution of their mean and standard deviation", Look: block.Smooth}
 	for i, x := range values {
 		at := distuv.UnitNormal.Quantile((float64(i) + 0.5) / float64(len(values)))
 		rows.Points = append(rows.Points, block.Point{X: at, Y: x})
@@ -88,9 +88,9 @@ func normality(r analysis.Regression) block.Figure {
 		}
 	}
 	return block.Figure{
-		Title:       "What is left, beside a normal law",
-		Description: fmt.Sprintf("%d rows of the sketch in order, over the quantiles of a normal law.", len(values)),
-		Caption:     "Sums over many records lie on the line, whatever single records are. Marks that leave it at the ends show that few records carry much of what is left.",
+		Title:       "Residuals beside a normal distribution",
+		Description: fmt.Sprintf("%d rows of the sketch in order, over the quantiles of a normal distribution.", len(values)),
+		Caption:     "Sums over many records lie on the line, whatever the distribution of single records. Marks that leave it at the ends show that a few records cause much of the residuals.",
 		Plot: block.Chart{
 			Height: 240, Curves: []block.Curve{rows, line},
 			X: block.Dimension{Label: "normal quantile"}, Y: block.Dimension{Label: "left, in units of " + r.Target.Name()},

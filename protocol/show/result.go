@@ -32,7 +32,7 @@ func Result(r analysis.Result, of *Board) (out []block.Block) {
 	out = append(out, block.Heading{ID: "parties", Text: "Who is in"}, parties(r, of))
 	out = append(out, block.Heading{ID: "promise", Text: "What was promised"}, sketches(r))
 	if r.FirstOnly {
-		out = append(out, block.Text{Text: "Of the second round too few released: it is in no answer, and a party that did not release it has spent nothing on it. What is promised below is for both rounds."})
+		out = append(out, block.Text{Text: "Too few parties released in the second round. No answer uses it, and a party that did not release in it has spent nothing on it. The guarantee below is for both rounds."})
 	}
 	for _, text := range r.Promises() {
 		out = append(out, block.Text{Text: text})

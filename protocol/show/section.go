@@ -28,7 +28,7 @@ type section struct {
 func Analysis(id string, a analysis.Analysis, beside []analysis.Analysis) []block.Block {
 	s := &section{id: id, a: a, beside: beside, heading: block.Heading{ID: id, Text: title(a.Kind)}}
 	if err := a.Sound(); err != nil {
-		return []block.Block{s.heading, block.Text{Tone: block.Warn, Lead: "Not shown", Text: "The document does not hang together here: " + err.Error() + "."}}
+		return []block.Block{s.heading, block.Text{Tone: block.Warn, Lead: "Not shown", Text: "The document is inconsistent here: " + err.Error() + "."}}
 	}
 	if a.Undefined != "" {
 		return append(s.begin(), block.Text{Tone: block.Warn, Lead: "No answer", Text: capital(a.Undefined)})
@@ -213,6 +213,6 @@ func (s *section) cut() {
 	case s.a.CellMeans != nil:
 		allowed = "Intervals of the means of clusters do not allow for it. "
 	}
-	s.note("Of %d records, about %s %s, by a noisy count. %sFrom %.3g on, it shows beside the noise.",
+	s.note("Of %d records, about %s %s, by a noisy count. %sFrom %.3g records on, this is noticeable beside the noise.",
 		c.Of, c.Records.Shown(), were, allowed, ceil(c.Sensible*float64(c.Of)))
 }

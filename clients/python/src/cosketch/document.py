@@ -92,9 +92,10 @@ class MaskedSum(Object):
 class Sketch(Object):
     """Sketch says how the numbers were made and what was promised for them."""
 
-    # columns, records, moments, cells or counts
+    # columns, records, moments, cells, codes, counts or look
     side: str = key("side")
-    # family of the projection; sums for sides moments, cells and counts
+    # family of the projection; sums for sides that project nothing: moments, cells, codes, counts and
+    # look
     family: str = key("family")
     # k of the projection; for moments the number of features, for cells of directions, for counts of
     # numbers
@@ -528,8 +529,8 @@ class CellMeans(Object):
     centroids: tuple[tuple[Number, ...], ...] = key("centroids", by="cluster,features")
     # squared distance between the centroids of clusters I and J, in encoded units
     separations: tuple[Pair, ...] = key("separations", by="-", of="cluster")
-    # sum over records of the squared distance between their cell's centroid and the model, noise
-    # included, in encoded units
+    # over the cells that stand out of the noise: sum of the squared distances between their centroids
+    # and the model, each times the cell's records; noise included, in encoded units
     inertia: float = key("inertia")
     # by cluster and feature, in encoded units around the public centre; a record belongs to the
     # nearest cluster

@@ -55,7 +55,7 @@ type Party struct {
 type Sketch struct {
 	Side             string   `json:"side"`               // columns, records, moments, cells, codes, counts or look
 	Family           string   `json:"family"`             // family of the projection; sums for sides that project nothing: moments, cells, codes, counts and look
-	K                int      `json:"k"`                  // k of the projection; for moments the number of features, for cells of directions, for counts of numbers
+	K                int      `json:"k"`                  // k of the projection; for moments the number of features, for cells of directions, for counts of numbers; 0 for codes and look
 	S                int      `json:"s"`                  // family sparse only, otherwise 0
 	Bits             int      `json:"bits"`               // resolution of the encoded values
 	Unit             string   `json:"unit"`               // attribute or record; empty without a guarantee

@@ -21,7 +21,7 @@ func ofTypicalRecords(kind study.AnalysisKind) forecaster {
 		worth: func(f judgement) string {
 			return "the squared distance of two typical records has a standard error of " + spanned(f.Chosen.AtBest.StandardError, f.Chosen.AtWorst.StandardError, percent)
 		},
-		tooWide: "the standard error of the distance of two typical records would exceed the distance itself",
+		tooWide: "the standard error of the distance of two typical records would exceed that distance",
 	}
 }
 

@@ -98,7 +98,7 @@ class Sketch(Object):
     # look
     family: str = key("family")
     # k of the projection; for moments the number of features, for cells of directions, for counts of
-    # numbers
+    # numbers; 0 for codes and look
     k: int = key("k")
     # family sparse only, otherwise 0
     s: int = key("s")

@@ -83,8 +83,8 @@ func TestSwappedKeys(t *testing.T) {
 func TestClocksThatDifferAreSaid(t *testing.T) {
 	t.Parallel()
 	for ahead, says := range map[int64]string{
-		-86400: "behind the aggregator's, and dates come at different times",
-		1800:   "ahead of the aggregator's, and dates come at different times",
+		-86400: "behind the aggregator's, so dates come at different times",
+		1800:   "ahead of the aggregator's, so dates come at different times",
 		100:    "",
 	} {
 		t.Run(fmt.Sprint(ahead), func(t *testing.T) {

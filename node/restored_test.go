@@ -60,7 +60,7 @@ func TestAggregatorOfAnOldBackup(t *testing.T) {
 	if told != 2 {
 		t.Errorf("the party is told %d times of 2", told)
 	}
-	if n := strings.Count(string(b.logs.Bytes()), "has read more of the board than there is"); n != 1 {
+	if n := strings.Count(string(b.logs.Bytes()), "has read more of the board than this aggregator has"); n != 1 {
 		t.Errorf("the operator's log says it %d times", n)
 	}
 }

@@ -151,7 +151,7 @@ func (dataAdd) alike(d config.Dataset, site config.Party) error {
 	place := func(of dataset.Source) people.Sample { return people.NewSampler([32]byte{}, of).Sample() }
 	for _, name := range slices.Sorted(maps.Keys(site.Datasets)) {
 		if _, apart := d.ApartFrom[name]; !apart && place(d.Source).Like(place(site.Datasets[name].Source)) == people.SamePlace {
-			return fmt.Errorf("these data lie where dataset %q does, and the budget of their people is kept under that name: use it (party data use %s STUDY), or say why they are others with --apart-from %s=REASON", name, name, name)
+			return fmt.Errorf("dataset %q is in the same place, and the budget of its people is kept under that name: use it (party data use %s STUDY), or give --apart-from %s=REASON if these are other people", name, name, name)
 		}
 	}
 	return nil

@@ -86,7 +86,7 @@ func undecided(st *store.Store, s *study.Study, d store.Decision) error {
 	if now, err := console.StudySnapshot(st, s.ID); err != nil {
 		return err
 	} else if before != d && !now.Active() && s.Queries == (study.Queries{}) {
-		return fail.Refused.Of(fmt.Errorf("study %s (%s) has ended, it is %s: nothing is left to decide, and nothing more leaves in it (party budget shows what left)", s.Name, s.ID.Short(), now.State))
+		return fail.Refused.Of(fmt.Errorf("study %s (%s) has ended, it is %s: there is nothing to decide, and no more data will be sent (party budget lists what was released)", s.Name, s.ID.Short(), now.State))
 	}
 	own, err := st.Own(s.ID)
 	if err != nil {

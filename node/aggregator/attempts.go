@@ -35,7 +35,7 @@ func (t attempts) trouble(again protocol.Instant) string {
 	if t.Tries == 0 {
 		return ""
 	}
-	return fmt.Sprintf("this node ended %s while it computed the result: it is tried again at %s, alone; too little memory for analysis: memory_mib is one cause", times(t.Tries), again)
+	return fmt.Sprintf("this node stopped %s while it computed the result; it retries at %s, with no other computation beside it; a possible cause: the machine has less free memory than analysis: memory_mib", times(t.Tries), again)
 }
 
 func times(n int) string {

@@ -76,7 +76,7 @@ func cancel(ctx context.Context, o Options, st *store.Store, s *study.Study, rea
 			return out, err
 		}
 		if refused == nil {
-			refused = errors.New("the serving aggregator took the request, and the study goes on")
+			refused = errors.New("the serving aggregator took the request, but the study was not cancelled")
 		}
 		return out, refused
 	case err != nil:

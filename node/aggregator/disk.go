@@ -47,8 +47,8 @@ func (d *disk) roomFor(size int64) error {
 	if err != nil || enough {
 		return err
 	}
-	d.say("no room for what parties send; they try again (make room, or lower uploads: free_mib)", "free", free, "kept_free", d.free)
-	return p2p.Refuse(p2p.CodeBusy, "the aggregator's disk has no room for %s more: its operator has to make some", block.Bytes(int64(size)))
+	d.say("no room for uploads; parties retry (free some disk space, or lower uploads: free_mib)", "free", free, "kept_free", d.free)
+	return p2p.Refuse(p2p.CodeBusy, "the aggregator's disk has no room for %s more: its operator has to free space", block.Bytes(int64(size)))
 }
 
 // enough returns the free bytes, and whether size fits besides the reserve. Without a reserve
@@ -81,8 +81,8 @@ func (d *disk) unstored(err error) error {
 	if trouble == "" {
 		return err
 	}
-	d.say("nothing can be stored; parties try again", "error", fail.Text(err))
-	return p2p.Refuse(p2p.CodeBusy, "the aggregator's disk %s: its operator has to mend that", trouble)
+	d.say("nothing can be stored; parties retry", "error", fail.Text(err))
+	return p2p.Refuse(p2p.CodeBusy, "the aggregator's disk %s: its operator has to fix it", trouble)
 }
 
 // diskTrouble describes a fault of the disk in words that other nodes may read. It is empty for any

@@ -84,7 +84,7 @@ func (g *grace) warn(before protocol.Instant) {
 	if before != 0 {
 		about = append(about, "last_seen", before.String())
 	}
-	g.log.Warn("by this machine's clock a date of the study has passed: it takes effect in ten minutes, and who comes until then is in time; if the clock is wrong, stop the aggregator, set the clock and start it again, and nothing is lost", about...)
+	g.log.Warn("by this machine's clock a date of the study has passed: it takes effect in ten minutes, and what parties send before then is in time; if the clock is wrong, stop the aggregator, set the clock and start it again: nothing is lost", about...)
 }
 
 // text is the text for a status.
@@ -92,5 +92,5 @@ func (g *grace) text() string {
 	if g.date == 0 {
 		return ""
 	}
-	return fmt.Sprintf("by this machine's clock %s has passed: it takes effect at %s, and who comes until then is in time; if the clock is wrong, stop the aggregator, set the clock and start it again, and nothing is lost", g.date, g.counts)
+	return fmt.Sprintf("by this machine's clock %s has passed: it takes effect at %s, and what parties send before then is in time; if the clock is wrong, stop the aggregator, set the clock and start it again: nothing is lost", g.date, g.counts)
 }

@@ -206,7 +206,7 @@ func (a *server) sawMore(q wire.Read, from protocol.PeerID, count uint64) {
 	defer a.saying.Unlock()
 	if key := (aheadOf{q.Study, from}); !a.ahead[key] {
 		a.ahead[key] = true
-		a.Log.Error("a party says that it has read more of the board than there is: if the state directory was restored from an old backup, the study cannot go on",
+		a.Log.Error("a party says that it has read more of the board than this aggregator has: if the state directory was restored from an old backup, the study cannot continue",
 			"study", q.Study.Short(), "party", from.String(), "read", q.From, "here", count, "fix", "aggregator cancel "+q.Study.Short()+", and a new study")
 	}
 }

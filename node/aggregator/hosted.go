@@ -187,7 +187,7 @@ func (h *hosted) tell(s setback) {
 	shown := stored.SnapshotOf(h.study, h.shown)
 	shown.Results, shown.Trouble = h.results, s.trouble()
 	if err := h.Store.PutStatus(h.study.ID, shown.Encode()); err != nil && s.failures == 1 {
-		h.Log.Error("nor can its status be stored", "study", h.study.ID.Short(), "error", err)
+		h.Log.Error("the status of a study cannot be stored either", "study", h.study.ID.Short(), "error", err)
 	}
 }
 

@@ -122,7 +122,7 @@ func (a *studies) load(ctx context.Context, lastNoted protocol.Instant) error {
 			continue // the log says when it is back
 		}
 		if !bytes.Equal(file.Aggregator.HPKE, a.Store.HPKE().PublicKey().Bytes()) {
-			a.Log.Error("hpke.key is not the one that the study names: no bundle of it can be opened (was it swapped? put its own back)", "study", entry.ID.Short())
+			a.Log.Error("hpke.key is not the key that the study names: the study's bundles cannot be opened (restore the original hpke.key)", "study", entry.ID.Short())
 		}
 		a.Log.Info("hosting study", "study", entry.ID.Short(), "name", file.Name, "parties", len(file.Parties))
 	}

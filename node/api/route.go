@@ -102,7 +102,7 @@ func queries(r *http.Request, known ...parameter) (map[string]string, map[string
 	texts, numbers := map[string]string{}, map[string]int{}
 	for name, all := range values {
 		if len(all) > 1 {
-			return nil, nil, badRequest("%.40q is there twice", name)
+			return nil, nil, badRequest("parameter %.40q is given more than once", name)
 		}
 		if !slices.ContainsFunc(known, func(p parameter) bool { return p.name == name }) {
 			var names []string

@@ -188,7 +188,7 @@ func columnShares(id string, a AttackedResult) block.Figure {
 		},
 	}
 	if len(shown) < len(all) {
-		f.Caption += fmt.Sprintf(" Drawn are the %d most exposed of %d columns.", len(shown), len(all))
+		f.Caption += fmt.Sprintf(" Shows the %d most exposed of %d columns.", len(shown), len(all))
 	}
 	return f
 }

@@ -56,7 +56,7 @@ func TestAuditPage(t *testing.T) {
 	for _, want := range []string{
 		"<h1>PASS: nothing speaks against what the study claims. Whoever knows the random matrix recovers up to 47.0 % of the values&#39; variance (0.0 % by guessing).</h1>",
 		"47.0 %, guessing 0.0 %", "<strong>Flag.</strong> k = 3 &lt;z&gt;.", "300 of the records", "A promise.", "claimed 1, found ≥ 0.8",
-		"<td>largest change of the exact sketch, sum of sizes (l1)<td class=\"n\">10<td class=\"n\">9", "Drawn are the 40 most exposed of 60 columns", "−205 up to −196: 20 drawn",
+		"<td>largest change of the exact sketch, sum of sizes (l1)<td class=\"n\">10<td class=\"n\">9", "Shows the 40 most exposed of 60 columns", "−205 up to −196: 20 drawn",
 		"Note: something.",
 	} {
 		if !strings.Contains(html, want) {

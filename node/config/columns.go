@@ -188,11 +188,11 @@ func (l *columnList) parse(s source, root *yaml.Node) error {
 	version := l.version
 	switch {
 	case version != "" && version != columnsVersion:
-		return fmt.Errorf("reading %s %s: it is of kind %.40q, and a column list says cosketch: %s (is it what party data columns wrote?)", s.what, s.path, version, columnsVersion)
+		return fmt.Errorf("reading %s %s: it is of kind %.40q, not a column list with cosketch: %s (use a file that party data columns wrote)", s.what, s.path, version, columnsVersion)
 	case err != nil:
 		return err
 	case version != columnsVersion:
-		return fmt.Errorf("reading %s %s: its first key is cosketch: %s (is it what party data columns wrote?)", s.what, s.path, columnsVersion)
+		return fmt.Errorf("reading %s %s: its first key must be cosketch: %s (use a file that party data columns wrote)", s.what, s.path, columnsVersion)
 	case l.Name == "" || l.ID == (protocol.PeerID{}) || len(l.Records) == 0 || len(l.Columns) == 0:
 		return fmt.Errorf("reading %s %s: it needs party (name, id), records (id) and columns", s.what, s.path)
 	}

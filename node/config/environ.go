@@ -48,7 +48,7 @@ func (s *source) environment(program string, root *yaml.Node, known []schema.Row
 			root = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
 		}
 		if put(root, strings.Split(one.Name, "."), value) == nil {
-			return nil, fmt.Errorf("reading environment variable %s: what stands around its key in %s is no mapping", name, s.path)
+			return nil, fmt.Errorf("reading environment variable %s: in %s, a key above its own is not a mapping", name, s.path)
 		}
 		s.variables[one.Name] = name
 	}

@@ -86,7 +86,7 @@ func TestVariablesAreCheckedAsKeysAre(t *testing.T) {
 		})
 	}
 	t.Setenv("AGGREGATOR_LOG_LEVEL", "debug")
-	if _, err := LoadAggregator(write(t, "log: loud\n")); err == nil || !strings.Contains(err.Error(), "reading environment variable AGGREGATOR_LOG_LEVEL: what stands around its key") {
+	if _, err := LoadAggregator(write(t, "log: loud\n")); err == nil || !strings.Contains(err.Error(), "reading environment variable AGGREGATOR_LOG_LEVEL: in ") {
 		t.Errorf("a variable within no mapping: %v", err)
 	}
 }

@@ -18,7 +18,7 @@ func CheckState(ctx context.Context, st *store.Store, logger *slog.Logger) error
 	defer cancel()
 	whole, err := st.QuickCheck(ctx)
 	if err == nil && !whole {
-		logger.Warn("the database was not looked through to its end before serving, which took too long", "seconds", longestCheck.Seconds(), "fix", string(st.Role())+" advanced fsck looks at all of it")
+		logger.Warn("the check of the database before serving took too long and was stopped", "seconds", longestCheck.Seconds(), "fix", string(st.Role())+" advanced fsck checks all of it")
 	}
 	return err
 }

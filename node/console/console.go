@@ -159,9 +159,9 @@ func (c *Console) FollowLevel(ctx context.Context, logger *slog.Logger, read fun
 			l, err := read()
 			switch {
 			case err != nil:
-				logger.Error("the configuration cannot be read anew; the log level stays", "level", c.threshold.Level(), "error", err)
+				logger.Error("the configuration cannot be reloaded; the log level is unchanged", "level", c.threshold.Level(), "error", err)
 			case c.level != "":
-				logger.Warn("the log level is given by "+c.origin("log-level")+", which wins over the configuration file", "level", c.level)
+				logger.Warn("the log level is given by "+c.origin("log-level")+", which overrides the configuration file", "level", c.level)
 			default:
 				c.threshold.Set(l.Level)
 				logger.Log(ctx, max(slog.LevelInfo, l.Level), "log level", "level", l.Level)

@@ -276,7 +276,7 @@ func TestFsckCommand(t *testing.T) {
 		cancel()
 		var said strings.Builder
 		must(t, CheckState(ended, st, slog.New(slog.NewTextHandler(&said, nil))))
-		if !strings.Contains(said.String(), "party advanced fsck looks at all of it") {
+		if !strings.Contains(said.String(), "party advanced fsck checks all of it") {
 			t.Errorf("a database that was not looked through: %q", said.String())
 		}
 	})

@@ -111,7 +111,7 @@ func (r *running) wait() error {
 	}
 	e := &Error{File: r.name, Message: "the program failed: " + err.Error(), Err: &CommandError{strings.TrimSpace(string(r.said.bytes)), err}}
 	if len(r.said.bytes) > 0 {
-		e.Hint = "what it says may quote values, and is shown by party data show alone"
+		e.Hint = "its error output may quote values, so only party data show shows it"
 	}
 	return e
 }

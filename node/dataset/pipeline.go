@@ -89,7 +89,7 @@ func (l *pipeline) produce(ctx context.Context, source *sequence) {
 }
 
 // errBroken is the error after a panic.
-var errBroken = errors.New("reading ended in a mistake of this program")
+var errBroken = errors.New("reading failed because of a bug in this program")
 
 // take returns the next task with its block filled, or nil after the last.
 func (l *pipeline) take(ctx context.Context) (*task, error) {

@@ -79,8 +79,8 @@ func TestProblems(t *testing.T) {
 		"windows-1252": {texts(",", "1", "2\xe4"), &ward, []string{`1 value is not UTF-8, line 3 (they seem to be windows-1252)`, `"x": 2 values are not among the values that the study lists, line 2, line 3 (say which of the study's values it is: --values 'x=VALUE:STUDYS')`}, Reading{CSV: Dialect{Encoding: Windows1252}}},
 		"late":         {texts(",", strings.Repeat("a", sampleBytes), "2\xe4"), nil, []string{`1 value is not UTF-8, line 3 (they seem to be windows-1252)`}, Reading{CSV: Dialect{Encoding: Windows1252}}},
 		"a name":       {"id,Gr\xf6\xdfe\nr1,1\n", nil, []string{`names of columns are not UTF-8 (they seem to be windows-1252)`}, Reading{CSV: Dialect{Encoding: Windows1252}}},
-		"code page":    {texts(",", "M\x81ller"), nil, []string{`1 value is not UTF-8, line 2 (nor windows-1252; save the file as UTF-8)`}, Reading{}},
-		"two at once":  {texts(",", "\xe4", "ä"), nil, []string{`1 value is not UTF-8, line 2 (others are: the file is in two encodings; save it as UTF-8)`}, Reading{}},
+		"code page":    {texts(",", "M\x81ller"), nil, []string{`1 value is not UTF-8, line 2 (and not windows-1252 either; save the file as UTF-8)`}, Reading{}},
+		"two at once":  {texts(",", "\xe4", "ä"), nil, []string{`1 value is not UTF-8, line 2 (other values are UTF-8: the file mixes two encodings; save it as UTF-8)`}, Reading{}},
 		"ragged":       {texts(",", "1", "2,3", "4", "5,6"), nil, []string{`2 rows have another number of fields than the 2 of the header, line 3, line 5 (quote a value that holds a comma or a line break, or name another csv: {delimiter: …} in the site file)`}, Reading{}},
 		"quote":        {texts(",", "1", `"2`, "NA"), nil, []string{`a quoted value is not closed, noticed on line 4, line 3 (close it, and double the quotes in it; what follows was not looked at)`}, Reading{}},
 		"all at once": {texts(";", "1.234,5", "k.A.", "7", "8;9", "\xe4\xe4\xe4"), &number, []string{

@@ -30,7 +30,7 @@ func (s Secret) value() (string, error) {
 	if s.Env != "" {
 		value, ok := os.LookupEnv(s.Env)
 		if !ok || value == "" {
-			return "", s.fail("the variable is not set", "it holds the data source name; as a service, in its unit's environment")
+			return "", s.fail("the variable is not set", "set it to the data source name; for a service, in the environment of its unit")
 		}
 		return value, nil
 	}
@@ -39,14 +39,14 @@ func (s Secret) value() (string, error) {
 		return "", s.fail("the file is open to other users", fmt.Sprintf("run `chmod go= %s`", s.File))
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", s.fail("no such file", "it holds the data source name")
+		return "", s.fail("no such file", "write the data source name into it")
 	}
 	if err != nil {
 		return "", fileError(s.File, "the data source name cannot be read", err)
 	}
 	value := strings.TrimSpace(string(data))
 	if value == "" {
-		return "", s.fail("the file is empty", "it holds the data source name")
+		return "", s.fail("the file is empty", "write the data source name into it")
 	}
 	return value, nil
 }

@@ -27,12 +27,12 @@ func openStream(s *Stream, p *plan, fixed Dialect, options Options) (streamed, e
 		return streamed{}, fileError(s.Name, cannotRead, err)
 	}
 	if bytes.HasPrefix(start, []byte("PAR1")) {
-		return streamed{}, &Error{File: s.Name, Message: "a Parquet file, which is not read as it comes", Hint: "name the file: its columns are found from its end"}
+		return streamed{}, &Error{File: s.Name, Message: "a Parquet file cannot be read from a stream", Hint: "give the path of the file instead: its schema is at its end"}
 	}
 	if bytes.HasPrefix(start, []byte("ARROW1")) {
 		file, ok := s.From.(*os.File)
 		if info, err := file.Stat(); !ok || err != nil || !info.Mode().IsRegular() {
-			return streamed{}, &Error{File: s.Name, Message: "an Arrow file, which is not read as it comes", Hint: "write it in the streaming format, or name the file"}
+			return streamed{}, &Error{File: s.Name, Message: "an Arrow file cannot be read from a stream", Hint: "write the streaming format, or give the path of the file"}
 		}
 		in, err := openBatches(s.Name, file, s.Arrow, p)
 		return streamed{in, false}, err

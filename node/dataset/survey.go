@@ -133,9 +133,9 @@ func (r *rowSurvey) problems() (out []Problem) {
 		p := r.notUTF8.problem("", counted(r.notUTF8.n, "value is not UTF-8", "values are not UTF-8"), r.where)
 		switch {
 		case r.utf8:
-			add(p, "others are: the file is in two encodings; save it as UTF-8")
+			add(p, "other values are UTF-8: the file mixes two encodings; save it as UTF-8")
 		case r.undefined:
-			add(p, "nor windows-1252; save the file as UTF-8")
+			add(p, "and not windows-1252 either; save the file as UTF-8")
 		default:
 			p.Mend.CSV.Encoding = Windows1252
 			if r.notUTF8.n == 0 {

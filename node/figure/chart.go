@@ -169,7 +169,7 @@ func (p *plot) settle() {
 			kept = append(kept, c.Points[j])
 		}
 		p.Curves[i].Points = kept
-		p.omitted += fmt.Sprintf(" Drawn are %d of the %d points of %s.", len(kept), len(c.Points), cmp.Or(c.Name, "a curve"))
+		p.omitted += fmt.Sprintf(" Shows %d of the %d points of %s.", len(kept), len(c.Points), cmp.Or(c.Name, "a curve"))
 	}
 }
 

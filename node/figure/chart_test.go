@@ -109,7 +109,7 @@ func TestChartsOfAnything(t *testing.T) {
 			if size := len(f.SVG()); size > 30_000 {
 				t.Errorf("%d bytes", size)
 			}
-			if name == "many" && !strings.Contains(f.Caption, "Drawn are 1500 of the 15000 points of many.") {
+			if name == "many" && !strings.Contains(f.Caption, "Shows 1500 of the 15000 points of many.") {
 				t.Errorf("the caption %q does not say what is left out", f.Caption)
 			}
 		})

@@ -48,7 +48,7 @@ func sideBySide(p block.Panels) drawn {
 	}
 	out := drawn{Drawing: d, width: left + float64(len(p.Panels))*(panelWidth+panelGap), height: bottom + 24, least: 0.6}
 	if len(names) < len(p.Rows) {
-		out.says = fmt.Sprintf(" Drawn are %d of %d rows; the table has more.", len(names), len(p.Rows))
+		out.says = fmt.Sprintf(" Shows %d of %d rows; the table has more.", len(names), len(p.Rows))
 	}
 	return out
 }

@@ -88,7 +88,7 @@ func (c *change) carryOver(afresh bool) (err error) {
 		return c.sameReading()
 	}
 	if len(c.out) > 0 && !slices.Equal(c.m.Reading.ID, c.next.Reading.ID) {
-		return errors.New("records were withdrawn by the ids of other columns than the site file names now: they could not be kept out (name the former id columns again)")
+		return errors.New("records were withdrawn by other id columns than the site file names now, so they could not be kept out (name the former id columns again)")
 	}
 	c.next.Generation, c.next.Key, c.next.Withdrawn, c.next.Taken = c.m.Generation+1, c.m.Key, c.m.Withdrawn, c.m.Taken
 	return nil

@@ -218,7 +218,7 @@ func TestRefusals(t *testing.T) {
 			defer os.Remove(filepath.Join(w.dir, "c.csv"))
 			return update(s)
 		}),
-		"is asked anew each time: nothing shows which of its records are held": reading(func(o *Options) { o.Source = dataset.Source{SQL: &dataset.SQL{Database: "x", Driver: dataset.SQLite}} }, update),
+		"returns new results each time: it is unknown which of its records are held": reading(func(o *Options) { o.Source = dataset.Source{SQL: &dataset.SQL{Database: "x", Driver: dataset.SQLite}} }, update),
 	} {
 		err := do()
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "person") {

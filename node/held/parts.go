@@ -21,7 +21,7 @@ import (
 // holds only what their job needs.
 
 // anewFromParts is the hint for a Set whose data are elsewhere.
-const anewFromParts = "party advanced sketch STUDY --rebuild --job FILE begins anew"
+const anewFromParts = "to start over: party advanced sketch STUDY --rebuild --job FILE"
 
 // Ask starts a Set to be made from parts, if there is none yet or if afresh is set. It fills in the
 // job by which the parts are made. An equal Set gives an equal job.
@@ -32,7 +32,7 @@ func (s *Set) Ask(afresh bool, j *part.Job) error {
 		}
 	}
 	if len(s.m.Shards) > 0 {
-		return &StaleError{Problem: fmt.Sprintf("the parts of %d shards are added up already, and no other part adds to them", len(s.m.Shards)), Hint: anewFromParts}
+		return &StaleError{Problem: fmt.Sprintf("the parts of %d shards are added up already, and no part can be added to them", len(s.m.Shards)), Hint: anewFromParts}
 	}
 	if err := s.sameReading(); err != nil {
 		return err
@@ -136,7 +136,7 @@ func (s *Set) summed(ctx context.Context, files []part.File) error {
 			return err
 		}
 		if i >= len(s.m.Shards) || len(files) != len(s.m.Shards) || s.m.Shards[i].SHA256 != sum.String() {
-			return &StaleError{Problem: fmt.Sprintf("the parts of %d shards are added up already, and %s is none of them", len(s.m.Shards), f.Path), Hint: anewFromParts}
+			return &StaleError{Problem: fmt.Sprintf("the parts of %d shards are added up already, and %s is not one of them", len(s.m.Shards), f.Path), Hint: anewFromParts}
 		}
 	}
 	return nil

@@ -294,8 +294,8 @@ func TestPartsThatDoNotFit(t *testing.T) {
 		says  string
 	}{
 		"a shard that is missing":      {[]part.File{one, three}, fail.PartsIncomplete, "no part of shard 2/3"},
-		"a part twice":                 {[]part.File{one, two, three, two}, fail.PartsIncomplete, "shard 2 of 3 is there twice"},
-		"a shard twice":                {[]part.File{one, two, sealedFor(2)}, fail.PartsIncomplete, "shard 2 of 3 is there twice"},
+		"a part twice":                 {[]part.File{one, two, three, two}, fail.PartsIncomplete, "shard 2 of 3 has two parts"},
+		"a shard twice":                {[]part.File{one, two, sealedFor(2)}, fail.PartsIncomplete, "shard 2 of 3 has two parts"},
 		"shards that count otherwise":  {[]part.File{one, two, w.make(j, part.Shard{Number: 3, Of: 4}, all[20:])}, fail.PartsIncomplete, "is one of 4 shards, others are of 3"},
 		"another study":                {[]part.File{one, two, ofStudy}, fail.PartForeign, "it is of study"},
 		"another data entry":           {[]part.File{one, two, ofEntry}, fail.PartForeign, `it is of dataset "visits", not "patients"`},

@@ -34,7 +34,7 @@ func (s *Set) Update(ctx context.Context) (Changes, error) {
 		return Changes{}, s.Source.NotHere()
 	}
 	if s.m != nil && s.Source.Asked() {
-		return Changes{}, &StaleError{Problem: fmt.Sprintf("%s is asked anew each time: nothing shows which of its records are held", s.Source)}
+		return Changes{}, &StaleError{Problem: fmt.Sprintf("%s returns new results each time: it is unknown which of its records are held", s.Source)}
 	}
 	return s.bring(ctx, false)
 }

@@ -190,7 +190,7 @@ func (o DoctorOptions) head(ctx context.Context, host *p2p.Host, s *study.Study)
 	var back *node.LedgerRolledBackError
 	switch {
 	case errors.As(err, &back):
-		f.Verdict, f.Said, f.Fix = Fail, err.Error(), "restore the newest backup into a new directory: nothing is run before"
+		f.Verdict, f.Said, f.Fix = Fail, err.Error(), "restore the newest backup into a new directory before you run anything"
 	case err != nil:
 		f.Verdict, f.Said, f.Fix = Warn, err.Error(), connectionFix(err)
 	case kept.Count == 0:

@@ -129,7 +129,7 @@ func (f *fsck) beside(debits []ledger.Entry) {
 	}
 	for _, e := range debits {
 		if _, sampled := known[e.Dataset]; err == nil && !sampled {
-			err = fmt.Errorf("nothing is remembered of the people of dataset %q: they would have a second budget under a second name until the next study of it is run", e.Dataset)
+			err = fmt.Errorf("the sample of the people of dataset %q is missing: until the next study of it runs, they could get a second budget under another dataset name", e.Dataset)
 		}
 	}
 	f.add("people", err, restoreFix, "datasets whose people are recognised: %d", len(known))

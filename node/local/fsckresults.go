@@ -42,7 +42,7 @@ func (f *fsck) results(s *study.Study, board []protocol.Verified) {
 	for _, name := range names {
 		if !known[name] && !filename.IsStep(name) {
 			f.findings = append(f.findings, Finding{Check: "results", Subject: f.subject, Verdict: Warn,
-				Said: name + ": nothing speaks of it: it was left by a process that was killed, or what spoke of it is gone", Fix: restoreFix})
+				Said: name + ": no result refers to this file: a killed process left it, or the result that did is lost", Fix: restoreFix})
 		}
 	}
 }
@@ -55,9 +55,9 @@ func (f *fsck) result(s *study.Study, results []protocol.Result, known map[strin
 		switch {
 		case len(results) == 0:
 		case f.Role == store.Aggregator:
-			f.add("result", errors.New("it is gone, and the board has one"), restoreFix, "")
+			f.add("result", errors.New("the board has a result, but its document is missing"), restoreFix, "")
 		default:
-			f.findings = append(f.findings, Finding{Check: "result", Subject: f.subject, Verdict: Warn, Said: "the board has one, and it is not here", Fix: "fetch it: party run " + s.ID.Short()})
+			f.findings = append(f.findings, Finding{Check: "result", Subject: f.subject, Verdict: Warn, Said: "the board has a result, but its document is not here", Fix: "fetch it: party run " + s.ID.Short()})
 		}
 		return
 	}

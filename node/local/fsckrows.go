@@ -155,7 +155,7 @@ func (f *fsck) letGo(id protocol.StudyID) error {
 	}
 	decided, err := f.Store.Held(id).Decided()
 	if err == nil && !decided {
-		err = fmt.Errorf("the journal says that the held sketch was let go on %s, and no decision says so of what is held", last.At)
+		err = fmt.Errorf("the journal says that the steward approved the release of the held sketch on %s, but this decision is not stored", last.At)
 	}
 	return err
 }

@@ -208,7 +208,7 @@ func (h *Host) otherVersion(id peer.ID) error {
 
 // turnedAway returns the error of a call to a peer that does not admit this node.
 func (h *Host) turnedAway() error {
-	return fail.NotAdmitted.New().With(fmt.Sprintf("it closed the connection before answering: does a study there list this node's id %s? A study that is hosted only now is taken up within seconds", h.id))
+	return fail.NotAdmitted.New().With(fmt.Sprintf("it closed the connection before answering: does a study there list this node's id %s? A newly hosted study is active within seconds", h.id))
 }
 
 // gated reports whether a peer refused this node during the dial: over QUIC the refusal can

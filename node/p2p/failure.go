@@ -110,11 +110,11 @@ func dialCause(err error) (text string, kind error) {
 	case fail.Errno(err, syscall.ECONNREFUSED):
 		return "connection refused: nothing listens there", nil
 	case met && (timedOut(err) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded)):
-		return "what listens there takes the connection and says nothing", ErrStranger
+		return "the program that listens there accepts the connection and does not answer", ErrStranger
 	case met && (fail.Errno(err, syscall.ECONNRESET) || errors.Is(err, io.EOF)):
-		return "what listens there closed the connection at once", nil
+		return "the program that listens there closed the connection at once", nil
 	case met:
-		return "what listens there is no node of a study", ErrStranger
+		return "the program that listens there is not a node of a study", ErrStranger
 	}
 	return printable(err.Error()), nil
 }

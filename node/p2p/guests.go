@@ -54,7 +54,7 @@ func (l *lobby) enter(id peer.ID, from netip.Prefix) (leave func(), err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.all >= mostGuests || l.held[from] >= guestsPerIP {
-		l.gate.strangers.Warn("", "guests are turned away: their places are taken", "places", mostGuests, "of_one_address", guestsPerIP)
+		l.gate.strangers.Warn("", "guests are refused: all guest places are taken, or all of one address", "places", mostGuests, "of_one_address", guestsPerIP)
 		return nil, fmt.Errorf("connection from %s: %w", from, errCrowded)
 	}
 	l.all++

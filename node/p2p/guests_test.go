@@ -135,8 +135,8 @@ func TestStrangersTakeGuestsPlacesAlone(t *testing.T) {
 	if _, err := start(t, 2, nil).Call(patience(t), server.PeerID(), server.Addrs(), "echo", nil); err != nil {
 		t.Errorf("a party is kept out: %v", err)
 	}
-	if n := strings.Count(logged.String(), "guests are turned away"); n != 1 {
-		t.Errorf("the log says %d times that guests are turned away", n)
+	if n := strings.Count(logged.String(), "guests are refused"); n != 1 {
+		t.Errorf("the log says %d times that guests are refused", n)
 	}
 	for { // the host checks connection times once a second
 		clock.by.Add(int64(guestTime))

@@ -174,7 +174,7 @@ func (d document) fill(j *Job) (err error) {
 	}{{d.T2, j.T2[:]}, {d.People, j.People[:]}} {
 		raw, err := hex.DecodeString(one.text)
 		if err != nil || len(raw) != len(one.to) {
-			return errors.New("a field has not the right length")
+			return errors.New("a field has the wrong length")
 		}
 		copy(one.to, raw)
 	}

@@ -57,14 +57,14 @@ func Sorted(files []File, of *Job) ([]File, error) {
 		case l.Dataset != want.Dataset:
 			return nil, foreign(f, fmt.Sprintf("it is of dataset %q, not %q", l.Dataset, want.Dataset))
 		case l.Job != want.Job:
-			return nil, foreign(f, fmt.Sprintf("it is of job %.8s, and this node's is %.8s: it was made before the job was written anew, or before data entry or seed changed", l.Job, want.Job))
+			return nil, foreign(f, fmt.Sprintf("it is of job %.8s, and this node's job is %.8s: after the part was made, the job was rewritten, or the data entry or the seed changed", l.Job, want.Job))
 		case out == nil:
 			out = make([]File, l.Of)
 		case l.Of != len(out):
 			return nil, fail.PartsIncomplete.New(fmt.Sprintf("%s is one of %d shards, others are of %d", f.Path, l.Of, len(out)))
 		}
 		if before := out[f.Label.Number-1]; before.Path != "" {
-			return nil, fail.PartsIncomplete.New(fmt.Sprintf("shard %s is there twice, in %s and %s", f.Label.Shard, before.Path, f.Path))
+			return nil, fail.PartsIncomplete.New(fmt.Sprintf("shard %s has two parts, %s and %s", f.Label.Shard, before.Path, f.Path))
 		}
 		out[f.Label.Number-1] = f
 	}
@@ -106,7 +106,7 @@ type reader struct {
 }
 
 // errForm reports a part that opens but does not have the form of a part.
-var errForm = errors.New("it opens, and is not written as this program writes parts")
+var errForm = errors.New("it can be decrypted, but its content does not have the format of a part")
 
 // Read opens a part with the job's private key and passes its content to a sink. It returns the
 // part's counts and the SHA-256 of its bytes. What the sink received is valid only if the error is

@@ -109,5 +109,5 @@ func (r *service) clocks() string {
 	if r.ahead == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s, and dates come at different times: let a time service set the one that is wrong, such as timedatectl set-ntp true", node.ClocksDiffer(r.ahead))
+	return fmt.Sprintf("%s, so dates come at different times: let a time service set the wrong clock, for example timedatectl set-ntp true", node.ClocksDiffer(r.ahead))
 }

@@ -68,7 +68,7 @@ func (r *service) post(ctx context.Context, due int) error {
 	still, _ := r.machine.Due()
 	for _, e := range still {
 		if slices.Contains(w.passed, e.ID()) {
-			return p2p.Refuse(p2p.CodeRefused, "the aggregator has passed over %s, whose turn it is by the board that it shows (a date may be over)", e)
+			return p2p.Refuse(p2p.CodeRefused, "the aggregator did not accept %s, although it is due by the board that it shows (a date may have passed)", e)
 		}
 	}
 	return doubt

@@ -385,7 +385,7 @@ func unpack(role Role, from io.Reader, put func(name string, from io.Reader) err
 	for {
 		h, err := in.Next()
 		if err != nil { // including io.EOF, since the sums must still come
-			return report, fmt.Errorf("%w: it ends after %d files, and was cut off on its way, or as it was written: %w", ErrBackup, report.Files, err)
+			return report, fmt.Errorf("%w: it ends after %d files: it was truncated when it was written or copied: %w", ErrBackup, report.Files, err)
 		}
 		if h.Name == backupSums {
 			sums[backupHead] = sha256.Sum256(head)
@@ -418,7 +418,7 @@ func checkBackupHead(head []byte, role Role) error {
 	case of == string(role) && rest == "":
 		return nil
 	case rest == "" && (of == string(Party) || of == string(Aggregator)):
-		return fail.NotABackup.Of(fmt.Errorf("it is one of a node of role %s", of)).With(fmt.Sprintf("%s advanced restore takes it", of))
+		return fail.NotABackup.Of(fmt.Errorf("it is a backup of a node of role %s", of)).With(fmt.Sprintf("restore it with %s advanced restore", of))
 	}
 	return fmt.Errorf("%w: its first lines are %.60q", ErrBackup, head)
 }

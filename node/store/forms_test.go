@@ -60,7 +60,7 @@ func TestBeginningsOfBackups(t *testing.T) {
 		}
 	}
 	for head, says := range map[string]string{
-		"party\n": "", "aggregator\n": "it is one of a node of role aggregator", "party\nmore": "its first lines are",
+		"party\n": "", "aggregator\n": "it is a backup of a node of role aggregator", "party\nmore": "its first lines are",
 		"aggregator\nmore": "its first lines are", "observer\n": "its first lines are",
 	} {
 		err := checkBackupHead([]byte(backupFormat+"\n"+head), Party)

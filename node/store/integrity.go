@@ -164,7 +164,7 @@ func (s *Store) Strays() ([]Stray, error) {
 		top, below, nested := strings.Cut(name, "/")
 		if top == heldDir && nested && !strings.Contains(below, "/") && d.IsDir() {
 			if lost, err := s.unlisted(name); err != nil || lost {
-				out = append(out, Stray{Path: name, Why: "no manifest says what is held here: a process was killed, or is at work, before it wrote the first; else that is gone, and with it which records were withdrawn"})
+				out = append(out, Stray{Path: name, Why: "held data without a manifest: a process is writing the first manifest, or was killed before it wrote it; otherwise the manifest is lost, and with it the list of withdrawn records"})
 			}
 		}
 		switch {

@@ -63,7 +63,7 @@ func (s *Store) roomForInvitation(id string) error {
 		return err
 	}
 	if len(ids) >= MostInvitations {
-		return fmt.Errorf("there are %d, and no more are kept (aggregator advanced invitation revoke ends one)", len(ids))
+		return fmt.Errorf("there are %d invitations, the most that are kept (revoke one with aggregator advanced invitation revoke)", len(ids))
 	}
 	if _, there := os.Lstat(s.path(invitationsDir, id)); there == nil {
 		return ErrConflict

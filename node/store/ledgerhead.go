@@ -74,8 +74,8 @@ func (t traces) whole(entries []ledger.Entry) error {
 			return fmt.Errorf("%s is damaged: it is %.40q (%s)", ledgerHeadFile, t.head, ledgerLost(t.role))
 		}
 		if count > len(entries) || ledgerHead(entries[:count]) != t.head {
-			return fail.LedgerMissing.Of(fmt.Errorf("by %s it had %d entries, and the last of those is not in %s, which has %d", ledgerHeadFile, count, databaseFile, len(entries))).
-				With(fmt.Sprintf("was that copied without %s-wal? %s", databaseFile, ledgerLost(t.role)))
+			return fail.LedgerMissing.Of(fmt.Errorf("%s records %d entries; %s has %d and lacks the last one recorded", ledgerHeadFile, count, databaseFile, len(entries))).
+				With(fmt.Sprintf("was %s copied without %s-wal? %s", databaseFile, databaseFile, ledgerLost(t.role)))
 		}
 	}
 	if unpaid := t.unpaid(entries); len(unpaid) > 0 {

@@ -151,7 +151,7 @@ func (s *Store) inherit(from *Store, at protocol.Instant) error {
 		for i, e := range entries {
 			if len(own) > 0 { // already inherited, in full
 				if i >= len(own) || own[i].Hash() != e.Hash() {
-					return fmt.Errorf("%w: the new ledger has gone its own way", ErrConflict)
+					return fmt.Errorf("%w: the new directory's ledger does not begin with all entries of the old one", ErrConflict)
 				}
 				continue
 			}

@@ -99,7 +99,7 @@ func TestRotateOntoALedgerOfItsOwn(t *testing.T) {
 	must(t, s.retire(successor, 500)) // like a rotation that was killed
 	_, err = s.Rotate(dir, entropy(9), 500)
 	wantIs(t, err, ErrConflict)
-	if !strings.Contains(err.Error(), "the new ledger has gone its own way") {
+	if !strings.Contains(err.Error(), "the new directory's ledger does not begin with all entries of the old one") {
 		t.Errorf("error %v", err)
 	}
 	after, err := open(t, dir, Party, Options{}).Ledger()

@@ -21,7 +21,7 @@ func By(s *study.Study, files store.ReleaseDir) (*study.Study, error) {
 	}
 	file, err := files.Open(filename.Interim)
 	if errors.Is(err, store.ErrNotFound) {
-		return nil, errors.New("the release of a study of two rounds is without what it went by")
+		return nil, errors.New("the stored release lacks the result of the first round on which it is based")
 	}
 	if err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func By(s *study.Study, files store.ReleaseDir) (*study.Study, error) {
 		err = release.CheckInterim(s, i.Basis)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("what the second round went by: %w", err)
+		return nil, fmt.Errorf("the result of the first round: %w", err)
 	}
 	return s.By(i.Basis), nil
 }

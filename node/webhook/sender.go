@@ -225,7 +225,7 @@ func (c *courier) offer(m seen) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.moves) == mostMoves { // lookAtAll will find the state later
-		c.drop(m.study, "it does not keep up")
+		c.drop(m.study, "its queue is full")
 		return
 	}
 	c.moves = append(c.moves, m)
@@ -322,7 +322,7 @@ func (c *courier) send(ctx context.Context, id protocol.StudyID) {
 	r, t := c.all[id], c.tries[id]
 	err := c.save(id, r, t)
 	for err == nil && len(r.Pending) > 0 && c.Now()-r.Pending[0].At > keepFor {
-		c.drop(id, "it did not take it for three days")
+		c.drop(id, "it was not accepted for three days")
 		err = c.shift(id, r, t)
 	}
 	if err == nil && len(r.Pending) > 0 {
@@ -339,7 +339,7 @@ func (c *courier) send(ctx context.Context, id protocol.StudyID) {
 	case err != nil:
 		t.pause = min(max(2*t.pause, leastPause), mostPause)
 		t.next = c.Uptime() + t.pause
-		c.said.Warn(c.hook.Name, "a webhook failed, and is tried again", "study", id.Short(), "error", err)
+		c.said.Warn(c.hook.Name, "a webhook failed, and is retried", "study", id.Short(), "error", err)
 	case len(r.Pending) == 0:
 		delete(c.tries, id)
 	default:

@@ -205,8 +205,8 @@ func TestArrowRefusals(t *testing.T) {
 		"lists":          {whole, lists, `column "note": holds list values, not numbers`},
 		"texts":          {whole, texts, `column "patient": holds text, not numbers`},
 		"no column":      {whole, absent, `no column "weight"`},
-		"a file":         {[]byte("ARROW1\x00\x00 and so on"), schemaOf(t), "an Arrow file, which is not read as it comes"},
-		"Parquet":        {[]byte("PAR1 and so on, and on"), schemaOf(t), "a Parquet file, which is not read as it comes"},
+		"a file":         {[]byte("ARROW1\x00\x00 and so on"), schemaOf(t), "an Arrow file cannot be read from a stream"},
+		"Parquet":        {[]byte("PAR1 and so on, and on"), schemaOf(t), "a Parquet file cannot be read from a stream"},
 		"nothing":        {nil, schemaOf(t), "writes nothing"},
 	} {
 		_, err := dataset.Each(t.Context(), dataset.Source{Stream: &dataset.Stream{Arrow: Open, Name: "stream", From: bytes.NewReader(c.data)}}, c.schema, dataset.Options{}, func(dataset.Batch) error { return nil }, func(dataset.Summary) {})

@@ -17,20 +17,28 @@ import (
 	"time"
 
 	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/durable"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 // refusedSuffix is the suffix of a file with the reason for a refusal, which replaces the refused
-// file.
-const refusedSuffix = ".refused"
+// file. partSuffix is that of a file that its sender is still writing.
+const (
+	refusedSuffix = ".refused"
+	partSuffix    = ".part"
+)
+
+// stale is the age from which a refusal or an incomplete file has no sender any more: a sender
+// reads its refusal within a moment.
+const stale = 24 * time.Hour
 
 // Kinds maps the suffixes of files that an inbox accepts to the functions that process them.
 type Kinds map[string]func(ctx context.Context, f io.Reader) error
 
 // Empty processes all files of these kinds in the inbox of a state directory. A refusal is reported
-// to the sender and in the log.
+// to the sender and in the log. Empty removes what senders left that stopped waiting or were killed.
 func Empty(ctx context.Context, state string, kinds Kinds, log *slog.Logger) {
 	dir := filepath.Join(state, store.InboxDir)
 	entries, err := os.ReadDir(dir)
@@ -44,6 +52,9 @@ func Empty(ctx context.Context, state string, kinds Kinds, log *slog.Logger) {
 		path, suffix := filepath.Join(dir, e.Name()), filepath.Ext(e.Name())
 		take := kinds[suffix]
 		if take == nil {
+			if err := removeStale(path, e); err != nil {
+				log.Error("inbox cannot be emptied", "error", err)
+			}
 			continue
 		}
 		if err := takeFile(ctx, path, take, log); err != nil {
@@ -57,6 +68,21 @@ func Empty(ctx context.Context, state string, kinds Kinds, log *slog.Logger) {
 			log.Error("inbox cannot be emptied", "error", err)
 		}
 	}
+}
+
+// removeStale removes a refusal that nobody read, and a file that nobody completes.
+func removeStale(path string, e fs.DirEntry) error {
+	if suffix := filepath.Ext(path); suffix != refusedSuffix && suffix != partSuffix {
+		return nil
+	}
+	info, err := e.Info()
+	if err == nil && time.Since(info.ModTime()) > stale {
+		err = os.Remove(path)
+	}
+	if errors.Is(err, fs.ErrNotExist) { // its sender removed it meanwhile
+		return nil
+	}
+	return err
 }
 
 // takeFile turns a panic into an error: the file is refused, and the node goes on.
@@ -75,22 +101,25 @@ func takeFile(ctx context.Context, path string, take func(context.Context, io.Re
 }
 
 // HandOver puts a complete file into the inbox of a state directory, and waits until it is
-// processed. suffix is its kind.
+// processed. suffix is its kind. If ctx ends before that, the file stays, even after a power cut.
 func HandOver(ctx context.Context, state string, in io.Reader, suffix string) error {
 	dir := filepath.Join(state, store.InboxDir)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := durable.Mkdir(dir); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, "*.part")
+	f, err := os.CreateTemp(dir, "*"+partSuffix)
 	if err != nil {
 		return err
 	}
 	_, err = io.Copy(f, in)
+	if err == nil {
+		err = f.Sync()
+	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return errors.Join(err, os.Remove(f.Name()))
 	}
-	stem := strings.TrimSuffix(f.Name(), ".part")
-	if err := os.Rename(f.Name(), stem+suffix); err != nil {
+	stem := strings.TrimSuffix(f.Name(), partSuffix)
+	if err := durable.Rename(f.Name(), stem+suffix); err != nil {
 		return err
 	}
 	ticker := time.NewTicker(50 * time.Millisecond)
@@ -106,7 +135,7 @@ func HandOver(ctx context.Context, state string, in io.Reader, suffix string) er
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
-			return fmt.Errorf("%w: it is in %s, for the aggregator to take in", ctx.Err(), dir)
+			return fmt.Errorf("%w: the file stays in %s until the aggregator processes it", ctx.Err(), dir)
 		}
 	}
 }

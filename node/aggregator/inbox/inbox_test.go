@@ -8,8 +8,10 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cosketch/cosketch/node/aggregator/inbox"
 )
@@ -64,5 +66,31 @@ func TestHandingOverEndsWithItsContext(t *testing.T) {
 	}
 	if left, err := os.ReadDir(filepath.Join(state, "inbox")); err != nil || len(left) != 1 || filepath.Ext(left[0].Name()) != ".good" {
 		t.Errorf("left are %v (%v)", left, err)
+	}
+}
+
+// What a sender left that stopped waiting or was killed is removed after a day, and no other file.
+func TestStaleFilesAreRemoved(t *testing.T) {
+	state := t.TempDir()
+	dir := filepath.Join(state, "inbox")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, age := range map[string]time.Duration{
+		"old.refused": 25 * time.Hour, "new.refused": time.Hour, "old.part": 25 * time.Hour, "new.part": time.Hour, "old.other": 25 * time.Hour,
+	} {
+		path, at := filepath.Join(dir, name), time.Now().Add(-age)
+		if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Chtimes(path, at, at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	inbox.Empty(t.Context(), state, nil, slog.New(slog.DiscardHandler))
+	entries, err := os.ReadDir(dir)
+	var left []string
+	for _, e := range entries {
+		left = append(left, e.Name())
+	}
+	if want := []string{"new.part", "new.refused", "old.other"}; err != nil || !slices.Equal(left, want) {
+		t.Errorf("left are %q (%v), want %q", left, err, want)
 	}
 }

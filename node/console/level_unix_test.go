@@ -54,11 +54,11 @@ func TestFollowLevel(t *testing.T) {
 		t.Errorf("the level did not change, or too early:\n%s", w.text.String())
 	}
 	failure = errors.New("no such file")
-	if line := hangup(slog.LevelError); !strings.Contains(line, "the log level stays") || !logger.Enabled(context.Background(), slog.LevelDebug) {
+	if line := hangup(slog.LevelError); !strings.Contains(line, "the log level is unchanged") || !logger.Enabled(context.Background(), slog.LevelDebug) {
 		t.Errorf("after a failure: %s", line)
 	}
 	failure, c.level, c.origins = nil, "debug", func(flag string) string { return "flag --" + flag }
-	if line := hangup(slog.LevelError); !strings.Contains(line, "given by flag --log-level, which wins") || !logger.Enabled(context.Background(), slog.LevelDebug) {
+	if line := hangup(slog.LevelError); !strings.Contains(line, "given by flag --log-level, which overrides") || !logger.Enabled(context.Background(), slog.LevelDebug) {
 		t.Errorf("with --log-level: %s", line)
 	}
 }

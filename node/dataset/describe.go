@@ -210,6 +210,12 @@ func newSurvey(o DescribeOptions) (*survey, error) {
 // read reads all inputs.
 func (s *survey) read(ctx context.Context, source Source) error {
 	s.words = source.Words
+	switch {
+	case source.Elsewhere != "":
+		return source.NotHere()
+	case source.Stream != nil:
+		return &Error{File: source.Stream.Name, Message: "a stream cannot be described", Hint: "give a file"}
+	}
 	if source.SQL != nil {
 		s.places = []place{{source.SQL.String(), false}}
 		q, err := openSQL(ctx, source.SQL, s.plan)

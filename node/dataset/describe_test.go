@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -296,6 +297,8 @@ func TestDescribeErrors(t *testing.T) {
 		"id":          {Files(write(t, "a,b\n1,SECRET\n")), "c", `no column "c"`},
 		"not parquet": {Source{Files: []string{writeAs(t, "SECRET", "x.parquet")}}, "", unreadable},
 		"query":       {Source{SQL: &SQL{Driver: SQLite, Database: sqliteDatabase(t, "CREATE TABLE t (a)"), Query: "SELECT a FROM t"}}, "", "no records"},
+		"elsewhere":   {Source{Elsewhere: "the register"}, "", "the register"},
+		"stream":      {Source{Stream: &Stream{Name: "standard input"}}, "", "standard input: a stream cannot be described (give a file)"},
 	} {
 		o := DescribeOptions{}
 		if c.id != "" {
@@ -303,6 +306,9 @@ func TestDescribeErrors(t *testing.T) {
 		}
 		_, err := Describe(context.Background(), c.source, o)
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "SECRET") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if name == "elsewhere" && !fail.Has(err, fail.DataElsewhere) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if name == "missing" && !errors.Is(err, fs.ErrNotExist) {

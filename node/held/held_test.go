@@ -211,7 +211,7 @@ func TestRefusals(t *testing.T) {
 		"the held sketch is of dataset \"patients\", the site file now names \"other\"":      reading(func(o *Options) { o.Dataset = "other" }, exact),
 		"by other columns, another dialect or other words":                                   reading(func(o *Options) { o.Schema.Fields[0].Header = "X" }, exact),
 		"another dialect or other words than":                                                reading(func(o *Options) { o.Source.Words.Missing = []string{"NA"} }, exact),
-		"by other id columns":                                                        reading(func(o *Options) { o.Schema.ID = []string{"ID"} }, rebuild),
+		"by other id columns":                                                                reading(func(o *Options) { o.Schema.ID = []string{"ID"} }, rebuild),
 		"it belongs to another study or another seed":                                        reading(func(o *Options) { o.T2 = protocol.Digest{} }, exact),
 		"the limit": reading(func(o *Options) { o.Schema.MaxRecords = 12 }, func(s *Set) error {
 			write(t, filepath.Join(w.dir, "c.csv"), w.records(2))

@@ -21,7 +21,7 @@ func TestAWrongPortIsNamed(t *testing.T) {
 		says     string
 		stranger bool
 	}{
-		"another service":   {"HTTP/1.1 400 Bad Request\r\n\r\n", "no node of a study", true},
+		"another service":   {"HTTP/1.1 400 Bad Request\r\n\r\n", "not a node of a study", true},
 		"one that hangs up": {"", "closed the connection at once", false},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -122,8 +122,8 @@ func TestHeadsOfLedgers(t *testing.T) {
 	entries, err := s.Ledger()
 	must(t, err)
 	for head, says := range map[string]string{
-		ledgerHead(entries): "", ledgerHead(entries[:1]): "", strings.Replace(ledgerHead(entries), "2", "3", 1): "it had 3 entries",
-		strings.Replace(ledgerHead(entries), "2", "1", 1): "it had 1 entries", "": "is damaged", "x": "is damaged", "0 0": "is damaged", "-1 0": "is damaged",
+		ledgerHead(entries): "", ledgerHead(entries[:1]): "", strings.Replace(ledgerHead(entries), "2", "3", 1): "records 3 entries",
+		strings.Replace(ledgerHead(entries), "2", "1", 1): "records 1 entries", "": "is damaged", "x": "is damaged", "0 0": "is damaged", "-1 0": "is damaged",
 	} {
 		err := traces{headed: true, head: head, role: Party}.whole(entries)
 		if says == "" {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"github.com/cosketch/cosketch/node/durable"
 	"github.com/cosketch/cosketch/node/private"
@@ -161,30 +160,10 @@ func (s *Store) RemoveInvitation(id string) error {
 		err = ErrNotFound
 	}
 	if err == nil {
-		err = s.forgetRevoked() // left by a process that was killed
-	}
-	if err == nil {
-		err = missing(durable.Rename(s.path(invitationsDir, id), s.path(invitationsDir, id+revokedSuffix)))
-	}
-	if err == nil {
-		err = s.Note(journal.Entry{At: now(), Event: journal.InvitationRevoked, Note: id})
-	}
-	if err == nil {
-		err = s.forgetRevoked()
+		err = s.revoke(invitationsDir, id, journal.InvitationRevoked)
 	}
 	if err != nil {
 		return fmt.Errorf("revoking invitation %.40s: %w", id, err)
 	}
 	return nil
-}
-
-// revokedSuffix marks a directory that is about to be removed.
-const revokedSuffix = ".revoked"
-
-func (s *Store) forgetRevoked() error {
-	gone, err := filepath.Glob(s.path(invitationsDir, "*"+revokedSuffix))
-	for _, dir := range gone {
-		err = errors.Join(err, os.RemoveAll(dir))
-	}
-	return err
 }

@@ -86,7 +86,7 @@ func TestInvitations(t *testing.T) {
 	for _, e := range entries {
 		noted = append(noted, e.Event)
 	}
-	if want := []journal.Event{journal.InvitationMade, journal.InvitationMade, journal.InvitationUsed, journal.InvitationRevoked}; !slices.Equal(noted[len(noted)-len(want):], want) {
+	if want := []journal.Event{journal.InvitationMade, journal.InvitationMade, journal.InvitationUsed, journal.InvitationRevoked, journal.InvitationRevoked}; !slices.Equal(noted[len(noted)-len(want):], want) {
 		t.Errorf("the journal has %v", noted)
 	}
 }

@@ -384,7 +384,7 @@ func TestHeldWithoutAManifestIsStray(t *testing.T) {
 	must(t, whole.Commit([]byte("manifest"), []string{"sum.1"}))
 	fill(t, half, "sum.1", "first")
 	strays, err := s.Strays()
-	if err != nil || len(strays) != 1 || strays[0].Path != heldDir+"/"+studyID("half").String() || !strings.Contains(strays[0].Why, "no manifest") {
+	if err != nil || len(strays) != 1 || strays[0].Path != heldDir+"/"+studyID("half").String() || !strings.Contains(strays[0].Why, "without a manifest") {
 		t.Errorf("%v, %v", strays, err)
 	}
 }

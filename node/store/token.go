@@ -79,13 +79,7 @@ func (s *Store) RemoveToken(id string) error {
 		err = ErrNotFound
 	}
 	if err == nil {
-		err = missing(os.Remove(s.path(tokensDir, id)))
-	}
-	if err == nil {
-		err = durable.SyncDir(s.path(tokensDir))
-	}
-	if err == nil {
-		err = s.Note(journal.Entry{At: now(), Event: journal.TokenRevoked, Note: id})
+		err = s.revoke(tokensDir, id, journal.TokenRevoked)
 	}
 	if err != nil {
 		return fmt.Errorf("revoking token %.40s: %w", id, err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/cosketch/cosketch/node/private"
+	"github.com/cosketch/cosketch/protocol/journal"
 )
 
 func TestTokens(t *testing.T) {
@@ -56,6 +57,46 @@ func TestTokens(t *testing.T) {
 	check(t, s.RemoveToken("0123abcd"))
 	if _, err := looker.Token("0123abcd"); !errors.Is(err, ErrNotFound) {
 		t.Errorf("removed: %v", err)
+	}
+}
+
+// A revocation that was killed after the token ceased to be valid is journaled by the next one, also
+// of the same token.
+func TestAKilledRevocationIsCompleted(t *testing.T) {
+	dir := t.TempDir() + "/agg"
+	check(t, Create(dir, Aggregator, entropy(1)))
+	s, err := Open(dir, Aggregator, Options{})
+	check(t, err)
+	defer s.Close()
+	const killed, next = "00000000", "0123abcd"
+	revoked := func() (ids []string) {
+		entries, err := s.Journal()
+		check(t, err)
+		for _, e := range entries {
+			if e.Event == journal.TokenRevoked {
+				ids = append(ids, e.Note)
+			}
+		}
+		return ids
+	}
+	for _, again := range []string{killed, next} {
+		check(t, s.PutToken(killed, []byte("one")))
+		check(t, s.PutToken(next, []byte("two")))
+		check(t, os.Rename(dir+"/tokens/"+killed, dir+"/tokens/"+killed+revokedSuffix))
+		if _, err := s.Token(killed); !errors.Is(err, ErrNotFound) {
+			t.Errorf("it is valid: %v", err)
+		}
+		before := len(revoked())
+		check(t, s.RemoveToken(again))
+		if ids := revoked()[before:]; ids[0] != killed || ids[len(ids)-1] != again || len(ids) > 2 {
+			t.Errorf("the journal says that %v were revoked", ids)
+		}
+		if again == killed {
+			check(t, s.RemoveToken(next))
+		}
+		if left, err := os.ReadDir(dir + "/tokens"); err != nil || len(left) > 0 {
+			t.Errorf("left are %v, %v", left, err)
+		}
 	}
 }
 

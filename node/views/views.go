@@ -100,8 +100,8 @@ func (v *Views) News(id protocol.StudyID) <-chan struct{} {
 	return v.news[id]
 }
 
-// Ready returns why this aggregator cannot serve: its store does not answer, has no room, or fails
-// for some studies.
+// Ready returns why this aggregator cannot serve: its store does not answer or has no room, or
+// an error of the store or a panic keeps studies from being served.
 func (v *Views) Ready() error {
 	if _, err := v.state.Studies(); err != nil {
 		return err
@@ -112,7 +112,7 @@ func (v *Views) Ready() error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if n := len(v.down); n > 0 {
-		return fmt.Errorf("the store fails at %d studies", n)
+		return fmt.Errorf("studies not served because of an error: %d", n)
 	}
 	return nil
 }

@@ -267,7 +267,8 @@ func (c *courier) run(ctx context.Context) {
 	}
 }
 
-// note appends a study's move to its pending messages.
+// note appends a study's move to its pending messages. If too many are pending, it drops the study's
+// oldest message, or waits with the move if the study has none: a hook always learns the last state.
 func (c *courier) note(m seen) {
 	r := c.all[m.study]
 	if r == nil {
@@ -278,6 +279,10 @@ func (c *courier) note(m seen) {
 	if move == "" {
 		return
 	}
+	if c.hook.wants(move) && c.count >= mostPending && len(r.Pending) == 0 {
+		c.said.Warn(c.hook.Name, "a webhook is told of a move later", "study", m.study.Short(), "reason", "too much is pending")
+		return // lookAtAll finds the state again
+	}
 	c.all[m.study], r.Announced = r, now
 	if c.hook.wants(move) {
 		r.Number++
@@ -285,16 +290,13 @@ func (c *courier) note(m seen) {
 			Aggregator: c.Aggregator.String(), Study: m.study.String(), Name: m.now.Name, Number: r.Number,
 			Before: string(before.State), After: string(m.now.State), WaitsFor: m.now.WaitsFor, From: append([]string{}, m.now.From...), Until: m.now.Until,
 		}}
-		switch {
-		case c.count >= mostPending:
+		if c.count >= mostPending || len(r.Pending) >= mostOfStudy { // the oldest gives way
 			c.drop(m.study, "too much is pending")
-		case len(r.Pending) >= mostOfStudy:
-			c.drop(m.study, "too much is pending")
-			r.Pending = append(r.Pending[1:], newPending(message, m.at))
-		default:
-			r.Pending = append(r.Pending, newPending(message, m.at))
-			c.grow(1)
+			r.Pending = r.Pending[1:]
+			c.grow(-1)
 		}
+		r.Pending = append(r.Pending, newPending(message, m.at))
+		c.grow(1)
 	}
 	if c.tries[m.study] == nil {
 		c.tries[m.study] = &tries{}

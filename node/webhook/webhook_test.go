@@ -349,6 +349,42 @@ func TestASlowHookIsBoundedAndLosesTheOldest(t *testing.T) {
 	}
 }
 
+// With the most pending messages, a study's new message replaces its oldest; the move of a study
+// without one waits, so that its last state is told in the end.
+func TestAFullOutboxLosesNoLastState(t *testing.T) {
+	w := newWorld()
+	s, err := New(w.options(t.TempDir(), hook(t, "portal", "http://127.0.0.1:1")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := s.couriers[0]
+	move := func(n byte, state session.State) { c.note(seen{study(n), Standing{State: state}, w.now}) }
+	for n := range byte(mostPending / mostOfStudy) {
+		for i := range mostOfStudy {
+			move(n, []session.State{session.Agreeing, session.Collecting}[i%2])
+		}
+	}
+	if c.count != mostPending || w.left != mostPending {
+		t.Fatalf("%d are pending, %d counted", c.count, w.left)
+	}
+	move(0, session.Closed)
+	if p := c.all[study(0)].Pending; len(p) != mostOfStudy || !strings.Contains(string(p[len(p)-1].Body), `"study.closed"`) || w.counts[Dropped] != 1 {
+		t.Errorf("%d are pending, %d were dropped, the last is %s", len(p), w.counts[Dropped], p[len(p)-1].Body)
+	}
+	move(200, session.Open)
+	move(200, session.Closed)
+	if c.all[study(200)] != nil || c.count != mostPending {
+		t.Errorf("one more is pending: %d", c.count)
+	}
+	if err := c.shift(study(1), c.all[study(1)], c.tries[study(1)]); err != nil {
+		t.Fatal(err)
+	}
+	move(200, session.Closed)
+	if r := c.all[study(200)]; r == nil || len(r.Pending) != 1 || r.Announced.State != session.Closed || w.counts[Dropped] != 1 {
+		t.Errorf("there is room: %+v", r)
+	}
+}
+
 func TestWhatIsPendingSurvivesARestart(t *testing.T) {
 	dir, w := t.TempDir(), newWorld()
 	down := true

@@ -171,8 +171,10 @@ type AggregatorState interface {
 	// there is none.
 	LastNoted() (protocol.Instant, error)
 
-	// Purged says when a study's sketches were removed for good. Purge removes them.
+	// Purged says when a study's sketches were removed for good. Purge removes them. Purgeable reports
+	// whether there are any.
 	Purged(study protocol.StudyID) (protocol.Instant, error)
+	Purgeable(study protocol.StudyID) (bool, error)
 	Purge(study protocol.StudyID, at protocol.Instant) (freed int64, err error)
 
 	// KeepLedgerHead keeps a party's head if its count is higher than that of the one kept. It

@@ -187,11 +187,10 @@ func (h *hosted) answer(ctx context.Context, q protocol.Query, rows []byte) (raw
 	case err != nil && !errors.Is(err, store.ErrNotFound):
 		return nil, err
 	case err != nil:
-		name := filename.Query(q.Party, q.Number)
-		if err := h.Store.PutResult(h.study.ID, name+".bin", rows); err != nil {
+		if err := h.Store.PutResult(h.study.ID, filename.QuerySent(q.Party, q.Number), rows); err != nil {
 			return nil, err
 		}
-		if err := h.Store.PutResult(h.study.ID, name, q.Encode()); err != nil {
+		if err := h.Store.PutResult(h.study.ID, filename.Query(q.Party, q.Number), q.Encode()); err != nil {
 			return nil, err
 		}
 	}

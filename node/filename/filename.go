@@ -92,10 +92,20 @@ const (
 // Asked returns the file of the answer to a query at a party.
 func Asked(number int) string { return fmt.Sprintf("query-%d", number) }
 
-// Query returns the name under which an aggregator keeps a party's query: its rows, and the party's
-// signed statement of them. The statement is written last, so a query with a statement is complete.
+// Query returns the name under which an aggregator keeps a party's signed statement of a query.
+// It is written last, so a query with a statement is complete.
 func Query(party protocol.PeerID, number uint32) string {
 	return fmt.Sprintf("query-%x-%d", party[:], number)
+}
+
+// QuerySent returns the name under which an aggregator keeps the rows of a party's query.
+func QuerySent(party protocol.PeerID, number uint32) string { return Query(party, number) + sentSuffix }
+
+const sentSuffix = ".bin"
+
+// IsQuerySent reports whether this is the name of the rows of a query.
+func IsQuerySent(name string) bool {
+	return strings.HasPrefix(name, "query-") && strings.HasSuffix(name, sentSuffix)
 }
 
 // Answer returns the name under which the aggregator keeps the answer to a query: the document, and

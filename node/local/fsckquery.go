@@ -15,6 +15,7 @@ import (
 // and document; nil if missing.
 type storedQuery struct {
 	statement, rows, answer, document []byte
+	purged                            bool // the rows were removed with the study's sketches
 	err                               error
 }
 
@@ -50,7 +51,7 @@ func (q storedQuery) check(s *study.Study, party protocol.PeerID, number int) er
 		return err
 	case int64(own.Number) != int64(number):
 		return fmt.Errorf("it is signed as query %d", own.Number)
-	case stored.DocumentOf(q.rows) != own.Data:
+	case !q.purged && stored.DocumentOf(q.rows) != own.Data:
 		return errors.New("the rows are not those that were signed")
 	case q.answer == nil:
 		return nil
@@ -90,10 +91,18 @@ func (f *fsck) keptQuery(s *study.Study, party protocol.PeerID, number uint32) (
 	if q.statement, q.err = f.Store.Result(s.ID, name); q.err != nil {
 		return q
 	}
-	if q.rows, q.err = f.Store.Result(s.ID, name+".bin"); q.err != nil {
+	if q.purged, q.err = stored.Purged(f.Store, s.ID); q.err != nil {
+		return q
+	}
+	q.rows, q.err = f.Store.Result(s.ID, filename.QuerySent(party, number))
+	switch {
+	case q.err == nil:
+		q.purged = false // a purge that was killed left them
+	case !q.purged || !errors.Is(q.err, store.ErrNotFound):
 		q.err = fmt.Errorf("%v", q.err)
 		return q
 	}
+	q.err = nil
 	q.readAnswer(f.Store, s, filename.Answer(party, number))
 	return q
 }

@@ -15,6 +15,7 @@ import (
 	"testing/iotest"
 
 	"github.com/cosketch/cosketch/node/private"
+	"github.com/cosketch/cosketch/node/filename"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/journal"
 	ledgers "github.com/cosketch/cosketch/protocol/ledger"
@@ -251,11 +252,29 @@ func TestPurge(t *testing.T) {
 		must(t, s.PutChunk(study, protocol.PeerID{1}, 0, 0, []byte("sketch")))
 		must(t, s.PutResult(study, "result.json", []byte("{}")))
 	}
+	sent := filename.QuerySent(protocol.PeerID{1}, 1)
+	for _, name := range []string{sent, filename.Query(protocol.PeerID{1}, 1), filename.Answer(protocol.PeerID{1}, 1)} {
+		must(t, s.PutResult(id, name, []byte("rows")))
+	}
+	must(t, s.PutResult(other, sent, []byte("rows")))
 	_, err := s.Purged(id)
 	wantIs(t, err, ErrNotFound)
+	if size, err := s.UploadSize(id); size != 10 || err != nil {
+		t.Errorf("there are %d bytes, %v", size, err)
+	}
 	freed, err := s.Purge(id, 500)
-	if err != nil || freed != 6 {
+	if err != nil || freed != 10 {
 		t.Errorf("freed %d, %v", freed, err)
+	}
+	_, err = s.Result(id, sent)
+	wantIs(t, err, ErrNotFound)
+	for _, name := range []string{filename.Query(protocol.PeerID{1}, 1), filename.Answer(protocol.PeerID{1}, 1)} {
+		if _, err := s.Result(id, name); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := s.Result(other, sent); err != nil {
+		t.Error(err)
 	}
 	s = reopen(t, s)
 	if at, err := s.Purged(id); at != 500 || err != nil {
@@ -280,6 +299,33 @@ func TestPurge(t *testing.T) {
 	}
 	_, err = s.Purge(studyID("nobody's"), 500)
 	wantIs(t, err, ErrNotFound)
+}
+
+// A party's purge removes its release and its queries, also one that a killed purge left half
+// removed, and lets no other be stored.
+func TestPurgeOfAParty(t *testing.T) {
+	s := newStore(t, Party)
+	id, other := addStudy(t, s, "study"), addStudy(t, s, "other")
+	for _, study := range []protocol.StudyID{id, other} {
+		must(t, s.SaveRelease(study, testRelease("header", "release")))
+		for number := 1; number <= 3; number++ {
+			must(t, s.SaveQuery(study, number, testRelease("query", "rows")))
+		}
+	}
+	must(t, os.Rename(string(s.Query(id, 2)), string(s.Query(id, 2))+".tmp"))
+	must(t, second(s.Purge(id, 500)))
+	left, err := os.ReadDir(s.path(releasesDir))
+	must(t, err)
+	for _, d := range left {
+		if !strings.HasPrefix(d.Name(), other.String()) {
+			t.Errorf("%s is left", d.Name())
+		}
+	}
+	if len(left) != 4 {
+		t.Errorf("%d directories are left, want those of the other study", len(left))
+	}
+	wantIs(t, s.SaveRelease(id, testRelease("header", "release")), ErrConflict)
+	wantIs(t, s.SaveQuery(id, 4, testRelease("query", "rows")), ErrConflict)
 }
 
 // The first command that writes upgrades a directory of layout 1, keeps a copy of the old database,

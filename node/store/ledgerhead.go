@@ -58,7 +58,7 @@ func (s *Store) traces() (traces, error) {
 		return traces{}, fmt.Errorf("looking through releases: %w", err)
 	}
 	for _, d := range dirs {
-		name, _, _ := strings.Cut(d.Name(), "-query-")
+		name, _, _ := strings.Cut(d.Name(), queryMark)
 		if _, err := protocol.ParseStudyID(name); err == nil && !strings.HasSuffix(d.Name(), ".tmp") {
 			t.stored = append(t.stored, d.Name()) // others are foreign or incomplete
 		}

@@ -5,15 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/cosketch/cosketch/node/durable"
+	"github.com/cosketch/cosketch/node/filename"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/journal"
 )
 
-// Purge removes the sketches of a study: at an aggregator those that parties sent, at a party its
-// own release, after which no other can be stored. It records the purge; the board, the results and
-// the ledger stay. The caller must make sure that the study accepts no more sketches. If Purge is
+// Purge removes the sketches of a study: at an aggregator those that parties sent, with the rows of
+// their queries; at a party its own release and queries, after which no other can be stored. It
+// records the purge; the board with its sealed texts, the results, the answers to queries and the
+// ledger stay. The caller must make sure that the study accepts no more sketches. If Purge is
 // killed, the next one completes it. It returns how many bytes were freed, and is durable when its
 // error is nil.
 func (s *Store) Purge(study protocol.StudyID, at protocol.Instant) (freed int64, err error) {
@@ -24,13 +28,22 @@ func (s *Store) Purge(study protocol.StudyID, at protocol.Instant) (freed int64,
 		return fail(err)
 	}
 	dir := s.path(uploadsDir, study.String())
-	for _, sketches := range []string{dir, s.path(releasesDir, study.String())} {
+	queries, err := s.queries(study)
+	if err != nil {
+		return fail(err)
+	}
+	for _, sketches := range append(queries, dir, s.path(releasesDir, study.String())) {
 		size, err := sizeOf(sketches)
 		if err != nil {
 			return fail(err)
 		}
 		freed += size
 	}
+	size, err := s.sentQueries(study, nil)
+	if err != nil {
+		return fail(err)
+	}
+	freed += size
 	err = transact(s.db, func(tx *sql.Tx) error {
 		first, err := changed(tx.Exec("INSERT INTO purged (study, at) VALUES (?, ?) ON CONFLICT DO NOTHING", study[:], int64(at)))
 		if err != nil || !first {
@@ -44,7 +57,12 @@ func (s *Store) Purge(study protocol.StudyID, at protocol.Instant) (freed int64,
 	if err := os.RemoveAll(dir); err != nil {
 		return fail(err)
 	}
-	if err := s.dropRelease(study); err != nil {
+	for _, release := range append(queries, s.path(releasesDir, study.String())) {
+		if err := s.dropRelease(release); err != nil {
+			return fail(err)
+		}
+	}
+	if _, err := s.sentQueries(study, os.Remove); err != nil {
 		return fail(err)
 	}
 	return freed, durable.SyncDir(s.path(uploadsDir))
@@ -60,13 +78,90 @@ func (s *Store) Purged(study protocol.StudyID) (protocol.Instant, error) {
 	return at, nil
 }
 
-// UploadSize returns the size of a study's stored uploads in bytes.
+// Purgeable reports whether there is something that Purge removes, such as what a killed purge left.
+func (s *Store) Purgeable(study protocol.StudyID) (bool, error) {
+	fail := func(err error) (bool, error) {
+		return false, fmt.Errorf("looking for sketches of study %s: %w", study.Short(), err)
+	}
+	queries, err := s.queries(study)
+	if err != nil {
+		return fail(err)
+	}
+	release := s.path(releasesDir, study.String())
+	for _, dir := range []string{s.path(uploadsDir, study.String()), release, release + ".tmp"} {
+		switch _, err := os.Lstat(dir); {
+		case err == nil:
+			return true, nil
+		case !errors.Is(err, os.ErrNotExist):
+			return fail(err)
+		}
+	}
+	sent, err := s.sentQueries(study, nil)
+	if err != nil {
+		return fail(err)
+	}
+	return len(queries) > 0 || sent > 0, nil
+}
+
+// UploadSize returns the size of a study's stored uploads in bytes, with the rows of queries.
 func (s *Store) UploadSize(study protocol.StudyID) (int64, error) {
 	size, err := sizeOf(s.path(uploadsDir, study.String()))
+	if err == nil {
+		var sent int64
+		sent, err = s.sentQueries(study, nil)
+		size += sent
+	}
 	if err != nil {
 		return 0, fmt.Errorf("measuring the uploads of study %s: %w", study.Short(), err)
 	}
 	return size, nil
+}
+
+// queries returns the directories of a party's queries of a study.
+func (s *Store) queries(study protocol.StudyID) ([]string, error) {
+	entries, err := os.ReadDir(s.path(releasesDir))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	var out []string
+	for _, e := range entries {
+		name := strings.TrimSuffix(e.Name(), ".tmp") // a killed process left it half removed
+		if strings.HasPrefix(name, study.String()+queryMark) {
+			out = append(out, s.path(releasesDir, name))
+		}
+	}
+	return slices.Compact(out), nil
+}
+
+// sentQueries does something with the rows of queries that parties sent, which are stored beside the
+// results, and returns their size.
+func (s *Store) sentQueries(study protocol.StudyID, do func(path string) error) (size int64, err error) {
+	if s.role != Aggregator {
+		return 0, nil
+	}
+	names, err := s.Results(study)
+	if err != nil {
+		return 0, err
+	}
+	files := slices.DeleteFunc(names, func(name string) bool { return !filename.IsQuerySent(name) })
+	for _, name := range files {
+		path := s.path(resultsDir, study.String(), name)
+		info, err := os.Stat(path)
+		if err == nil && do != nil {
+			err = do(path)
+		}
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return size, err
+		}
+		size += info.Size()
+	}
+	if do == nil || len(files) == 0 {
+		return size, nil
+	}
+	return size, durable.SyncDir(s.path(resultsDir, study.String()))
 }
 
 // sizeOf returns the total size of the files below a directory; 0 if it does not exist.

@@ -22,6 +22,12 @@ func (s *Store) saveQuery(study protocol.StudyID, number int, query Release) err
 	if err := s.writable(); err != nil {
 		return err
 	}
+	switch _, err := s.Purged(study); {
+	case err == nil:
+		return fmt.Errorf("%w: the study's sketches were removed at their date", ErrConflict)
+	case !errors.Is(err, ErrNotFound):
+		return err
+	}
 	dir := s.Query(study, number)
 	switch before, err := dir.Header(); {
 	case err == nil && bytes.Equal(before, query.Header):
@@ -39,8 +45,11 @@ func (s *Store) Query(study protocol.StudyID, number int) ReleaseDir {
 	return ReleaseDir(s.path(releasesDir, QueryDir(study, number)))
 }
 
+// queryMark separates a study and a number in the name of a query's directory.
+const queryMark = "-query-"
+
 // QueryDir returns the name of a query's directory. It lies beside those of releases, which are
 // named by their study.
 func QueryDir(study protocol.StudyID, number int) string {
-	return fmt.Sprintf("%s-query-%d", study, number)
+	return fmt.Sprintf("%s%s%d", study, queryMark, number)
 }

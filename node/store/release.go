@@ -63,22 +63,23 @@ func (s *Store) saveRelease(study protocol.StudyID, release Release) error {
 // void masked sum. It is no error if there is none. When it returns nil, another release may be
 // stored. Callers must hold the study's lock.
 func (s *Store) DropRelease(study protocol.StudyID) error {
-	if err := s.dropRelease(study); err != nil {
+	if err := s.dropRelease(s.path(releasesDir, study.String())); err != nil {
 		return fmt.Errorf("dropping the release of study %s: %w", study.Short(), err)
 	}
 	return nil
 }
 
-func (s *Store) dropRelease(study protocol.StudyID) error {
+// dropRelease removes the directory of a release or query.
+func (s *Store) dropRelease(dir string) error {
 	if err := s.writable(); err != nil {
 		return err
 	}
-	staging := s.path(releasesDir, study.String()+".tmp")
+	staging := dir + ".tmp"
 	if err := os.RemoveAll(staging); err != nil { // left by a process that was killed here
 		return err
 	}
 	// Rename first, so that it is never seen half removed.
-	switch err := durable.Rename(s.path(releasesDir, study.String()), staging); {
+	switch err := durable.Rename(dir, staging); {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:

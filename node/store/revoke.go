@@ -3,7 +3,6 @@ package store
 import (
 	"errors"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -35,19 +34,25 @@ func (s *Store) revoke(dir, id string, event journal.Event) error {
 
 // forgetRevoked journals and removes what was renamed, and returns its ids.
 func (s *Store) forgetRevoked(dir string, event journal.Event) (ids []string, err error) {
-	gone, err := filepath.Glob(s.path(dir, "*"+revokedSuffix))
-	if err != nil || len(gone) == 0 {
-		return nil, err
+	entries, err := os.ReadDir(s.path(dir))
+	if err != nil {
+		return nil, missing(err)
 	}
-	for _, path := range gone {
-		id := strings.TrimSuffix(filepath.Base(path), revokedSuffix)
+	for _, e := range entries {
+		id, revoked := strings.CutSuffix(e.Name(), revokedSuffix)
+		if !revoked {
+			continue
+		}
 		if err := s.Note(journal.Entry{At: now(), Event: event, Note: id}); err != nil {
 			return ids, err
 		}
-		if err := os.RemoveAll(path); err != nil {
+		if err := os.RemoveAll(s.path(dir, e.Name())); err != nil {
 			return ids, err
 		}
 		ids = append(ids, id)
+	}
+	if len(ids) == 0 {
+		return nil, nil
 	}
 	return ids, durable.SyncDir(s.path(dir))
 }

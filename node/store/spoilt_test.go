@@ -117,7 +117,7 @@ func handlings(study protocol.StudyID, backup []byte) []handling {
 		{"PutToken", "tokens tokens/01234567", func(s *Store) error { return s.PutToken("01234567", nil) }},
 		{"Token", "tokens/0123abcd", func(s *Store) error { return second(s.Token("0123abcd")) }},
 		{"Tokens", "tokens", func(s *Store) error { return second(s.Tokens()) }},
-		{"RemoveToken", "tokens/0123abcd", func(s *Store) error { return s.RemoveToken("0123abcd") }},
+		{"RemoveToken", "tokens tokens/0123abcd tokens/0123abcd.revoked", func(s *Store) error { return s.RemoveToken("0123abcd") }},
 		{"PutInvitation", "invitations invitations/01234567", func(s *Store) error { return s.PutInvitation("01234567", nil) }},
 		{"Invitations", "invitations", func(s *Store) error { return second(s.Invitations()) }},
 		{"Invitation", "invitations/0123abcd invitations/0123abcd/record", func(s *Store) error { return second(s.Invitation("0123abcd")) }},
@@ -125,7 +125,7 @@ func handlings(study protocol.StudyID, backup []byte) []handling {
 		{"PutIntroduction", "invitations/0123abcd/record invitations/0123abcd/introduction", func(s *Store) error { return s.PutIntroduction("0123abcd", []byte("me")) }},
 		{"PutAccepted", "invitations/0123abcd/record invitations/0123abcd/accepted", func(s *Store) error { return s.PutAccepted("0123abcd") }},
 		{"RemoveInvitation", "invitations invitations/0123abcd invitations/0123abcd.revoked", func(s *Store) error { return s.RemoveInvitation("0123abcd") }},
-		{"Purge", "uploads uploads/$ releases/$ releases/$.tmp", func(s *Store) error { return second(s.Purge(study, 1)) }},
+		{"Purge", "uploads uploads/$ releases/$ releases/$.tmp releases/$-query-1", func(s *Store) error { return second(s.Purge(study, 1)) }},
 		{"UploadSize", "uploads uploads/$ " + chunk, func(s *Store) error { return second(s.UploadSize(study)) }},
 		{"Strays", "held/$ held/$/manifest", func(s *Store) error {
 			strays, err := s.Strays()

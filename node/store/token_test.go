@@ -63,7 +63,7 @@ func TestTokens(t *testing.T) {
 // A revocation that was killed after the token ceased to be valid is journaled by the next one, also
 // of the same token.
 func TestAKilledRevocationIsCompleted(t *testing.T) {
-	dir := t.TempDir() + "/agg"
+	dir := t.TempDir() + "/state of [a] node"
 	check(t, Create(dir, Aggregator, entropy(1)))
 	s, err := Open(dir, Aggregator, Options{})
 	check(t, err)

@@ -14,16 +14,22 @@ type Sketches interface {
 	Study(id protocol.StudyID) ([]byte, error)
 	Purged(id protocol.StudyID) (protocol.Instant, error)
 	LockStudy(id protocol.StudyID) (unlock func(), err error)
+	Purgeable(id protocol.StudyID) (bool, error)
 	Purge(id protocol.StudyID, at protocol.Instant) (freed int64, err error)
 }
 
-// RemoveExpired purges a study whose retention date has passed, unless it was purged before. A
-// study that is being served is left for the next time.
+// RemoveExpired purges a study whose retention date has passed, unless it was purged before and
+// nothing is left. A study that is being served is left for the next time.
 func RemoveExpired(st Sketches, s *study.Study, now protocol.Instant) (removed bool, err error) {
 	if s.KeepUntil == 0 || now < s.KeepUntil {
 		return false, nil
 	}
-	if gone, err := Purged(st, s.ID); err != nil || gone {
+	gone, err := Purged(st, s.ID)
+	left := !gone
+	if err == nil && gone {
+		left, err = st.Purgeable(s.ID)
+	}
+	if err != nil || !left {
 		return false, err
 	}
 	unlock, err := st.LockStudy(s.ID)

@@ -3,6 +3,7 @@ package stored_test
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -51,6 +52,15 @@ func TestSketchesGoAtTheirDate(t *testing.T) {
 	unlock()
 	do(stored.RemoveAllExpired(st, due.KeepUntil))
 	remove(due, due.KeepUntil, false) // only once
+	for _, left := range []string{due.ID.String() + ".tmp", store.QueryDir(due.ID, 1)} { // by a purge that was killed
+		path := filepath.Join(st.Dir(), "releases", left)
+		do(os.Mkdir(path, 0o700))
+		remove(due, due.KeepUntil, true)
+		if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s is still here: %v", left, err)
+		}
+		remove(due, due.KeepUntil, false)
+	}
 	remove(kept, due.KeepUntil, false)
 	if _, err := st.ReleaseHeader(kept.ID); err != nil {
 		t.Errorf("the other study's release: %v", err)

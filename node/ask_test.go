@@ -213,6 +213,40 @@ func TestQueryOfARolledBackStore(t *testing.T) {
 	}
 }
 
+// After a purge neither node has the sketch of a query. The statements and the answer stay, and fsck
+// finds nothing wrong.
+func TestPurgeOfQueries(t *testing.T) {
+	t.Parallel()
+	b, stop := answered(t, curious())
+	if _, err := b.ask(b.context(), "a", "new.csv"); err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	for name, role := range map[string]store.Role{"a": store.Party, "agg": store.Aggregator} {
+		st := b.open(name)
+		_, err := st.Purge(b.study.ID, now())
+		check(t, err)
+		if left, err := st.Purgeable(b.study.ID); err != nil || left {
+			t.Errorf("%s: sketches are left: %t, %v", name, left, err)
+		}
+		check(t, st.Close())
+		if wrong := damageFound(t, b.path(name), role); wrong != "" {
+			t.Errorf("%s: %s", name, wrong)
+		}
+	}
+	st := b.open("agg")
+	defer st.Close()
+	raw := b.storedQuery()
+	if raw != nil {
+		t.Error("the party still has the query")
+	}
+	names, err := st.Results(b.study.ID)
+	check(t, err)
+	if !slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, "answer-") }) {
+		t.Errorf("the answer is gone: %v", names)
+	}
+}
+
 // Queries that break the rules are refused with a reason, also for another party's answer. The one
 // query of a number stays unchanged.
 func TestForgedQueriesAreRefused(t *testing.T) {

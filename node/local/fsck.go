@@ -286,7 +286,18 @@ func (f *fsck) own(s *study.Study) {
 func (f *fsck) release(s *study.Study) {
 	report, err := Inspect(f.Store, s)
 	if errors.Is(err, store.ErrNotFound) {
-		if f.posted(s) {
+		var at protocol.Instant
+		var unknown error
+		wrong := f.compared(func() error {
+			at, unknown = f.Store.Purged(s.ID)
+			return f.purged(s.ID, at, unknown == nil)
+		})
+		switch {
+		case unknown == nil || wrong != nil:
+			f.add("release", wrong, restoreFix, "purged on %s", at)
+		case !errors.Is(unknown, store.ErrNotFound):
+			f.add("release", unknown, restoreFix, "")
+		case f.posted(s):
 			f.add("release", errors.New("it is gone, and this node signed one"), restoreFix+"; a release is never drawn a second time", "")
 		}
 		return

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/cosketch/cosketch/node/private"
 	"github.com/cosketch/cosketch/node/filename"
+	"github.com/cosketch/cosketch/node/private"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/journal"
 	ledgers "github.com/cosketch/cosketch/protocol/ledger"

@@ -51,7 +51,7 @@ func TestSketchesGoAtTheirDate(t *testing.T) {
 	remove(due, due.KeepUntil, false) // nothing is purged while it is being served
 	unlock()
 	do(stored.RemoveAllExpired(st, due.KeepUntil))
-	remove(due, due.KeepUntil, false) // only once
+	remove(due, due.KeepUntil, false)                                                    // only once
 	for _, left := range []string{due.ID.String() + ".tmp", store.QueryDir(due.ID, 1)} { // by a purge that was killed
 		path := filepath.Join(st.Dir(), "releases", left)
 		do(os.Mkdir(path, 0o700))

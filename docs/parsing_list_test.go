@@ -175,11 +175,16 @@ var takenApart = map[string]map[string]string{
 		"backedUpRelease": "a path within a backup",
 		"traces.whole":    "the file of the journal's last entry",
 	},
+	"node/store/purge.go": {
+		"Store.queries": "a file's name",
+		"isQuerySent":   "a file's name",
+	},
 	"node/store/release.go": {
 		"Store.CheckReleases": "a file's name",
 		"checkName":           "a file's name",
 		"compareRelease":      "a line of a file of sums",
 	},
+	"node/store/revoke.go": {"Store.forgetRevoked": "a file's name"},
 	"node/store/secret.go": {
 		"Store.CheckSecrets":   "a file's name",
 		"Store.destroySecret":  "a file's name",

@@ -99,14 +99,8 @@ func Query(party protocol.PeerID, number uint32) string {
 }
 
 // QuerySent returns the name under which an aggregator keeps the rows of a party's query.
-func QuerySent(party protocol.PeerID, number uint32) string { return Query(party, number) + sentSuffix }
-
-const sentSuffix = ".bin"
-
-// IsQuerySent reports whether this is the name of the rows of a query.
-func IsQuerySent(name string) bool {
-	return strings.HasPrefix(name, "query-") && strings.HasSuffix(name, sentSuffix)
-}
+// Package store knows it, to purge them.
+func QuerySent(party protocol.PeerID, number uint32) string { return Query(party, number) + ".bin" }
 
 // Answer returns the name under which the aggregator keeps the answer to a query: the document, and
 // its own signed statement of it, which is written last as well.

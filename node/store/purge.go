@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/cosketch/cosketch/node/durable"
-	"github.com/cosketch/cosketch/node/filename"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/journal"
 )
@@ -143,7 +142,7 @@ func (s *Store) sentQueries(study protocol.StudyID, do func(path string) error) 
 	if err != nil {
 		return 0, err
 	}
-	files := slices.DeleteFunc(names, func(name string) bool { return !filename.IsQuerySent(name) })
+	files := slices.DeleteFunc(names, func(name string) bool { return !isQuerySent(name) })
 	for _, name := range files {
 		path := s.path(resultsDir, study.String(), name)
 		info, err := os.Stat(path)
@@ -162,6 +161,11 @@ func (s *Store) sentQueries(study protocol.StudyID, do func(path string) error) 
 		return size, nil
 	}
 	return size, durable.SyncDir(s.path(resultsDir, study.String()))
+}
+
+// isQuerySent recognises names by filename.QuerySent.
+func isQuerySent(name string) bool {
+	return strings.HasPrefix(name, "query-") && strings.HasSuffix(name, ".bin")
 }
 
 // sizeOf returns the total size of the files below a directory; 0 if it does not exist.

@@ -51,8 +51,8 @@ func TestWhatIsOfFewerParties(t *testing.T) {
 		most   int
 		reason string
 	}{
-		{"joined records", Terms{Joined: true}, study.MostWhole, "records of 65 parties are not joined: at most 64 are"},
-		{"releases that are not masked", Terms{}, study.MostUnmasked, "more than 256 parties can add up masked sums alone, and the study has 257"},
+		{"joined records", Terms{Joined: true}, study.MostWhole, "records of 65 parties cannot be joined, at most 64 can"},
+		{"releases that are not masked", Terms{}, study.MostUnmasked, "257 parties are too many without masked sums, at most 256 are possible"},
 		{"masked sums", Terms{Masked: true}, study.MaxParties, "at most 1000"},
 	} {
 		test.terms.Parties = test.most
